@@ -1,0 +1,292 @@
+# bench - builds, checks, installs. `make help` lists what can be asked for.
+#
+#   CC=clang            another compiler (gcc is the default)
+#   CFLAGS=... LDFLAGS=...  added after ours
+#   V=1                 show the commands
+#   VARIANT=asan|ubsan|tsan|clang  a build of its own in build-VARIANT
+#   BUILD=folder        where everything built goes
+#   PJRT_INCLUDE=folder the folder of another pjrt_c_api.h
+#   RUN_ARGS='...'      what `make run` passes to bench
+#   TESTS='...'         only these: make check TESTS='test_base check_house'
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+# Generated sources and objects are kept, however make came to them.
+.SECONDARY:
+.DEFAULT_GOAL := all
+
+# Variables from the command line reach the makes started below by themselves.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+note = $(if $(Q),@printf '  %-7s %s\n' '$(1)' '$(2)',@:)
+# Rules that start make again use all cores unless the user chose a number.
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# ---- variants -----------------------------------------------------------
+
+VARIANT ?=
+ifneq ($(filter-out asan ubsan tsan clang,$(VARIANT)),)
+$(error no such VARIANT: $(VARIANT))
+endif
+BUILD ?= build$(if $(VARIANT),-$(VARIANT))
+ifeq ($(VARIANT),clang)
+CC := clang
+endif
+SANITIZER_asan := -fsanitize=address
+SANITIZER_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
+SANITIZER_tsan := -fsanitize=thread
+SANITIZER := $(SANITIZER_$(VARIANT))
+
+# ---- flags --------------------------------------------------------------
+
+PJRT_INCLUDE ?= third_party/include
+PKG_CONFIG ?= pkg-config
+# hdf5-serial: on a machine with an MPI build of HDF5, plain hdf5 may be that.
+LIBRARIES := hdf5-serial jansson gsl hwloc libprotobuf-c libcrypto libxxhash
+TEST_LIBRARIES := cmocka
+
+# One question for all. Where one is missing the flags stay empty, and the
+# first thing to be compiled says so (goals like setup and clean must work).
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) $(TEST_LIBRARIES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
+TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_LIBRARIES) 2>/dev/null)
+READY := $(and $(PKG_LIBS),$(TEST_LIBS),$(wildcard $(PJRT_INCLUDE)/pjrt_c_api.h))
+
+# No contraction: a*b+c must give the same bits with every compiler.
+BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer -ffp-contract=off \
+    $(SANITIZER)
+# The compilers warn falsely where sanitizer code hides the flow of values; the
+# plain builds judge warnings.
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+    $(if $(SANITIZER),,-Werror)
+# Headers of others are system headers: their warnings are not ours to mend.
+INCLUDES := -I. -I$(BUILD)/gen -isystem $(PJRT_INCLUDE) $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
+COMPILE = $(CC) $(BASE_CFLAGS) $(INCLUDES) -MMD -MP
+LINK = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)
+LIBS := $(PKG_LIBS) -ldl -lm -lpthread
+
+# ---- rooms --------------------------------------------------------------
+
+# setup/rooms.txt names the rooms top to bottom, which is the link order: an
+# archive can only use what stands after it. A room without sources is skipped.
+room_table := $(shell awk '!/^\#/ && NF { print $$1 ":" $$2 }' setup/rooms.txt)
+ROOMS := $(foreach row,$(room_table),$(firstword $(subst :, ,$(row))))
+$(foreach row,$(room_table),$(eval FOLDER_$(subst :, := ,$(row))))
+
+MAIN := $(wildcard harness/main.c)
+protos = $(wildcard $(FOLDER_$(1))/*.proto)
+objects = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(MAIN),$(wildcard $(FOLDER_$(1))/*.c))) \
+    $(patsubst %.proto,$(BUILD)/gen/%.pb-c.o,$(call protos,$(1)))
+$(foreach room,$(ROOMS),$(eval OBJECTS_$(room) := $(call objects,$(room))))
+
+PROTOS := $(foreach room,$(ROOMS),$(call protos,$(room)))
+GENERATED := $(patsubst %.proto,$(BUILD)/gen/%.pb-c.h,$(PROTOS))
+ARCHIVES := $(foreach room,$(ROOMS),$(if $(strip $(OBJECTS_$(room))),$(BUILD)/lib$(room).a))
+
+BENCH := $(if $(MAIN),$(BUILD)/bench)
+
+.PHONY: all
+all: $(ARCHIVES) $(BENCH)
+
+$(BUILD)/bench: $(BUILD)/harness/main.o $(ARCHIVES) $(BUILD)/flags
+	$(call note,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+# ---- rules --------------------------------------------------------------
+
+# remembered(FILE,TEXT): FORCE unless FILE holds TEXT, so that a target is made
+# again when what it was made from has changed and no file's time shows it.
+quoted = '$(subst ','\'',$(strip $(1)))'
+remembered = $(if $(and $(wildcard $(1)),$(findstring x$(strip $(2))x,x$(file <$(1))x)),,FORCE)
+.PHONY: FORCE
+FORCE:
+
+# Compiler and flags of the last build.
+FLAGS := $(COMPILE) $(WARNINGS) $(CFLAGS) $(LINK) $(LIBS)
+$(BUILD)/flags: $(call remembered,$(BUILD)/flags,$(FLAGS)) $(if $(READY),,not-ready)
+	@mkdir -p $(@D) && printf '%s' $(call quoted,$(FLAGS)) > $@
+
+.PHONY: not-ready
+not-ready:
+	@echo 'A library or the PJRT header is missing: run `make setup` first.' >&2; \
+	$(PKG_CONFIG) --print-errors --exists $(LIBRARIES) $(TEST_LIBRARIES); \
+	[ -e $(PJRT_INCLUDE)/pjrt_c_api.h ] || echo 'No $(PJRT_INCLUDE)/pjrt_c_api.h' >&2; \
+	exit 1
+
+# Objects wait for the generated headers, but are not made again for them: what
+# each really includes is in its .d file.
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)
+	$(call note,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(WARNINGS) $(if $(filter tests/%,$<),-Wno-unused-parameter) $(CFLAGS) \
+	    -c -o $@ $<
+
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto | $(BUILD)/flags
+	$(call note,PROTO,$<)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=. --c_out=$(BUILD)/gen $<
+
+# The generator's style is not ours: no -Wextra and the like.
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	$(call note,CC,$<)
+	$(Q)$(COMPILE) -w $(CFLAGS) -c -o $@ $<
+
+# Made afresh each time, or a removed source would live on in the archive; the
+# list notices the removal.
+define archive_rules
+$(BUILD)/$(1).list: $(call remembered,$(BUILD)/$(1).list,$(OBJECTS_$(1)))
+	@mkdir -p $$(@D) && printf '%s' '$(strip $(OBJECTS_$(1)))' > $$@
+$(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
+	$$(call note,AR,$$@)
+	$$(Q)rm -f $$@ && ar rcs $$@ $(OBJECTS_$(1))
+endef
+$(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
+
+# ---- tests --------------------------------------------------------------
+
+# tests/test_NAME.c is a program, tests/check_NAME.sh a script; test_full_* and
+# full_* take long and run in check-full only. Each runs as its own process.
+TEST_SOURCES := $(filter-out tests/test_full_%,$(wildcard tests/test_*.c))
+TEST_SCRIPTS := $(wildcard tests/check_*.sh)
+FULL_SOURCES := $(wildcard tests/test_full_*.c)
+FULL_SCRIPTS := $(wildcard tests/full_*.sh)
+SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+SUPPORT := $(if $(SUPPORT_OBJECTS),$(BUILD)/tests/libsupport.a)
+program = $(patsubst tests/%.c,$(BUILD)/tests/%,$(1))
+TEST_PLUGINS := $(if $(wildcard tests/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
+    $(if $(wildcard tests/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
+
+$(BUILD)/tests/libsupport.a: $(SUPPORT_OBJECTS)
+	$(call note,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+	$(call note,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LIBS)
+
+# Plugins that the tests load: ours, so a sanitizer sees into them too.
+define plugin_rule
+$(BUILD)/lib$(1).so: $(2) $(BUILD)/flags
+	$$(call note,PLUGIN,$$@)
+	$$(Q)$$(COMPILE) $$(WARNINGS) -Wno-unused-parameter $$(CFLAGS) -fPIC -shared \
+	    -MF $$@.d -MT $$@ -o $$@ $(2) $$(LDFLAGS) -lpthread
+endef
+$(eval $(call plugin_rule,pjrt_fake,tests/fake_pjrt.c))
+$(eval $(call plugin_rule,not_a_plugin,tests/not_a_plugin.c))
+
+# Sanitizers: ours is checked to the last byte; the plugins are built without
+# them, and the suppression files say what that hides.
+SUPPRESS := $(CURDIR)/tests/suppressions
+TEST_ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 \
+    LSAN_OPTIONS=suppressions=$(SUPPRESS)/lsan.supp:print_suppressions=0
+TEST_ENV_ubsan := UBSAN_OPTIONS=print_stacktrace=1:suppressions=$(SUPPRESS)/ubsan.supp
+TEST_ENV_tsan := TSAN_OPTIONS=ignore_noninstrumented_modules=1:second_deadlock_stack=1:suppressions=$(SUPPRESS)/tsan.supp
+
+# TESTS= picks by name, without folder and ending.
+TESTS ?=
+pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(one)))),$(one))),$(1))
+CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
+FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
+
+.PHONY: tests tests-full run-tests run-tests-full
+tests: all $(TEST_PLUGINS) $(filter $(BUILD)/%,$(CHECK_PROGRAMS))
+	@:
+tests-full: all $(TEST_PLUGINS) $(filter $(BUILD)/%,$(FULL_PROGRAMS))
+	@:
+run-tests: tests
+	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(CHECK_PROGRAMS)
+run-tests-full: tests-full
+	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(FULL_PROGRAMS)
+
+# Set-up comes first in a make of its own: only after it does a newly started
+# make find pkg-config and the header.
+.PHONY: check check-full check-asan check-ubsan check-tsan check-clang
+check: setup
+	@$(MAKE) $(JOBS) tests
+	@$(MAKE) run-tests
+check-full: setup
+	@$(MAKE) $(JOBS) tests-full
+	@$(MAKE) run-tests-full
+check-asan check-ubsan check-tsan:
+	@$(MAKE) VARIANT=$(@:check-%=%) check
+check-clang:
+	@setup/setup.sh clang
+	@$(MAKE) VARIANT=clang check
+
+# ---- set-up and the main job --------------------------------------------
+
+.PHONY: setup runtimes runtime-tpu runtime-cuda run
+setup:
+	@setup/setup.sh
+runtimes:
+	@setup/setup.sh runtimes
+runtime-tpu:
+	@setup/setup.sh tpu
+runtime-cuda:
+	@setup/setup.sh cuda
+
+# bench measures, stores each experiment and prints their table.
+RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture,eager --phase train,infer --batch 1 \
+    --store bench-results
+run: setup
+	@$(MAKE) $(JOBS) all
+	$(BUILD)/bench $(RUN_ARGS)
+
+# ---- install --------------------------------------------------------------
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BIN := $(DESTDIR)$(PREFIX)/bin
+MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
+LIB := $(DESTDIR)$(PREFIX)/lib/bench
+
+# The runtimes that were set up travel along; bench looks for them in
+# ../lib/bench/runtimes from where it is.
+.PHONY: install uninstall
+install: all
+	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes'
+	install -m 755 $(BUILD)/bench '$(BIN)/bench'
+	$(BUILD)/bench --man > $(BUILD)/bench.1
+	install -m 644 $(BUILD)/bench.1 '$(MAN1)/bench.1'
+	$(if $(wildcard third_party/runtimes/*),cp -R third_party/runtimes/. '$(LIB)/runtimes/')
+
+uninstall:
+	rm -f '$(BIN)/bench' '$(MAN1)/bench.1'
+	rm -rf '$(LIB)'
+
+# ---- house-keeping --------------------------------------------------------
+
+OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c) tests/*.c tests/support/*.c)
+OUR_H = $(wildcard runtime/*.h $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h) tests/*.h tests/support/*.h)
+
+.PHONY: format lint clean distclean help
+format:
+	@setup/setup.sh lint
+	clang-format -i $(OUR_C) $(OUR_H)
+lint: $(GENERATED)
+	@setup/setup.sh lint
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr \
+	    --suppress=missingIncludeSystem -I. -I$(BUILD)/gen $(OUR_C)
+clean:
+	rm -rf build build-asan build-ubsan build-tsan build-clang $(BUILD)
+distclean: clean
+	rm -rf third_party
+
+help:
+	@echo 'make                  build bench (after make setup)'
+	@echo 'make setup            packages, runtimes and header; does nothing when all is there'
+	@echo 'make run              set-up, build, and the main job: the models, lazily and captured'
+	@echo 'make check            set-up, build, tests        make check-full  the long ones as well'
+	@echo 'make check-asan, check-ubsan, check-tsan, check-clang   the same with other compilations'
+	@echo 'make runtimes         other builds of the CPU runtime, to compare with'
+	@echo 'make runtime-tpu      libtpu (under its own licence terms)'
+	@echo 'make runtime-cuda     the CUDA plugin (CUDA itself is yours)'
+	@echo 'make install          PREFIX=/usr/local DESTDIR=      make uninstall'
+	@echo 'make format, lint     layout and static checks'
+	@echo 'make clean            what was built              make distclean  and what was fetched'
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

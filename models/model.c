@@ -1,0 +1,175 @@
+/*
+ * model.c - instances: options, variables, and the step.
+ */
+#include "models/model_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_IMAGE 4096
+
+/* ---- making one ----------------------------------------------------------- */
+
+static const model_row *find_row(const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    const model_row *row;
+    for (size_t i = 0; (row = model_row_at(i)); i++) {
+        if (strcmp(row->name, name) == 0) {
+            bn_text_free(&known);
+            return row;
+        }
+        bn_text_printf(&known, "%s%s", i ? ", " : "", row->name);
+    }
+    bn_fail(st, BN_NOT_FOUND, "no model is called '%s'; known are %s", name,
+            known.failed || !known.data ? "none" : known.data);
+    bn_text_free(&known);
+    return NULL;
+}
+
+static void fill_defaults(model_options *o, const model_row *row, const model_variant *variant)
+{
+    o->batch = o->batch ? o->batch : row->batch;
+    o->image = o->image ? o->image : variant->image;
+    o->seed = o->seed ? o->seed : 1;
+    o->learning_rate = o->learning_rate != 0 ? o->learning_rate : variant->learning_rate;
+}
+
+static bn_code check_options(const model_options *o, bn_status *st)
+{
+    if (o->batch < 1)
+        return bn_fail(st, BN_INVALID, "option batch: %d is less than 1", o->batch);
+    if (o->image < 1 || o->image > MAX_IMAGE)
+        return bn_fail(st, BN_INVALID, "option image: %d is not in 1 to %d", o->image, MAX_IMAGE);
+    if (o->dtype != TG_F32 && o->dtype != TG_BF16)
+        return bn_fail(st, BN_INVALID, "option dtype: %s; models compute in f32 or bf16",
+                       o->dtype < TG_DTYPE_COUNT ? tg_dtype_text(o->dtype) : "unknown");
+    if (o->layout != MODEL_NHWC && o->layout != MODEL_NCHW)
+        return bn_fail(st, BN_INVALID, "option layout: neither NHWC nor NCHW");
+    if (!isfinite(o->learning_rate) || o->learning_rate < 0)
+        return bn_fail(st, BN_INVALID, "option learning rate: %g is not a positive number",
+                       o->learning_rate);
+    if (o->keep_gradients && !o->train)
+        return bn_fail(st, BN_INVALID, "option gradients: inference has none");
+    return BN_OK;
+}
+
+/* Results "grad/<parameter>", laid out as the parameters. */
+static void keep_gradients(model *m)
+{
+    m->kept_gradients = nn_alloc(m, m->optimizer.count, sizeof(tg_tensor *));
+    const size_t made = m->variable_count;
+    for (size_t i = 0, k = 0; i < made && m->status.code == BN_OK; i++) {
+        char name[2 * MODEL_PATH_BYTES + 8];
+        model_variable v = m->variables[i];
+        if (v.role != MODEL_PARAMETER)
+            continue;
+        snprintf(name, sizeof name, "grad/%s", v.name);
+        v.name = name;
+        v.role = MODEL_RESULT;
+        v.fill = MODEL_FILL_ZERO;
+        m->kept_gradients[k++] = nn_variable(m, &v);
+    }
+}
+
+static bn_code build(model *m, bn_status *st)
+{
+    m->row->build(m);
+    if (m->options.train && m->status.code == BN_OK) {
+        nn_sgd_new(m, &m->optimizer, m->options.learning_rate, m->variant->momentum);
+        m->gradients = nn_alloc(m, m->optimizer.count, sizeof(tg_tensor *));
+        if (m->options.keep_gradients)
+            keep_gradients(m);
+    }
+    if (m->status.code == BN_OK)
+        return BN_OK;
+    bn_fail(st, m->status.code, "%s", m->status.message);
+    return m->status.code;
+}
+
+bn_code model_new(const char *name, const model_options *options, model **instance, bn_status *st)
+{
+    const model_row *row = find_row(name, st);
+    if (!row)
+        return BN_NOT_FOUND;
+    model *m = calloc(1, sizeof *m);
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", name);
+    m->row = row;
+    m->variant = options->small ? &row->small : &row->full;
+    m->options = *options;
+    fill_defaults(&m->options, row, m->variant);
+    bn_code code = check_options(&m->options, st);
+    if (code == BN_OK) {
+        m->arena = bn_arena_new(1u << 16);
+        code = m->arena ? build(m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    }
+    if (code != BN_OK) {
+        bn_context(st, "%s", name);
+        model_free(m);
+        return code;
+    }
+    *instance = m;
+    return BN_OK;
+}
+
+void model_free(model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->variable_count; i++)
+        tg_variable_free(m->variables[i].tensor);
+    free(m->variables);
+    bn_arena_free(m->arena);
+    free(m);
+}
+
+/* ---- looking into one ------------------------------------------------------- */
+
+const model_options *model_get_options(const model *m)
+{
+    return &m->options;
+}
+
+const model_variable *model_variables(const model *m, size_t *count)
+{
+    *count = m->variable_count;
+    return m->variables;
+}
+
+const model_variable *model_find(const model *m, const char *name)
+{
+    for (size_t i = 0; i < m->variable_count; i++)
+        if (strcmp(m->variables[i].name, name) == 0)
+            return &m->variables[i];
+    return NULL;
+}
+
+int64_t model_parameter_elements(const model *m)
+{
+    int64_t elements = 0;
+    for (size_t i = 0; i < m->variable_count; i++)
+        if (m->variables[i].role == MODEL_PARAMETER)
+            elements += tg_type_elements(&m->variables[i].shape);
+    return elements;
+}
+
+/* ---- the step ------------------------------------------------------------------ */
+
+void model_step(tg_trace *t, void *instance)
+{
+    model *m = instance;
+    const nn_sgd *o = &m->optimizer;
+    tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
+    tg_tensor *loss = m->row->forward(t, m->network);
+    if (m->options.train) {
+        tg_trace_phase(t, TG_PHASE_BACKWARD);
+        tg_backward(t, loss, o->parameters, o->count, m->gradients);
+        for (size_t i = 0; m->kept_gradients && i < o->count; i++)
+            tg_assign(t, m->kept_gradients[i], m->gradients[i]);
+        nn_sgd_step(t, o, m->gradients);
+    }
+    tg_trace_phase(t, before);
+}

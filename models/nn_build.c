@@ -1,0 +1,154 @@
+/*
+ * nn_build.c - what layers share while an instance is built: module paths,
+ * memory, variables, stages.
+ */
+#include "models/model_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void nn_fail(model *m, bn_code code, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    if (m->status.code != BN_OK)
+        return;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    bn_fail(&m->status, code, "%s", message);
+    if (m->path[0])
+        bn_context(&m->status, "%s", m->path);
+}
+
+void nn_enter(model *m, const char *name)
+{
+    size_t used = strlen(m->path);
+    int wrote = snprintf(m->path + used, sizeof m->path - used, "%s%s", used ? "." : "", name);
+    if (wrote < 0 || (size_t)wrote >= sizeof m->path - used)
+        nn_fail(m, BN_INVALID, "module %s is nested too deeply", name);
+}
+
+void nn_leave(model *m)
+{
+    char *dot = strrchr(m->path, '.');
+    *(dot ? dot : m->path) = '\0';
+}
+
+void *nn_alloc(model *m, size_t count, size_t size)
+{
+    void *memory = size && count > SIZE_MAX / size ? NULL : bn_arena_zalloc(m->arena, count * size);
+    if (!memory)
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu elements of %zu bytes", count, size);
+    return memory;
+}
+
+const char *nn_name(model *m, const char *text)
+{
+    const char *copy = bn_arena_strdup(m->arena, text);
+    if (!copy)
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for a name");
+    return copy ? copy : "";
+}
+
+/* ---- variables ------------------------------------------------------------- */
+
+/* The framework's permutation, or the identity for an all-zero one; then the
+ * device's shape. */
+static tg_type device_type(model_variable *v)
+{
+    bool given = false;
+    for (int i = 0; i < v->shape.rank; i++)
+        given |= v->permutation[i] != 0;
+    tg_type type = {.rank = v->shape.rank, .dtype = v->shape.dtype};
+    for (int i = 0; i < v->shape.rank; i++) {
+        if (!given)
+            v->permutation[i] = i;
+        type.dims[i] = v->shape.dims[v->permutation[i]];
+    }
+    return type;
+}
+
+static bool reserve_variable(model *m)
+{
+    if (m->variable_count < m->variable_capacity)
+        return true;
+    size_t capacity = m->variable_capacity ? m->variable_capacity * 2 : 128;
+    model_variable *grown = realloc(m->variables, capacity * sizeof *grown);
+    if (!grown) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", capacity);
+        return false;
+    }
+    m->variables = grown;
+    m->variable_capacity = capacity;
+    return true;
+}
+
+tg_tensor *nn_variable(model *m, const model_variable *spec)
+{
+    char name[2 * MODEL_PATH_BYTES];
+    bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC;
+    if (m->status.code != BN_OK || !reserve_variable(m))
+        return NULL;
+    snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
+             in_module && m->path[0] ? "." : "", spec->name);
+
+    model_variable v = *spec;
+    tg_type type = device_type(&v);
+    v.name = nn_name(m, name);
+    if (m->status.code != BN_OK)
+        return NULL;
+    v.tensor = tg_variable_new(v.name, &type);
+    if (!v.tensor) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for variable %s", v.name);
+        return NULL;
+    }
+    m->variables[m->variable_count++] = v;
+    return v.tensor;
+}
+
+tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t rank,
+                        const int64_t *dims)
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_PARAMETER,
+                                            .fill = fill,
+                                            .shape = tg_type_make(m->options.dtype, rank, dims)});
+}
+
+/* ---- stages ----------------------------------------------------------------- */
+
+static tg_tensor *stage(model *m, const char *name, model_variable v)
+{
+    char path[2 * MODEL_PATH_BYTES];
+    if (!m->options.keep_stages)
+        return NULL;
+    snprintf(path, sizeof path, "stage/%s%s%s", m->path, name && m->path[0] ? "." : "",
+             name ? name : "");
+    v.name = path;
+    v.role = MODEL_RESULT;
+    return nn_variable(m, &v);
+}
+
+tg_tensor *nn_stage(model *m, const char *name, nn_image image)
+{
+    const int64_t *dims = TG_DIMS(m->options.batch, image.channels, image.height, image.width);
+    model_variable v = {.shape = tg_type_make(m->options.dtype, 4, dims)};
+    if (m->options.layout == MODEL_NHWC)
+        memcpy(v.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
+    return stage(m, name, v);
+}
+
+tg_tensor *nn_row_stage(model *m, const char *name, int64_t count)
+{
+    const int64_t *dims = TG_DIMS(m->options.batch, count);
+    return stage(m, name, (model_variable){.shape = tg_type_make(m->options.dtype, 2, dims)});
+}
+
+tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x)
+{
+    if (variable)
+        tg_assign(t, variable, x);
+    return x;
+}

@@ -1,0 +1,300 @@
+/*
+ * dispatch.c - executions: bind, submit, keep results, commit, release, wait.
+ *
+ * A step's results wait beside the variables until the whole step has been
+ * submitted; then they take their places (commit) and the handles that they
+ * replace are given back while the device works. Lists keep their room from
+ * step to step, so a steady step allocates nothing.
+ */
+#include "modes/mode_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Releasing handles that are not in use takes well under a microsecond each; a
+ * release part this much longer means that the plugin made us wait. */
+#define SLOW_RELEASE_NS 5000000u
+
+bn_code mode_dispatch_reserve(mode *m, const mode_program *p, bn_status *st)
+{
+    bn_code code = mode_list_reserve(&m->arguments, p->input_count + 1, st);
+    if (code == BN_OK)
+        code = mode_list_reserve(&m->results, p->output_count + 1, st);
+    /* One place a result in whichever list it lands, and its old handle. */
+    mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
+    for (size_t i = 0; code == BN_OK && i < sizeof lists / sizeof *lists; i++)
+        code = mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1, st);
+    if (code == BN_OK)
+        code = mode_list_reserve(&m->events, m->events.count + 1, st);
+    return code;
+}
+
+/* ---- probe ----------------------------------------------------------------------- */
+
+/* Gives back results of a repetition that the next one did not take over. */
+static void probe_drop(mode *m, const mode_program *p, rt_buffer **results, bool all)
+{
+    for (size_t o = 0; o < p->output_count; o++)
+        if (all || p->donor[o] < 0)
+            rt_buffer_release(m->client, results[o]);
+}
+
+/* Submits the program PROBE_REPEAT times, each fed from the one before, and
+ * waits for the last. Handles of donated results are given back at the end. */
+static bn_code probe(mode *m, mode_program *p, bn_status *st)
+{
+    unsigned repeat = m->probe_repeat, done = 0;
+    rt_buffer **arguments = (rt_buffer **)m->arguments.items;
+    rt_buffer **results = (rt_buffer **)m->results.items;
+    mode_list spent = {0}, events = {0};
+    bn_code code = mode_list_reserve(&spent, repeat * (p->output_count + 1), st);
+    if (code == BN_OK)
+        code = mode_list_reserve(&events, repeat, st);
+    uint64_t start = bn_now_ns(), submitted = start;
+    for (; code == BN_OK && done < repeat; done++) {
+        rt_event *event = NULL;
+        for (size_t o = 0; done > 0 && o < p->output_count; o++) {
+            spent.items[spent.count++] = results[o];
+            if (p->donor[o] >= 0)
+                arguments[p->donor[o]] = results[o];
+        }
+        code = rt_execute(p->executable, arguments, p->input_count, NULL, 0, results, &event, st);
+        if (code == BN_OK)
+            events.items[events.count++] = event;
+    }
+    submitted = bn_now_ns();
+    bn_code awaited = mode_await_events(m, &events, code == BN_OK ? st : NULL);
+    uint64_t end = bn_now_ns();
+    if (code == BN_OK && awaited != BN_OK) {
+        probe_drop(m, p, results, true);
+        code = awaited;
+    }
+    for (size_t i = 0; i < spent.count; i++)
+        rt_buffer_release(m->client, spent.items[i]);
+    p->row->view.submit_ns += submitted - start;
+    p->row->view.pjrt_ns += end - start;
+    mode_list_free(&spent);
+    mode_list_free(&events);
+    return code;
+}
+
+/* ---- one execution ------------------------------------------------------------------ */
+
+static void count_execution(mode *m, mode_program *p)
+{
+    uint64_t step = (uint64_t)m->counters[BN_COUNTER_STEPS];
+    if (p->row->step != step) {
+        p->row->step = step;
+        p->row->view.per_step = 0;
+    }
+    p->row->view.per_step++;
+    m->counters[BN_COUNTER_EXECUTIONS]++;
+}
+
+bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_DISPATCH);
+    count_execution(m, p);
+    bn_code code;
+    if (m->probe_repeat > 0) {
+        code = probe(m, p, st);
+    } else {
+        rt_event *event = NULL;
+        code = rt_execute(p->executable, (rt_buffer *const *)m->arguments.items, p->input_count,
+                          NULL, 0, (rt_buffer **)m->results.items, &event, st);
+        if (code == BN_OK)
+            m->events.items[m->events.count++] = event;
+    }
+    mode_clock(m, before);
+    return code == BN_OK ? BN_OK : bn_context(st, "executing %s", p->row->view.label);
+}
+
+bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+{
+    bn_code code = mode_list_push(&m->targets, variable, st);
+    return code == BN_OK ? mode_list_push(&m->buffers, buffer, st) : code;
+}
+
+/* ---- graphs of the current trace ------------------------------------------------------ */
+
+static bn_code bind_inputs(mode *m, const tg_graph *g, bn_status *st)
+{
+    for (size_t i = 0; i < g->input_count; i++) {
+        const tg_tensor *variable = tg_input_variable(g->inputs[i]);
+        void *data = tg_tensor_data(variable ? variable : g->inputs[i]);
+        if (!data)
+            return bn_fail(st, BN_INVALID, "%s has no contents; write it before the first step",
+                           variable ? tg_tensor_name(variable) : "a value of an earlier graph");
+        m->arguments.items[i] = data;
+    }
+    return BN_OK;
+}
+
+bn_code mode_run_graph(mode *m, const tg_graph *g, mode_program *p, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_BIND);
+    bn_code code = mode_dispatch_reserve(m, p, st);
+    if (code == BN_OK)
+        code = bind_inputs(m, g, st);
+    if (code == BN_OK)
+        code = mode_dispatch(m, p, st);
+    for (size_t o = 0; code == BN_OK && o < g->output_count; o++) {
+        rt_buffer *buffer = m->results.items[o];
+        if (!tg_tensor_data(g->outputs[o]))
+            tg_tensor_set_data(g->outputs[o], buffer);
+        if (g->target[o])
+            code = mode_pend(m, g->target[o], buffer, st);
+        else
+            code = mode_list_push(&m->temporaries, buffer, st);
+    }
+    mode_clock(m, before);
+    return code;
+}
+
+bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context, bn_status *st)
+{
+    tg_graph *const *graphs = NULL;
+    size_t count = 0;
+    bn_part before = mode_clock(m, BN_PART_HASH);
+    bn_code code = tg_trace_cut(m->trace, m->group_of_phase, stop_at, &graphs, &count, st);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        char label[64];
+        mode_program *program = NULL;
+        mode_graph_label(m, graphs[i], label);
+        code = mode_program_get(m, graphs[i], label, false, &program, st);
+        if (code == BN_OK)
+            code = mode_run_graph(m, graphs[i], program, st);
+        if (code == BN_OK && ran)
+            code = ran(context, graphs[i], program, st);
+    }
+    mode_clock(m, before);
+    return code;
+}
+
+bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_READ);
+    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
+    bn_code code = rt_buffer_to_host(m->client, buffer, host, size, st);
+    mode_clock(m, before);
+    return code;
+}
+
+/* ---- the end of a step -------------------------------------------------------------------- */
+
+bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+{
+    for (size_t i = 0; i < m->temporaries.count; i++)
+        if (m->temporaries.items[i] == buffer) {
+            m->temporaries.items[i] = m->temporaries.items[--m->temporaries.count];
+            return mode_pend(m, variable, buffer, st);
+        }
+    return bn_fail(st, BN_NOT_SUPPORTED,
+                   "%s shares its contents with another variable, which a step that was cut "
+                   "cannot do",
+                   tg_tensor_name(variable));
+}
+
+bn_code mode_adopt_assigned(mode *m, bn_status *st)
+{
+    bn_code code = BN_OK;
+    size_t count = tg_trace_assigned_count(m->trace);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        tg_tensor *value;
+        tg_tensor *variable = tg_trace_assigned(m->trace, i, &value);
+        void *data = tg_tensor_data(value);
+        size_t k = m->targets.count;
+        while (k > 0 && m->targets.items[k - 1] != variable)
+            k--;
+        bool pending = k > 0 && m->buffers.items[k - 1] == data;
+        if (!tg_input_variable(value) && !pending)
+            code = mode_adopt(m, variable, data, st);
+    }
+    return code;
+}
+
+bn_code mode_commit(mode *m, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_BIND);
+    bn_code code = mode_list_reserve(&m->retired, m->retired.count + m->targets.count, st);
+    for (size_t i = 0; code == BN_OK && i < m->targets.count; i++) {
+        tg_tensor *variable = m->targets.items[i];
+        void *old = tg_tensor_data(variable);
+        if (old)
+            m->retired.items[m->retired.count++] = old;
+        tg_tensor_set_data(variable, m->buffers.items[i]);
+    }
+    if (code == BN_OK)
+        m->targets.count = m->buffers.count = 0;
+    mode_clock(m, before);
+    return code;
+}
+
+static void release_list(mode *m, mode_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        rt_buffer_release(m->client, list->items[i]);
+    list->count = 0;
+}
+
+void mode_release_retired(mode *m)
+{
+    bn_part before = mode_clock(m, BN_PART_RELEASE);
+    uint64_t already = m->part_ns[BN_PART_RELEASE];
+    release_list(m, &m->retired);
+    release_list(m, &m->temporaries);
+    mode_clock(m, before);
+    if (m->part_ns[BN_PART_RELEASE] - already > SLOW_RELEASE_NS)
+        m->counters[BN_COUNTER_SLOW_RELEASES]++;
+}
+
+bn_code mode_await_events(mode *m, mode_list *events, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < events->count; i++) {
+        bn_code c = rt_event_await(m->client, events->items[i], code == BN_OK ? st : NULL);
+        if (code == BN_OK)
+            code = c;
+        rt_event_release(m->client, events->items[i]);
+    }
+    events->count = 0;
+    return code;
+}
+
+bn_code mode_complete(mode *m, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_WAIT);
+    bn_code code = BN_OK;
+    if (m->flight_count == 0) {
+        code = mode_await_events(m, &m->events, st);
+    } else {
+        if (m->flight_used == m->flight_count) {
+            code = mode_await_events(m, &m->flights[m->flight_first].events, st);
+            m->flight_first = (m->flight_first + 1) % m->flight_count;
+            m->flight_used--;
+        }
+        /* The step's events and an empty list with room change places. */
+        size_t last = (m->flight_first + m->flight_used++) % m->flight_count;
+        mode_list swap = m->flights[last].events;
+        m->flights[last].events = m->events;
+        m->events = swap;
+    }
+    mode_clock(m, before);
+    return code;
+}
+
+void mode_abandon(mode *m)
+{
+    bn_status ignored = {.code = BN_OK};
+    if (mode_await_events(m, &m->events, &ignored) != BN_OK)
+        m->events.count = 0; /* the step has failed already, with its own reason */
+    for (size_t i = 0; i < m->targets.count; i++) {
+        rt_buffer *old = tg_tensor_data(m->targets.items[i]);
+        if (old && rt_buffer_is_deleted(m->client, old))
+            mode_clear(m, m->targets.items[i]); /* donated: its contents are gone */
+    }
+    release_list(m, &m->buffers);
+    m->targets.count = 0;
+    release_list(m, &m->temporaries);
+    release_list(m, &m->retired);
+}

@@ -1,0 +1,154 @@
+/*
+ * eager.c - every op is an executable of its own, compiled once and executed as
+ * soon as it is traced. Values live until the end of the step.
+ */
+#include "modes/mode_priv.h"
+
+static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_status *st);
+
+/* Distinct operands in order, as tg_node_graph counts them. */
+static bn_code bind_operands(mode *m, const tg_node *node, bn_status *st)
+{
+    size_t count = tg_node_operand_count(node), used = 0;
+    for (size_t i = 0; i < count; i++) {
+        tg_tensor *operand = tg_node_operand(node, i);
+        size_t earlier = 0;
+        while (tg_node_operand(node, earlier) != operand)
+            earlier++;
+        if (earlier < i)
+            continue;
+        tg_tensor *variable = tg_input_variable(operand);
+        void *data = tg_tensor_data(variable ? variable : operand);
+        if (!data)
+            return bn_fail(st, BN_INVALID, "%s has no contents; write it before the first step",
+                           variable ? tg_tensor_name(variable) : "an operand");
+        m->arguments.items[used++] = data;
+    }
+    return BN_OK;
+}
+
+static bn_code eager_node(void *context, tg_trace *trace, tg_node *node, bn_status *st)
+{
+    mode *m = context;
+    bn_part before = mode_clock(m, BN_PART_HASH);
+    tg_hash key = tg_node_key(node);
+    mode_clock(m, BN_PART_LOOKUP);
+    mode_program *program = mode_program_find(m, key);
+    bn_code code = BN_OK;
+    if (program) {
+        m->counters[BN_COUNTER_CACHE_HITS]++;
+    } else {
+        const tg_graph *graph;
+        code = tg_node_graph(trace, node, &graph, st);
+        if (code == BN_OK)
+            code = mode_program_get(m, graph, tg_node_op_name(node), true, &program, st);
+    }
+    mode_clock(m, BN_PART_BIND);
+    if (code == BN_OK)
+        code = mode_dispatch_reserve(m, program, st);
+    if (code == BN_OK)
+        code = bind_operands(m, node, st);
+    if (code == BN_OK)
+        code = mode_dispatch(m, program, st);
+    for (size_t r = 0; code == BN_OK && r < tg_node_result_count(node); r++) {
+        tg_tensor_set_data(tg_node_result(node, r), m->results.items[r]);
+        code = mode_list_push(&m->temporaries, m->results.items[r], st);
+    }
+    mode_clock(m, before);
+    return code;
+}
+
+static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void *host,
+                          size_t size, bn_status *st)
+{
+    tg_tensor *variable = tg_input_variable(value);
+    rt_buffer *buffer = tg_tensor_data(variable ? variable : value);
+    (void)trace;
+    if (!buffer)
+        return bn_fail(st, BN_INVALID, "%s has no contents", tg_tensor_name(variable));
+    return mode_read_buffer(context, buffer, host, size, st);
+}
+
+static void eager_begin(mode *m)
+{
+    tg_trace_set_hooks(m->trace,
+                       &(tg_hooks){.context = m, .node = eager_node, .read = eager_read});
+}
+
+/* A value becomes the contents of the first variable that asks; others, and
+ * those that take over another variable's contents, get copies. */
+static bn_code take_assigned(mode *m, bn_status *st)
+{
+    bn_code code = BN_OK;
+    size_t count = tg_trace_assigned_count(m->trace);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        tg_tensor *value;
+        tg_tensor *variable = tg_trace_assigned(m->trace, i, &value);
+        tg_tensor *source = tg_input_variable(value);
+        rt_buffer *buffer = tg_tensor_data(source ? source : value);
+        size_t k = 0;
+        while (k < m->buffers.count && m->buffers.items[k] != buffer)
+            k++;
+        if (source == variable)
+            continue;
+        if (source || k < m->buffers.count)
+            code = run_copy(m, variable, buffer, st);
+        else
+            code = mode_adopt(m, variable, buffer, st);
+    }
+    return code;
+}
+
+static bn_code run_copy(mode *m, tg_tensor *variable, rt_buffer *source, bn_status *st)
+{
+    const tg_type *type = tg_tensor_type(variable);
+    tg_trace *scratch = tg_trace_new();
+    tg_tensor *from = tg_variable_new("source", type), *to = tg_variable_new("copy", type);
+    tg_graph *const *graphs;
+    size_t count = 0;
+    mode_program *program = NULL;
+    const unsigned whole[TG_PHASE_COUNT] = {0};
+    bn_code code = BN_OK;
+    if (!scratch || !from || !to) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory to copy %s", tg_tensor_name(variable));
+        goto out;
+    }
+    tg_assign(scratch, to, from);
+    code = tg_trace_cut(scratch, whole, NULL, &graphs, &count, st);
+    if (code == BN_OK)
+        code = mode_program_get(m, graphs[0], "copy", true, &program, st);
+    if (code == BN_OK)
+        code = mode_dispatch_reserve(m, program, st);
+    if (code == BN_OK) {
+        m->arguments.items[0] = source;
+        code = mode_dispatch(m, program, st);
+    }
+    if (code == BN_OK)
+        code = mode_pend(m, variable, m->results.items[0], st);
+out:
+    tg_trace_free(scratch);
+    tg_variable_free(from);
+    tg_variable_free(to);
+    return code;
+}
+
+static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
+{
+    mode_clock(m, BN_PART_TRACE);
+    tg_trace_begin(m->trace);
+    call->function(m->trace, call->context);
+    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_node_count(m->trace);
+    mode_clock(m, BN_PART_BIND);
+    bn_code code = tg_trace_status(m->trace, st);
+    if (code == BN_OK)
+        code = take_assigned(m, st);
+    mode_clock(m, BN_PART_OTHER);
+    return code;
+}
+
+const mode_kind mode_eager = {
+    .name = "eager",
+    .summary = "compile each op once, execute it at once",
+    .begin = eager_begin,
+    .step = eager_step,
+};

@@ -1,0 +1,126 @@
+/*
+ * mode.h - how a step function becomes executions on a runtime.
+ *
+ * A mode is a row (modes/table.c): the same step function runs under each.
+ *   eager    every op is compiled once and executed at once
+ *   lazy     ops append to a trace; at the end of the step the trace is hashed,
+ *            looked up, compiled on a miss, dispatched
+ *   capture  the step is traced once, guarded, and replayed without calling
+ *            the step function
+ *
+ * A mode works on variables (runtime/graph.h): it gives them device buffers,
+ * replaces those at the end of each step and frees them when it is destroyed.
+ * One thread per mode. Prefix mode_.
+ */
+#ifndef BENCH_MODES_MODE_H
+#define BENCH_MODES_MODE_H
+
+#include "runtime/graph.h"
+#include "runtime/ledger.h"
+#include "runtime/pjrt.h"
+
+typedef struct mode mode;
+
+/* Traces one step; CONTEXT is the caller's. */
+typedef void mode_function(tg_trace *trace, void *context);
+
+/* What is called each step. STATICS are arguments that the trace may depend on
+ * (any bytes): capture guards them; they may be NULL. */
+typedef struct mode_call {
+    mode_function *function;
+    void *context;
+    const void *statics;
+    size_t static_bytes;
+} mode_call;
+
+typedef struct mode_options {
+    unsigned graphs;          /* capture: 1, 2, 3 or 5; 0 is 1; other modes: 1 */
+    int in_flight;            /* steps dispatched and not awaited; 0 and 1: serial */
+    size_t cache_entries;     /* executables kept in memory; 0: 1024 */
+    const char *cache_dir;    /* folder of serialized executables, or NULL */
+    tg_precision precision;   /* of matrix products and convolutions */
+    rt_compile_options compile;
+} mode_options;
+
+/* What `bench list modes` prints; INDEX from 0 until false. */
+typedef struct mode_info {
+    const char *name, *summary;
+    bool cuts_graphs; /* takes --graphs other than 1 */
+} mode_info;
+bool mode_describe(size_t index, mode_info *info);
+
+/* A mode called NAME on device 0 of CLIENT, which must outlive it. */
+BN_MUST_USE bn_code mode_create(const char *name, rt_client *client, const mode_options *options,
+                                mode **out, bn_status *st);
+/* Waits for all steps, frees executables. Variables' buffers stay: free each
+ * with mode_clear. NULL allowed. */
+void mode_destroy(mode *m);
+
+/* Replaces VARIABLE's contents by HOST (dense row-major, of its type). */
+BN_MUST_USE bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st);
+/* Waits for VARIABLE's contents and copies them to HOST (SIZE bytes). */
+BN_MUST_USE bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size,
+                              bn_status *st);
+/* Frees VARIABLE's device buffer, if it has one. */
+void mode_clear(mode *m, tg_tensor *variable);
+
+/*
+ * Runs one step. Serial: returns when its executions have completed. In flight
+ * N: returns after dispatch, having waited for the step N before this one.
+ * LEDGER (may be NULL) gets the parts; OTHER and WALL are from entry to return.
+ * After an error variables hold what they held before the step, or, when an
+ * execution had donated their memory, nothing.
+ */
+BN_MUST_USE bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger, bn_status *st);
+/* Waits for every step in flight. */
+BN_MUST_USE bn_code mode_drain(mode *m, bn_status *st);
+
+/* Counters since creation, BN_COUNTER_COUNT of them; owned by the mode. */
+const int64_t *mode_counters(const mode *m);
+
+/* ---- executions ----------------------------------------------------------- */
+
+/* One executable of a step and its figures; a row for each graph, in order of
+ * first execution. Eager: a row for each op name, figures added up. */
+typedef struct mode_execution {
+    char label[64]; /* "step", "forward", ...; the op in eager mode */
+    char fingerprint[33];
+    int64_t per_step; /* executions in the last step */
+    size_t argument_count, result_count;
+    int64_t nodes, text_bytes;
+    uint64_t lower_ns, compile_ns;
+    bool from_disk;
+    double flops, bytes;
+    rt_executable_stats stats;
+    /* Of the last mode_step_probe: nanoseconds summed over the row's executions
+     * of that step. */
+    uint64_t submit_ns; /* in the plugin's execute calls */
+    uint64_t pjrt_ns;   /* first submit to last completion */
+} mode_execution;
+size_t mode_execution_count(const mode *m);
+const mode_execution *mode_execution_at(const mode *m, size_t index);
+
+/*
+ * Runs one step in which every execution is submitted REPEAT times back to back
+ * and then awaited before the next one is submitted; fills submit_ns and
+ * pjrt_ns. Donated inputs are fed from the outputs that took their memory, so
+ * with REPEAT above 1 variables have been updated that often: for measuring
+ * only. The slope of pjrt_ns over REPEAT is the device time (docs of the
+ * harness say when it is not).
+ */
+BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat,
+                                    bn_status *st);
+
+/* StableHLO text of execution row INDEX's program as it was compiled (owned by
+ * the mode), for reports and tests. */
+const char *mode_execution_text(const mode *m, size_t index, size_t *length);
+
+/*
+ * The host's own cost of one lazy step's pieces, for selftests: traces CALL and
+ * lowers it ROUNDS times without executing; nanoseconds of each round go to
+ * LOWER_NS[ROUNDS]. *TEXT_BYTES may be NULL.
+ */
+BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds,
+                                       uint64_t *lower_ns, size_t *text_bytes, bn_status *st);
+
+#endif

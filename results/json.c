@@ -1,0 +1,152 @@
+/*
+ * json.c - a record as the documented JSON object.
+ *
+ * Times are nanoseconds; whatever is unknown is null, never a sentinel, and no
+ * number is NaN or infinite.
+ */
+#include "results/results_priv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *res_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    /* Not UTF-8, or no memory. */
+    char *plain = strdup(text);
+    if (!plain)
+        return NULL;
+    for (char *c = plain; *c != '\0'; c++) {
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    }
+    value = json_string(plain);
+    free(plain);
+    return value;
+}
+
+json_t *res_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* A value beyond JSON's usual 63 bits is kept whole, as text. */
+static json_t *unsigned_json(uint64_t value)
+{
+    if (value <= INT64_MAX)
+        return json_integer((json_int_t)value);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return json_string(digits);
+}
+
+static json_t *field_json(const res_field *field, const void *base)
+{
+    const char *at = (const char *)base + field->offset;
+    switch (field->kind) {
+    case RES_KIND_TEXT:
+        return res_json_text(at);
+    case RES_KIND_INT:
+        return json_integer(*(const int *)(const void *)at);
+    case RES_KIND_I64:
+        return json_integer(*(const int64_t *)(const void *)at);
+    case RES_KIND_AMOUNT: {
+        int64_t amount = *(const int64_t *)(const void *)at;
+        return amount < 0 ? json_null() : json_integer(amount);
+    }
+    case RES_KIND_U64:
+        return unsigned_json(*(const uint64_t *)(const void *)at);
+    case RES_KIND_REAL:
+        return res_json_real(*(const double *)(const void *)at);
+    case RES_KIND_BOOL:
+        return json_boolean(*(const bool *)(const void *)at);
+    case RES_KIND_SOURCE:
+        return json_string(
+            bn_device_time_source_name(*(const bn_device_time_source *)(const void *)at));
+    }
+    return json_null();
+}
+
+static json_t *fields_json(const res_field *fields, const void *base)
+{
+    json_t *object = json_object();
+    for (const res_field *field = fields; field->name; field++)
+        json_object_set_new(object, field->name, field_json(field, base));
+    return object;
+}
+
+static json_t *summary_json(const uint64_t *values, size_t count)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "median_ns", res_json_real(res_quantile(values, count, 0.5)));
+    json_object_set_new(object, "p10_ns", res_json_real(res_quantile(values, count, 0.1)));
+    json_object_set_new(object, "p90_ns", res_json_real(res_quantile(values, count, 0.9)));
+    return object;
+}
+
+static json_t *ledger_json(const res_record *record)
+{
+    json_t *ledger = json_object();
+    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
+    if (!series)
+        return ledger;
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        bn_part part = (bn_part)p;
+        res_part_series(record, &part, 1, series);
+        json_object_set_new(ledger, bn_part_name(part), summary_json(series, record->step_count));
+    }
+    json_object_set_new(ledger, "wall", summary_json(record->wall_ns, record->step_count));
+    free(series);
+    return ledger;
+}
+
+static json_t *executions_json(const res_record *record)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *execution = &record->executions[i];
+        json_t *row = fields_json(res_execution_fields, execution);
+        json_object_set_new(row, "pjrt_ns", res_json_real(res_execution_pjrt_ns(execution)));
+        json_object_set_new(row, "overhead_ns",
+                            res_json_real(res_execution_overhead_ns(execution)));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *counters_json(const int64_t counters[BN_COUNTER_COUNT])
+{
+    json_t *object = json_object();
+    for (int c = 0; c < BN_COUNTER_COUNT; c++)
+        json_object_set_new(object, bn_counter_name((bn_counter)c), json_integer(counters[c]));
+    return object;
+}
+
+json_t *res_record_to_json(const res_record *record)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "experiment",
+                        fields_json(res_experiment_fields, &record->experiment));
+    json_object_set_new(object, "id", res_json_text(record->id));
+    json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
+    if (record->status != BN_OK)
+        json_object_set_new(object, "message", res_json_text(record->message));
+    json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
+    json_object_set_new(object, "warmup",
+                        json_pack("{s:I, s:b}", "steps", (json_int_t)record->warmup_count,
+                                  "stationary", (int)record->warmup_stationary));
+    json_object_set_new(object, "ledger", ledger_json(record));
+    json_object_set_new(object, "executions", executions_json(record));
+    json_object_set_new(object, "counters", counters_json(record->counters));
+    json_object_set_new(object, "step_counters", counters_json(record->step_counters));
+    json_object_set_new(object, "loss", res_json_real(record->loss));
+    json_object_set_new(object, "provenance",
+                        record->provenance ? json_deep_copy(record->provenance) : json_object());
+    return object;
+}

@@ -1,0 +1,165 @@
+/*
+ * results.h - records of experiments: kept in files, summarised, tabled.
+ *
+ * One experiment is one immutable HDF5 file; a store is a folder of them.
+ * Tables are functions of records alone. Nothing here measures, prints or
+ * knows a plugin. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_H
+#define BENCH_RESULTS_H
+
+#include <jansson.h>
+
+#include "runtime/base.h"
+#include "runtime/ledger.h"
+
+#define RES_TEXT 64
+#define RES_SCHEMA_VERSION 1
+
+/* What was asked for: with the runtime's sha256 it is the experiment's identity. */
+typedef struct res_experiment {
+    char model[RES_TEXT];
+    char variant[RES_TEXT]; /* "full" or "small" */
+    char phase[16];         /* "train" or "infer" */
+    char mode[16];          /* "eager", "lazy", "capture" */
+    int graphs;
+    int batch;
+    int image;
+    char dtype[16];   /* "f32", "bf16" */
+    char layout[16];  /* "nhwc", "nchw" */
+    char runtime[256]; /* name or path as the user gave it */
+    int in_flight;    /* 1 is the serial regime */
+    uint64_t seed;
+} res_experiment;
+
+/* One graph (executable) of the step and what became of it. In eager mode one
+ * row stands for all executions of one op in a step. */
+typedef struct res_execution {
+    char graph[RES_TEXT];    /* "step", "forward", ... or the op's name */
+    int per_step;            /* executions of it in one step */
+    int arguments, results;
+    int64_t nodes;
+    char fingerprint[33];    /* structural hash, hex */
+    int64_t text_bytes;
+    uint64_t lower_ns, compile_ns; /* of its first compile; 0 when loaded from disk */
+    bool from_disk;
+    double flops, bytes;            /* by our op table, per execution */
+    int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
+    /* Raw samples, one execution each, submit to ready, each execution awaited
+     * alone (serial). */
+    uint64_t *pjrt_ns;
+    size_t pjrt_count;
+    /* Device time of one execution; NaN when the source is unavailable. */
+    double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
+    bn_device_time_source device_source;
+    char device_note[128]; /* why it is unavailable or limited, else "" */
+} res_execution;
+
+typedef struct res_record {
+    res_experiment experiment;
+    char id[RES_TEXT];      /* unique: UTC time, host, process, a counter */
+    bn_code status;         /* BN_OK, or the class of the failure */
+    char message[1024];     /* of the failure */
+    bool simulated;
+    /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
+    size_t step_count;
+    uint64_t *wall_ns;      /* [step] */
+    uint64_t *part_ns;      /* [step][BN_PART_COUNT] */
+    /* Steps before the measured ones, with compiles; wall time only. */
+    size_t warmup_count;
+    uint64_t *warmup_wall_ns;
+    bool warmup_stationary; /* false: the limit ended the warm-up */
+    res_execution *executions;
+    size_t execution_count;
+    int64_t counters[BN_COUNTER_COUNT];        /* over the whole experiment */
+    int64_t step_counters[BN_COUNTER_COUNT];   /* over the measured steps */
+    double loss;            /* of the last measured step, NaN when there is none */
+    /* Everything else: plugin path, sha256, API and platform version,
+     * attributes, label; host topology, governor, kernel; options; build.
+     * A JSON object, owned by the record. */
+    json_t *provenance;
+} res_record;
+
+/* Empty record with NaN figures and an id; NULL without memory. */
+res_record *res_record_new(void);
+void res_record_free(res_record *record); /* NULL allowed */
+/* Rooms for samples, all zero; BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
+                                             bn_status *st);
+BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t executions,
+                                                  bn_status *st);
+
+/* The documented JSON object (new reference): experiment, status, steps, ledger
+ * {part: {median_ns, p10_ns, p90_ns}}, executions, counters, provenance. */
+json_t *res_record_to_json(const res_record *record);
+
+/* ---- store ----------------------------------------------------------- */
+
+/* Readies HDF5 (its own printing off). Call once before the rest. */
+void res_store_begin(void);
+
+/*
+ * Writes RECORD as a new file in folder STORE (made if missing): temporary
+ * name, flush, rename. PATH, of PATH_SIZE bytes, gets the name; may be NULL.
+ * A full disk is BN_IO and leaves no file.
+ */
+BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
+                                    size_t path_size, bn_status *st);
+/* Reads one file. A file that is not a whole record of a schema we know is
+ * BN_FORMAT. */
+BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
+
+/* All records of a store in order of their ids. Damaged files do not hide the
+ * others: each is reported in DAMAGED. */
+typedef struct res_damaged {
+    char *path;
+    bn_status status;
+} res_damaged;
+typedef struct res_collection {
+    res_record **records;
+    size_t count;
+    res_damaged *damaged;
+    size_t damaged_count;
+} res_collection;
+BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
+void res_collection_free(res_collection *all);
+/* Removes temporary files that process PID (our worker, known dead) left. */
+void res_store_sweep(const char *store, long pid);
+
+/* ---- statistics (GSL) ------------------------------------------------- */
+
+typedef struct res_interval {
+    double estimate, low, high;
+} res_interval;
+
+/* Quantile Q (0..1) of COUNT values, linear between order statistics; NaN for
+ * none. VALUES is left alone. */
+double res_quantile(const uint64_t *values, size_t count, double q);
+/* Median with a 95 % percentile bootstrap interval (2,000 resamples of blocks
+ * of neighbours, since step times are correlated; seeded: same input, same
+ * answer). */
+res_interval res_median_interval(const uint64_t *values, size_t count);
+/* Ratio of medians A over B of two independent series, 95 % bootstrap. */
+res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
+/* exp of the mean log of the positive finite values; *COVERED how many. */
+double res_geometric_mean(const double *values, size_t count, size_t *covered);
+
+/* ---- tables ------------------------------------------------------------ */
+
+typedef enum res_format { RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV, RES_TABLE_JSON } res_format;
+/* "text", "md", "csv", "json". */
+BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
+
+/* Ledger and summary of one record, for people or machines. */
+void res_table_record(const res_record *record, res_format format, bn_text *out);
+
+/*
+ * The speedup table: per runtime, model, variant, phase, batch and dtype one
+ * row a mode (the newest good record of each cell): tracing, overhead per
+ * execution, device and wall time with intervals, graphs a step, compile time,
+ * speedup of capture over lazy with its interval; then the geometric mean and
+ * how many cells it covers. Failed cells show their class.
+ */
+void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * results_priv.h - what the files of results share and nobody else sees: the
+ * field tables, which say once what a record keeps, and small summaries.
+ */
+#ifndef BENCH_RESULTS_PRIV_H
+#define BENCH_RESULTS_PRIV_H
+
+#include "results/results.h"
+
+/* ---- fields (fields.c) ------------------------------------------------- */
+
+typedef enum res_kind {
+    RES_KIND_TEXT,   /* char[SIZE] */
+    RES_KIND_INT,    /* int */
+    RES_KIND_I64,    /* int64_t */
+    RES_KIND_AMOUNT, /* int64_t, below zero when unknown */
+    RES_KIND_U64,    /* uint64_t */
+    RES_KIND_REAL,   /* double, NaN when unknown */
+    RES_KIND_BOOL,   /* bool */
+    RES_KIND_SOURCE  /* bn_device_time_source, kept by name */
+} res_kind;
+
+/* One member of a struct, under the name it has in files and in JSON. */
+typedef struct res_field {
+    const char *name;
+    res_kind kind;
+    size_t offset, size;
+} res_field;
+
+/* Both end with a row whose NAME is NULL. */
+extern const res_field res_experiment_fields[];
+extern const res_field res_execution_fields[];
+
+/* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
+bn_device_time_source res_source_from_name(const char *name);
+
+/* ---- JSON (json.c) ------------------------------------------------------ */
+
+/* New references. Text that is not UTF-8 has its bad bytes replaced by '?';
+ * NaN and infinities become null. */
+json_t *res_json_text(const char *text);
+json_t *res_json_real(double value);
+
+/* ---- summaries (record.c) ----------------------------------------------- */
+
+/* Fills SERIES (step_count values) with the sum of PARTS over each step. */
+void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,
+                     uint64_t *series);
+/* Median PJRT time of one execution, NaN without samples. */
+double res_execution_pjrt_ns(const res_execution *execution);
+/* PJRT time less device time; NaN when either is unknown. */
+double res_execution_overhead_ns(const res_execution *execution);
+
+/* Arithmetic mean, NaN for none (stats.c). */
+double res_mean(const uint64_t *values, size_t count);
+
+/* Characters that are safe in a file name on any system. */
+bool res_name_char_ok(char c);
+/* This machine's name as it stands in ids: safe characters, at most 18. */
+#define RES_HOST_TEXT 19
+void res_host_name(char host[RES_HOST_TEXT]);
+
+#endif

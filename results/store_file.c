@@ -1,0 +1,137 @@
+/*
+ * store_file.c - sealed files: the bytes of an image on disk, all or nothing,
+ * and the check that they are still the same bytes.
+ *
+ * The seal fills the user block, the part of an HDF5 file that belongs to the
+ * application, with two lines of text:
+ *
+ *   bench-record 1
+ *   sha256 <of all bytes after the user block> <their number>
+ *
+ * and spaces to the end. It is checked before HDF5 sees a byte, because the
+ * library does not promise to survive damaged files.
+ */
+#include "results/store_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char seal_name[] = "bench-record ";
+#define SEAL_VERSION 1
+
+void res_seal(char *image, size_t size)
+{
+    char digest[BN_SHA256_TEXT];
+    char text[RES_SEAL_BYTES];
+    bn_sha256(image + RES_SEAL_BYTES, size - RES_SEAL_BYTES, digest);
+    int length = snprintf(text, sizeof text, "%s%d\nsha256 %s %zu\n", seal_name, SEAL_VERSION,
+                          digest, size - RES_SEAL_BYTES);
+    memset(image, ' ', RES_SEAL_BYTES);
+    memcpy(image, text, (size_t)length);
+    image[RES_SEAL_BYTES - 1] = '\n';
+}
+
+bn_code res_seal_check(const char *image, size_t size, bn_status *st)
+{
+    size_t name_length = strlen(seal_name);
+    if (size < name_length || memcmp(image, seal_name, name_length) != 0)
+        return bn_fail(st, BN_FORMAT, "not a record: it does not start with \"%s\"", seal_name);
+    if (size < RES_SEAL_BYTES)
+        return bn_fail(st, BN_FORMAT, "cut off after %zu bytes", size);
+
+    char text[RES_SEAL_BYTES + 1];
+    memcpy(text, image, RES_SEAL_BYTES);
+    text[RES_SEAL_BYTES] = '\0';
+    long version = strtol(text + name_length, NULL, 10);
+    if (version != SEAL_VERSION)
+        return bn_fail(st, BN_FORMAT, "seal version %ld is unknown, this program reads %d", version,
+                       SEAL_VERSION);
+    size_t sealed = 0;
+    if (sscanf(text + name_length, "%*d sha256 %*64s %zu", &sealed) == 1 &&
+        sealed > size - RES_SEAL_BYTES)
+        return bn_fail(st, BN_FORMAT, "cut off: %zu of %zu bytes", size - RES_SEAL_BYTES, sealed);
+    /* Sealed anew, an intact image has the very same block. */
+    char *copy = malloc(size);
+    if (!copy)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    memcpy(copy, image, size);
+    res_seal(copy, size);
+    bool same = memcmp(copy, image, RES_SEAL_BYTES) == 0;
+    free(copy);
+    if (!same)
+        return bn_fail(st, BN_FORMAT, "its bytes are not those that were written (sha256)");
+    return BN_OK;
+}
+
+static bn_code write_synced(int fd, const char *path, const char *bytes, size_t size,
+                            bn_status *st)
+{
+    while (size > 0) {
+        ssize_t done = write(fd, bytes, size);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return bn_fail_errno(st, errno, "writing %s", path);
+        bytes += done;
+        size -= (size_t)done;
+    }
+    /* Some file systems tell of a full disk only here. */
+    if (fsync(fd) != 0)
+        return bn_fail_errno(st, errno, "writing %s", path);
+    return BN_OK;
+}
+
+/* Makes the rename survive a power cut. A file system that cannot do that for
+ * a folder still has the whole file. */
+static void sync_folder(int folder_fd)
+{
+    (void)fsync(folder_fd);
+}
+
+bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
+                         const char *bytes, size_t size, bn_status *st)
+{
+    bn_code code = BN_OK;
+    bool made = false;
+    int fd = -1;
+    struct stat existing;
+    int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_fd < 0)
+        return bn_fail_errno(st, errno, "%s", folder);
+    if (fstatat(folder_fd, name, &existing, AT_SYMLINK_NOFOLLOW) == 0) {
+        code = bn_fail(st, BN_INVALID, "%s/%s exists already", folder, name);
+        goto out;
+    }
+    fd = openat(folder_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        code = bn_fail_errno(st, errno, "creating %s/%s", folder, temporary);
+        goto out;
+    }
+    made = true;
+    code = write_synced(fd, name, bytes, size, st);
+    if (code == BN_OK) {
+        int closing = fd;
+        fd = -1;
+        if (close(closing) != 0)
+            code = bn_fail_errno(st, errno, "writing %s", name);
+    }
+    if (code == BN_OK && renameat(folder_fd, temporary, folder_fd, name) != 0)
+        code = bn_fail_errno(st, errno, "renaming %s to %s", temporary, name);
+    if (code == BN_OK) {
+        made = false;
+        sync_folder(folder_fd);
+    }
+out:
+    if (fd >= 0)
+        close(fd);
+    if (made)
+        unlinkat(folder_fd, temporary, 0);
+    close(folder_fd);
+    return code;
+}

@@ -1,0 +1,154 @@
+/*
+ * arena.c - memory that dies together, in chunks that outlive a reset.
+ *
+ * Chunks form a list in the order of use. A reset moves back to the first; a
+ * request that does not fit moves on to the next chunk or inserts a larger one.
+ * Under AddressSanitizer the unused part of each chunk is poisoned, so a use
+ * after reset is reported as a use after free would be.
+ */
+#include "runtime/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISON 1
+#endif
+#endif
+
+#ifdef ARENA_POISON
+#include <sanitizer/asan_interface.h>
+#define poison(address, size)   ASAN_POISON_MEMORY_REGION(address, size)
+#define unpoison(address, size) ASAN_UNPOISON_MEMORY_REGION(address, size)
+#else
+#define poison(address, size)   ((void)(address), (void)(size))
+#define unpoison(address, size) ((void)(address), (void)(size))
+#endif
+
+enum { ALIGNMENT = 16, SMALLEST_CHUNK = 256 };
+
+struct chunk {
+    struct chunk *next;
+    size_t capacity, used;
+    _Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+struct bn_arena {
+    struct chunk *first, *current;
+    size_t used_before; /* bytes used in the chunks before the current one */
+};
+
+static struct chunk *chunk_new(size_t capacity)
+{
+    /* No object is larger; sanitizers end the process on such a malloc. */
+    if (capacity > PTRDIFF_MAX - sizeof(struct chunk))
+        return NULL;
+    struct chunk *chunk = malloc(sizeof *chunk + capacity);
+    if (!chunk)
+        return NULL;
+    *chunk = (struct chunk){.capacity = capacity};
+    poison(chunk->bytes, capacity);
+    return chunk;
+}
+
+bn_arena *bn_arena_new(size_t first_chunk_bytes)
+{
+    bn_arena *arena = malloc(sizeof *arena);
+    if (!arena)
+        return NULL;
+    struct chunk *first =
+        chunk_new(first_chunk_bytes < SMALLEST_CHUNK ? SMALLEST_CHUNK : first_chunk_bytes);
+    if (!first) {
+        free(arena);
+        return NULL;
+    }
+    *arena = (bn_arena){.first = first, .current = first};
+    return arena;
+}
+
+void bn_arena_free(bn_arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct chunk *chunk = arena->first, *next; chunk; chunk = next) {
+        next = chunk->next;
+        unpoison(chunk->bytes, chunk->capacity);
+        free(chunk);
+    }
+    free(arena);
+}
+
+void bn_arena_reset(bn_arena *arena)
+{
+    /* Chunks after the current one were already emptied by the last reset. */
+    for (struct chunk *chunk = arena->first;; chunk = chunk->next) {
+        chunk->used = 0;
+        poison(chunk->bytes, chunk->capacity);
+        if (chunk == arena->current)
+            break;
+    }
+    arena->current = arena->first;
+    arena->used_before = 0;
+}
+
+size_t bn_arena_used_bytes(const bn_arena *arena)
+{
+    return arena->used_before + arena->current->used;
+}
+
+/* Makes a chunk with room for SIZE bytes the current one. */
+static bool chunk_advance(bn_arena *arena, size_t size)
+{
+    struct chunk *next = arena->current->next;
+    if (!next || next->capacity < size) {
+        size_t capacity = arena->current->capacity;
+        capacity = capacity > SIZE_MAX / 2 ? capacity : capacity * 2;
+        struct chunk *grown = chunk_new(capacity < size ? size : capacity);
+        if (!grown)
+            return false;
+        grown->next = next;
+        arena->current->next = grown;
+        next = grown;
+    }
+    arena->used_before += arena->current->used;
+    arena->current = next;
+    return true;
+}
+
+void *bn_arena_alloc(bn_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - ALIGNMENT)
+        return NULL;
+    /* An empty allocation still gets an address of its own. */
+    size_t rounded = size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct chunk *chunk = arena->current;
+    if (chunk->capacity - chunk->used < rounded) {
+        if (!chunk_advance(arena, rounded))
+            return NULL;
+        chunk = arena->current;
+    }
+    void *memory = chunk->bytes + chunk->used;
+    chunk->used += rounded;
+    unpoison(memory, size);
+    return memory;
+}
+
+void *bn_arena_zalloc(bn_arena *arena, size_t size)
+{
+    void *memory = bn_arena_alloc(arena, size);
+    if (memory)
+        memset(memory, 0, size);
+    return memory;
+}
+
+char *bn_arena_strdup(bn_arena *arena, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = bn_arena_alloc(arena, size);
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}

@@ -1,0 +1,182 @@
+/*
+ * file.c - whole files in and out, and folders.
+ *
+ * Boundary: POSIX calls only. The atomic write follows the usual recipe:
+ * write and fsync a file beside the target, rename it over the target, fsync
+ * the folder so that the rename itself survives a power cut.
+ */
+#include "runtime/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads to the end whatever the size reported: files of /proc and pipes report
+ * zero, and a file may grow meanwhile. */
+static bn_code read_all(int fd, const char *path, size_t guess, char **data, size_t *size,
+                        bn_status *st)
+{
+    size_t capacity = guess + 1, length = 0;
+    char *bytes = malloc(capacity);
+    if (!bytes)
+        return bn_fail_errno(st, ENOMEM, "%s", path);
+    for (;;) {
+        if (length + 1 >= capacity) {
+            capacity = capacity < 4096 ? 4096 : capacity * 2;
+            char *grown = realloc(bytes, capacity);
+            if (!grown) {
+                free(bytes);
+                return bn_fail_errno(st, ENOMEM, "%s", path);
+            }
+            bytes = grown;
+        }
+        ssize_t got = read(fd, bytes + length, capacity - length - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            int error = errno;
+            free(bytes);
+            return bn_fail(st, BN_IO, "%s: %s", path, strerror(error));
+        }
+        if (got == 0)
+            break;
+        length += (size_t)got;
+    }
+    bytes[length] = '\0';
+    *data = bytes;
+    *size = length;
+    return BN_OK;
+}
+
+bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    struct stat info;
+    size_t guess = 0;
+    /* One byte more than the size, so that the read that finds the end does
+     * not grow the buffer. */
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+        guess = (size_t)info.st_size + 1;
+    bn_code code = read_all(fd, path, guess, data, size, st);
+    close(fd);
+    return code;
+}
+
+static bn_code write_all(int fd, const char *path, const void *data, size_t size, bn_status *st)
+{
+    const char *bytes = data;
+    while (size > 0) {
+        ssize_t done = write(fd, bytes, size < SSIZE_MAX ? size : SSIZE_MAX);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return bn_fail_errno(st, errno, "%s", path);
+        bytes += done;
+        size -= (size_t)done;
+    }
+    if (fsync(fd) != 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    return BN_OK;
+}
+
+/* A new file beside PATH. Several machines may share the folder, so a name
+ * that is taken is no error but a reason to try the next. */
+static bn_code open_beside(const char *path, char *name, size_t name_size, int *fd, bn_status *st)
+{
+    static atomic_uint serial;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        int length = snprintf(name, name_size, "%s.%ld-%u.tmp", path, (long)getpid(),
+                              atomic_fetch_add(&serial, 1));
+        if (length < 0 || (size_t)length >= name_size)
+            return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
+        *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0)
+            return BN_OK;
+        if (errno != EEXIST)
+            return bn_fail_errno(st, errno, "%s", path);
+    }
+    return bn_fail_errno(st, EEXIST, "%s", name);
+}
+
+/* Some file systems refuse to fsync a folder: the file is whole all the same,
+ * so that refusal is not an error. */
+static void sync_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        snprintf(folder, sizeof folder, ".");
+    else
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
+{
+    char name[PATH_MAX];
+    int fd = -1;
+    bn_code code = open_beside(path, name, sizeof name, &fd, st);
+    if (code != BN_OK)
+        return code;
+    code = write_all(fd, path, data, size, st);
+    /* A network file system may report the failed write only here. */
+    if (close(fd) != 0 && code == BN_OK)
+        code = bn_fail_errno(st, errno, "%s", path);
+    if (code == BN_OK && rename(name, path) != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
+    if (code != BN_OK) {
+        unlink(name);
+        return code;
+    }
+    sync_folder_of(path);
+    return BN_OK;
+}
+
+static bn_code make_one_folder(const char *path, bn_status *st)
+{
+    if (mkdir(path, 0777) == 0)
+        return BN_OK;
+    int error = errno;
+    struct stat info;
+    /* A read-only or automounted parent may answer with another error than
+     * EEXIST for a folder that is there. */
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return BN_OK;
+        error = ENOTDIR;
+    }
+    return bn_fail_errno(st, error, "%s", path);
+}
+
+bn_code bn_make_folder(const char *path, bn_status *st)
+{
+    char prefix[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0)
+        return bn_fail(st, BN_INVALID, "empty folder name");
+    if (length >= sizeof prefix)
+        return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
+    memcpy(prefix, path, length + 1);
+    for (size_t i = 1; i < length; i++) {
+        if (prefix[i] != '/' || prefix[i - 1] == '/')
+            continue;
+        prefix[i] = '\0';
+        bn_code code = make_one_folder(prefix, st);
+        if (code != BN_OK)
+            return code;
+        prefix[i] = '/';
+    }
+    return make_one_folder(path, st);
+}

@@ -1,0 +1,109 @@
+/*
+ * text.c - a growing text buffer whose failure is checked once, at the end.
+ *
+ * Integers have their own path: lowering writes hundreds of thousands of them,
+ * and printf costs several times as much as the digits.
+ */
+#include "runtime/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bn_text_free(bn_text *text)
+{
+    if (!text)
+        return;
+    free(text->data);
+    *text = (bn_text){0};
+}
+
+void bn_text_clear(bn_text *text)
+{
+    text->length = 0;
+    text->failed = false;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+/* Room for MORE bytes and the terminator. */
+static bool text_reserve(bn_text *text, size_t more)
+{
+    if (text->failed)
+        return false;
+    if (more < text->capacity - text->length)
+        return true;
+    if (more > SIZE_MAX / 4 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    size_t need = text->length + more + 1;
+    size_t capacity = text->capacity ? text->capacity * 2 : 256;
+    if (capacity < need)
+        capacity = need;
+    char *data = realloc(text->data, capacity);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void bn_text_append(bn_text *text, const char *bytes, size_t length)
+{
+    if (!text_reserve(text, length))
+        return;
+    if (length > 0)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void bn_text_puts(bn_text *text, const char *string)
+{
+    bn_text_append(text, string, strlen(string));
+}
+
+void bn_text_putc(bn_text *text, char c)
+{
+    bn_text_append(text, &c, 1);
+}
+
+void bn_text_int(bn_text *text, int64_t value)
+{
+    char digits[20]; /* "-9223372036854775808" */
+    size_t at = sizeof digits;
+    uint64_t rest = value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        digits[--at] = '-';
+    bn_text_append(text, digits + at, sizeof digits - at);
+}
+
+void bn_text_printf(bn_text *text, const char *format, ...)
+{
+    /* Most pieces fit what is left of the buffer: print there first. */
+    if (!text_reserve(text, 64))
+        return;
+    size_t room = text->capacity - text->length;
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(text->data + text->length, room, format, args);
+    if (length < 0) {
+        text->failed = true;
+    } else if ((size_t)length >= room && text_reserve(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, text->capacity - text->length, format, again);
+    }
+    if (text->failed)
+        text->data[text->length] = '\0';
+    else
+        text->length += (size_t)length;
+    va_end(again);
+    va_end(args);
+}

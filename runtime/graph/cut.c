@@ -1,0 +1,362 @@
+/*
+ * cut.c - a trace becomes graphs.
+ *
+ * The common case, a whole step as one graph, needs no walk at all: inputs are
+ * the entry values in order of first use, outputs the assigned values in order
+ * of assignment. This is what a lazy step does every time. Cutting by phases or
+ * at a read walks the nodes backwards, last graph first, so that each graph
+ * learns which of its values later graphs want.
+ */
+#include "runtime/graph/trace_priv.h"
+
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+
+static tg_graph *graph_new(tg_trace *t, size_t inputs, size_t outputs)
+{
+    tg_graph *g = bn_arena_zalloc(t->arena, sizeof *g);
+    if (!g)
+        return NULL;
+    g->trace = t;
+    g->end_node = t->node_count;
+    g->inputs = bn_arena_alloc(t->arena, (inputs + 1) * sizeof *g->inputs);
+    g->outputs = bn_arena_alloc(t->arena, (outputs + 1) * sizeof *g->outputs);
+    g->target = bn_arena_zalloc(t->arena, (outputs + 1) * sizeof *g->target);
+    g->donor = bn_arena_alloc(t->arena, (outputs + 1) * sizeof *g->donor);
+    return g->inputs && g->outputs && g->target && g->donor ? g : NULL;
+}
+
+/* The trace so far, what this graph puts out, and whose memory it takes over. */
+static void graph_hash(tg_graph *g)
+{
+    uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
+                        (uint32_t)g->first_node};
+    tg_hash h = tg_hash_absorb(g->trace->hash, head, sizeof head);
+    uint32_t chunk[64];
+    size_t n = 0;
+    for (size_t i = 0; i < g->output_count; i++) {
+        chunk[n++] = g->outputs[i]->id;
+        chunk[n++] = (uint32_t)g->donor[i];
+        if (n == 64 || i + 1 == g->output_count) {
+            h = tg_hash_absorb(h, chunk, n * sizeof *chunk);
+            n = 0;
+        }
+    }
+    g->hash = h;
+}
+
+static bool is_unchanged(const tg_variable *v)
+{
+    return v->entry && v->current == v->entry;
+}
+
+static bn_code cut_whole(tg_trace *t, tg_graph **graph, bn_status *st)
+{
+    tg_graph *g = graph_new(t, t->input_count, t->assigned_count);
+    if (!g)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
+    g->first_phase = 0;
+    g->last_phase = TG_PHASE_COUNT - 1;
+    g->input_count = t->input_count;
+    memcpy(g->inputs, t->inputs, t->input_count * sizeof *g->inputs);
+    for (size_t i = 0; i < t->assigned_count; i++) {
+        tg_variable *v = t->assigned[i];
+        if (is_unchanged(v))
+            continue;
+        g->target[g->output_count] = &v->head;
+        g->donor[g->output_count] = v->entry ? (int32_t)v->input : -1;
+        g->outputs[g->output_count++] = v->current;
+    }
+    graph_hash(g);
+    *graph = g;
+    return BN_OK;
+}
+
+/* ---- several graphs ------------------------------------------------------- */
+
+/* Work space of one cut. */
+typedef struct cut {
+    tg_trace *t;
+    const unsigned *group_of_phase;
+    uint32_t *born_in;   /* [value] group of this cut that puts it out, or NOWHERE */
+    uint32_t *last_user; /* [value] highest group that takes it as input, or NOWHERE */
+    uint8_t *needed;     /* [node] by the graph in hand */
+    uint8_t *is_input;   /* [value] of the graph in hand */
+    tg_tensor **wanted;  /* values that this cut puts out, in order of demand */
+    tg_tensor **target;  /* [wanted] the variable that it becomes, or NULL */
+    size_t wanted_count;
+} cut;
+
+static bool cut_begin(cut *c)
+{
+    tg_trace *t = c->t;
+    size_t values = t->value_count + 1u;
+    c->born_in = bn_arena_alloc(t->arena, values * sizeof *c->born_in);
+    c->last_user = bn_arena_alloc(t->arena, values * sizeof *c->last_user);
+    c->is_input = bn_arena_alloc(t->arena, values);
+    c->needed = bn_arena_alloc(t->arena, t->node_count + 1);
+    c->wanted = bn_arena_alloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
+    c->target = bn_arena_zalloc(t->arena, (values + t->assigned_count) * sizeof(tg_tensor *));
+    if (!c->born_in || !c->last_user || !c->is_input || !c->needed || !c->wanted || !c->target)
+        return false;
+    memset(c->born_in, 0xff, values * sizeof *c->born_in);
+    memset(c->last_user, 0xff, values * sizeof *c->last_user);
+    return true;
+}
+
+static uint32_t group_of(const cut *c, const tg_node *node)
+{
+    return c->group_of_phase[node->phase];
+}
+
+static bool in_segment(const cut *c, const tg_node *node)
+{
+    return node->index >= c->t->segment_first;
+}
+
+static void want(cut *c, tg_tensor *value, uint32_t group)
+{
+    if (value->born || value->node->variable || c->born_in[value->id] != NOWHERE)
+        return;
+    c->born_in[value->id] = group;
+    c->wanted[c->wanted_count++] = value;
+}
+
+/* The group that puts VALUE out. One that an earlier segment made without
+ * putting it out is computed again, last. */
+static uint32_t home_of(const cut *c, const tg_tensor *value, uint32_t last_group)
+{
+    return in_segment(c, value->node) ? group_of(c, value->node) : last_group;
+}
+
+/* New contents of variables. Two variables with one value take an output each,
+ * since each owns its memory. */
+static bn_code want_assigned(cut *c, uint32_t last_group, bn_status *st)
+{
+    for (size_t i = 0; i < c->t->assigned_count; i++) {
+        tg_variable *v = c->t->assigned[i];
+        tg_tensor *value = v->current;
+        if (is_unchanged(v) || value->born)
+            continue;
+        if (value->node->variable)
+            return bn_fail(st, BN_NOT_SUPPORTED,
+                           "variable %s takes over another one's contents, which only a step "
+                           "of one graph can do",
+                           v->name);
+        c->born_in[value->id] = home_of(c, value, last_group);
+        c->target[c->wanted_count] = &v->head;
+        c->wanted[c->wanted_count++] = value;
+    }
+    return BN_OK;
+}
+
+/* The value about to be read and those held across the read. */
+static void want_stop(cut *c, tg_tensor *stop_at, uint32_t last_group)
+{
+    tg_trace *t = c->t;
+    want(c, stop_at, home_of(c, stop_at, last_group));
+    for (size_t n = t->segment_first; n < t->node_count; n++)
+        for (size_t r = 0; r < t->nodes[n]->result_count; r++)
+            if (t->nodes[n]->results[r].held)
+                want(c, &t->nodes[n]->results[r], group_of(c, t->nodes[n]));
+}
+
+/* One operand of a node that GROUP needs: input, part of the graph, or an
+ * error of direction. */
+static bn_code need_operand(cut *c, tg_tensor *value, uint32_t group, bn_status *st)
+{
+    tg_node *node = value->node;
+    bool outside = false;
+    if (value->born || node->variable) {
+        outside = true;
+    } else if (node->operand_count > 0 && in_segment(c, node) && group_of(c, node) != group) {
+        /* Constants are made where they are used; all else crosses once. */
+        if (group_of(c, node) > group)
+            return bn_fail(st, BN_INVALID, "%s of a later phase is used in an earlier one",
+                           node->op->name);
+        want(c, value, group_of(c, node));
+        outside = true;
+    } else if (c->born_in[value->id] != NOWHERE && c->born_in[value->id] < group) {
+        outside = true;
+    }
+    if (!outside) {
+        c->needed[node->index] = 1;
+        return BN_OK;
+    }
+    c->is_input[value->id] = 1;
+    if (c->last_user[value->id] == NOWHERE)
+        c->last_user[value->id] = group; /* groups are visited from the last */
+    return BN_OK;
+}
+
+/* Marks what GROUP computes and takes; later groups are done. */
+static bn_code sweep_group(cut *c, uint32_t group, bn_status *st)
+{
+    tg_trace *t = c->t;
+    memset(c->needed, 0, t->node_count);
+    memset(c->is_input, 0, t->value_count);
+    for (size_t i = 0; i < c->wanted_count; i++)
+        if (c->born_in[c->wanted[i]->id] == group)
+            c->needed[c->wanted[i]->node->index] = 1;
+    for (size_t n = t->node_count; n-- > 0;) {
+        if (!c->needed[n])
+            continue;
+        for (size_t k = 0; k < t->nodes[n]->operand_count; k++)
+            if (need_operand(c, t->nodes[n]->operands[k], group, st) != BN_OK)
+                return st ? st->code : BN_INVALID;
+    }
+    return BN_OK;
+}
+
+static tg_graph *build_group(const cut *c, uint32_t group)
+{
+    tg_trace *t = c->t;
+    tg_graph *g = graph_new(t, t->value_count, c->wanted_count);
+    if (!g)
+        return NULL;
+    g->group = group;
+    g->first_phase = TG_PHASE_COUNT;
+    for (unsigned p = 0; p < TG_PHASE_COUNT; p++) {
+        if (c->group_of_phase[p] != group)
+            continue;
+        if (g->first_phase == TG_PHASE_COUNT)
+            g->first_phase = (tg_phase)p;
+        g->last_phase = (tg_phase)p;
+    }
+    for (size_t n = 0; n < t->node_count; n++)
+        for (size_t r = 0; r < t->nodes[n]->result_count; r++)
+            if (c->is_input[t->nodes[n]->results[r].id])
+                g->inputs[g->input_count++] = &t->nodes[n]->results[r];
+    for (size_t i = 0; i < c->wanted_count; i++)
+        if (c->born_in[c->wanted[i]->id] == group) {
+            g->donor[g->output_count] = -1;
+            g->target[g->output_count] = c->target[i];
+            g->outputs[g->output_count++] = c->wanted[i];
+        }
+    return g;
+}
+
+/* A variable's memory goes to its new value where the graph that makes the
+ * value is the last to take the old one. */
+static void donate(const cut *c, tg_graph *g)
+{
+    for (size_t v = 0; v < c->t->assigned_count; v++) {
+        const tg_variable *variable = c->t->assigned[v];
+        if (!variable->entry || is_unchanged(variable) ||
+            c->last_user[variable->entry->id] != g->group)
+            continue;
+        size_t in = 0, out = 0;
+        while (in < g->input_count && g->inputs[in] != variable->entry)
+            in++;
+        while (out < g->output_count && g->target[out] != &variable->head)
+            out++;
+        if (in < g->input_count && out < g->output_count && g->donor[out] < 0)
+            g->donor[out] = (int32_t)in;
+    }
+}
+
+static bn_code cut_groups(cut *c, tg_tensor *stop_at, tg_graph **graphs, size_t *count,
+                          bn_status *st)
+{
+    uint32_t last = 0;
+    for (unsigned p = 0; p < TG_PHASE_COUNT; p++)
+        if (c->group_of_phase[p] > last)
+            last = c->group_of_phase[p];
+    if (!cut_begin(c))
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
+    bn_code code = want_assigned(c, last, st);
+    if (code != BN_OK)
+        return code;
+    if (stop_at)
+        want_stop(c, stop_at, last);
+
+    size_t made = 0;
+    for (uint32_t group = last + 1; group-- > 0;) {
+        code = sweep_group(c, group, st);
+        if (code != BN_OK)
+            return code;
+        tg_graph *g = build_group(c, group);
+        if (!g)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
+        if (g->output_count == 0)
+            continue;
+        if (!stop_at && c->t->breaks == 0)
+            donate(c, g);
+        graph_hash(g);
+        graphs[made++] = g;
+    }
+    for (size_t i = 0; i < made / 2; i++) {
+        tg_graph *swap = graphs[i];
+        graphs[i] = graphs[made - 1 - i];
+        graphs[made - 1 - i] = swap;
+    }
+    for (size_t i = 0; i < c->wanted_count; i++)
+        c->wanted[i]->born = true;
+    *count = made;
+    return BN_OK;
+}
+
+static bool one_group(const unsigned group_of_phase[TG_PHASE_COUNT])
+{
+    for (unsigned p = 1; p < TG_PHASE_COUNT; p++)
+        if (group_of_phase[p] != group_of_phase[0])
+            return false;
+    return true;
+}
+
+bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT],
+                     tg_tensor *stop_at, tg_graph *const **graphs, size_t *count, bn_status *st)
+{
+    if (t->status.code != BN_OK)
+        return tg_trace_status(t, st);
+    size_t most = 1;
+    for (unsigned p = 0; p < TG_PHASE_COUNT; p++)
+        if (group_of_phase[p] + 1 > most)
+            most = group_of_phase[p] + 1;
+    tg_graph **list = bn_arena_alloc(t->arena, most * sizeof(tg_graph *));
+    if (!list)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to cut the trace");
+
+    *count = 1;
+    bn_code code;
+    if (!stop_at && t->breaks == 0 && one_group(group_of_phase)) {
+        code = cut_whole(t, &list[0], st);
+        if (code == BN_OK && list[0]->output_count == 0)
+            *count = 0;
+    } else {
+        cut c = {.t = t, .group_of_phase = group_of_phase};
+        code = cut_groups(&c, stop_at, list, count, st);
+    }
+    if (code != BN_OK)
+        return bn_context(st, "cutting the trace into graphs");
+    t->segment_first = t->node_count;
+    t->breaks += stop_at != NULL;
+    *graphs = list;
+    return BN_OK;
+}
+
+bn_code tg_node_graph(tg_trace *t, tg_node *node, const tg_graph **graph, bn_status *st)
+{
+    tg_graph *g = graph_new(t, node->operand_count, node->result_count);
+    if (!g)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graph of one op");
+    for (size_t i = 0; i < node->operand_count; i++) {
+        size_t k = 0;
+        while (k < g->input_count && g->inputs[k] != node->operands[i])
+            k++;
+        if (k == g->input_count)
+            g->inputs[g->input_count++] = node->operands[i];
+    }
+    for (size_t i = 0; i < node->result_count; i++) {
+        g->outputs[i] = node->results + i;
+        g->donor[i] = -1;
+    }
+    g->output_count = node->result_count;
+    g->first_node = node->index;
+    g->end_node = node->index + 1u;
+    g->first_phase = g->last_phase = (tg_phase)node->phase;
+    g->hash = tg_node_key(node);
+    *graph = g;
+    return BN_OK;
+}

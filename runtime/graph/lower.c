@@ -1,0 +1,297 @@
+/*
+ * lower.c - a graph becomes StableHLO text.
+ *
+ * Statements are written by the ops' rows; this file gives them names, types
+ * and locations, writes the function around them and leaves out nodes that no
+ * output needs. Text format: StableHLO specification and MLIR's assembly.
+ */
+#include "runtime/graph/trace_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
+struct tg_lowering {
+    const tg_graph *graph;
+    bn_text *out;
+    int32_t *name;   /* [value] */
+    uint8_t *known;  /* [value] input of the graph or already written */
+    uint8_t *needed; /* [node] */
+    int32_t next;
+    unsigned fresh;
+};
+
+static const char *const phase_prefix[TG_PHASE_COUNT] = {
+    [TG_PHASE_INPUT] = "input/",
+    [TG_PHASE_FORWARD] = "",
+    [TG_PHASE_STATISTICS] = "statistics/",
+    [TG_PHASE_BACKWARD] = "backward/",
+    [TG_PHASE_UPDATE] = "update/",
+};
+
+/* ---- pieces of statements -------------------------------------------------- */
+
+bn_text *tg_lowering_text(tg_lowering *l)
+{
+    return l->out;
+}
+
+void tg_lowering_value(tg_lowering *l, const tg_tensor *value)
+{
+    int32_t name = l->name[value->id];
+    if (name < 0) {
+        bn_text_puts(l->out, "%arg");
+        bn_text_int(l->out, -1 - (int64_t)name);
+        return;
+    }
+    bn_text_putc(l->out, '%');
+    bn_text_int(l->out, name);
+    if (value->node->result_count > 1) {
+        bn_text_putc(l->out, '#');
+        bn_text_int(l->out, value->result);
+    }
+}
+
+void tg_lowering_define(tg_lowering *l, const tg_node *node)
+{
+    for (size_t r = 0; r < node->result_count; r++) {
+        l->name[node->results[r].id] = l->next;
+        l->known[node->results[r].id] = 1;
+    }
+    bn_text_puts(l->out, "    %");
+    bn_text_int(l->out, l->next++);
+    if (node->result_count > 1) {
+        bn_text_putc(l->out, ':');
+        bn_text_int(l->out, node->result_count);
+    }
+    bn_text_puts(l->out, " = ");
+}
+
+unsigned tg_lowering_fresh(tg_lowering *l)
+{
+    return l->fresh++;
+}
+
+void tg_lowering_extra(tg_lowering *l, unsigned name)
+{
+    bn_text_puts(l->out, "%x");
+    bn_text_int(l->out, name);
+}
+
+void tg_lowering_printf(tg_lowering *l, const char *format, ...)
+{
+    char piece[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(piece, sizeof piece, format, args);
+    va_end(args);
+    bn_text_puts(l->out, piece);
+}
+
+void tg_lowering_type(tg_lowering *l, const tg_type *type)
+{
+    tg_type_write(type, l->out);
+}
+
+void tg_lowering_signature(tg_lowering *l, const tg_node *node)
+{
+    bn_text_puts(l->out, " : (");
+    for (size_t i = 0; i < node->operand_count; i++) {
+        if (i)
+            bn_text_puts(l->out, ", ");
+        tg_type_write(tg_operand_type(node, i), l->out);
+    }
+    bn_text_puts(l->out, ") -> ");
+    if (node->result_count != 1)
+        bn_text_putc(l->out, '(');
+    for (size_t i = 0; i < node->result_count; i++) {
+        if (i)
+            bn_text_puts(l->out, ", ");
+        tg_type_write(&node->results[i].type, l->out);
+    }
+    if (node->result_count != 1)
+        bn_text_putc(l->out, ')');
+}
+
+void tg_lowering_plain(tg_lowering *l, const tg_node *node)
+{
+    bool uniform = true;
+    tg_lowering_define(l, node);
+    bn_text_puts(l->out, "stablehlo.");
+    bn_text_puts(l->out, node->op->stablehlo);
+    for (size_t i = 0; i < node->operand_count; i++) {
+        bn_text_puts(l->out, i ? ", " : " ");
+        tg_lowering_value(l, node->operands[i]);
+        uniform &= tg_type_equal(tg_operand_type(node, i), &node->results[0].type);
+    }
+    if (!uniform) {
+        tg_lowering_signature(l, node);
+        return;
+    }
+    bn_text_puts(l->out, " : ");
+    tg_type_write(&node->results[0].type, l->out);
+}
+
+void tg_lowering_end(tg_lowering *l, const tg_node *node)
+{
+    bn_text_puts(l->out, " loc(\"");
+    bn_text_puts(l->out, phase_prefix[node->phase]);
+    if (node->scope) {
+        tg_scope_write(node->scope, l->out);
+        bn_text_putc(l->out, '/');
+    }
+    bn_text_puts(l->out, node->op->name);
+    bn_text_puts(l->out, "\")\n");
+}
+
+void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)
+{
+    if (dtype == TG_BOOL) {
+        bn_text_puts(l->out, value != 0 ? "true" : "false");
+    } else if (!tg_dtype_is_float(dtype)) {
+        bn_text_int(l->out, (int64_t)value);
+    } else if (isfinite(value)) {
+        tg_lowering_printf(l, "%.17e", value);
+    } else {
+        /* MLIR takes infinities and NaN only as bit patterns of the type's width. */
+        unsigned exponent = dtype == TG_F16 ? 0x7c00 : 0x7f80;
+        unsigned bits = exponent | (isnan(value) ? (dtype == TG_F16 ? 0x200 : 0x40) : 0) |
+                        (signbit(value) && !isnan(value) ? 0x8000 : 0);
+        tg_lowering_printf(l, dtype == TG_F32 ? "0x%04X0000" : "0x%04X", bits);
+    }
+}
+
+void tg_lowering_ints(tg_lowering *l, const int64_t *values, size_t count)
+{
+    bn_text_putc(l->out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            bn_text_puts(l->out, ", ");
+        bn_text_int(l->out, values[i]);
+    }
+    bn_text_putc(l->out, ']');
+}
+
+/* ---- the function ----------------------------------------------------------- */
+
+/* Marks in NEEDED the nodes that outputs depend on, up to the inputs, which
+ * KNOWN marks. */
+static void mark_needed(const tg_graph *g, const uint8_t *known, uint8_t *needed)
+{
+    for (size_t i = 0; i < g->output_count; i++)
+        if (!known[g->outputs[i]->id])
+            needed[g->outputs[i]->node->index] = 1;
+    for (size_t n = g->end_node; n-- > g->first_node;) {
+        const tg_node *node = g->trace->nodes[n];
+        for (size_t k = 0; needed[n] && k < node->operand_count; k++)
+            if (!known[node->operands[k]->id])
+                needed[node->operands[k]->node->index] = 1;
+    }
+}
+
+static void write_header(tg_lowering *l, const char *name)
+{
+    const tg_graph *g = l->graph;
+    tg_lowering_printf(l, "module @%s {\n  func.func public @main(", name);
+    for (size_t i = 0; i < g->input_count; i++) {
+        if (i)
+            bn_text_puts(l->out, ", ");
+        tg_lowering_value(l, g->inputs[i]);
+        bn_text_puts(l->out, ": ");
+        tg_type_write(&g->inputs[i]->type, l->out);
+        for (size_t o = 0; o < g->output_count; o++)
+            if (g->donor[o] == (int32_t)i) {
+                tg_lowering_printf(l, " {tf.aliasing_output = %zu : i32}", o);
+                break;
+            }
+    }
+    bn_text_puts(l->out, ") -> (");
+    for (size_t o = 0; o < g->output_count; o++) {
+        if (o)
+            bn_text_puts(l->out, ", ");
+        tg_type_write(&g->outputs[o]->type, l->out);
+    }
+    bn_text_puts(l->out, ") {\n");
+}
+
+static void write_return(tg_lowering *l)
+{
+    const tg_graph *g = l->graph;
+    bn_text_puts(l->out, "    return");
+    for (size_t o = 0; o < g->output_count; o++) {
+        bn_text_puts(l->out, o ? ", " : " ");
+        tg_lowering_value(l, g->outputs[o]);
+    }
+    for (size_t o = 0; o < g->output_count; o++) {
+        bn_text_puts(l->out, o ? ", " : " : ");
+        tg_type_write(&g->outputs[o]->type, l->out);
+    }
+    bn_text_puts(l->out, "\n  }\n}\n");
+}
+
+bn_code tg_graph_lower(const tg_graph *g, const char *name, bn_text *out, bn_status *st)
+{
+    size_t values = g->trace->value_count + 1u;
+    tg_lowering l = {.graph = g, .out = out};
+    l.name = calloc(values, sizeof *l.name);
+    l.known = calloc(values, 1);
+    l.needed = calloc(g->trace->node_count + 1, 1);
+    bn_code code = BN_OK;
+    if (!l.name || !l.known || !l.needed) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory", name);
+        goto out;
+    }
+    for (size_t i = 0; i < g->input_count; i++) {
+        l.name[g->inputs[i]->id] = -1 - (int32_t)i;
+        l.known[g->inputs[i]->id] = 1;
+    }
+    mark_needed(g, l.known, l.needed);
+    write_header(&l, name);
+    for (size_t n = g->first_node; n < g->end_node; n++) {
+        const tg_node *node = g->trace->nodes[n];
+        if (!l.needed[n] || !node->op->lower)
+            continue;
+        node->op->lower(&l, node);
+        tg_lowering_end(&l, node);
+    }
+    write_return(&l);
+    if (out->failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory for the text", name);
+out:
+    free(l.name);
+    free(l.known);
+    free(l.needed);
+    return code;
+}
+
+/* ---- cost --------------------------------------------------------------------- */
+
+static void add_cost(const tg_node *node, tg_graph_cost *cost)
+{
+    cost->nodes++;
+    cost->flops += node->op->flops ? node->op->flops(node)
+                                   : (double)tg_type_elements(&node->results[0].type);
+    for (size_t k = 0; k < node->operand_count; k++)
+        cost->bytes += (double)tg_type_bytes(tg_operand_type(node, k));
+    for (size_t r = 0; r < node->result_count; r++)
+        cost->bytes += (double)tg_type_bytes(&node->results[r].type);
+}
+
+void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
+{
+    *cost = (tg_graph_cost){0};
+    uint8_t *known = calloc(g->trace->value_count + 1u, 1);
+    uint8_t *needed = calloc(g->trace->node_count + 1, 1);
+    if (known && needed) {
+        for (size_t i = 0; i < g->input_count; i++)
+            known[g->inputs[i]->id] = 1;
+        mark_needed(g, known, needed);
+        for (size_t n = g->first_node; n < g->end_node; n++)
+            if (needed[n] && g->trace->nodes[n]->op->lower)
+                add_cost(g->trace->nodes[n], cost);
+    }
+    free(known);
+    free(needed);
+}

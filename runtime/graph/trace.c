@@ -1,0 +1,532 @@
+/*
+ * trace.c - variables, values, and the append-only trace.
+ *
+ * This is the path that runs for every op of every lazy step, so it allocates
+ * from arenas only and touches each node once: resolve operands, infer the
+ * type, join the hash. The hash chains one record per node through XXH3
+ * (128 bits); a record holds the op's name, its attributes and its operands'
+ * numbers, which say everything about the node that a program can depend on.
+ */
+#define XXH_INLINE_ALL
+#include "runtime/graph/trace_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define RECORD_BYTES 512
+
+bool tg_grow(void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t larger = *capacity ? *capacity * 2 : 256;
+    void *old, *grown;
+    memcpy(&old, items, sizeof old);
+    grown = realloc(old, larger * size);
+    if (!grown)
+        return false;
+    memcpy(items, &grown, sizeof grown);
+    *capacity = larger;
+    return true;
+}
+
+/* ---- variables ---------------------------------------------------------- */
+
+tg_tensor *tg_variable_new(const char *name, const tg_type *type)
+{
+    size_t length = strlen(name);
+    tg_variable *v = calloc(1, sizeof *v + length + 1);
+    if (!v)
+        return NULL;
+    v->head.type = *type;
+    v->head.kind = TG_KIND_VARIABLE;
+    memcpy(v->name, name, length + 1);
+    return &v->head;
+}
+
+void tg_variable_free(tg_tensor *variable)
+{
+    free(variable);
+}
+
+void tg_variable_retype(tg_tensor *variable, const tg_type *type)
+{
+    variable->type = *type;
+}
+
+const tg_type *tg_tensor_type(const tg_tensor *tensor)
+{
+    return &tensor->type;
+}
+
+const char *tg_tensor_name(const tg_tensor *tensor)
+{
+    return tensor->kind == TG_KIND_VARIABLE ? ((const tg_variable *)tensor)->name : "";
+}
+
+void *tg_tensor_data(const tg_tensor *tensor)
+{
+    return tensor->data;
+}
+
+void tg_tensor_set_data(tg_tensor *tensor, void *data)
+{
+    tensor->data = data;
+}
+
+static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
+{
+    return tensor->trace == t && tensor->epoch == t->epoch;
+}
+
+/* ---- life of a trace ---------------------------------------------------- */
+
+tg_trace *tg_trace_new(void)
+{
+    tg_trace *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->arena = bn_arena_new(1u << 18);
+    t->tensors = bn_arena_new(1u << 18);
+    if (!t->arena || !t->tensors) {
+        tg_trace_free(t);
+        return NULL;
+    }
+    t->poison.kind = TG_KIND_POISON;
+    t->poison.type.dtype = TG_F32;
+    tg_trace_begin(t);
+    return t;
+}
+
+void tg_trace_free(tg_trace *t)
+{
+    if (!t)
+        return;
+    bn_arena_free(t->arena);
+    bn_arena_free(t->tensors);
+    free(t->nodes);
+    free(t->inputs);
+    free(t->assigned);
+    free(t);
+}
+
+void tg_trace_set_hooks(tg_trace *t, const tg_hooks *hooks)
+{
+    t->hooks = *hooks;
+}
+
+void tg_trace_set_precision(tg_trace *t, tg_precision precision)
+{
+    t->precision = precision;
+}
+
+tg_precision tg_trace_precision(const tg_trace *t)
+{
+    return t->precision;
+}
+
+void tg_trace_begin(tg_trace *t)
+{
+    bn_arena_reset(t->arena);
+    bn_arena_reset(t->tensors);
+    t->epoch++;
+    t->status.code = BN_OK;
+    t->phase = TG_PHASE_FORWARD;
+    t->scope = NULL;
+    t->hash = (tg_hash){0, 0};
+    t->node_count = 0;
+    t->value_count = 0;
+    t->input_count = 0;
+    t->assigned_count = 0;
+    t->segment_first = 0;
+    t->breaks = 0;
+}
+
+bn_code tg_trace_status(const tg_trace *t, bn_status *st)
+{
+    if (t->status.code != BN_OK && st)
+        *st = t->status;
+    return t->status.code;
+}
+
+void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
+{
+    if (t->status.code != BN_OK)
+        return;
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    bn_fail(&t->status, code, "%s", message);
+
+    bn_text path = {0};
+    tg_scope_write(t->scope, &path);
+    if (path.length && !path.failed)
+        bn_context(&t->status, "%s", path.data);
+    bn_text_free(&path);
+}
+
+size_t tg_trace_node_count(const tg_trace *t)
+{
+    return t->node_count;
+}
+
+tg_hash tg_trace_hash(const tg_trace *t)
+{
+    return t->hash;
+}
+
+tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
+{
+    tg_phase before = t->phase;
+    if (phase != before) {
+        /* Phases decide where a step is cut, so they belong to its structure. */
+        int32_t mark = (int32_t)phase;
+        t->hash = tg_hash_absorb(t->hash, &mark, sizeof mark);
+        t->phase = phase;
+    }
+    return before;
+}
+
+void tg_scope_push(tg_trace *t, const char *name)
+{
+    tg_scope *scope = bn_arena_alloc(t->arena, sizeof *scope);
+    if (!scope) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for scope %s", name);
+        return;
+    }
+    *scope = (tg_scope){t->scope, name};
+    t->scope = scope;
+}
+
+void tg_scope_pop(tg_trace *t)
+{
+    if (t->scope)
+        t->scope = t->scope->parent;
+}
+
+void tg_scope_write(const tg_scope *scope, bn_text *out)
+{
+    if (!scope)
+        return;
+    if (scope->parent) {
+        tg_scope_write(scope->parent, out);
+        bn_text_putc(out, '.');
+    }
+    bn_text_puts(out, scope->name);
+}
+
+/* ---- hash ----------------------------------------------------------------- */
+
+tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size)
+{
+    char record[RECORD_BYTES];
+    const char *next = bytes;
+    do {
+        size_t room = sizeof record - sizeof hash;
+        size_t take = size < room ? size : room;
+        memcpy(record, &hash, sizeof hash);
+        memcpy(record + sizeof hash, next, take);
+        XXH128_hash_t h = XXH3_128bits(record, sizeof hash + take);
+        hash = (tg_hash){h.low64, h.high64};
+        next += take;
+        size -= take;
+    } while (size > 0);
+    return hash;
+}
+
+/* One record per node: chain so far, op, number of operands, attributes, and
+ * the operands' numbers. */
+static void hash_node(tg_trace *t, const tg_node *node)
+{
+    char record[RECORD_BYTES];
+    const tg_op *op = node->op;
+    uint32_t count = node->operand_count;
+    size_t fixed = sizeof t->hash + sizeof op->name + sizeof count + op->attribute_bytes;
+    size_t size = fixed + count * sizeof(uint32_t);
+    char *large = NULL, *at = record;
+    if (size > sizeof record) {
+        large = bn_arena_alloc(t->arena, size);
+        if (!large) {
+            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", count);
+            return;
+        }
+        at = large;
+    }
+    char *start = at;
+    memcpy(at, &t->hash, sizeof t->hash);
+    at += sizeof t->hash;
+    memcpy(at, op->name, sizeof op->name);
+    at += sizeof op->name;
+    memcpy(at, &count, sizeof count);
+    at += sizeof count;
+    if (op->attribute_bytes)
+        memcpy(at, node->attributes, op->attribute_bytes);
+    at += op->attribute_bytes;
+    for (uint32_t i = 0; i < count; i++, at += sizeof(uint32_t))
+        memcpy(at, &node->operands[i]->id, sizeof(uint32_t));
+    XXH128_hash_t h = XXH3_128bits(start, size);
+    t->hash = (tg_hash){h.low64, h.high64};
+}
+
+/* ---- appending -------------------------------------------------------------- */
+
+/* A node with room for its operands and results, appended but not yet typed. */
+static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes, size_t operands)
+{
+    size_t results = (size_t)op->results;
+    size_t bytes = sizeof(tg_node) + operands * sizeof(tg_tensor *) + op->attribute_bytes;
+    tg_node *node = bn_arena_alloc(t->arena, bytes);
+    tg_tensor *values = bn_arena_alloc(t->tensors, results * sizeof *values);
+    if (!node || !values ||
+        !tg_grow(&t->nodes, t->node_count, &t->node_capacity, sizeof *t->nodes)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for node %zu", t->node_count);
+        return NULL;
+    }
+    *node = (tg_node){.op = op,
+                      .operands = (tg_tensor **)(node + 1),
+                      .results = values,
+                      .scope = t->scope,
+                      .index = (uint32_t)t->node_count,
+                      .operand_count = (uint16_t)operands,
+                      .result_count = (uint8_t)results,
+                      .phase = (uint8_t)t->phase};
+    if (op->attribute_bytes) {
+        node->attributes = node->operands + operands;
+        memcpy(node->operands + operands, attributes, op->attribute_bytes);
+    }
+    for (size_t i = 0; i < results; i++)
+        values[i] = (tg_tensor){.trace = t,
+                                .epoch = t->epoch,
+                                .id = t->value_count++,
+                                .kind = TG_KIND_VALUE,
+                                .result = (uint8_t)i,
+                                .node = node};
+    t->nodes[t->node_count++] = node;
+    return node;
+}
+
+/* First use of a variable in this trace: its entry value joins the inputs. */
+static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
+{
+    if (!tg_grow(&t->inputs, t->input_count, &t->input_capacity, sizeof *t->inputs)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for input %zu", t->input_count);
+        return NULL;
+    }
+    tg_node *node = node_append(t, &tg_op_input, &v->head.type, 0);
+    if (!node)
+        return NULL;
+    node->variable = v;
+    node->results[0].type = v->head.type;
+    hash_node(t, node);
+    v->input = (uint32_t)t->input_count;
+    t->inputs[t->input_count++] = node->results;
+    v->entry = node->results;
+    return v->entry;
+}
+
+tg_tensor *tg_trace_resolve(tg_trace *t, tg_tensor *tensor)
+{
+    if (tensor->kind == TG_KIND_VALUE) {
+        if (in_trace(t, tensor))
+            return tensor;
+        tg_trace_fail(t, BN_INVALID,
+                      "value of an earlier trace; assign it to a variable to keep it");
+        return NULL;
+    }
+    if (tensor->kind == TG_KIND_POISON)
+        return NULL;
+    tg_variable *v = (tg_variable *)tensor;
+    if (!in_trace(t, tensor)) {
+        tensor->trace = t;
+        tensor->epoch = t->epoch;
+        v->entry = v->current = NULL;
+        v->assigned = false;
+    }
+    if (!v->current)
+        v->current = variable_enter(t, v);
+    return v->current;
+}
+
+tg_tensor *tg_trace_value(const tg_trace *t, const tg_tensor *tensor)
+{
+    if (!in_trace(t, tensor))
+        return NULL;
+    if (tensor->kind == TG_KIND_VARIABLE)
+        return ((const tg_variable *)tensor)->current;
+    return tensor->node->results + tensor->result;
+}
+
+tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes,
+                   tg_tensor *const *operands, size_t count)
+{
+    tg_tensor *values[8], **resolved = values;
+    if (t->status.code != BN_OK)
+        return &t->poison;
+    if (count > UINT16_MAX) {
+        tg_trace_fail(t, BN_INVALID, "%s: %zu operands", op->name, count);
+        return &t->poison;
+    }
+    if (count > 8 && !(resolved = bn_arena_alloc(t->arena, count * sizeof *resolved))) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "%s: no memory for %zu operands", op->name, count);
+        return &t->poison;
+    }
+    /* Operands first: a variable's entry node must precede the node that uses it. */
+    for (size_t i = 0; i < count; i++)
+        if (!(resolved[i] = tg_trace_resolve(t, operands[i])))
+            return &t->poison;
+
+    tg_node *node = node_append(t, op, attributes, count);
+    if (!node)
+        return &t->poison;
+    memcpy(node->operands, resolved, count * sizeof *resolved);
+    bn_status st = {.code = BN_OK};
+    if (op->infer(node, &st) != BN_OK) {
+        tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
+        return &t->poison;
+    }
+    hash_node(t, node);
+    if (t->hooks.node && t->hooks.node(t->hooks.context, t, node, &st) != BN_OK) {
+        tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
+        return &t->poison;
+    }
+    return node->results;
+}
+
+tg_tensor *tg_emit_result(tg_tensor *first, unsigned index)
+{
+    return first->kind == TG_KIND_VALUE ? first->node->results + index : first;
+}
+
+/* ---- assignment, reading ------------------------------------------------------ */
+
+void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
+{
+    if (t->status.code != BN_OK)
+        return;
+    tg_variable *v = (tg_variable *)variable;
+    if (variable->kind != TG_KIND_VARIABLE) {
+        tg_trace_fail(t, BN_INVALID, "assign: the target is not a variable");
+        return;
+    }
+    tg_tensor *now = tg_trace_resolve(t, value);
+    if (!now)
+        return;
+    if (!tg_type_equal(&variable->type, &now->type)) {
+        bn_text types = {0};
+        tg_type_write(&now->type, &types);
+        bn_text_puts(&types, " to a variable of ");
+        tg_type_write(&variable->type, &types);
+        tg_trace_fail(t, BN_INVALID, "assign %s: %s", v->name,
+                      types.failed ? "types differ" : types.data);
+        bn_text_free(&types);
+        return;
+    }
+    if (!in_trace(t, variable)) {
+        variable->trace = t;
+        variable->epoch = t->epoch;
+        v->entry = NULL;
+        v->assigned = false;
+    }
+    v->current = now;
+    if (v->assigned)
+        return;
+    if (!tg_grow(&t->assigned, t->assigned_count, &t->assigned_capacity, sizeof *t->assigned)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "assign %s: no memory", v->name);
+        return;
+    }
+    v->assigned = true;
+    t->assigned[t->assigned_count++] = v;
+}
+
+size_t tg_trace_assigned_count(const tg_trace *t)
+{
+    return t->assigned_count;
+}
+
+tg_tensor *tg_trace_assigned(const tg_trace *t, size_t index, tg_tensor **value)
+{
+    *value = t->assigned[index]->current;
+    return &t->assigned[index]->head;
+}
+
+tg_tensor *tg_input_variable(const tg_tensor *input)
+{
+    return input->node && input->node->variable ? &input->node->variable->head : NULL;
+}
+
+void tg_read(tg_trace *t, tg_tensor *tensor, void *host, size_t size)
+{
+    memset(host, 0, size);
+    if (t->status.code != BN_OK)
+        return;
+    tg_tensor *value = tg_trace_resolve(t, tensor);
+    if (!value)
+        return;
+    bn_status st = {.code = BN_OK};
+    if ((int64_t)size != tg_type_bytes(&value->type)) {
+        tg_trace_fail(t, BN_INVALID, "read: %zu bytes of a tensor of %lld", size,
+                      (long long)tg_type_bytes(&value->type));
+    } else if (!t->hooks.read) {
+        tg_trace_fail(t, BN_NOT_SUPPORTED, "read: this trace has no runtime behind it");
+    } else if (t->hooks.read(t->hooks.context, t, value, host, size, &st) != BN_OK) {
+        tg_trace_fail(t, st.code, "read: %s", st.message);
+    }
+}
+
+void tg_hold(tg_trace *t, tg_tensor *value)
+{
+    tg_tensor *v = t->status.code == BN_OK ? tg_trace_resolve(t, value) : NULL;
+    if (v && !v->held) {
+        v->held = true;
+        /* A held value is an output of its graph. */
+        t->hash = tg_hash_absorb(t->hash, &v->id, sizeof v->id);
+    }
+}
+
+/* ---- nodes, seen by modes ------------------------------------------------------ */
+
+const char *tg_node_op_name(const tg_node *node)
+{
+    return node->op->name;
+}
+
+size_t tg_node_operand_count(const tg_node *node)
+{
+    return node->operand_count;
+}
+
+tg_tensor *tg_node_operand(const tg_node *node, size_t index)
+{
+    return node->operands[index];
+}
+
+size_t tg_node_result_count(const tg_node *node)
+{
+    return node->result_count;
+}
+
+tg_tensor *tg_node_result(const tg_node *node, size_t index)
+{
+    return node->results + index;
+}
+
+tg_hash tg_node_key(const tg_node *node)
+{
+    /* Types instead of numbers: equal ops of different steps share a program. Which
+     * operands are the same value matters, since a program takes each once. */
+    tg_hash h = tg_hash_absorb((tg_hash){0, 0}, node->op->name, sizeof node->op->name);
+    if (node->op->attribute_bytes)
+        h = tg_hash_absorb(h, node->attributes, node->op->attribute_bytes);
+    for (size_t i = 0; i < node->operand_count; i++) {
+        int32_t same = 0;
+        while (node->operands[same] != node->operands[i])
+            same++;
+        h = tg_hash_absorb(h, &node->operands[i]->type, sizeof(tg_type));
+        h = tg_hash_absorb(h, &same, sizeof same);
+    }
+    return h;
+}

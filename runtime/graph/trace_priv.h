@@ -1,0 +1,54 @@
+/*
+ * trace_priv.h - the trace itself, shared by trace.c (appending), cut.c
+ * (graphs), backward.c and lower.c.
+ */
+#ifndef BENCH_TRACE_PRIV_H
+#define BENCH_TRACE_PRIV_H
+
+#include "runtime/graph/graph_priv.h"
+
+#define TG_SCALAR_MEMO 32
+
+/* Scalars are used over and over in a step (momentum, one half); each is
+ * appended once a trace. Direct-mapped by value. */
+typedef struct tg_scalar_memo {
+    uint32_t epoch;
+    tg_dtype dtype;
+    double value;
+    tg_tensor *tensor;
+} tg_scalar_memo;
+
+struct tg_trace {
+    uint32_t epoch;
+    bn_status status;
+    tg_tensor poison;
+    tg_hooks hooks;
+    tg_precision precision;
+    tg_phase phase;
+    tg_hash hash;
+    const tg_scope *scope;
+    bn_arena *arena;   /* nodes, attributes, graphs */
+    bn_arena *tensors; /* values only, so that a stale handle still meets a tensor */
+    tg_node **nodes;
+    size_t node_count, node_capacity;
+    uint32_t value_count;
+    tg_tensor **inputs; /* entry values in order of first use */
+    size_t input_count, input_capacity;
+    tg_variable **assigned;
+    size_t assigned_count, assigned_capacity;
+    size_t segment_first; /* first node since the last cut */
+    unsigned breaks;      /* graph breaks so far */
+    tg_scalar_memo memo[TG_SCALAR_MEMO];
+};
+
+/* Joins SIZE bytes to the hash. */
+tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
+/* A trace's value for TENSOR, registering a variable's entry at first use; NULL
+ * after putting an error on the trace. */
+tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
+/* Makes room for one more element of SIZE bytes in *ITEMS; false without memory. */
+bool tg_grow(void *items, size_t count, size_t *capacity, size_t size);
+/* "layer1.0.conv2" of a node's scope. */
+void tg_scope_write(const tg_scope *scope, bn_text *out);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * compile.c - StableHLO text becomes an executable.
+ *
+ * The options message is never empty: XLA's plugins end the process on empty
+ * options. XLA options travel as strings, which every plugin parses by the
+ * option's own type; an unknown name is then an error and not an abort, as it
+ * would be in XLA_FLAGS. Source: PJRT_Client_Compile in pjrt_c_api.h.
+ */
+#include "runtime/pjrt/compile_options.pb-c.h"
+#include "runtime/pjrt/pjrt_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PJRT_Program rt_program_wrap(const char *text, size_t length)
+{
+    /* "mlir" is the format's name; the plugin tells text from byte code. CODE
+     * is not const only because the same struct returns programs. */
+    static const char format[] = "mlir";
+    return (PJRT_Program){.struct_size = PJRT_Program_STRUCT_SIZE,
+                          .code = (char *)(uintptr_t)text,
+                          .code_size = length,
+                          .format = format,
+                          .format_size = sizeof format - 1};
+}
+
+/* The compiler spells truth in an option's text with a capital, XLA_FLAGS and
+ * people without. */
+static char *value_spell(char *value)
+{
+    if (strcmp(value, "true") == 0)
+        value[0] = 'T';
+    else if (strcmp(value, "false") == 0)
+        value[0] = 'F';
+    return value;
+}
+
+/* Adds the flags of OPTIONS to MESSAGE; STORE keeps their parts. */
+static bn_code flags_set(Rt__Compile__Options *message, const rt_compile_options *options,
+                         bn_arena *store, bn_status *st)
+{
+    size_t count = options ? options->flag_count : 0;
+    if (count == 0)
+        return BN_OK;
+    message->flags = bn_arena_zalloc(store, count * sizeof(void *));
+    if (!message->flags)
+        goto no_memory;
+    for (size_t i = 0; i < count; i++) {
+        char *name = bn_arena_strdup(store, options->flags[i]);
+        Rt__Compile__Flag *flag = bn_arena_alloc(store, sizeof *flag);
+        Rt__Compile__Value *value = bn_arena_alloc(store, sizeof *value);
+        if (!name || !flag || !value)
+            goto no_memory;
+        /* XLA_FLAGS spells options with dashes: people paste them. */
+        if (strncmp(name, "--", 2) == 0)
+            name += 2;
+        char *equals = strchr(name, '=');
+        if (!equals || equals == name)
+            return bn_fail(st, BN_INVALID, "compile option '%s' is not of the form name=value",
+                           options->flags[i]);
+        *equals = '\0';
+        rt__compile__flag__init(flag);
+        rt__compile__value__init(value);
+        flag->name = name;
+        flag->value = value;
+        value->text = value_spell(equals + 1);
+        message->flags[i] = flag;
+    }
+    message->n_flags = count;
+    return BN_OK;
+
+no_memory:
+    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu compile options", count);
+}
+
+bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t device_id, void **bytes,
+                                size_t *size, bn_status *st)
+{
+    Rt__Compile__Assignment__Computation computation = RT__COMPILE__ASSIGNMENT__COMPUTATION__INIT;
+    Rt__Compile__Assignment assignment = RT__COMPILE__ASSIGNMENT__INIT;
+    Rt__Compile__Build build = RT__COMPILE__BUILD__INIT;
+    Rt__Compile__Options message = RT__COMPILE__OPTIONS__INIT;
+    Rt__Compile__Assignment__Computation *computations[1] = {&computation};
+    computation.device_ids = &device_id;
+    computation.n_device_ids = 1;
+    assignment.replicas = assignment.computations = 1;
+    assignment.computation = computations;
+    assignment.n_computation = 1;
+    build.replicas = build.partitions = 1;
+    build.assignment = device_id >= 0 ? &assignment : NULL;
+    message.build = &build;
+
+    bn_arena *store = bn_arena_new(1024);
+    if (!store)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    bn_code code = flags_set(&message, options, store, st);
+    if (code == BN_OK) {
+        *size = rt__compile__options__get_packed_size(&message);
+        *bytes = malloc(*size);
+        if (*bytes)
+            rt__compile__options__pack(&message, *bytes);
+        else
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    }
+    bn_arena_free(store);
+    return code;
+}
+
+bn_code rt_compile(rt_client *client, const char *text, size_t length,
+                   const rt_compile_options *options, rt_executable **executable, bn_status *st)
+{
+    int device = options ? options->device : 0;
+    if (device < 0 || (size_t)device >= client->device_count)
+        return bn_fail(st, BN_INVALID, "device %d of %zu", device, client->device_count);
+    if (length == 0)
+        return bn_fail(st, BN_INVALID, "empty program");
+
+    void *packed = NULL;
+    size_t packed_size = 0;
+    int64_t device_id = device > 0 ? client->infos[device].id : -1;
+    bn_code code = rt_compile_options_pack(options, device_id, &packed, &packed_size, st);
+    if (code != BN_OK)
+        return code;
+    PJRT_Program program = rt_program_wrap(text, length);
+    PJRT_Client_Compile_Args args =
+        RT_ARGS(PJRT_Client_Compile, .client = client->handle, .program = &program,
+                .compile_options = packed, .compile_options_size = packed_size);
+    code = RT_CALL(client->plugin, PJRT_Client_Compile, &args, RT_STAGE_COMPILE, st);
+    free(packed);
+    if (code != BN_OK)
+        return code;
+    return rt_executable_wrap(client->plugin, args.executable, NULL, executable, st);
+}

@@ -1,0 +1,216 @@
+/*
+ * find.c - from a runtime's name to the path of its plugin.
+ *
+ * The order is the user's word first: environment variables, then the folder
+ * in which the set-up unpacks wheels, then an installed jax. Nothing is loaded
+ * here. PJRT_NAMES_AND_LIBRARY_PATHS and TPU_LIBRARY_PATH mean what they mean
+ * to jax.
+ */
+#include "runtime/pjrt/pjrt_priv.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A known runtime is one row. WHEEL is the path below a folder of unpacked
+ * wheels; SITE the path below a Python installation's packages, where the same
+ * library is commonly installed; BESIDE the name beside our own binary. */
+static const struct known {
+    const char *name, *source, *wheel, *site, *beside;
+    const char *variable; /* environment variable with its path */
+    const char *get;      /* how to get it */
+} known_runtimes[] = {
+    {.name = "cpu",
+     .source = "XLA for CPU, PyPI wheel lammps-jax-pjrt-cpu (default)",
+     .wheel = "lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+     .get = "make setup"},
+    {.name = "cpu-xla",
+     .source = "XLA for CPU, PyPI wheel xla-cpu-pjrt",
+     .wheel = "xla_cpu_pjrt/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+     .get = "make setup"},
+    {.name = "cpu-fastatomstruct",
+     .source = "XLA for CPU, PyPI wheel fastatomstruct-xla-cpu",
+     .wheel = "fastatomstruct_xla_cpu/fastatomstruct_xla_cpu/libpjrt_cpu.so",
+     .get = "make runtimes"},
+    {.name = "tpu",
+     .source = "TPU, PyPI wheel libtpu or an installed one",
+     .wheel = "libtpu/libtpu/libtpu.so",
+     .site = "libtpu/libtpu.so",
+     .variable = "TPU_LIBRARY_PATH",
+     .get = "make runtime-tpu"},
+    {.name = "cuda",
+     .source = "NVIDIA GPU, PyPI wheel jax-cuda13-pjrt or an installed one",
+     .wheel = "jax_cuda13_pjrt/jax_plugins/xla_cuda13/xla_cuda_plugin.so",
+     .site = "jax_plugins/xla_cuda1[0-9]/xla_cuda_plugin.so",
+     .get = "make runtime-cuda"},
+    {.name = "sim",
+     .source = "simulated device, built with the program",
+     .beside = "libpjrt_sim.so",
+     .get = "make"},
+};
+enum { KNOWN_COUNT = sizeof known_runtimes / sizeof known_runtimes[0] };
+
+/* One search: where the answer goes, and the places tried so far. */
+struct search {
+    char *path;
+    size_t path_size;
+    bn_text places;
+    char binary_folder[PATH_MAX];
+};
+
+const char *rt_plugin_known(size_t index, const char **source)
+{
+    if (index >= KNOWN_COUNT)
+        return NULL;
+    if (source)
+        *source = known_runtimes[index].source;
+    return known_runtimes[index].name;
+}
+
+static void binary_folder(char folder[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    else
+        strcpy(folder, ".");
+}
+
+static bn_code path_set(struct search *search, const char *path, bn_status *st)
+{
+    int length = snprintf(search->path, search->path_size, "%s", path);
+    if (length < 0 || (size_t)length >= search->path_size)
+        return bn_fail(st, BN_INVALID, "the path of the plugin is too long: %s", path);
+    return BN_OK;
+}
+
+/* Looks for a file named by the pattern PREFIX/REST; the last match wins, which
+ * is the newest where the pattern ranges over versions. */
+static bool try_place(struct search *search, const char *prefix, const char *rest)
+{
+    if (!prefix || prefix[0] == '\0')
+        return false;
+    char pattern[PATH_MAX];
+    int length = snprintf(pattern, sizeof pattern, "%s/%s", prefix, rest);
+    if (length < 0 || (size_t)length >= sizeof pattern)
+        return false;
+    bn_text_printf(&search->places, "%s%s", search->places.length > 0 ? ", " : "", pattern);
+
+    bool found = false;
+    glob_t matches;
+    if (access(pattern, F_OK) == 0) {
+        found = path_set(search, pattern, NULL) == BN_OK;
+    } else if (glob(pattern, 0, NULL, &matches) == 0) {
+        found = path_set(search, matches.gl_pathv[matches.gl_pathc - 1], NULL) == BN_OK;
+        globfree(&matches);
+    }
+    return found;
+}
+
+/* The path that LIST ("name:path,name:path") gives for NAME. An entry is the
+ * user's word, so it is taken even where the file is missing: the load says so. */
+static bool try_list(struct search *search, const char *list, const char *name)
+{
+    size_t name_length = strlen(name);
+    for (const char *entry = list; entry && *entry;) {
+        size_t length = strcspn(entry, ",");
+        if (length > name_length + 1 && strncmp(entry, name, name_length) == 0 &&
+            entry[name_length] == ':') {
+            size_t path_length = length - name_length - 1;
+            if (path_length >= search->path_size)
+                return false;
+            memcpy(search->path, entry + name_length + 1, path_length);
+            search->path[path_length] = '\0';
+            return true;
+        }
+        entry += length;
+        if (*entry == ',')
+            entry++;
+    }
+    return false;
+}
+
+static bool try_wheels(struct search *search, const char *wheel)
+{
+    /* A build may be nested (build/bench, build/asan/bench, build/tests/...);
+     * an installed program has its runtimes in lib. */
+    static const char *const below_binary[] = {
+        "../third_party/runtimes",
+        "../../third_party/runtimes",
+        "../../../third_party/runtimes",
+        "../lib/bench/runtimes",
+    };
+    if (try_place(search, getenv("BENCH_RUNTIMES"), wheel))
+        return true;
+    for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0]; i++) {
+        char folder[PATH_MAX + 32];
+        snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
+        if (try_place(search, folder, wheel))
+            return true;
+    }
+    return try_place(search, "third_party/runtimes", wheel);
+}
+
+static bool try_python(struct search *search, const char *site)
+{
+    char environment[PATH_MAX], user[PATH_MAX];
+    const char *active = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
+    environment[0] = user[0] = '\0';
+    if (active)
+        snprintf(environment, sizeof environment, "%s/lib/python3*/site-packages", active);
+    if (home)
+        snprintf(user, sizeof user, "%s/.local/lib/python3*/site-packages", home);
+    return try_place(search, environment, site) || try_place(search, user, site) ||
+           try_place(search, "/usr/local/lib/python3*/*-packages", site) ||
+           try_place(search, "/usr/lib/python3*/*-packages", site);
+}
+
+static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
+{
+    binary_folder(search->binary_folder);
+    const char *given = known->variable ? getenv(known->variable) : NULL;
+    if (given && given[0] != '\0')
+        return path_set(search, given, st);
+    if ((known->wheel && try_wheels(search, known->wheel)) ||
+        (known->site && try_python(search, known->site)) ||
+        (known->beside && try_place(search, search->binary_folder, known->beside)))
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",
+                   known->name, known->get, search->places.data ? search->places.data : "nowhere");
+}
+
+static bn_code name_unknown(const char *name, bn_status *st)
+{
+    bn_text names = {0};
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", known_runtimes[i].name);
+    bn_code code = bn_fail(st, BN_NOT_FOUND, "no runtime named '%s' (known: %s, or a path)", name,
+                           names.data ? names.data : "");
+    bn_text_free(&names);
+    return code;
+}
+
+bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status *st)
+{
+    struct search search = {.path = path, .path_size = path_size};
+    if (strchr(name, '/')) {
+        if (access(name, F_OK) != 0)
+            return bn_fail(st, BN_NOT_FOUND, "%s: no such file", name);
+        return path_set(&search, name, st);
+    }
+    if (name[0] != '\0' && try_list(&search, getenv("PJRT_NAMES_AND_LIBRARY_PATHS"), name))
+        return BN_OK;
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        if (strcmp(known_runtimes[i].name, name) != 0)
+            continue;
+        bn_code code = find_known(&search, &known_runtimes[i], st);
+        bn_text_free(&search.places);
+        return code;
+    }
+    return name_unknown(name, st);
+}

@@ -1,0 +1,136 @@
+/*
+ * pjrt_priv.h - what the files of runtime/pjrt share: the opaque structs, the
+ * one way to call a plugin, the translation of errors, the counts of handles.
+ *
+ * Boundary: included by runtime/pjrt only.
+ */
+#ifndef BENCH_RUNTIME_PJRT_PRIV_H
+#define BENCH_RUNTIME_PJRT_PRIV_H
+
+#include "runtime/pjrt.h"
+
+/* The official header closes its macros with a semicolon too many. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include "pjrt_c_api.h"
+#pragma GCC diagnostic pop
+
+struct rt_plugin {
+    rt_plugin *next; /* list of the loaded plugins */
+    const PJRT_Api *api;
+    const struct rt_profiler_table *profiler; /* NULL where there is none */
+    bn_arena *arena;                          /* path, attributes */
+    rt_plugin_info *info;
+};
+
+struct rt_client {
+    rt_plugin *plugin;
+    PJRT_Client *handle;
+    bn_arena *arena; /* names, device descriptions */
+    const char *platform, *platform_version;
+    PJRT_Device *const *devices; /* the plugin's own array */
+    rt_device_info *infos;
+    size_t device_count;
+    size_t device_in_use; /* where buffers from the host go */
+};
+
+struct rt_topology {
+    rt_plugin *plugin;
+    PJRT_TopologyDescription *handle;
+    char *platform;
+    size_t device_count;
+};
+
+struct rt_executable {
+    rt_plugin *plugin;
+    PJRT_LoadedExecutable *loaded; /* NULL when compiled for a topology */
+    PJRT_Executable *handle;
+    size_t result_count;
+};
+
+/* ---- calls and errors (error.c) --------------------------------------- */
+
+/* What was being done, which decides the class of an error without a class of
+ * its own. */
+enum rt_stage { RT_STAGE_OTHER, RT_STAGE_COMPILE, RT_STAGE_EXECUTE };
+
+/* Does PLUGIN's table, as long as the plugin says it is, hold ENTRY? */
+#define RT_HAS(plugin, entry)                                                                      \
+    (offsetof(PJRT_Api, entry) + sizeof((plugin)->api->entry) <= (plugin)->api->struct_size &&     \
+     (plugin)->api->entry != NULL)
+
+/* The one way to call a plugin: a bn_code, BN_NOT_SUPPORTED for an entry that
+ * is not there. ARGS points to a zeroed struct with its size set (RT_ARGS). */
+#define RT_CALL(plugin, entry, args, stage, st)                                                    \
+    (RT_HAS(plugin, entry) ? rt_error_take((plugin), (plugin)->api->entry(args), (stage), (st))    \
+                           : rt_entry_missing(#entry, (st)))
+
+/* Initialiser of the argument struct NAME_Args: size set, fields as given, all
+ * else zero. */
+#define RT_ARGS(name, ...)                                                                         \
+    {                                                                                              \
+        .struct_size = name##_Args_STRUCT_SIZE, __VA_ARGS__                                        \
+    }
+
+/* Turns ERROR into a status and destroys it; BN_OK for NULL. The only place
+ * where PJRT errors are read. ST may be NULL. */
+bn_code rt_error_take(const rt_plugin *plugin, PJRT_Error *error, enum rt_stage stage,
+                      bn_status *st);
+bn_code rt_entry_missing(const char *entry, bn_status *st);
+
+/* The class of an absl status code met in STAGE; the profiler's errors use the
+ * same codes. */
+bn_code rt_error_class(int code, enum rt_stage stage);
+/* Records a foreign message of SIZE bytes as one line of text. */
+bn_code rt_error_record(bn_status *st, bn_code code, const char *message, size_t size);
+
+/* ---- live handles (live.c) -------------------------------------------- */
+
+enum rt_live_kind {
+    RT_LIVE_CLIENT,
+    RT_LIVE_EXECUTABLE,
+    RT_LIVE_BUFFER,
+    RT_LIVE_EVENT,
+    RT_LIVE_ERROR,
+    RT_LIVE_TOPOLOGY,
+    RT_LIVE_KIND_COUNT
+};
+void rt_live_add(enum rt_live_kind kind, int64_t change);
+
+/* ---- attributes and options (attribute.c) ------------------------------ */
+
+/* Copies SIZE bytes of text without terminator; NULL when memory is out. */
+char *rt_text_copy(bn_arena *arena, const char *bytes, size_t size);
+/* Copies COUNT named values, printed, into ARENA; NULL for none or when memory
+ * is out. */
+rt_attribute *rt_attributes_copy(bn_arena *arena, const PJRT_NamedValue *values, size_t count);
+/* OPTIONS as the plugin wants them; *VALUES is malloced and points into
+ * OPTIONS, NULL for none. */
+BN_MUST_USE bn_code rt_options_convert(const rt_option *options, size_t count,
+                                       PJRT_NamedValue **values, bn_status *st);
+
+/* ---- compiling (compile.c) --------------------------------------------- */
+
+/* A PJRT_Program over TEXT: StableHLO. */
+PJRT_Program rt_program_wrap(const char *text, size_t length);
+/* Serialized CompileOptionsProto for OPTIONS (NULL allowed); DEVICE_ID is the
+ * plugin's number of the device, or -1 for its default. *BYTES is malloced. */
+BN_MUST_USE bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t device_id,
+                                            void **bytes, size_t *size, bn_status *st);
+/* Wraps fresh plugin objects, LOADED (may be NULL) and HANDLE (fetched from
+ * LOADED when NULL). Takes them over: on failure they are destroyed. */
+BN_MUST_USE bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable *loaded,
+                                       PJRT_Executable *handle, rt_executable **executable,
+                                       bn_status *st);
+
+/* ---- profiler ABI (profiler.c) ----------------------------------------- */
+
+/* The function table in PLUGIN's extension chain; NULL where there is none, or
+ * where it is too short to be used. */
+const struct rt_profiler_table *rt_profiler_table_find(const PJRT_Api *api);
+
+/* ---- element types (buffer.c) ------------------------------------------ */
+
+PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype);
+
+#endif

@@ -1,0 +1,170 @@
+#!/bin/bash
+# check_house.sh - the rules of the house that no compiler knows, as TAP:
+# who includes whom, how exported symbols are called, who calls whom, who may
+# print or exit, how long a file may be. The rooms are in setup/rooms.txt.
+#
+# Symbols are read from the archives in BENCH_TEST_BUILD (default: build); what
+# is not built is skipped.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+build=${BENCH_TEST_BUILD:-build}
+
+count=0
+# report WHAT [FINDINGS]: ok without findings, else not ok and one line each.
+report() {
+    count=$((count + 1))
+    if [ -z "${2:-}" ]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        printf '%s\n' "$2" | sed 's/^/#   /'
+    fi
+}
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# ---- the table ------------------------------------------------------------
+
+rooms=()
+declare -A folder uses prefixes public home_of
+while read -r room path allowed start headers; do
+    case $room in '' | '#'*) continue ;; esac
+    rooms+=("$room")
+    folder[$room]=$path
+    uses[$room]=" ${allowed//,/ } "
+    prefixes[$room]="^(${start//,/|})"
+    [ "$headers" != - ] || headers=
+    public[$room]=${headers//,/ }
+    for header in ${public[$room]}; do home_of[$header]=$room; done
+done <setup/rooms.txt
+
+may_use() { # ROOM OTHER
+    [ "$1" = "$2" ] && return 0
+    case ${uses[$1]} in *" $2 "*) return 0 ;; esac
+    return 1
+}
+
+# ---- include direction ------------------------------------------------------
+
+# Says why room ROOM must not include HEADER, a path from the root; nothing when
+# it may.
+include_fault() { # ROOM HEADER
+    local room=$1 header=$2 other
+    # Only one room speaks the plugin's own language.
+    if [ "$header" = pjrt_c_api.h ]; then
+        [ "$room" = pjrt ] || echo "only room pjrt includes it"
+        return
+    fi
+    other=${home_of[$header]:-}
+    if [ -n "$other" ]; then
+        may_use "$room" "$other" || echo "room $room must not use room $other"
+        return
+    fi
+    for other in "${rooms[@]}"; do
+        case $header in
+        "${folder[$other]}"/*)
+            [ "$other" = "$room" ] || echo "internal to room $other"
+            return
+            ;;
+        esac
+    done
+    echo "belongs to no room"
+}
+
+for room in "${rooms[@]}"; do
+    mapfile -t files < <({
+        find "${folder[$room]}" -maxdepth 1 -name '*.[ch]' 2>/dev/null
+        for header in ${public[$room]}; do [ ! -f "$header" ] || echo "$header"; done
+    } | sort -u)
+    if [ ${#files[@]} -eq 0 ]; then
+        echo "# room $room is empty"
+        continue
+    fi
+    faults=
+    # A header named without its folder is one of the same folder.
+    while IFS=: read -r file line header; do
+        [ ! -f "$(dirname "$file")/$header" ] || header=$(dirname "$file")/$header
+        fault=$(include_fault "$room" "$header")
+        [ -z "$fault" ] || faults+="$file:$line: $header: $fault"$'\n'
+    done < <(grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*("|<pjrt_c_api)' "${files[@]}" |
+        sed -E 's/^([^:]*:[0-9]+:)[^"<]*["<]([^">]*).*/\1\2/')
+    report "includes of room $room" "${faults%$'\n'}"
+done
+
+# ---- symbols --------------------------------------------------------------
+
+table=$(mktemp) || exit 1
+trap 'rm -f "$table"' EXIT
+# The sources of a room's archive: harness/main.c is not in it, and an archive
+# that outlived the last source of its room is not looked at.
+has_sources() { # ROOM
+    ls "${folder[$1]}"/*.c 2>/dev/null | grep -qv '/main\.c$'
+}
+# room member kind symbol, for all archives; kind U is an undefined symbol.
+for room in "${rooms[@]}"; do
+    has_sources "$room" && [ -f "$build/lib$room.a" ] &&
+        nm -g --format=posix -A "$build/lib$room.a" 2>/dev/null |
+        sed -nE "s/^[^[]*\[([^]]*)\]: ([^ ]+) ([A-Za-z]).*/$room \1 \3 \2/p"
+done >"$table"
+
+# What protoc-c generates is called after the package in the .proto file.
+packages_of() { # ROOM
+    cat "${folder[$1]}"/*.proto 2>/dev/null |
+        sed -nE 's/^package[[:space:]]+([A-Za-z0-9_.]+);.*/\1__/p' | sed 's/\./__/g' | paste -sd '|'
+}
+
+for room in "${rooms[@]}"; do
+    has_sources "$room" || continue
+    if [ ! -f "$build/lib$room.a" ]; then
+        skip "symbols of room $room" "lib$room.a is not built"
+        continue
+    fi
+    generated=$(packages_of "$room")
+    # Names with two underscores in front are the compiler's and sanitizers'.
+    report "exported symbols of room $room start with ${prefixes[$room]#^}" "$(
+        awk -v room="$room" -v ours="${prefixes[$room]}" -v generated="^(${generated:-nothing})" '
+            $1 == room && $3 != "U" && $4 !~ /^__/ && $4 !~ ours &&
+                !($2 ~ /\.pb-c\.o$/ && $4 ~ generated) { print $2 ": " $4 }' "$table"
+    )"
+    report "calls of room $room go to rooms that it may use" "$(
+        awk -v room="$room" -v allowed="${uses[$room]}" '
+            NR == FNR { if ($3 != "U") home[$4] = $1; next }
+            $1 == room && $3 == "U" && ($4 in home) && home[$4] != room &&
+                index(allowed, " " home[$4] " ") == 0 {
+                print $2 ": " $4 " of room " home[$4] }' "$table" "$table"
+    )"
+    [ "$room" = harness ] && continue
+    # Read from the objects, so neither comments nor macros deceive: whoever
+    # prints needs one of these. assert is allowed, it says what broke.
+    report "room $room neither prints nor ends the process" "$(
+        awk -v room="$room" '
+            $1 == room && $3 == "U" &&
+                $4 ~ /^(exit|_exit|_Exit|quick_exit|abort|(__)?v?printf(_chk)?|puts|putchar|perror|psignal|stdout|stderr|errx?|warnx?)$/ {
+                print $2 ": " $4 }' "$table"
+    )"
+done
+
+# ---- files ------------------------------------------------------------------
+
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    # New files count before they are added; files just deleted do not.
+    list=$(git ls-files --cached --others --exclude-standard)
+else
+    list=$(find . -path ./third_party -prune -o -path './build*' -prune -o -type f -print |
+        sed 's,^\./,,')
+fi
+# Golden values are data: as long as the models they describe.
+mapfile -t files < <(printf '%s\n' "$list" | grep -v '^tests/golden/' | sort -u |
+    while read -r file; do [ -f "$file" ] && grep -qI . "$file" && echo "$file"; done)
+
+report "no file is longer than 800 lines" "$(
+    wc -l "${files[@]}" | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines" }'
+)"
+# Unfinished work is filed or finished, not left in the text.
+report "no file has a note about unfinished work" "$(
+    grep -nwE 'TO[D]O|FIX[M]E|X[X]X' "${files[@]}" | cut -c 1-120
+)"
+
+echo "1..$count"

@@ -1,0 +1,100 @@
+#!/bin/bash
+# run.sh - runs tests, each as its own process, and counts what they say.
+#
+#   tests/run.sh BUILD TEST...     called by `make check`
+#
+# A test is a program or a script that speaks TAP on its standard output:
+# "ok", "not ok", "ok ... # SKIP reason", "1..N". Each gets a temporary folder
+# of its own (TMPDIR, removed afterwards) and a time limit. A test that dies,
+# runs out of time, or falls short of its plan is a failure, whatever it
+# printed before. The last line is always "N passed, N failed, N skipped".
+#
+# Environment for the tests: BENCH_TEST_BINARY, BENCH_TEST_FAKE,
+# BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD (absolute paths), BENCH_TEST_PYTHON
+# (the Python that has h5py), BENCH_TEST_SOURCE (root of the sources, also the
+# working folder). BENCH_TEST_TIMEOUT, in seconds, may be set from outside.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+build=$(cd "$1" && pwd) || exit 1
+shift
+logs=$build/tests/logs
+# Stale logs would pass for today's.
+rm -rf "$logs" && mkdir -p "$logs" || exit 1
+
+export BENCH_TEST_BUILD=$build BENCH_TEST_SOURCE=$PWD
+export BENCH_TEST_BINARY=$build/bench
+export BENCH_TEST_FAKE=$build/libpjrt_fake.so
+export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
+export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
+export CMOCKA_MESSAGE_OUTPUT=TAP
+# Messages of the C library are compared in some tests.
+export LC_ALL=C
+
+passed=0 failed=0 skipped=0
+temporary=
+trap 'rm -rf "$temporary"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# Passed, failed, skipped, planned of the TAP in LOG.
+count_tap() {
+    awk '/^1\.\.[0-9]+/ { planned += substr($1, 4) }
+         /^(not )?ok/ { if (toupper($0) ~ /# *SKIP/) skipped++
+                        else if ($1 == "not") failed++
+                        else passed++ }
+         END { print passed + 0, failed + 0, skipped + 0, planned + 0 }' "$1"
+}
+
+run_one() { # TEST
+    local test=$1 name log limit status start end verdict trouble=
+    local ok not_ok skip planned
+    name=$(basename "$test" .sh)
+    log=$logs/$name.log
+    case $name in *full_*) limit=3600 ;; *) limit=600 ;; esac
+    limit=${BENCH_TEST_TIMEOUT:-$limit}
+    temporary=$(mktemp -d "${TMPDIR:-/tmp}/bench-$name.XXXXXX") || exit 1
+
+    start=$(date +%s%N)
+    local -a command=("$test")
+    [ "${test%.sh}" = "$test" ] || command=(bash "$test")
+    # The braces take the shell's own remark on a crash; the verdict says it.
+    {
+        TMPDIR=$temporary timeout --kill-after=10 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null
+    } 2>/dev/null
+    status=$?
+    end=$(date +%s%N)
+    rm -rf "$temporary"
+
+    read -r ok not_ok skip planned < <(count_tap "$log")
+    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
+        trouble="stopped after the limit of $limit s"
+    elif [ $status -gt 128 ]; then
+        trouble="died by signal $((status - 128))"
+    elif [ $status -ne 0 ] && [ "$not_ok" -eq 0 ]; then
+        trouble="exit status $status"
+    elif [ $((ok + not_ok + skip)) -lt "$planned" ]; then
+        trouble="only $((ok + not_ok + skip)) of $planned tests reported"
+    elif [ $((ok + not_ok + skip)) -eq 0 ]; then
+        trouble="ran no test"
+    fi
+    # What went wrong outside a test counts as one more failure.
+    [ -z "$trouble" ] || not_ok=$((not_ok + 1))
+    passed=$((passed + ok)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
+
+    verdict=ok
+    [ "$not_ok" -eq 0 ] || verdict=FAILED
+    printf '%-6s %-28s %4d passed %3d failed %3d skipped %8.1f s%s\n' $verdict "$name" \
+        "$ok" "$not_ok" "$skip" "$(((end - start) / 1000000))e-3" "${trouble:+  ($trouble)}"
+    if [ $verdict = FAILED ]; then
+        echo "---- $log (last 200 lines)"
+        tail -n 200 "$log" | sed 's/^/    | /'
+    fi
+}
+
+for test in "$@"; do
+    run_one "$test"
+done
+
+[ $# -gt 0 ] || echo "there is no test to run"
+printf '%d passed, %d failed, %d skipped\n' $passed $failed $skipped
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

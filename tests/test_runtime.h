@@ -1,0 +1,50 @@
+/*
+ * test_runtime.h - what the tests of base and of plugins share: checks of
+ * statuses with their message, and of handles not given back.
+ */
+#ifndef BENCH_TESTS_TEST_RUNTIME_H
+#define BENCH_TESTS_TEST_RUNTIME_H
+
+/* cmocka.h needs these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/pjrt.h"
+
+#include <string.h>
+
+/* EXPR must succeed; the status ST says why it did not. */
+#define assert_ok(expr, st)                                                                        \
+    do {                                                                                           \
+        bn_code code_ = (expr);                                                                    \
+        if (code_ != BN_OK)                                                                        \
+            fail_msg("%s: %s: %s", #expr, bn_code_name(code_), (st)->message);                     \
+    } while (0)
+
+/* EXPR must fail with WANTED, leave that code in ST, and say TEXT in it. */
+#define assert_fails(expr, wanted, text, st)                                                       \
+    do {                                                                                           \
+        *(st) = (bn_status){0};                                                                    \
+        bn_code code_ = (expr);                                                                    \
+        if (code_ != (wanted) || (st)->code != (wanted) || !strstr((st)->message, (text)))         \
+            fail_msg("%s: got %s, status %s '%s'; want %s with '%s'", #expr, bn_code_name(code_),  \
+                     bn_code_name((st)->code), (st)->message, bn_code_name(wanted), (text));       \
+        *(st) = (bn_status){0};                                                                    \
+    } while (0)
+
+static inline void assert_nothing_live(void)
+{
+    rt_live_counts live = rt_live();
+    assert_int_equal(live.clients, 0);
+    assert_int_equal(live.executables, 0);
+    assert_int_equal(live.buffers, 0);
+    assert_int_equal(live.events, 0);
+    assert_int_equal(live.errors, 0);
+    assert_int_equal(live.topologies, 0);
+}
+
+#endif
