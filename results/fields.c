@@ -8,7 +8,7 @@
 
 #define FIELD(type, member, kind)                                                                  \
     {                                                                                              \
-        #member, kind, offsetof(type, member), sizeof(((type *)0)->member)                         \
+#member, kind, offsetof(type, member), sizeof(((type *)0)->member)                         \
     }
 
 const res_field res_experiment_fields[] = {

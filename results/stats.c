@@ -24,7 +24,7 @@
 #define RESAMPLES 2000
 #define SEED      20230117u
 /* Below this many values nothing can be resampled: the interval is the range. */
-#define FEWEST 3
+#define FEWEST    3
 
 double res_mean(const uint64_t *values, size_t count)
 {

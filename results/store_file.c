@@ -25,16 +25,22 @@
 static const char seal_name[] = "bench-record ";
 #define SEAL_VERSION 1
 
-void res_seal(char *image, size_t size)
+/* The user block that belongs to the bytes after it. */
+static void seal_block(const char *image, size_t size, char block[RES_SEAL_BYTES])
 {
     char digest[BN_SHA256_TEXT];
-    char text[RES_SEAL_BYTES];
     bn_sha256(image + RES_SEAL_BYTES, size - RES_SEAL_BYTES, digest);
-    int length = snprintf(text, sizeof text, "%s%d\nsha256 %s %zu\n", seal_name, SEAL_VERSION,
+    int length = snprintf(block, RES_SEAL_BYTES, "%s%d\nsha256 %s %zu\n", seal_name, SEAL_VERSION,
                           digest, size - RES_SEAL_BYTES);
-    memset(image, ' ', RES_SEAL_BYTES);
-    memcpy(image, text, (size_t)length);
-    image[RES_SEAL_BYTES - 1] = '\n';
+    memset(block + length, ' ', RES_SEAL_BYTES - (size_t)length);
+    block[RES_SEAL_BYTES - 1] = '\n';
+}
+
+void res_seal(char *image, size_t size)
+{
+    char block[RES_SEAL_BYTES];
+    seal_block(image, size, block);
+    memcpy(image, block, RES_SEAL_BYTES);
 }
 
 bn_code res_seal_check(const char *image, size_t size, bn_status *st)
@@ -56,21 +62,14 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     if (sscanf(text + name_length, "%*d sha256 %*64s %zu", &sealed) == 1 &&
         sealed > size - RES_SEAL_BYTES)
         return bn_fail(st, BN_FORMAT, "cut off: %zu of %zu bytes", size - RES_SEAL_BYTES, sealed);
-    /* Sealed anew, an intact image has the very same block. */
-    char *copy = malloc(size);
-    if (!copy)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", size);
-    memcpy(copy, image, size);
-    res_seal(copy, size);
-    bool same = memcmp(copy, image, RES_SEAL_BYTES) == 0;
-    free(copy);
-    if (!same)
+    char block[RES_SEAL_BYTES];
+    seal_block(image, size, block);
+    if (memcmp(block, image, RES_SEAL_BYTES) != 0)
         return bn_fail(st, BN_FORMAT, "its bytes are not those that were written (sha256)");
     return BN_OK;
 }
 
-static bn_code write_synced(int fd, const char *path, const char *bytes, size_t size,
-                            bn_status *st)
+static bn_code write_synced(int fd, const char *path, const char *bytes, size_t size, bn_status *st)
 {
     while (size > 0) {
         ssize_t done = write(fd, bytes, size);
@@ -85,13 +84,6 @@ static bn_code write_synced(int fd, const char *path, const char *bytes, size_t 
     if (fsync(fd) != 0)
         return bn_fail_errno(st, errno, "writing %s", path);
     return BN_OK;
-}
-
-/* Makes the rename survive a power cut. A file system that cannot do that for
- * a folder still has the whole file. */
-static void sync_folder(int folder_fd)
-{
-    (void)fsync(folder_fd);
 }
 
 bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
@@ -125,7 +117,9 @@ bn_code res_file_publish(const char *folder, const char *temporary, const char *
         code = bn_fail_errno(st, errno, "renaming %s to %s", temporary, name);
     if (code == BN_OK) {
         made = false;
-        sync_folder(folder_fd);
+        /* Makes the rename survive a power cut; a file system that cannot do
+         * this for a folder has the whole file all the same. */
+        (void)fsync(folder_fd);
     }
 out:
     if (fd >= 0)

@@ -146,10 +146,9 @@ static void put_times(writer *w, hid_t at, const char *name, const uint64_t *val
     hsize_t columns = width;
     hid_t space = H5Screate_simple(width > 0 ? 2 : 1, dims, NULL);
     hid_t label_space = H5Screate_simple(1, &columns, NULL);
-    hid_t data =
-        H5Dcreate2(at, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (data < 0 || (count > 0 && H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                           values) < 0))
+    hid_t data = H5Dcreate2(at, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (data < 0 ||
+        (count > 0 && H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
         writer_fail(w, name);
     put_text(w, data, "unit", "ns");
     if (labels)
@@ -225,8 +224,8 @@ static void put_provenance(writer *w, const json_t *provenance)
     }
     const char *value = text;
     hid_t space = H5Screate(H5S_SCALAR);
-    hid_t data = H5Dcreate2(w->file, "provenance", w->text, space, H5P_DEFAULT, H5P_DEFAULT,
-                            H5P_DEFAULT);
+    hid_t data =
+        H5Dcreate2(w->file, "provenance", w->text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (data < 0 || H5Dwrite(data, w->text, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) < 0)
         writer_fail(w, "provenance");
     if (data >= 0)
@@ -257,9 +256,8 @@ static void take_image(writer *w, char **image, size_t *size)
 {
     if (w->code != BN_OK)
         return;
-    ssize_t inner = H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0
-                        ? -1
-                        : H5Fget_file_image(w->file, NULL, 0);
+    ssize_t inner =
+        H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(w->file, NULL, 0);
     if (inner < 0) {
         writer_fail(w, "image");
         return;
@@ -276,8 +274,8 @@ static void take_image(writer *w, char **image, size_t *size)
 
 bn_code res_image_write(const res_record *record, char **image, size_t *size, bn_status *st)
 {
-    writer w = {.file = memory_file(), .text = res_h5_text_type(), .truth = res_h5_bool_type(),
-                .st = st};
+    writer w = {
+        .file = memory_file(), .text = res_h5_text_type(), .truth = res_h5_bool_type(), .st = st};
     *image = NULL;
     *size = 0;
     if (w.file < 0 || w.text < 0 || w.truth < 0)

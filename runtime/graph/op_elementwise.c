@@ -198,12 +198,6 @@ static void lower_select(tg_lowering *l, const tg_node *node)
 
 /* ---- gradients ----------------------------------------------------------------- */
 
-static double no_flops(const tg_node *node)
-{
-    (void)node;
-    return 0;
-}
-
 /* A gradient of the result's shape as one of operand INDEX's: summed when the
  * operand is a scalar that was broadcast. */
 static tg_tensor *fit(tg_trace *t, const tg_node *node, size_t index, tg_tensor *g)
@@ -218,10 +212,6 @@ static tg_tensor *number_like(tg_trace *t, const tg_node *node, double value)
 {
     return tg_scalar(t, node->results[0].type.dtype, value);
 }
-
-#define GRADIENT(name)                                                                             \
-    static void name(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,   \
-                     tg_tensor **gin)
 
 GRADIENT(grad_neg)
 {
@@ -442,7 +432,7 @@ static bn_code infer_convert(const tg_node *node, bn_status *st)
 
 static const tg_op op_convert = {"convert", "convert", FAMILY, "to another element type", 1, 1, 1,
                                  sizeof(convert_attributes), infer_convert, tg_lowering_plain,
-                                 grad_convert, no_flops};
+                                 grad_convert, tg_op_no_flops};
 
 const tg_op *const tg_ops_elementwise[] = {
     &op_neg,  &op_abs,      &op_sign, &op_floor, &op_exp, &op_log, &op_log1p,
@@ -595,6 +585,6 @@ tg_tensor *tg_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype)
 {
     convert_attributes attributes = {(int32_t)dtype};
     if (x->type.dtype == dtype)
-        return x;
+        return tg_op_unchanged(t, x);
     return tg_emit(t, &op_convert, &attributes, &x, 1);
 }

@@ -1,6 +1,6 @@
 /*
- * op_priv.h - what family files share: their lists, and the messages of type
- * rules.
+ * op_priv.h - what family files share: their lists, the messages of type rules,
+ * and the arithmetic of windows.
  */
 #ifndef BENCH_OP_PRIV_H
 #define BENCH_OP_PRIV_H
@@ -11,6 +11,7 @@
 extern const tg_op *const tg_ops_elementwise[]; /* op_elementwise.c */
 extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
+extern const tg_op *const tg_ops_slice[];       /* op_slice.c */
 extern const tg_op *const tg_ops_reduce[];      /* op_reduce.c */
 extern const tg_op *const tg_ops_dot[];         /* op_dot.c */
 extern const tg_op *const tg_ops_convolution[]; /* op_convolution.c */
@@ -21,5 +22,48 @@ extern const tg_op *const tg_ops_norm[];        /* op_norm.c */
 bn_code tg_op_fail_type(bn_status *st, const char *what, const tg_type *type);
 /* BN_INVALID with "WHAT: tensor<...> and tensor<...>". */
 bn_code tg_op_fail_types(bn_status *st, const char *what, const tg_type *a, const tg_type *b);
+
+/* The head of a gradient rule (tg_op.grad). */
+#define GRADIENT(name)                                                                             \
+    static void name(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,   \
+                     tg_tensor **gin)
+
+/* FLOPs of ops that only move data (op_shape.c). */
+double tg_op_no_flops(const tg_node *node);
+
+/* X itself, for calls that have nothing to do: a variable as the value it has
+ * now, because the handle would follow later assignments (op_shape.c). */
+tg_tensor *tg_op_unchanged(tg_trace *trace, tg_tensor *x);
+
+/* Writes the dimensions in the bit mask AXES to LIST, ascending (op_shape.c). */
+size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list);
+
+/* "    %5 = stablehlo.op %1, %2", and "NAME[1, 2]" (op_shape.c). */
+void tg_op_write_head(tg_lowering *l, const tg_node *node);
+void tg_op_write_list(tg_lowering *l, const char *name, const int64_t *list, size_t count);
+
+/* DEFAULT, HIGH or HIGHEST, as StableHLO writes a tg_precision (op_dot.c). */
+const char *tg_op_precision_text(int32_t precision);
+
+/* How reductions and window reductions combine two elements. */
+typedef enum tg_reducer { TG_REDUCER_SUM, TG_REDUCER_MAX, TG_REDUCER_MIN } tg_reducer;
+/* Writes the reducer's neutral element of DTYPE as a constant statement before
+ * that of NODE; returns its extra name (op_reduce.c). */
+unsigned tg_op_write_neutral(tg_lowering *l, const tg_node *node, tg_reducer reducer,
+                             tg_dtype dtype);
+
+/* A dimension with DILATION - 1 zeros between its elements. */
+static inline int64_t tg_op_dilated(int64_t size, int64_t dilation)
+{
+    return size > 0 ? (size - 1) * dilation + 1 : 0;
+}
+
+/* How often a window of SIZE fits into a dimension of PADDED elements; both are
+ * already dilated. StableHLO specification, reduce_window (C15) and convolution
+ * (C25): none where the window is larger. */
+static inline int64_t tg_op_places(int64_t padded, int64_t size, int64_t stride)
+{
+    return padded <= 0 || size > padded ? 0 : (padded - size) / stride + 1;
+}
 
 #endif

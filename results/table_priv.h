@@ -1,0 +1,129 @@
+/*
+ * table_priv.h - how tables are laid out (grid.c), how figures are written for
+ * people (format.c), and the rows of the speedup table (speedup.c).
+ */
+#ifndef BENCH_RESULTS_TABLE_PRIV_H
+#define BENCH_RESULTS_TABLE_PRIV_H
+
+#include "results/results_priv.h"
+
+/* ---- grid: rows of cells, the same in every format ----------------------- */
+
+typedef struct res_grid {
+    size_t columns;
+    const char *align; /* a letter per column: 'l' or 'r' */
+    bn_text bytes;     /* the cells, each terminated */
+    size_t *starts;    /* of each cell in BYTES */
+    size_t count, capacity;
+    bool failed;
+} res_grid;
+
+/* A grid with as many columns as ALIGN has letters. The first row that is
+ * filled is the heading. Release with res_grid_free. */
+res_grid res_grid_make(const char *align);
+void res_grid_free(res_grid *grid);
+/* The next cell, row by row. */
+void res_grid_cell(res_grid *grid, const char *format, ...) BN_PRINTF(2, 3);
+/* A JSON value as a cell: text as it is, null as nothing. */
+void res_grid_json(res_grid *grid, const json_t *value);
+/* COUNT empty cells. */
+void res_grid_blank(res_grid *grid, size_t count);
+/* A row of names separated by '|', for headings. */
+void res_grid_row(res_grid *grid, const char *cells);
+/* A line across the table, in text only. */
+void res_grid_rule(res_grid *grid);
+/* Appends the table (text, markdown or CSV); a grid that ran out of memory
+ * marks OUT as failed. Columns in which no row has anything are left out, but
+ * not in CSV. */
+void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
+
+/* ---- figures for people --------------------------------------------------- */
+
+/* A short text by value: res_time(ns).text in a printf argument. */
+typedef struct res_figure {
+    char text[64];
+} res_figure;
+
+/* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
+ * NaN. */
+res_figure res_time(double ns);
+/* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
+ * when there are none. */
+res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
+/* Nanoseconds as microseconds or milliseconds with decimals that keep columns
+ * comparable; SCALE_NS is the largest value of the column. */
+res_figure res_time_aligned(double ns, double scale_ns);
+const char *res_time_aligned_unit(double scale_ns);
+/* "1.46x", "-" for NaN. */
+res_figure res_ratio(double ratio);
+res_figure res_ratio_range(double low, double high);
+/* "97.5 KiB"; "-" below zero. */
+res_figure res_size(int64_t bytes);
+/* "4.09 G", "-" when not positive. */
+res_figure res_amount(double amount);
+
+/* A heading of LEVEL 1 or 2 and a plain paragraph, for text and markdown. */
+void res_put_heading(bn_text *out, res_format format, int level, const char *title);
+void res_put_note(bn_text *out, res_format format, const char *note);
+
+/* A JSON value at the end of OUT, indented, with a final newline. */
+void res_put_json(bn_text *out, json_t *value);
+
+/* ---- identity of cells (cell.c) -------------------------------------------- */
+
+/* The members that, with the model, the phase and the runtime, make two modes
+ * comparable. */
+typedef enum res_setup_bit {
+    RES_SETUP_VARIANT = 1,
+    RES_SETUP_BATCH = 2,
+    RES_SETUP_IMAGE = 4,
+    RES_SETUP_DTYPE = 8,
+    RES_SETUP_LAYOUT = 16,
+    RES_SETUP_IN_FLIGHT = 32
+} res_setup_bit;
+#define RES_SETUP_ALL 63u
+
+/* Members in which A and B differ. */
+unsigned res_setup_difference(const res_experiment *a, const res_experiment *b);
+/* The members of MASK as text: "small, batch 4, image 64, f32, nhwc, serial". */
+void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *out);
+
+/* ---- speedup rows (speedup.c) ------------------------------------------------ */
+
+typedef struct res_speedup_row {
+    const res_record *record;
+    bool first_of_cell, first_of_block;
+    double nodes_per_step;
+    double trace_ns;    /* trace, hash and lookup of a step, median */
+    double overhead_ns; /* of an execution, mean over those of a step */
+    double device_ns;   /* of a step */
+    double executions;  /* a step */
+    double compile_ns;  /* lowering and compile calls of all graphs */
+    const char *source; /* of the device time */
+    res_interval wall;
+    res_interval speedup; /* lazy wall over this wall; NaN without a base */
+    bool other_build;     /* the lazy record is of another build of the runtime */
+} res_speedup_row;
+
+/* Geometric mean of a phase's speedups in one block. */
+typedef struct res_speedup_mean {
+    const res_record *example; /* its runtime, phase, mode and graphs */
+    double speedup;
+    size_t covered, cells;
+} res_speedup_mean;
+
+typedef struct res_speedup {
+    res_speedup_row *rows;
+    size_t count;
+    res_speedup_mean *means;
+    size_t mean_count;
+} res_speedup;
+
+/* False without memory. */
+bool res_speedup_make(const res_collection *all, res_speedup *speedup);
+void res_speedup_free(res_speedup *speedup);
+bool res_same_block(const res_record *a, const res_record *b);
+/* sha256 of the plugin that a record is of, or "". */
+const char *res_plugin_sha256(const res_record *record);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * table_speedup.c - the speedup table in its four formats.
+ */
+#include "results/table_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text and markdown ------------------------------------------------------ */
+
+/* Members that are not the same in all rows of the block from FIRST to END. */
+static unsigned varying(const res_speedup *speedup, size_t first, size_t end)
+{
+    unsigned mask = 0;
+    const res_experiment *head = &speedup->rows[first].record->experiment;
+    for (size_t i = first + 1; i < end; i++)
+        mask |= res_setup_difference(head, &speedup->rows[i].record->experiment);
+    return mask;
+}
+
+static void block_heading(const res_record *record, unsigned shared, res_format format,
+                          bn_text *out)
+{
+    bn_text title = {0};
+    bn_text_printf(&title, "runtime %s%s", record->experiment.runtime,
+                   record->simulated ? " (simulated)" : "");
+    bn_text setup = {0};
+    res_setup_text(&record->experiment, shared, &setup);
+    if (setup.data)
+        bn_text_printf(&title, ": %s", setup.data);
+    if (title.data)
+        res_put_heading(out, format, 2, title.data);
+    out->failed = out->failed || title.failed || setup.failed;
+    bn_text_free(&setup);
+    bn_text_free(&title);
+}
+
+static void put_names(res_grid *grid, const res_speedup_row *row, unsigned mask, bool repeat)
+{
+    const res_experiment *experiment = &row->record->experiment;
+    bool named = repeat || row->first_of_cell;
+    bn_text setup = {0};
+    if (named)
+        res_setup_text(experiment, mask, &setup);
+    res_grid_cell(grid, "%s", named ? experiment->model : "");
+    res_grid_cell(grid, "%s", named ? experiment->phase : "");
+    res_grid_cell(grid, "%s", setup.data ? setup.data : "");
+    res_grid_cell(grid, "%s", experiment->mode);
+    res_grid_cell(grid, "%d", experiment->graphs);
+    grid->failed = grid->failed || setup.failed;
+    bn_text_free(&setup);
+}
+
+static void put_speedup(res_grid *grid, const res_speedup_row *row)
+{
+    if (row->other_build) {
+        res_grid_cell(grid, "-");
+        res_grid_cell(grid, "other build");
+        return;
+    }
+    res_grid_cell(grid, "%s", res_ratio(row->speedup.estimate).text);
+    res_grid_cell(grid, "%s", res_ratio_range(row->speedup.low, row->speedup.high).text);
+}
+
+static void put_row(res_grid *grid, const res_speedup_row *row, unsigned mask, bool repeat)
+{
+    put_names(grid, row, mask, repeat);
+    if (row->record->status != BN_OK || row->record->step_count == 0) {
+        res_grid_blank(grid, 5);
+        res_grid_cell(grid, "failed");
+        res_grid_cell(grid, "%s",
+                      row->record->status != BN_OK ? bn_code_name(row->record->status)
+                                                   : "no steps");
+        res_grid_blank(grid, 3);
+        return;
+    }
+    bool sourced = isfinite(row->device_ns);
+    res_grid_cell(grid, "%.10g", row->nodes_per_step);
+    res_grid_cell(grid, "%s", res_time(row->trace_ns).text);
+    res_grid_cell(grid, "%s", res_time(row->overhead_ns).text);
+    res_grid_cell(grid, "%s", res_time(row->device_ns).text);
+    res_grid_cell(grid, "%s", sourced ? row->source : "-");
+    res_grid_cell(grid, "%s", res_time(row->wall.estimate).text);
+    res_grid_cell(grid, "%s",
+                  res_time_range(row->wall.estimate, row->wall.low, row->wall.high).text);
+    res_grid_cell(grid, "%s", res_time(row->compile_ns).text);
+    put_speedup(grid, row);
+}
+
+static void put_means(const res_speedup *speedup, const res_record *block, res_format format,
+                      bn_text *out)
+{
+    for (size_t i = 0; i < speedup->mean_count; i++) {
+        const res_speedup_mean *mean = &speedup->means[i];
+        const res_experiment *example = &mean->example->experiment;
+        if (!res_same_block(mean->example, block))
+            continue;
+        char line[256];
+        snprintf(line, sizeof line, "geometric mean, %s, %s with %d %s: %s (%zu of %zu)",
+                 example->phase, example->mode, example->graphs,
+                 example->graphs == 1 ? "graph" : "graphs", res_ratio(mean->speedup).text,
+                 mean->covered, mean->cells);
+        res_put_note(out, format, line);
+    }
+}
+
+static void put_legend(res_format format, bn_text *out)
+{
+    static const char *const lines[] = {
+        "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
+        "overhead: PJRT time less device time of one execution.  device: of a step, by source.",
+        "wall: median step, with its 95 % interval.  compile: lowering and compile calls.",
+        "vs lazy: lazy wall over this wall, above 1 is faster; lazy with the fewest graphs is the "
+        "base.",
+        "Geometric means are of vs lazy: (cells that have a value, of all cells of the phase).",
+    };
+    bn_text_putc(out, '\n');
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        res_put_note(out, format, lines[i]);
+}
+
+static void put_blocks(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    res_put_heading(out, format, 1, "Speedup over lazy tracing");
+    if (speedup->count == 0)
+        res_put_note(out, format, "No records.");
+    for (size_t first = 0, end; first < speedup->count; first = end) {
+        end = first + 1;
+        while (end < speedup->count && !speedup->rows[end].first_of_block)
+            end++;
+        const res_record *head = speedup->rows[first].record;
+        unsigned mask = varying(speedup, first, end);
+        block_heading(head, RES_SETUP_ALL & ~mask, format, out);
+        res_grid grid = res_grid_make("llllrrrrrlrlrrl");
+        res_grid_row(&grid, "model|phase|setup|mode|graphs|nodes|trace|overhead|device|source|"
+                            "wall|95 %|compile|vs lazy|95 %");
+        for (size_t i = first; i < end; i++)
+            put_row(&grid, &speedup->rows[i], mask, format == RES_TABLE_MARKDOWN);
+        res_grid_render(&grid, format, out);
+        res_grid_free(&grid);
+        bn_text_putc(out, '\n');
+        put_means(speedup, head, format, out);
+    }
+    put_legend(format, out);
+}
+
+/* ---- JSON and CSV ------------------------------------------------------------- */
+
+/* What a row and a mean both say of the runtime and the way. */
+static void set_names(json_t *object, const char *kind, const res_record *record)
+{
+    const res_experiment *experiment = &record->experiment;
+    json_object_set_new(object, "kind", json_string(kind));
+    json_object_set_new(object, "runtime", res_json_text(experiment->runtime));
+    json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "phase", res_json_text(experiment->phase));
+    json_object_set_new(object, "mode", res_json_text(experiment->mode));
+    json_object_set_new(object, "graphs", json_integer(experiment->graphs));
+}
+
+static void set_identity(json_t *object, const res_record *record)
+{
+    const res_experiment *experiment = &record->experiment;
+    set_names(object, "row", record);
+    json_object_set_new(object, "plugin_sha256", json_string(res_plugin_sha256(record)));
+    json_object_set_new(object, "model", res_json_text(experiment->model));
+    json_object_set_new(object, "variant", res_json_text(experiment->variant));
+    json_object_set_new(object, "batch", json_integer(experiment->batch));
+    json_object_set_new(object, "image", json_integer(experiment->image));
+    json_object_set_new(object, "dtype", res_json_text(experiment->dtype));
+    json_object_set_new(object, "layout", res_json_text(experiment->layout));
+    json_object_set_new(object, "in_flight", json_integer(experiment->in_flight));
+    json_object_set_new(object, "id", res_json_text(record->id));
+    json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
+    json_object_set_new(object, "message", res_json_text(record->message));
+    json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
+}
+
+static json_t *row_json(const res_speedup_row *row)
+{
+    json_t *object = json_object();
+    set_identity(object, row->record);
+    json_object_set_new(object, "nodes_per_step", res_json_real(row->nodes_per_step));
+    json_object_set_new(object, "executions_per_step", res_json_real(row->executions));
+    json_object_set_new(object, "trace_ns", res_json_real(row->trace_ns));
+    json_object_set_new(object, "overhead_per_execution_ns", res_json_real(row->overhead_ns));
+    json_object_set_new(object, "device_per_step_ns", res_json_real(row->device_ns));
+    json_object_set_new(object, "device_time_source", json_string(row->source));
+    json_object_set_new(object, "wall_ns", res_json_real(row->wall.estimate));
+    json_object_set_new(object, "wall_low_ns", res_json_real(row->wall.low));
+    json_object_set_new(object, "wall_high_ns", res_json_real(row->wall.high));
+    json_object_set_new(object, "compile_ns", res_json_real(row->compile_ns));
+    json_object_set_new(object, "speedup", res_json_real(row->speedup.estimate));
+    json_object_set_new(object, "speedup_low", res_json_real(row->speedup.low));
+    json_object_set_new(object, "speedup_high", res_json_real(row->speedup.high));
+    json_object_set_new(object, "lazy_is_other_build", json_boolean(row->other_build));
+    return object;
+}
+
+static json_t *mean_json(const res_speedup_mean *mean)
+{
+    json_t *object = json_object();
+    set_names(object, "geometric-mean", mean->example);
+    json_object_set_new(object, "speedup", res_json_real(mean->speedup));
+    json_object_set_new(object, "covered", json_integer((json_int_t)mean->covered));
+    json_object_set_new(object, "cells", json_integer((json_int_t)mean->cells));
+    return object;
+}
+
+static json_t *speedup_json(const res_speedup *speedup)
+{
+    json_t *rows = json_array(), *means = json_array();
+    for (size_t i = 0; i < speedup->count; i++)
+        json_array_append_new(rows, row_json(&speedup->rows[i]));
+    for (size_t i = 0; i < speedup->mean_count; i++)
+        json_array_append_new(means, mean_json(&speedup->means[i]));
+    return json_pack("{s:o, s:o}", "rows", rows, "geometric_means", means);
+}
+
+static const char *const csv_columns[] = {
+    "kind",
+    "runtime",
+    "plugin_sha256",
+    "simulated",
+    "model",
+    "variant",
+    "phase",
+    "batch",
+    "image",
+    "dtype",
+    "layout",
+    "in_flight",
+    "mode",
+    "graphs",
+    "id",
+    "status",
+    "message",
+    "steps",
+    "nodes_per_step",
+    "executions_per_step",
+    "trace_ns",
+    "overhead_per_execution_ns",
+    "device_per_step_ns",
+    "device_time_source",
+    "wall_ns",
+    "wall_low_ns",
+    "wall_high_ns",
+    "compile_ns",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "lazy_is_other_build",
+    "covered",
+    "cells",
+};
+#define CSV_COLUMNS (sizeof csv_columns / sizeof *csv_columns)
+
+/* A line per object of LIST, empty where it lacks a column. */
+static void csv_lines(res_grid *grid, json_t *list)
+{
+    size_t index;
+    json_t *object;
+    json_array_foreach(list, index, object)
+    {
+        for (size_t column = 0; column < CSV_COLUMNS; column++)
+            res_grid_json(grid, json_object_get(object, csv_columns[column]));
+    }
+}
+
+static void put_csv(json_t *speedup, bn_text *out)
+{
+    char align[CSV_COLUMNS + 1];
+    memset(align, 'l', CSV_COLUMNS);
+    align[CSV_COLUMNS] = '\0';
+    res_grid grid = res_grid_make(align);
+    for (size_t column = 0; column < CSV_COLUMNS; column++)
+        res_grid_cell(&grid, "%s", csv_columns[column]);
+    csv_lines(&grid, json_object_get(speedup, "rows"));
+    csv_lines(&grid, json_object_get(speedup, "geometric_means"));
+    res_grid_render(&grid, RES_TABLE_CSV, out);
+    res_grid_free(&grid);
+}
+
+void res_table_speedup(const res_collection *all, res_format format, bn_text *out)
+{
+    res_speedup speedup;
+    if (!res_speedup_make(all, &speedup)) {
+        out->failed = true;
+        return;
+    }
+    if (format == RES_TABLE_CSV || format == RES_TABLE_JSON) {
+        json_t *object = speedup_json(&speedup);
+        if (format == RES_TABLE_JSON)
+            res_put_json(out, object);
+        else
+            put_csv(object, out);
+        json_decref(object);
+    } else {
+        put_blocks(&speedup, format, out);
+    }
+    res_speedup_free(&speedup);
+}

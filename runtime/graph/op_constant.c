@@ -1,0 +1,177 @@
+/*
+ * op_constant.c - values from nothing: one number everywhere, and counting.
+ *
+ * A constant carries its type and the bits of a double as attributes, so that
+ * -0.0 and NaN are told apart from 0.0 in the hash. The value is brought to the
+ * dtype before it becomes an attribute: the same constant has one spelling.
+ */
+#include "runtime/graph/op_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct constant_attributes {
+    tg_type type;
+    int64_t bits; /* of the value as a double */
+} constant_attributes;
+
+static double bits_value(int64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static int64_t value_bits(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* ---- type rules -------------------------------------------------------------- */
+
+static bn_code check_type(const tg_type *type, bn_status *st)
+{
+    if (type->rank < 0 || type->rank > TG_MAX_RANK)
+        return bn_fail(st, BN_INVALID, "rank %d is not in 0..%d", type->rank, TG_MAX_RANK);
+    for (int32_t i = 0; i < type->rank; i++)
+        if (type->dims[i] < 0)
+            return bn_fail(st, BN_INVALID, "dimension %d has size %lld", i,
+                           (long long)type->dims[i]);
+    return BN_OK;
+}
+
+/* Whether an integer dtype has VALUE; limits as powers of two, which doubles
+ * have exactly. */
+static bool in_range(tg_dtype dtype, double value)
+{
+    bool is_unsigned = dtype == TG_U8 || dtype == TG_U32;
+    double end = ldexp(1.0, (int)tg_dtype_bytes(dtype) * 8 - (is_unsigned ? 0 : 1));
+    return value >= (is_unsigned ? 0.0 : -end) && value < end;
+}
+
+static bn_code infer_constant(const tg_node *node, bn_status *st)
+{
+    const constant_attributes *c = node->attributes;
+    bn_code code = check_type(&c->type, st);
+    if (code != BN_OK)
+        return code;
+    if (!tg_dtype_is_float(c->type.dtype) && c->type.dtype != TG_BOOL &&
+        !in_range(c->type.dtype, bits_value(c->bits)))
+        return bn_fail(st, BN_INVALID, "%g is not a value of %s", bits_value(c->bits),
+                       tg_dtype_text(c->type.dtype));
+    node->results[0].type = c->type;
+    return BN_OK;
+}
+
+typedef struct iota_attributes {
+    tg_type type;
+    int64_t dim;
+} iota_attributes;
+
+static bn_code infer_iota(const tg_node *node, bn_status *st)
+{
+    const iota_attributes *i = node->attributes;
+    bn_code code = check_type(&i->type, st);
+    if (code != BN_OK)
+        return code;
+    if (i->type.dtype == TG_BOOL)
+        return tg_op_fail_type(st, "wants a number type, got", &i->type);
+    if (i->dim < 0 || i->dim >= i->type.rank)
+        return bn_fail(st, BN_INVALID, "dimension %lld of a tensor of rank %d", (long long)i->dim,
+                       i->type.rank);
+    node->results[0].type = i->type;
+    return BN_OK;
+}
+
+/* ---- lowering ---------------------------------------------------------------- */
+
+static void lower_constant(tg_lowering *l, const tg_node *node)
+{
+    const constant_attributes *c = node->attributes;
+    bn_text *out = tg_lowering_text(l);
+    tg_lowering_define(l, node);
+    bn_text_puts(out, "stablehlo.constant dense<");
+    tg_lowering_literal(l, c->type.dtype, bits_value(c->bits));
+    bn_text_puts(out, "> : ");
+    tg_type_write(&c->type, out);
+}
+
+static void lower_iota(tg_lowering *l, const tg_node *node)
+{
+    const iota_attributes *i = node->attributes;
+    bn_text *out = tg_lowering_text(l);
+    tg_lowering_define(l, node);
+    bn_text_puts(out, "stablehlo.iota dim = ");
+    bn_text_int(out, i->dim);
+    bn_text_puts(out, " : ");
+    tg_type_write(&i->type, out);
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+#define FAMILY "constant"
+
+static const tg_op op_constant = {"constant",
+                                  "constant",
+                                  FAMILY,
+                                  "one number everywhere",
+                                  0,
+                                  0,
+                                  1,
+                                  sizeof(constant_attributes),
+                                  infer_constant,
+                                  lower_constant,
+                                  NULL,
+                                  tg_op_no_flops};
+static const tg_op op_iota = {"iota",     "iota",     FAMILY, "0, 1, 2, ... along a dimension",
+                              0,          0,          1,      sizeof(iota_attributes),
+                              infer_iota, lower_iota, NULL,   tg_op_no_flops};
+
+const tg_op *const tg_ops_constant[] = {&op_constant, &op_iota, NULL};
+
+/* ---- public calls ------------------------------------------------------------------ */
+
+/* VALUE as the dtype has it, as far as a double can say; infer_constant checks
+ * that integers are in range. */
+static double as_dtype(tg_dtype dtype, double value)
+{
+    if (dtype == TG_F32)
+        return (double)(float)value;
+    if (dtype == TG_BOOL)
+        return value != 0;
+    return tg_dtype_is_float(dtype) ? value : rint(value);
+}
+
+static tg_tensor *emit_constant(tg_trace *t, const tg_type *type, double value)
+{
+    constant_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims),
+                                      value_bits(as_dtype(type->dtype, value))};
+    return tg_emit(t, &op_constant, &attributes, NULL, 0);
+}
+
+tg_tensor *tg_scalar(tg_trace *t, tg_dtype dtype, double value)
+{
+    uint64_t key = (uint64_t)value_bits(value) + (uint64_t)dtype;
+    tg_scalar_memo *m = &t->memo[key * 0x9e3779b97f4a7c15u >> 32 & (TG_SCALAR_MEMO - 1)];
+    if (m->epoch == t->epoch && m->dtype == dtype && m->tensor &&
+        value_bits(m->value) == value_bits(value))
+        return m->tensor;
+    tg_type type = {.dtype = dtype};
+    tg_tensor *made = emit_constant(t, &type, value);
+    if (made->kind == TG_KIND_VALUE)
+        *m = (tg_scalar_memo){t->epoch, dtype, value, made};
+    return made;
+}
+
+tg_tensor *tg_full(tg_trace *t, const tg_type *type, double value)
+{
+    return type->rank == 0 ? tg_scalar(t, type->dtype, value) : emit_constant(t, type, value);
+}
+
+tg_tensor *tg_iota(tg_trace *t, const tg_type *type, int dim)
+{
+    iota_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims), dim};
+    return tg_emit(t, &op_iota, &attributes, NULL, 0);
+}
