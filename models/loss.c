@@ -12,7 +12,8 @@ tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x)
     if (tg_tensor_type(x)->dtype != TG_F32)
         x = tg_convert(t, x, TG_F32);
     const tg_type type = *tg_tensor_type(x);           /* (B, K) */
-    tg_tensor *highest = tg_reduce_max(t, x, 1u << 1); /* (B) */
+    /* The maximum only keeps exp in range; its gradient would be zero. */
+    tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << 1)); /* (B) */
     x = tg_sub(t, x, tg_broadcast(t, highest, type.rank, type.dims, &rows));
     tg_tensor *sum = tg_reduce_sum(t, tg_exp(t, x), 1u << 1); /* (B) */
     return tg_sub(t, x, tg_broadcast(t, tg_log(t, sum), type.rank, type.dims, &rows));

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FETCH_AHEAD 12 /* guards; enough to hide a trip to memory */
+
 /* Where a graph's input comes from: a variable, or slot SLOT. */
 typedef struct capture_source {
     tg_tensor *variable;
@@ -56,14 +58,16 @@ struct capture_node {
     capture_move *moves;
 };
 
+/* Versions are checked first: types seldom change, and are further away. */
 typedef struct capture_guard {
     tg_tensor *variable;
-    tg_type type;
+    uint32_t version;
 } capture_guard;
 
 struct mode_capture {
     mode_call call; /* STATICS is a copy */
     capture_guard *guards;
+    tg_type *guard_types; /* [guard] */
     size_t guard_count, guard_capacity;
     capture_node *root;
     size_t slot_count;
@@ -119,6 +123,7 @@ static void capture_free(mode_capture *c)
         return;
     node_free(c->root);
     free(c->guards);
+    free(c->guard_types);
     free((void *)(uintptr_t)c->call.statics);
     free(c);
 }
@@ -134,15 +139,29 @@ static void capture_end(mode *m)
 
 /* ---- guards ---------------------------------------------------------------------- */
 
-static bool guards_hold(const mode_capture *c, const mode_call *call)
+/* After a step of the device little is left in the host's caches, so that the
+ * cost of a replay is the cost of fetching the variables. */
+static void fetch_ahead(const mode_capture *c, size_t i)
+{
+    if (i + FETCH_AHEAD < c->guard_count)
+        __builtin_prefetch(c->guards[i + FETCH_AHEAD].variable, 1);
+}
+
+static bool guards_hold(mode_capture *c, const mode_call *call)
 {
     if (c->call.function != call->function || c->call.context != call->context ||
         c->call.static_bytes != call->static_bytes ||
         (call->static_bytes && memcmp(c->call.statics, call->statics, call->static_bytes) != 0))
         return false;
-    for (size_t i = 0; i < c->guard_count; i++)
-        if (!tg_type_equal(&c->guards[i].type, tg_tensor_type(c->guards[i].variable)))
+    for (size_t i = 0; i < c->guard_count; i++) {
+        capture_guard *g = &c->guards[i];
+        fetch_ahead(c, i);
+        if (g->version == tg_variable_version(g->variable))
+            continue;
+        if (!tg_type_equal(&c->guard_types[i], tg_tensor_type(g->variable)))
             return false;
+        g->version = tg_variable_version(g->variable);
+    }
     return true;
 }
 
@@ -154,12 +173,17 @@ static bool guard_add(mode_capture *c, tg_tensor *variable)
     if (c->guard_count == c->guard_capacity) {
         size_t capacity = c->guard_capacity ? c->guard_capacity * 2 : 64;
         capture_guard *grown = realloc(c->guards, capacity * sizeof *grown);
-        if (!grown)
+        if (grown)
+            c->guards = grown;
+        tg_type *types = realloc(c->guard_types, capacity * sizeof *types);
+        if (types)
+            c->guard_types = types;
+        if (!grown || !types)
             return false;
-        c->guards = grown;
         c->guard_capacity = capacity;
     }
-    c->guards[c->guard_count++] = (capture_guard){variable, *tg_tensor_type(variable)};
+    c->guard_types[c->guard_count] = *tg_tensor_type(variable);
+    c->guards[c->guard_count++] = (capture_guard){variable, tg_variable_version(variable)};
     return true;
 }
 

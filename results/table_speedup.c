@@ -112,8 +112,7 @@ static void put_legend(res_format format, bn_text *out)
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time less device time of one execution.  device: of a step, by source.",
         "wall: median step, with its 95 % interval.  compile: lowering and compile calls.",
-        "vs lazy: lazy wall over this wall, above 1 is faster; lazy with the fewest graphs is the "
-        "base.",
+        "vs lazy: wall of lazy with the fewest graphs over this wall, with its 95 % interval.",
         "Geometric means are of vs lazy: (cells that have a value, of all cells of the phase).",
     };
     bn_text_putc(out, '\n');

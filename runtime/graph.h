@@ -91,6 +91,8 @@ tg_tensor *tg_variable_new(const char *name, const tg_type *type);
 /* Gives VARIABLE another shape or dtype between traces (a batch of another
  * length); it must hold no data. */
 void tg_variable_retype(tg_tensor *variable, const tg_type *type);
+/* Counts the types that VARIABLE has had: equal versions, equal types. */
+uint32_t tg_variable_version(const tg_tensor *variable);
 void tg_variable_free(tg_tensor *variable); /* NULL allowed; its data must be gone */
 
 const tg_type *tg_tensor_type(const tg_tensor *tensor);
@@ -246,6 +248,10 @@ tg_tensor *tg_node_result(const tg_node *node, size_t index);
  */
 void tg_backward(tg_trace *trace, tg_tensor *loss, tg_tensor *const *wrt, size_t count,
                  tg_tensor **grads);
+
+/* Makes the value X a constant for gradients: nothing flows back through it.
+ * Returns the value. */
+tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 
 /* ---- ops ---------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ static void mark_active(sweep *s)
         for (size_t k = 0; k < node->operand_count && !active; k++)
             active = s->active[node->operands[k]->id];
         for (size_t r = 0; active && r < node->result_count; r++)
-            if (tg_dtype_is_float(node->results[r].type.dtype))
+            if (tg_dtype_is_float(node->results[r].type.dtype) && !node->results[r].constant)
                 s->active[node->results[r].id] = 1;
     }
 }
@@ -84,6 +84,15 @@ static void differentiate(sweep *s, const tg_node *node)
     for (size_t k = 0; k < node->operand_count; k++)
         if (need[k] && gin[k])
             accumulate(s, node->operands[k], gin[k]);
+}
+
+tg_tensor *tg_stop_gradient(tg_trace *t, tg_tensor *x)
+{
+    tg_tensor *value = t->status.code == BN_OK ? tg_trace_resolve(t, x) : NULL;
+    if (!value)
+        return &t->poison;
+    value->constant = true;
+    return value;
 }
 
 void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t count,

@@ -19,16 +19,19 @@ typedef struct tg_scope {
 typedef enum tg_kind { TG_KIND_VALUE, TG_KIND_VARIABLE, TG_KIND_POISON } tg_kind;
 
 struct tg_tensor {
-    tg_type type;
-    const tg_trace *trace; /* values: owner; variables: trace that used them last */
-    uint32_t epoch;        /* of that trace */
-    uint32_t id;           /* values: number within the trace */
+    /* What a replay touches of a variable comes first, on one cache line. */
+    void *data;
+    uint32_t version;      /* variables: how often the type was set */
     uint8_t kind;          /* tg_kind */
     uint8_t result;        /* values: which result of the node */
     bool held;             /* values: tg_hold */
     bool born;             /* values: output of a graph that was cut */
+    bool constant;         /* values: tg_stop_gradient */
+    uint32_t epoch;        /* of that trace */
+    const tg_trace *trace; /* values: owner; variables: trace that used them last */
     tg_node *node;         /* values: producer */
-    void *data;
+    uint32_t id;           /* values: number within the trace */
+    tg_type type;
 };
 
 /* A variable; the head is the public handle. ENTRY and CURRENT are valid while

@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct constant_attributes {
-    tg_type type;
-    int64_t bits; /* of the value as a double */
-} constant_attributes;
-
 static double bits_value(int64_t bits)
 {
     double value;
@@ -53,7 +48,7 @@ static bool in_range(tg_dtype dtype, double value)
 
 static bn_code infer_constant(const tg_node *node, bn_status *st)
 {
-    const constant_attributes *c = node->attributes;
+    const tg_constant_attributes *c = node->attributes;
     bn_code code = check_type(&c->type, st);
     if (code != BN_OK)
         return code;
@@ -65,14 +60,9 @@ static bn_code infer_constant(const tg_node *node, bn_status *st)
     return BN_OK;
 }
 
-typedef struct iota_attributes {
-    tg_type type;
-    int64_t dim;
-} iota_attributes;
-
 static bn_code infer_iota(const tg_node *node, bn_status *st)
 {
-    const iota_attributes *i = node->attributes;
+    const tg_iota_attributes *i = node->attributes;
     bn_code code = check_type(&i->type, st);
     if (code != BN_OK)
         return code;
@@ -89,7 +79,7 @@ static bn_code infer_iota(const tg_node *node, bn_status *st)
 
 static void lower_constant(tg_lowering *l, const tg_node *node)
 {
-    const constant_attributes *c = node->attributes;
+    const tg_constant_attributes *c = node->attributes;
     bn_text *out = tg_lowering_text(l);
     tg_lowering_define(l, node);
     bn_text_puts(out, "stablehlo.constant dense<");
@@ -100,7 +90,7 @@ static void lower_constant(tg_lowering *l, const tg_node *node)
 
 static void lower_iota(tg_lowering *l, const tg_node *node)
 {
-    const iota_attributes *i = node->attributes;
+    const tg_iota_attributes *i = node->attributes;
     bn_text *out = tg_lowering_text(l);
     tg_lowering_define(l, node);
     bn_text_puts(out, "stablehlo.iota dim = ");
@@ -120,13 +110,13 @@ static const tg_op op_constant = {"constant",
                                   0,
                                   0,
                                   1,
-                                  sizeof(constant_attributes),
+                                  sizeof(tg_constant_attributes),
                                   infer_constant,
                                   lower_constant,
                                   NULL,
                                   tg_op_no_flops};
 static const tg_op op_iota = {"iota",     "iota",     FAMILY, "0, 1, 2, ... along a dimension",
-                              0,          0,          1,      sizeof(iota_attributes),
+                              0,          0,          1,      sizeof(tg_iota_attributes),
                               infer_iota, lower_iota, NULL,   tg_op_no_flops};
 
 const tg_op *const tg_ops_constant[] = {&op_constant, &op_iota, NULL};
@@ -146,8 +136,8 @@ static double as_dtype(tg_dtype dtype, double value)
 
 static tg_tensor *emit_constant(tg_trace *t, const tg_type *type, double value)
 {
-    constant_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims),
-                                      value_bits(as_dtype(type->dtype, value))};
+    tg_constant_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims),
+                                         value_bits(as_dtype(type->dtype, value))};
     return tg_emit(t, &op_constant, &attributes, NULL, 0);
 }
 
@@ -172,6 +162,6 @@ tg_tensor *tg_full(tg_trace *t, const tg_type *type, double value)
 
 tg_tensor *tg_iota(tg_trace *t, const tg_type *type, int dim)
 {
-    iota_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims), dim};
+    tg_iota_attributes attributes = {tg_type_make(type->dtype, type->rank, type->dims), dim};
     return tg_emit(t, &op_iota, &attributes, NULL, 0);
 }

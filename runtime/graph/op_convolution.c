@@ -10,17 +10,12 @@
  */
 #include "runtime/graph/op_priv.h"
 
-typedef struct conv_attributes {
-    tg_conv_dims dims;
-    int32_t precision; /* tg_precision */
-} conv_attributes;
-
 /* Places in the lists of dimension numbers; [2] and [3] are spatial. */
 enum { BATCH = 0, FEATURE = 1, IN_FEATURE = 0, OUT_FEATURE = 1, SPATIAL = 2 };
 
 static const tg_conv_dims *conv_dims(const tg_node *node)
 {
-    return &((const conv_attributes *)node->attributes)->dims;
+    return &((const tg_conv_attributes *)node->attributes)->dims;
 }
 
 /* ---- type rules (StableHLO specification, convolution) -------------------------- */
@@ -35,7 +30,7 @@ static bool is_permutation(const int32_t list[4])
     return seen == 0xf;
 }
 
-/* (C2, C3, C5-C8, C21-C23): everything that says nothing of sizes. */
+/* (C3, C6, C8, C21-C23): everything that says nothing of sizes. */
 static bn_code check_attributes(const tg_conv_dims *c, bn_status *st)
 {
     if (!is_permutation(c->lhs) || !is_permutation(c->rhs) || !is_permutation(c->out))
@@ -109,7 +104,7 @@ static void write_layout(bn_text *out, const int32_t list[4], const char names[2
 
 static void lower_convolution(tg_lowering *l, const tg_node *node)
 {
-    const conv_attributes *a = node->attributes;
+    const tg_conv_attributes *a = node->attributes;
     const tg_conv_dims *c = &a->dims;
     const char *precision = tg_op_precision_text(a->precision);
     bn_text *out = tg_lowering_text(l);
@@ -270,7 +265,7 @@ static const tg_op op_convolution = {"convolution",
                                      2,
                                      2,
                                      1,
-                                     sizeof(conv_attributes),
+                                     sizeof(tg_conv_attributes),
                                      infer_convolution,
                                      lower_convolution,
                                      grad_convolution,
@@ -283,6 +278,6 @@ const tg_op *const tg_ops_convolution[] = {&op_convolution, NULL};
 tg_tensor *tg_convolution(tg_trace *t, tg_tensor *lhs, tg_tensor *rhs, const tg_conv_dims *dims)
 {
     tg_tensor *operands[] = {lhs, rhs};
-    conv_attributes attributes = {*dims, (int32_t)tg_trace_precision(t)};
+    tg_conv_attributes attributes = {*dims, (int32_t)tg_trace_precision(t)};
     return tg_emit(t, &op_convolution, &attributes, operands, 2);
 }

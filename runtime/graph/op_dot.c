@@ -7,14 +7,9 @@
  */
 #include "runtime/graph/op_priv.h"
 
-typedef struct dot_attributes {
-    tg_dot_dims dims;
-    int32_t precision; /* tg_precision */
-} dot_attributes;
-
 /* ---- type rules (StableHLO specification, dot_general) -------------------------- */
 
-/* (C3, C4, C7, C8): dimensions exist and none is named twice; *USED gets a mask. */
+/* (C3-C8): dimensions exist and none is named twice; *USED gets a mask. */
 static bn_code check_named(const tg_type *x, const int32_t *batch, int32_t batch_count,
                            const int32_t *contract, int32_t contract_count, unsigned *used,
                            bn_status *st)
@@ -42,7 +37,7 @@ static void append_free(tg_type *out, const tg_type *x, unsigned used)
 /* (C9, C10): batch and contracting dimensions agree; (C12): the result's shape. */
 static bn_code infer_dot(const tg_node *node, bn_status *st)
 {
-    const tg_dot_dims *d = &((const dot_attributes *)node->attributes)->dims;
+    const tg_dot_dims *d = &((const tg_dot_attributes *)node->attributes)->dims;
     const tg_type *a = tg_operand_type(node, 0), *b = tg_operand_type(node, 1);
     tg_type *out = &node->results[0].type;
     unsigned used_a, used_b;
@@ -103,7 +98,7 @@ static void write_pairs(bn_text *out, const char *name, const int32_t *a, const 
 
 static void lower_dot(tg_lowering *l, const tg_node *node)
 {
-    const dot_attributes *d = node->attributes;
+    const tg_dot_attributes *d = node->attributes;
     const char *precision = tg_op_precision_text(d->precision);
     bn_text *out = tg_lowering_text(l);
     tg_lowering_define(l, node);
@@ -133,7 +128,7 @@ typedef struct side {
 
 static side side_of(const tg_node *node, size_t index)
 {
-    const tg_dot_dims *d = &((const dot_attributes *)node->attributes)->dims;
+    const tg_dot_dims *d = &((const tg_dot_attributes *)node->attributes)->dims;
     side s = {.type = tg_operand_type(node, index),
               .batch = index ? d->batch_b : d->batch_a,
               .contract = index ? d->contract_b : d->contract_a};
@@ -169,7 +164,7 @@ static void contracted_ascending(const side *other, const side *mine, int32_t co
  */
 static tg_tensor *grad_operand(tg_trace *t, const tg_node *node, tg_tensor *g, size_t index)
 {
-    const tg_dot_dims *d = &((const dot_attributes *)node->attributes)->dims;
+    const tg_dot_dims *d = &((const tg_dot_attributes *)node->attributes)->dims;
     side mine = side_of(node, index), other = side_of(node, 1 - index);
     tg_dot_dims dims = {.batch_count = d->batch_count, .contract_count = other.free_count};
     int32_t *g_batch = index ? dims.batch_b : dims.batch_a;
@@ -210,7 +205,7 @@ GRADIENT(grad_dot)
 /* A multiplication and an addition for each contracted pair of each element. */
 static double flops_dot(const tg_node *node)
 {
-    const tg_dot_dims *d = &((const dot_attributes *)node->attributes)->dims;
+    const tg_dot_dims *d = &((const tg_dot_attributes *)node->attributes)->dims;
     double flops = 2.0 * (double)tg_type_elements(&node->results[0].type);
     for (int32_t i = 0; i < d->contract_count; i++)
         flops *= (double)tg_operand_type(node, 0)->dims[d->contract_a[i]];
@@ -222,7 +217,7 @@ static double flops_dot(const tg_node *node)
 static const tg_op op_dot = {"dot",     "dot_general",
                              "dot",     "sum of products over contracting dimensions",
                              2,         2,
-                             1,         sizeof(dot_attributes),
+                             1,         sizeof(tg_dot_attributes),
                              infer_dot, lower_dot,
                              grad_dot,  flops_dot};
 
@@ -234,7 +229,7 @@ tg_tensor *tg_dot(tg_trace *t, tg_tensor *a, tg_tensor *b, const tg_dot_dims *di
 {
     tg_tensor *operands[] = {a, b};
     /* Only what the counts cover: attributes are hashed as bytes. */
-    dot_attributes attributes = {
+    tg_dot_attributes attributes = {
         .dims = {dims->batch_count, dims->contract_count, {0}, {0}, {0}, {0}},
         .precision = (int32_t)tg_trace_precision(t)};
     for (int32_t i = 0; i < dims->batch_count && i < TG_MAX_RANK; i++) {

@@ -152,14 +152,10 @@ static void lower_binary(tg_lowering *l, const tg_node *node)
     tg_type_write(&node->results[0].type, out);
 }
 
-typedef struct compare_attributes {
-    int32_t direction;
-} compare_attributes;
-
 static void lower_compare(tg_lowering *l, const tg_node *node)
 {
     static const char *const directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
-    const compare_attributes *c = node->attributes;
+    const tg_compare_attributes *c = node->attributes;
     shaped a = shape_operand(l, node, 0), b = shape_operand(l, node, 1);
     bn_text *out = tg_lowering_text(l);
     tg_type operand = node->results[0].type;
@@ -412,26 +408,21 @@ static const tg_op op_and = {"and", "and", FAMILY, "logical or bitwise and", 2, 
 static const tg_op op_or = {"or", "or", FAMILY, "logical or bitwise or", 2, 2, 1, 0,
                             infer_logical, lower_binary, NULL, NULL};
 static const tg_op op_compare = {"compare", "compare", FAMILY, "eq, ne, lt, le, gt or ge", 2, 2, 1,
-                                 sizeof(compare_attributes), infer_compare, lower_compare, NULL,
+                                 sizeof(tg_compare_attributes), infer_compare, lower_compare, NULL,
                                  NULL};
 static const tg_op op_select = {"select", "select", FAMILY, "a where the predicate holds, else b",
                                 3, 3, 1, 0, infer_select, lower_select, grad_select, NULL};
 
-/* Operands and results of convert differ in dtype only; the attribute says which. */
-typedef struct convert_attributes {
-    int32_t dtype;
-} convert_attributes;
-
 static bn_code infer_convert(const tg_node *node, bn_status *st)
 {
-    const convert_attributes *c = node->attributes;
+    const tg_convert_attributes *c = node->attributes;
     bn_code code = infer_same(node, st);
     node->results[0].type.dtype = (tg_dtype)c->dtype;
     return code;
 }
 
 static const tg_op op_convert = {"convert", "convert", FAMILY, "to another element type", 1, 1, 1,
-                                 sizeof(convert_attributes), infer_convert, tg_lowering_plain,
+                                 sizeof(tg_convert_attributes), infer_convert, tg_lowering_plain,
                                  grad_convert, tg_op_no_flops};
 
 const tg_op *const tg_ops_elementwise[] = {
@@ -571,7 +562,7 @@ tg_tensor *tg_or(tg_trace *t, tg_tensor *a, tg_tensor *b)
 tg_tensor *tg_compare(tg_trace *t, tg_tensor *a, tg_tensor *b, tg_direction direction)
 {
     tg_tensor *operands[] = {a, b};
-    compare_attributes attributes = {(int32_t)direction};
+    tg_compare_attributes attributes = {(int32_t)direction};
     return tg_emit(t, &op_compare, &attributes, operands, 2);
 }
 
@@ -583,7 +574,7 @@ tg_tensor *tg_select(tg_trace *t, tg_tensor *predicate, tg_tensor *a, tg_tensor 
 
 tg_tensor *tg_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype)
 {
-    convert_attributes attributes = {(int32_t)dtype};
+    tg_convert_attributes attributes = {(int32_t)dtype};
     if (x->type.dtype == dtype)
         return tg_op_unchanged(t, x);
     return tg_emit(t, &op_convert, &attributes, &x, 1);

@@ -9,14 +9,9 @@
 
 #include <string.h>
 
-typedef struct norm_attributes {
-    int64_t epsilon; /* bits of the double */
-    int64_t feature;
-} norm_attributes;
-
 static double norm_epsilon(const tg_node *node)
 {
-    const norm_attributes *a = node->attributes;
+    const tg_norm_attributes *a = node->attributes;
     double epsilon;
     memcpy(&epsilon, &a->epsilon, sizeof epsilon);
     return epsilon;
@@ -24,16 +19,16 @@ static double norm_epsilon(const tg_node *node)
 
 static int32_t norm_feature(const tg_node *node)
 {
-    return (int32_t)((const norm_attributes *)node->attributes)->feature;
+    return (int32_t)((const tg_norm_attributes *)node->attributes)->feature;
 }
 
-/* ---- type rules (StableHLO specification, batch_norm_*, C1-C5) ------------------ */
+/* ---- type rules (StableHLO specification, batch_norm_*, C1-C6) ------------------ */
 
 /* The operand, and that operands FIRST to END-1 have one element a feature. */
 static bn_code check_norm(const tg_node *node, size_t first, size_t end, bn_status *st)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    int64_t feature = ((const norm_attributes *)node->attributes)->feature;
+    int64_t feature = ((const tg_norm_attributes *)node->attributes)->feature;
     if (!tg_dtype_is_float(x->dtype))
         return tg_op_fail_type(st, "wants a floating-point operand, got", x);
     if (feature < 0 || feature >= x->rank)
@@ -186,7 +181,7 @@ static const tg_op op_training = {"batch_norm_training",
                                   3,
                                   3,
                                   3,
-                                  sizeof(norm_attributes),
+                                  sizeof(tg_norm_attributes),
                                   infer_training,
                                   lower_norm,
                                   grad_training,
@@ -198,7 +193,7 @@ static const tg_op op_inference = {"batch_norm_inference",
                                    5,
                                    5,
                                    1,
-                                   sizeof(norm_attributes),
+                                   sizeof(tg_norm_attributes),
                                    infer_inference,
                                    lower_norm,
                                    grad_inference,
@@ -210,7 +205,7 @@ static const tg_op op_grad = {"batch_norm_grad",
                               5,
                               5,
                               3,
-                              sizeof(norm_attributes),
+                              sizeof(tg_norm_attributes),
                               infer_grad,
                               lower_norm,
                               NULL,
@@ -220,9 +215,9 @@ const tg_op *const tg_ops_norm[] = {&op_training, &op_inference, &op_grad, NULL}
 
 /* ---- public calls ------------------------------------------------------------------ */
 
-static norm_attributes attributes_of(double epsilon, int feature)
+static tg_norm_attributes attributes_of(double epsilon, int feature)
 {
-    norm_attributes a = {.feature = feature};
+    tg_norm_attributes a = {.feature = feature};
     memcpy(&a.epsilon, &epsilon, sizeof epsilon);
     return a;
 }
@@ -232,7 +227,7 @@ tg_tensor *tg_batch_norm_training(tg_trace *t, tg_tensor *x, tg_tensor *scale, t
                                   tg_tensor **variance)
 {
     tg_tensor *operands[] = {x, scale, offset};
-    norm_attributes attributes = attributes_of(epsilon, feature);
+    tg_norm_attributes attributes = attributes_of(epsilon, feature);
     tg_tensor *y = tg_emit(t, &op_training, &attributes, operands, 3);
     *mean = tg_emit_result(y, 1);
     *variance = tg_emit_result(y, 2);
@@ -244,7 +239,7 @@ tg_tensor *tg_batch_norm_inference(tg_trace *t, tg_tensor *x, tg_tensor *scale, 
                                    int feature)
 {
     tg_tensor *operands[] = {x, scale, offset, mean, variance};
-    norm_attributes attributes = attributes_of(epsilon, feature);
+    tg_norm_attributes attributes = attributes_of(epsilon, feature);
     return tg_emit(t, &op_inference, &attributes, operands, 5);
 }
 
@@ -253,7 +248,7 @@ tg_tensor *tg_batch_norm_grad(tg_trace *t, tg_tensor *x, tg_tensor *scale, tg_te
                               int feature, tg_tensor **grad_scale, tg_tensor **grad_offset)
 {
     tg_tensor *operands[] = {x, scale, mean, variance, grad_output};
-    norm_attributes attributes = attributes_of(epsilon, feature);
+    tg_norm_attributes attributes = attributes_of(epsilon, feature);
     tg_tensor *grad = tg_emit(t, &op_grad, &attributes, operands, 5);
     *grad_scale = tg_emit_result(grad, 1);
     *grad_offset = tg_emit_result(grad, 2);

@@ -5,6 +5,7 @@
 #ifndef BENCH_OP_PRIV_H
 #define BENCH_OP_PRIV_H
 
+#include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
 /* Each family's rows, ended by NULL. */

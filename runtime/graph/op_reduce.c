@@ -8,15 +8,11 @@
 
 #include <math.h>
 
-typedef struct reduce_attributes {
-    int64_t axes; /* bit i for dimension i */
-} reduce_attributes;
-
-/* ---- type rules (StableHLO specification, reduce, C5 and C7) -------------------- */
+/* ---- type rules (StableHLO specification, reduce, C4 and C7) -------------------- */
 
 static bn_code infer_reduce(const tg_node *node, bn_status *st)
 {
-    const reduce_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     tg_type *out = &node->results[0].type;
     if (x->dtype == TG_BOOL)
@@ -72,7 +68,7 @@ unsigned tg_op_write_neutral(tg_lowering *l, const tg_node *node, tg_reducer red
 static void lower_reduce(tg_lowering *l, const tg_node *node, tg_reducer reducer,
                          const char *combine)
 {
-    const reduce_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     tg_type scalar = {.dtype = x->dtype};
     int64_t list[TG_MAX_RANK];
@@ -116,7 +112,7 @@ static void lower_reduce_min(tg_lowering *l, const tg_node *node)
 /* VALUE, of the result's shape, repeated along the reduced dimensions. */
 static tg_tensor *spread(tg_trace *t, const tg_node *node, tg_tensor *value)
 {
-    const reduce_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     int map[TG_MAX_RANK] = {0}, count = 0;
     if (a->axes == 0)
@@ -137,7 +133,7 @@ GRADIENT(grad_reduce_sum)
 GRADIENT(grad_extremum)
 {
     (void)need;
-    const reduce_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     tg_dtype dtype = tg_operand_type(node, 0)->dtype;
     tg_tensor *zero = tg_scalar(t, dtype, 0.0), *one = tg_scalar(t, dtype, 1.0);
     tg_tensor *won = tg_compare(t, node->operands[0], spread(t, node, node->results), TG_EQ);
@@ -163,7 +159,7 @@ static const tg_op op_reduce_sum = {"reduce_sum",
                                     1,
                                     1,
                                     1,
-                                    sizeof(reduce_attributes),
+                                    sizeof(tg_axes_attributes),
                                     infer_reduce,
                                     lower_reduce_sum,
                                     grad_reduce_sum,
@@ -175,7 +171,7 @@ static const tg_op op_reduce_max = {"reduce_max",
                                     1,
                                     1,
                                     1,
-                                    sizeof(reduce_attributes),
+                                    sizeof(tg_axes_attributes),
                                     infer_reduce,
                                     lower_reduce_max,
                                     grad_extremum,
@@ -187,7 +183,7 @@ static const tg_op op_reduce_min = {"reduce_min",
                                     1,
                                     1,
                                     1,
-                                    sizeof(reduce_attributes),
+                                    sizeof(tg_axes_attributes),
                                     infer_reduce,
                                     lower_reduce_min,
                                     grad_extremum,
@@ -199,7 +195,7 @@ const tg_op *const tg_ops_reduce[] = {&op_reduce_sum, &op_reduce_max, &op_reduce
 
 static tg_tensor *reduce(tg_trace *t, const tg_op *op, tg_tensor *x, unsigned axes)
 {
-    reduce_attributes attributes = {axes};
+    tg_axes_attributes attributes = {axes};
     return tg_emit(t, op, &attributes, &x, 1);
 }
 

@@ -31,22 +31,6 @@ size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list)
     return count;
 }
 
-/* A list of one entry a dimension: new dimensions, a permutation, a mapping. */
-typedef struct list_attributes {
-    int64_t rank; /* of the result */
-    int64_t at[TG_MAX_RANK];
-} list_attributes;
-
-typedef struct broadcast_attributes {
-    int64_t rank; /* of the result */
-    int64_t dims[TG_MAX_RANK];
-    int64_t map[TG_MAX_RANK]; /* [operand dimension] */
-} broadcast_attributes;
-
-typedef struct axes_attributes {
-    int64_t axes;
-} axes_attributes;
-
 /* ---- type rules (StableHLO specification, the op of the same name) ------------- */
 
 static bn_code check_shape(int64_t rank, const int64_t *dims, bn_status *st)
@@ -63,7 +47,7 @@ static bn_code check_shape(int64_t rank, const int64_t *dims, bn_status *st)
 /* reshape (C2): as many elements as before. */
 static bn_code infer_reshape(const tg_node *node, bn_status *st)
 {
-    const list_attributes *a = node->attributes;
+    const tg_list_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     bn_code code = check_shape(a->rank, a->at, st);
     if (code != BN_OK)
@@ -78,7 +62,7 @@ static bn_code infer_reshape(const tg_node *node, bn_status *st)
 /* transpose (C2, C3): the permutation names every dimension once. */
 static bn_code infer_transpose(const tg_node *node, bn_status *st)
 {
-    const list_attributes *a = node->attributes;
+    const tg_list_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     tg_type *out = &node->results[0].type;
     unsigned seen = 0;
@@ -98,7 +82,7 @@ static bn_code infer_transpose(const tg_node *node, bn_status *st)
 /* broadcast_in_dim (C3-C5); that the mapping ascends is our rule. */
 static bn_code infer_broadcast(const tg_node *node, bn_status *st)
 {
-    const broadcast_attributes *a = node->attributes;
+    const tg_broadcast_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     bn_code code = check_shape(a->rank, a->dims, st);
     if (code != BN_OK)
@@ -119,7 +103,7 @@ static bn_code infer_broadcast(const tg_node *node, bn_status *st)
 
 static bn_code infer_reverse(const tg_node *node, bn_status *st)
 {
-    const axes_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     if (a->axes >> x->rank)
         return bn_fail(st, BN_INVALID, "axes 0x%llx name a dimension past rank %d",
@@ -156,7 +140,7 @@ static void lower_reshape(tg_lowering *l, const tg_node *node)
 
 static void lower_transpose(tg_lowering *l, const tg_node *node)
 {
-    const list_attributes *a = node->attributes;
+    const tg_list_attributes *a = node->attributes;
     tg_op_write_head(l, node);
     tg_op_write_list(l, ", dims = ", a->at, (size_t)a->rank);
     tg_lowering_signature(l, node);
@@ -164,7 +148,7 @@ static void lower_transpose(tg_lowering *l, const tg_node *node)
 
 static void lower_broadcast(tg_lowering *l, const tg_node *node)
 {
-    const broadcast_attributes *a = node->attributes;
+    const tg_broadcast_attributes *a = node->attributes;
     tg_op_write_head(l, node);
     tg_op_write_list(l, ", dims = ", a->map, (size_t)tg_operand_type(node, 0)->rank);
     tg_lowering_signature(l, node);
@@ -172,7 +156,7 @@ static void lower_broadcast(tg_lowering *l, const tg_node *node)
 
 static void lower_reverse(tg_lowering *l, const tg_node *node)
 {
-    const axes_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     int64_t list[TG_MAX_RANK];
     size_t count = tg_op_axes((unsigned)a->axes, node->results[0].type.rank, list);
     tg_op_write_head(l, node);
@@ -193,7 +177,7 @@ GRADIENT(grad_reshape)
 GRADIENT(grad_transpose)
 {
     (void)need;
-    const list_attributes *a = node->attributes;
+    const tg_list_attributes *a = node->attributes;
     int inverse[TG_MAX_RANK] = {0};
     for (int i = 0; i < a->rank; i++)
         inverse[a->at[i]] = i;
@@ -204,7 +188,7 @@ GRADIENT(grad_transpose)
 GRADIENT(grad_broadcast)
 {
     (void)need;
-    const broadcast_attributes *a = node->attributes;
+    const tg_broadcast_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     unsigned summed = (1u << a->rank) - 1u;
     for (int32_t i = 0; i < x->rank; i++)
@@ -217,7 +201,7 @@ GRADIENT(grad_broadcast)
 GRADIENT(grad_reverse)
 {
     (void)need;
-    const axes_attributes *a = node->attributes;
+    const tg_axes_attributes *a = node->attributes;
     gin[0] = tg_reverse(t, gout[0], (unsigned)a->axes);
 }
 
@@ -232,7 +216,7 @@ static const tg_op op_reshape = {"reshape",
                                  1,
                                  1,
                                  1,
-                                 sizeof(list_attributes),
+                                 sizeof(tg_list_attributes),
                                  infer_reshape,
                                  lower_reshape,
                                  grad_reshape,
@@ -244,7 +228,7 @@ static const tg_op op_transpose = {"transpose",
                                    1,
                                    1,
                                    1,
-                                   sizeof(list_attributes),
+                                   sizeof(tg_list_attributes),
                                    infer_transpose,
                                    lower_transpose,
                                    grad_transpose,
@@ -256,7 +240,7 @@ static const tg_op op_broadcast = {"broadcast",
                                    1,
                                    1,
                                    1,
-                                   sizeof(broadcast_attributes),
+                                   sizeof(tg_broadcast_attributes),
                                    infer_broadcast,
                                    lower_broadcast,
                                    grad_broadcast,
@@ -268,7 +252,7 @@ static const tg_op op_reverse = {"reverse",
                                  1,
                                  1,
                                  1,
-                                 sizeof(axes_attributes),
+                                 sizeof(tg_axes_attributes),
                                  infer_reverse,
                                  lower_reverse,
                                  grad_reverse,
@@ -279,7 +263,7 @@ const tg_op *const tg_ops_shape[] = {&op_reshape, &op_transpose, &op_broadcast, 
 
 tg_tensor *tg_reshape(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *dims)
 {
-    list_attributes attributes = {.rank = rank};
+    tg_list_attributes attributes = {.rank = rank};
     bool same = rank == x->type.rank;
     for (int32_t i = 0; i < rank && i < TG_MAX_RANK; i++) {
         attributes.at[i] = dims[i];
@@ -290,7 +274,7 @@ tg_tensor *tg_reshape(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *di
 
 tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
 {
-    list_attributes attributes = {.rank = x->type.rank};
+    tg_list_attributes attributes = {.rank = x->type.rank};
     bool same = true;
     for (int32_t i = 0; i < x->type.rank; i++) {
         attributes.at[i] = permutation[i];
@@ -302,7 +286,7 @@ tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
 tg_tensor *tg_broadcast(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *dims,
                         const int *map)
 {
-    broadcast_attributes attributes = {.rank = rank};
+    tg_broadcast_attributes attributes = {.rank = rank};
     for (int32_t i = 0; i < rank && i < TG_MAX_RANK; i++)
         attributes.dims[i] = dims[i];
     for (int32_t i = 0; i < x->type.rank; i++)
@@ -312,6 +296,6 @@ tg_tensor *tg_broadcast(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *
 
 tg_tensor *tg_reverse(tg_trace *t, tg_tensor *x, unsigned axes)
 {
-    axes_attributes attributes = {axes};
+    tg_axes_attributes attributes = {axes};
     return tg_emit(t, &op_reverse, &attributes, &x, 1);
 }

@@ -4,24 +4,12 @@
  */
 #include "runtime/graph/op_priv.h"
 
-typedef struct slice_attributes {
-    int64_t start[TG_MAX_RANK], limit[TG_MAX_RANK], stride[TG_MAX_RANK];
-} slice_attributes;
-
-typedef struct pad_attributes {
-    int64_t low[TG_MAX_RANK], high[TG_MAX_RANK], interior[TG_MAX_RANK];
-} pad_attributes;
-
-typedef struct concatenate_attributes {
-    int64_t dim;
-} concatenate_attributes;
-
 /* ---- type rules (StableHLO specification, the op of the same name) ------------- */
 
-/* slice (C2-C5). */
+/* slice (C3-C5). */
 static bn_code infer_slice(const tg_node *node, bn_status *st)
 {
-    const slice_attributes *a = node->attributes;
+    const tg_slice_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
     tg_type *out = &node->results[0].type;
     out->dtype = x->dtype;
@@ -42,7 +30,7 @@ static bn_code infer_slice(const tg_node *node, bn_status *st)
 /* pad (C1, C3, C4). */
 static bn_code infer_pad(const tg_node *node, bn_status *st)
 {
-    const pad_attributes *a = node->attributes;
+    const tg_pad_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0), *value = tg_operand_type(node, 1);
     tg_type *out = &node->results[0].type;
     if (value->rank != 0 || value->dtype != x->dtype)
@@ -61,10 +49,10 @@ static bn_code infer_pad(const tg_node *node, bn_status *st)
     return BN_OK;
 }
 
-/* concatenate (C2, C4-C6). */
+/* concatenate (C1-C6). */
 static bn_code infer_concatenate(const tg_node *node, bn_status *st)
 {
-    const concatenate_attributes *a = node->attributes;
+    const tg_concatenate_attributes *a = node->attributes;
     if (node->operand_count == 0)
         return bn_fail(st, BN_INVALID, "no operands");
     tg_type *out = &node->results[0].type;
@@ -89,7 +77,7 @@ static bn_code infer_concatenate(const tg_node *node, bn_status *st)
 
 static void lower_slice(tg_lowering *l, const tg_node *node)
 {
-    const slice_attributes *a = node->attributes;
+    const tg_slice_attributes *a = node->attributes;
     bn_text *out = tg_lowering_text(l);
     tg_op_write_head(l, node);
     bn_text_puts(out, " [");
@@ -108,7 +96,7 @@ static void lower_slice(tg_lowering *l, const tg_node *node)
 
 static void lower_pad(tg_lowering *l, const tg_node *node)
 {
-    const pad_attributes *a = node->attributes;
+    const tg_pad_attributes *a = node->attributes;
     size_t rank = (size_t)node->results[0].type.rank;
     tg_op_write_head(l, node);
     tg_op_write_list(l, ", low = ", a->low, rank);
@@ -119,7 +107,7 @@ static void lower_pad(tg_lowering *l, const tg_node *node)
 
 static void lower_concatenate(tg_lowering *l, const tg_node *node)
 {
-    const concatenate_attributes *a = node->attributes;
+    const tg_concatenate_attributes *a = node->attributes;
     tg_op_write_head(l, node);
     bn_text_puts(tg_lowering_text(l), ", dim = ");
     bn_text_int(tg_lowering_text(l), a->dim);
@@ -132,7 +120,7 @@ static void lower_concatenate(tg_lowering *l, const tg_node *node)
 GRADIENT(grad_slice)
 {
     (void)need;
-    const slice_attributes *a = node->attributes;
+    const tg_slice_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0), *y = &node->results[0].type;
     int64_t high[TG_MAX_RANK] = {0}, interior[TG_MAX_RANK] = {0};
     for (int32_t i = 0; i < x->rank; i++) {
@@ -146,7 +134,7 @@ GRADIENT(grad_slice)
  * over the padding, by a mask: the total less X's part would cancel. */
 GRADIENT(grad_pad)
 {
-    const pad_attributes *a = node->attributes;
+    const tg_pad_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0), *y = &node->results[0].type;
     tg_tensor *zero = tg_scalar(t, x->dtype, 0.0);
     if (need[0]) {
@@ -172,7 +160,7 @@ GRADIENT(grad_pad)
 
 GRADIENT(grad_concatenate)
 {
-    const concatenate_attributes *a = node->attributes;
+    const tg_concatenate_attributes *a = node->attributes;
     int64_t start[TG_MAX_RANK] = {0}, limit[TG_MAX_RANK] = {0}, stride[TG_MAX_RANK];
     for (int32_t i = 0; i < TG_MAX_RANK; i++)
         stride[i] = 1;
@@ -192,11 +180,11 @@ GRADIENT(grad_concatenate)
 
 static const tg_op op_slice = {
     "slice",     "slice",     FAMILY,     "every stride-th element from start to limit",
-    1,           1,           1,          sizeof(slice_attributes),
+    1,           1,           1,          sizeof(tg_slice_attributes),
     infer_slice, lower_slice, grad_slice, tg_op_no_flops};
 static const tg_op op_pad = {
     "pad",     "pad",     FAMILY,   "elements put around and between, or cropped",
-    2,         2,         1,        sizeof(pad_attributes),
+    2,         2,         1,        sizeof(tg_pad_attributes),
     infer_pad, lower_pad, grad_pad, tg_op_no_flops};
 static const tg_op op_concatenate = {"concatenate",
                                      "concatenate",
@@ -205,7 +193,7 @@ static const tg_op op_concatenate = {"concatenate",
                                      1,
                                      -1,
                                      1,
-                                     sizeof(concatenate_attributes),
+                                     sizeof(tg_concatenate_attributes),
                                      infer_concatenate,
                                      lower_concatenate,
                                      grad_concatenate,
@@ -218,7 +206,7 @@ const tg_op *const tg_ops_slice[] = {&op_slice, &op_pad, &op_concatenate, NULL};
 tg_tensor *tg_slice(tg_trace *t, tg_tensor *x, const int64_t *start, const int64_t *limit,
                     const int64_t *stride)
 {
-    slice_attributes attributes = {{0}, {0}, {0}};
+    tg_slice_attributes attributes = {{0}, {0}, {0}};
     for (int32_t i = 0; i < x->type.rank; i++) {
         attributes.start[i] = start[i];
         attributes.limit[i] = limit[i];
@@ -231,7 +219,7 @@ tg_tensor *tg_pad(tg_trace *t, tg_tensor *x, tg_tensor *value, const int64_t *lo
                   const int64_t *high, const int64_t *interior)
 {
     tg_tensor *operands[] = {x, value};
-    pad_attributes attributes = {{0}, {0}, {0}};
+    tg_pad_attributes attributes = {{0}, {0}, {0}};
     for (int32_t i = 0; i < x->type.rank; i++) {
         attributes.low[i] = low[i];
         attributes.high[i] = high[i];
@@ -242,6 +230,6 @@ tg_tensor *tg_pad(tg_trace *t, tg_tensor *x, tg_tensor *value, const int64_t *lo
 
 tg_tensor *tg_concatenate(tg_trace *t, tg_tensor *const *parts, size_t count, int dim)
 {
-    concatenate_attributes attributes = {dim};
+    tg_concatenate_attributes attributes = {dim};
     return tg_emit(t, &op_concatenate, &attributes, parts, count);
 }

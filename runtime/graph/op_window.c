@@ -7,18 +7,14 @@
  */
 #include "runtime/graph/op_priv.h"
 
-typedef struct window_attributes {
-    tg_window window; /* entries past the rank are 0 */
-} window_attributes;
-
 static const tg_window *node_window(const tg_node *node)
 {
-    return &((const window_attributes *)node->attributes)->window;
+    return &((const tg_window_attributes *)node->attributes)->window;
 }
 
 /* ---- type rules (StableHLO specification, reduce_window) ------------------------ */
 
-/* (C4-C12, C15): what a window over X gives. Negative padding, which would crop,
+/* (C5, C7, C15): what a window over X gives. Negative padding, which would crop,
  * is left to tg_pad. */
 static bn_code window_type(const tg_type *x, const tg_window *w, tg_type *out, bn_status *st)
 {
@@ -228,7 +224,7 @@ static const tg_op op_window_max = {"window_max",
                                     1,
                                     1,
                                     1,
-                                    sizeof(window_attributes),
+                                    sizeof(tg_window_attributes),
                                     infer_window,
                                     lower_window_max,
                                     grad_window_max,
@@ -240,7 +236,7 @@ static const tg_op op_window_sum = {"window_sum",
                                     1,
                                     1,
                                     1,
-                                    sizeof(window_attributes),
+                                    sizeof(tg_window_attributes),
                                     infer_window,
                                     lower_window_sum,
                                     grad_window_sum,
@@ -252,7 +248,7 @@ static const tg_op op_scatter = {"select_and_scatter",
                                  2,
                                  2,
                                  1,
-                                 sizeof(window_attributes),
+                                 sizeof(tg_window_attributes),
                                  infer_scatter,
                                  lower_scatter,
                                  NULL,
@@ -265,7 +261,7 @@ const tg_op *const tg_ops_window[] = {&op_window_max, &op_window_sum, &op_scatte
 static tg_tensor *emit_window(tg_trace *t, const tg_op *op, tg_tensor *const *operands,
                               size_t count, const tg_window *w)
 {
-    window_attributes attributes = {{{0}, {0}, {0}, {0}}};
+    tg_window_attributes attributes = {{{0}, {0}, {0}, {0}}};
     for (int32_t i = 0; i < operands[0]->type.rank; i++) {
         attributes.window.size[i] = w->size[i];
         attributes.window.stride[i] = w->stride[i];

@@ -54,6 +54,12 @@ void tg_variable_free(tg_tensor *variable)
 void tg_variable_retype(tg_tensor *variable, const tg_type *type)
 {
     variable->type = *type;
+    variable->version++;
+}
+
+uint32_t tg_variable_version(const tg_tensor *variable)
+{
+    return variable->version;
 }
 
 const tg_type *tg_tensor_type(const tg_tensor *tensor)

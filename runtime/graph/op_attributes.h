@@ -1,0 +1,91 @@
+/*
+ * op_attributes.h - what a node of each op carries beside its operands, for the
+ * family files and for whoever reads nodes (the evaluator of the tests).
+ *
+ * Attributes are hashed as bytes: structs of only int32_t or only int64_t
+ * fields, so without padding, and lists are 0 past what their counts cover.
+ */
+#ifndef BENCH_OP_ATTRIBUTES_H
+#define BENCH_OP_ATTRIBUTES_H
+
+#include "runtime/graph.h"
+
+/* compare */
+typedef struct tg_compare_attributes {
+    int32_t direction; /* tg_direction */
+} tg_compare_attributes;
+
+/* convert */
+typedef struct tg_convert_attributes {
+    int32_t dtype; /* tg_dtype of the result */
+} tg_convert_attributes;
+
+/* constant */
+typedef struct tg_constant_attributes {
+    tg_type type;
+    int64_t bits; /* of the value as a double */
+} tg_constant_attributes;
+
+/* iota */
+typedef struct tg_iota_attributes {
+    tg_type type;
+    int64_t dim;
+} tg_iota_attributes;
+
+/* reshape: the new dimensions; transpose: the permutation */
+typedef struct tg_list_attributes {
+    int64_t rank; /* of the result */
+    int64_t at[TG_MAX_RANK];
+} tg_list_attributes;
+
+/* broadcast */
+typedef struct tg_broadcast_attributes {
+    int64_t rank; /* of the result */
+    int64_t dims[TG_MAX_RANK];
+    int64_t map[TG_MAX_RANK]; /* [operand dimension] */
+} tg_broadcast_attributes;
+
+/* reverse, reduce_* */
+typedef struct tg_axes_attributes {
+    int64_t axes; /* bit i for dimension i */
+} tg_axes_attributes;
+
+/* slice */
+typedef struct tg_slice_attributes {
+    int64_t start[TG_MAX_RANK], limit[TG_MAX_RANK], stride[TG_MAX_RANK];
+} tg_slice_attributes;
+
+/* pad */
+typedef struct tg_pad_attributes {
+    int64_t low[TG_MAX_RANK], high[TG_MAX_RANK], interior[TG_MAX_RANK];
+} tg_pad_attributes;
+
+/* concatenate */
+typedef struct tg_concatenate_attributes {
+    int64_t dim;
+} tg_concatenate_attributes;
+
+/* dot */
+typedef struct tg_dot_attributes {
+    tg_dot_dims dims;
+    int32_t precision; /* tg_precision */
+} tg_dot_attributes;
+
+/* convolution */
+typedef struct tg_conv_attributes {
+    tg_conv_dims dims;
+    int32_t precision; /* tg_precision */
+} tg_conv_attributes;
+
+/* window_*, select_and_scatter */
+typedef struct tg_window_attributes {
+    tg_window window;
+} tg_window_attributes;
+
+/* batch_norm_* */
+typedef struct tg_norm_attributes {
+    int64_t epsilon; /* bits of the double */
+    int64_t feature;
+} tg_norm_attributes;
+
+#endif
