@@ -84,6 +84,7 @@ const int64_t *mode_counters(const mode *m);
  * first execution. Eager: a row for each op name, figures added up. */
 typedef struct mode_execution {
     char label[64]; /* "step", "forward", ...; the op in eager mode */
+    char module[80]; /* name of the module in the text, which profilers show */
     char fingerprint[33];
     int64_t per_step; /* executions in the last step */
     size_t argument_count, result_count;

@@ -130,6 +130,7 @@ static mode_row_figures *row_new(mode *m, const char *label, bool share, bn_stat
         return NULL;
     }
     snprintf(row->view.label, sizeof row->view.label, "%s", label);
+    mode_module_name(label, row->view.module);
     if (mode_list_push(&m->rows, row, st) != BN_OK) {
         free(row);
         return NULL;

@@ -138,7 +138,8 @@ res_figure res_amount(double amount)
 
 void res_put_heading(bn_text *out, res_format format, int level, const char *title)
 {
-    if (out->length > 0)
+    /* One empty line between what stood there and this. */
+    if (out->length > 1 && out->data[out->length - 2] != '\n')
         bn_text_putc(out, '\n');
     if (format == RES_TABLE_MARKDOWN)
         bn_text_puts(out, level == 1 ? "## " : "### ");
@@ -156,7 +157,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
 
 void res_put_json(bn_text *out, json_t *value)
 {
-    char *text = json_dumps(value, JSON_INDENT(2));
+    char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_REALS);
     if (text) {
         bn_text_puts(out, text);
         bn_text_putc(out, '\n');

@@ -9,6 +9,8 @@
 
 /* The first cell of a row that is a rule. */
 static const char rule_mark[] = "\001";
+/* Starts a cell that may run over the empty ones after it. */
+static const char spill_mark = '\002';
 
 res_grid res_grid_make(const char *align)
 {
@@ -52,6 +54,24 @@ void res_grid_cell(res_grid *grid, const char *format, ...)
     add_cell(grid, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
+void res_grid_blank(res_grid *grid, size_t count)
+{
+    while (count-- > 0)
+        add_cell(grid, "", 0);
+}
+
+void res_grid_spill(res_grid *grid, const char *text, size_t count)
+{
+    bn_text cell = {0};
+    bn_text_putc(&cell, spill_mark);
+    bn_text_puts(&cell, text);
+    if (cell.data)
+        add_cell(grid, cell.data, cell.length);
+    grid->failed = grid->failed || cell.failed;
+    bn_text_free(&cell);
+    res_grid_blank(grid, count - 1);
+}
+
 void res_grid_json(res_grid *grid, const json_t *value)
 {
     if (!value || json_is_null(value)) {
@@ -59,18 +79,12 @@ void res_grid_json(res_grid *grid, const json_t *value)
     } else if (json_is_string(value)) {
         add_cell(grid, json_string_value(value), json_string_length(value));
     } else {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_REALS);
         if (text)
             add_cell(grid, text, strlen(text));
         grid->failed = grid->failed || !text;
         free(text);
     }
-}
-
-void res_grid_blank(res_grid *grid, size_t count)
-{
-    while (count-- > 0)
-        add_cell(grid, "", 0);
 }
 
 void res_grid_row(res_grid *grid, const char *cells)
@@ -87,9 +101,19 @@ void res_grid_rule(res_grid *grid)
     res_grid_row(grid, rule_mark);
 }
 
-static const char *cell_at(const res_grid *grid, size_t row, size_t column)
+static const char *raw_at(const res_grid *grid, size_t row, size_t column)
 {
     return grid->bytes.data + grid->starts[row * grid->columns + column];
+}
+
+static bool is_spill(const res_grid *grid, size_t row, size_t column)
+{
+    return raw_at(grid, row, column)[0] == spill_mark;
+}
+
+static const char *cell_at(const res_grid *grid, size_t row, size_t column)
+{
+    return raw_at(grid, row, column) + is_spill(grid, row, column);
 }
 
 static bool is_rule(const res_grid *grid, size_t row)
@@ -111,7 +135,9 @@ static size_t column_width(const res_grid *grid, size_t rows, size_t column)
 {
     size_t widest = 0;
     for (size_t row = 1; row < rows; row++) {
-        size_t width = is_rule(grid, row) ? 0 : width_of(cell_at(grid, row, column));
+        size_t width = is_rule(grid, row) || is_spill(grid, row, column)
+                           ? 0
+                           : width_of(cell_at(grid, row, column));
         widest = width > widest ? width : widest;
     }
     size_t heading = width_of(cell_at(grid, 0, column));
@@ -142,26 +168,36 @@ static void trim_line(bn_text *out)
     bn_text_putc(out, '\n');
 }
 
+/* Spaces before a column: an interval stands close to its figure. */
+static size_t gap_before(const res_grid *grid, size_t column)
+{
+    return column == 0 ? 0 : grid->align[column] == 'i' ? 1 : 2;
+}
+
+static void text_row(const res_grid *grid, size_t row, const size_t *widths, bn_text *out)
+{
+    for (size_t column = 0; column < grid->columns; column++) {
+        if (widths[column] == 0)
+            continue;
+        fill(out, ' ', gap_before(grid, column));
+        put_padded(out, cell_at(grid, row, column), widths[column],
+                   grid->align[column] == 'r' && !is_spill(grid, row, column));
+        if (is_spill(grid, row, column))
+            break;
+    }
+    trim_line(out);
+}
+
 static void render_text(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     size_t total = 0;
     for (size_t column = 0; column < grid->columns; column++)
-        total += widths[column] > 0 ? widths[column] + 2 : 0;
+        total += widths[column] > 0 ? widths[column] + gap_before(grid, column) : 0;
     for (size_t row = 0; row < rows; row++) {
-        if (is_rule(grid, row)) {
-            fill(out, '-', total - 2);
-            bn_text_putc(out, '\n');
-            continue;
-        }
-        for (size_t column = 0; column < grid->columns; column++) {
-            if (widths[column] == 0)
-                continue;
-            put_padded(out, cell_at(grid, row, column), widths[column], grid->align[column] == 'r');
-            bn_text_puts(out, "  ");
-        }
-        trim_line(out);
-        if (row == 0) {
-            fill(out, '-', total - 2);
+        if (!is_rule(grid, row))
+            text_row(grid, row, widths, out);
+        if (is_rule(grid, row) || row == 0) {
+            fill(out, '-', total);
             bn_text_putc(out, '\n');
         }
     }

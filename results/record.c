@@ -61,8 +61,8 @@ static void make_id(char id[RES_TEXT])
     gmtime_r(&seconds, &utc);
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", &utc);
     res_host_name(host);
-    snprintf(id, RES_TEXT, "%s.%09uZ-%s-%ld-%u", stamp, (unsigned)(time_ns % 1000000000u), host,
-             (long)getpid(), atomic_fetch_add(&counter, 1) % 1000000u);
+    snprintf(id, RES_TEXT, "%.15s.%09uZ-%s-%u-%u", stamp, (unsigned)(time_ns % 1000000000u), host,
+             (unsigned)getpid(), atomic_fetch_add(&counter, 1) % 1000000u);
 }
 
 res_record *res_record_new(void)

@@ -76,7 +76,8 @@ typedef struct res_record {
     double loss;            /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. */
+     * A JSON object, owned by the record. Tables know one member of it,
+     * "runtime": {"sha256": ...}: records of two builds are not compared. */
     json_t *provenance;
 } res_record;
 
@@ -86,11 +87,15 @@ void res_record_free(res_record *record); /* NULL allowed */
 /* Rooms for samples, all zero; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
                                              bn_status *st);
+/* Executions start all zero, but with device times NaN and the compiler's sizes
+ * unknown; the caller fills PJRT_NS with a malloc block that the record owns. */
 BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t executions,
                                                   bn_status *st);
 
-/* The documented JSON object (new reference): experiment, status, steps, ledger
- * {part: {median_ns, p10_ns, p90_ns}}, executions, counters, provenance. */
+/* The documented JSON object (new reference): experiment, id, status, message (of
+ * a failure), simulated, steps, warmup, ledger {part: {median_ns, p10_ns,
+ * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
+ * unknown is null; a seed beyond 63 bits is text. */
 json_t *res_record_to_json(const res_record *record);
 
 /* ---- store ----------------------------------------------------------- */
@@ -101,7 +106,8 @@ void res_store_begin(void);
 /*
  * Writes RECORD as a new file in folder STORE (made if missing): temporary
  * name, flush, rename. PATH, of PATH_SIZE bytes, gets the name; may be NULL.
- * A full disk is BN_IO and leaves no file.
+ * A full disk is BN_IO and leaves no file. The id must be fit for a file name
+ * and new to the store: files are never replaced (BN_INVALID).
  */
 BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
                                     size_t path_size, bn_status *st);
@@ -137,9 +143,10 @@ typedef struct res_interval {
 double res_quantile(const uint64_t *values, size_t count, double q);
 /* Median with a 95 % percentile bootstrap interval (2,000 resamples of blocks
  * of neighbours, since step times are correlated; seeded: same input, same
- * answer). */
+ * answer). Fewer than three values give their range, none give NaN. */
 res_interval res_median_interval(const uint64_t *values, size_t count);
-/* Ratio of medians A over B of two independent series, 95 % bootstrap. */
+/* Ratio of medians A over B of two independent series, 95 % bootstrap; NaN when
+ * either is empty or B holds a zero. */
 res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
 /* exp of the mean log of the positive finite values; *COVERED how many. */
 double res_geometric_mean(const double *values, size_t count, size_t *covered);

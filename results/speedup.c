@@ -15,8 +15,8 @@
 
 const char *res_plugin_sha256(const res_record *record)
 {
-    const json_t *plugin = json_object_get(record->provenance, "plugin");
-    const char *sha256 = json_string_value(json_object_get(plugin, "sha256"));
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
     return sha256 ? sha256 : "";
 }
 
@@ -52,6 +52,14 @@ static int mode_rank(const char *mode)
     return rank;
 }
 
+static int first_difference(const int *steps, size_t count)
+{
+    size_t i = 0;
+    while (i < count && steps[i] == 0)
+        i++;
+    return i < count ? steps[i] : 0;
+}
+
 /* The order of the table; rows of a block, and of a cell, stand together. */
 static int row_order(const void *a, const void *b)
 {
@@ -73,11 +81,7 @@ static int row_order(const void *a, const void *b)
         strcmp(l->mode, r->mode),
         l->graphs - r->graphs,
     };
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i] != 0)
-            return steps[i];
-    }
-    return strcmp(x->id, y->id);
+    return first_difference(steps, sizeof steps / sizeof *steps);
 }
 
 /* One row for each cell, mode and number of graphs. */
@@ -186,6 +190,7 @@ static void compare_cells(res_speedup *speedup)
             }
         }
         measure(row);
+        row->base = row->record == base;
         compare(row, base);
     }
 }
@@ -193,6 +198,20 @@ static void compare_cells(res_speedup *speedup)
 static bool same_mean(const res_record *a, const res_record *b)
 {
     return res_same_block(a, b) && strcmp(a->experiment.phase, b->experiment.phase) == 0;
+}
+
+/* By block, phase, mode and graphs. */
+static int mean_order(const void *a, const void *b)
+{
+    const res_record *x = ((const res_speedup_mean *)a)->example;
+    const res_record *y = ((const res_speedup_mean *)b)->example;
+    const res_experiment *l = &x->experiment, *r = &y->experiment;
+    const int steps[] = {
+        x->simulated - y->simulated, strcmp(l->runtime, r->runtime),
+        strcmp(r->phase, l->phase),  mode_rank(l->mode) - mode_rank(r->mode),
+        l->graphs - r->graphs,
+    };
+    return first_difference(steps, sizeof steps / sizeof *steps);
 }
 
 /* Geometric mean over the cells of EXAMPLE's block and phase that have its mode
@@ -227,6 +246,7 @@ static void take_means(res_speedup *speedup, double *values)
         if (!known)
             speedup->means[speedup->mean_count++] = mean_of(speedup, record, values);
     }
+    qsort(speedup->means, speedup->mean_count, sizeof *speedup->means, mean_order);
 }
 
 bool res_speedup_make(const res_collection *all, res_speedup *speedup)

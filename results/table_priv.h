@@ -7,11 +7,14 @@
 
 #include "results/results_priv.h"
 
+/* Enough digits for a tenth of a nanosecond in a day, and no noise after them. */
+#define RES_JSON_REALS JSON_REAL_PRECISION(15)
+
 /* ---- grid: rows of cells, the same in every format ----------------------- */
 
 typedef struct res_grid {
     size_t columns;
-    const char *align; /* a letter per column: 'l' or 'r' */
+    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
     bn_text bytes;     /* the cells, each terminated */
     size_t *starts;    /* of each cell in BYTES */
     size_t count, capacity;
@@ -28,6 +31,8 @@ void res_grid_cell(res_grid *grid, const char *format, ...) BN_PRINTF(2, 3);
 void res_grid_json(res_grid *grid, const json_t *value);
 /* COUNT empty cells. */
 void res_grid_blank(res_grid *grid, size_t count);
+/* TEXT and COUNT - 1 empty cells that it may run over. */
+void res_grid_spill(res_grid *grid, const char *text, size_t count);
 /* A row of names separated by '|', for headings. */
 void res_grid_row(res_grid *grid, const char *cells);
 /* A line across the table, in text only. */
@@ -93,6 +98,7 @@ void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *ou
 typedef struct res_speedup_row {
     const res_record *record;
     bool first_of_cell, first_of_block;
+    bool base; /* the lazy record that the others of the cell are compared with */
     double nodes_per_step;
     double trace_ns;    /* trace, hash and lookup of a step, median */
     double overhead_ns; /* of an execution, mean over those of a step */

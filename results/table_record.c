@@ -196,14 +196,16 @@ static dear *rank_executions(const res_record *record)
     return rows;
 }
 
-static void execution_row(res_grid *grid, const res_execution *execution)
+static void execution_row(res_grid *grid, const dear *row, bool ranked)
 {
+    const res_execution *execution = row->execution;
     res_grid_cell(grid, "%s", execution->graph);
     res_grid_cell(grid, "%d", execution->per_step);
     res_grid_cell(grid, "%lld", (long long)execution->nodes);
     res_grid_cell(grid, "%d", execution->arguments);
     res_grid_cell(grid, "%d", execution->results);
     res_grid_cell(grid, "%s", res_time(res_execution_pjrt_ns(execution)).text);
+    res_grid_cell(grid, "%s", ranked ? res_time(row->step_ns).text : "");
     res_grid_cell(grid, "%s", res_time(execution->device_ns).text);
     res_grid_cell(
         grid, "%s",
@@ -221,7 +223,8 @@ static void compile_row(res_grid *grid, const res_execution *execution)
     res_grid_cell(grid, "%s",
                   execution->from_disk ? "from disk"
                                        : res_time((double)execution->compile_ns).text);
-    res_grid_cell(grid, "%s", res_size(execution->text_bytes).text);
+    res_grid_cell(grid, "%s",
+                  res_size(execution->text_bytes > 0 ? execution->text_bytes : -1).text);
     res_grid_cell(grid, "%s", res_amount(execution->flops).text);
     res_grid_cell(grid, "%s", res_size(execution->argument_bytes).text);
     res_grid_cell(grid, "%s", res_size(execution->result_bytes).text);
@@ -244,9 +247,8 @@ static void rest_rows(const dear *rows, size_t count, res_grid *run, res_grid *c
     }
     res_grid_cell(run, "%zu others", count);
     res_grid_cell(run, "%ld", executions);
-    res_grid_blank(run, 3);
-    res_grid_cell(run, "%s",
-                  res_time(executions > 0 ? step_ns / (double)executions : (double)NAN).text);
+    res_grid_blank(run, 4);
+    res_grid_cell(run, "%s", res_time(step_ns).text);
     res_grid_blank(run, 4);
     res_grid_cell(compile, "%zu others", count);
     res_grid_cell(compile, "%s", res_time(lower_ns).text);
@@ -289,12 +291,14 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         return;
     }
     size_t shown = count > MOST_ROWS ? ROWS_SHOWN : count;
-    res_grid run = res_grid_make("lrrrrrrlrl"), compile = res_grid_make("lrrrrrrrrl");
-    res_grid_row(&run, "graph|a step|nodes|args|results|PJRT|device|95 % interval|overhead|source");
-    res_grid_row(&compile,
-                 "graph|lowering|compile|text|FLOP|arguments|results|temporary|code|fingerprint");
+    res_grid run = res_grid_make("lrrrrrrrirl"), compile = res_grid_make("lrrrrrrrrl");
+    res_grid_row(&run,
+                 "graph|a step|nodes|args|results|PJRT|all of a step|device|95 %|overhead|source");
+    res_grid_row(
+        &compile,
+        "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");
     for (size_t i = 0; i < shown; i++) {
-        execution_row(&run, rows[i].execution);
+        execution_row(&run, &rows[i], shown < count);
         compile_row(&compile, rows[i].execution);
     }
     if (shown < count)
@@ -363,7 +367,10 @@ static void csv_object(res_grid *grid, const char *section, const char *item, js
             csv_value(grid, section, item, key, value);
             continue;
         }
-        json_object_foreach(value, inner, figure) csv_value(grid, section, key, inner, figure);
+        json_object_foreach(value, inner, figure)
+        {
+            csv_value(grid, section, key, inner, figure);
+        }
     }
 }
 

@@ -20,21 +20,55 @@ static unsigned varying(const res_speedup *speedup, size_t first, size_t end)
     return mask;
 }
 
-static void block_heading(const res_record *record, unsigned shared, res_format format,
-                          bn_text *out)
+/* The build that all rows are of, "several builds", or nothing when unknown;
+ * experiments that failed early do not know theirs. */
+static void put_build(const res_speedup *speedup, size_t first, size_t end, bn_text *title)
 {
-    bn_text title = {0};
+    const char *build = "";
+    for (size_t i = first; i < end; i++) {
+        const char *other = res_plugin_sha256(speedup->rows[i].record);
+        if (build[0] != '\0' && other[0] != '\0' && strcmp(build, other) != 0) {
+            bn_text_puts(title, ", several builds");
+            return;
+        }
+        build = other[0] != '\0' ? other : build;
+    }
+    if (build[0] != '\0')
+        bn_text_printf(title, ", build %.12s", build);
+}
+
+static void block_heading(const res_speedup *speedup, size_t first, size_t end, unsigned shared,
+                          res_format format, bn_text *out)
+{
+    const res_record *record = speedup->rows[first].record;
+    bn_text title = {0}, setup = {0};
     bn_text_printf(&title, "runtime %s%s", record->experiment.runtime,
                    record->simulated ? " (simulated)" : "");
-    bn_text setup = {0};
+    put_build(speedup, first, end, &title);
     res_setup_text(&record->experiment, shared, &setup);
-    if (setup.data)
+    if (setup.length > 0)
         bn_text_printf(&title, ": %s", setup.data);
     if (title.data)
         res_put_heading(out, format, 2, title.data);
     out->failed = out->failed || title.failed || setup.failed;
     bn_text_free(&setup);
     bn_text_free(&title);
+}
+
+/* The one source of the device times from FIRST to END; NULL when there are
+ * several, "" when no row has a device time. */
+static const char *shared_source(const res_speedup *speedup, size_t first, size_t end)
+{
+    const char *source = "";
+    for (size_t i = first; i < end; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (!isfinite(row->device_ns))
+            continue;
+        if (source[0] != '\0' && strcmp(source, row->source) != 0)
+            return NULL;
+        source = row->source;
+    }
+    return source;
 }
 
 static void put_names(res_grid *grid, const res_speedup_row *row, unsigned mask, bool repeat)
@@ -55,33 +89,35 @@ static void put_names(res_grid *grid, const res_speedup_row *row, unsigned mask,
 
 static void put_speedup(res_grid *grid, const res_speedup_row *row)
 {
-    if (row->other_build) {
-        res_grid_cell(grid, "-");
-        res_grid_cell(grid, "other build");
+    if (row->base || row->other_build) {
+        res_grid_cell(grid, "%s", row->base ? "base" : "-");
+        res_grid_cell(grid, "%s", row->base ? "" : "other build");
         return;
     }
     res_grid_cell(grid, "%s", res_ratio(row->speedup.estimate).text);
     res_grid_cell(grid, "%s", res_ratio_range(row->speedup.low, row->speedup.high).text);
 }
 
-static void put_row(res_grid *grid, const res_speedup_row *row, unsigned mask, bool repeat)
+/* The first five cells are names; a failed row has its class in all others. */
+#define BLOCK_ALIGN "llllrrrrrlrirri"
+#define BLOCK_HEADING                                                                              \
+    "model|phase|setup|mode|graphs|nodes|trace|overhead|device|source|wall|95 %|compile|vs lazy|"  \
+    "95 %"
+
+static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_source)
 {
-    put_names(grid, row, mask, repeat);
     if (row->record->status != BN_OK || row->record->step_count == 0) {
-        res_grid_blank(grid, 5);
-        res_grid_cell(grid, "failed");
-        res_grid_cell(grid, "%s",
-                      row->record->status != BN_OK ? bn_code_name(row->record->status)
-                                                   : "no steps");
-        res_grid_blank(grid, 3);
+        char text[64];
+        snprintf(text, sizeof text, "failed: %s",
+                 row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps");
+        res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
-    bool sourced = isfinite(row->device_ns);
     res_grid_cell(grid, "%.10g", row->nodes_per_step);
     res_grid_cell(grid, "%s", res_time(row->trace_ns).text);
     res_grid_cell(grid, "%s", res_time(row->overhead_ns).text);
     res_grid_cell(grid, "%s", res_time(row->device_ns).text);
-    res_grid_cell(grid, "%s", sourced ? row->source : "-");
+    res_grid_cell(grid, "%s", !name_source ? "" : isfinite(row->device_ns) ? row->source : "-");
     res_grid_cell(grid, "%s", res_time(row->wall.estimate).text);
     res_grid_cell(grid, "%s",
                   res_time_range(row->wall.estimate, row->wall.low, row->wall.high).text);
@@ -92,28 +128,60 @@ static void put_row(res_grid *grid, const res_speedup_row *row, unsigned mask, b
 static void put_means(const res_speedup *speedup, const res_record *block, res_format format,
                       bn_text *out)
 {
+    res_grid grid = res_grid_make("llrri");
+    bool any = false;
+    res_grid_row(&grid, "phase|mode|graphs|geometric mean vs lazy|cells");
     for (size_t i = 0; i < speedup->mean_count; i++) {
         const res_speedup_mean *mean = &speedup->means[i];
         const res_experiment *example = &mean->example->experiment;
         if (!res_same_block(mean->example, block))
             continue;
-        char line[256];
-        snprintf(line, sizeof line, "geometric mean, %s, %s with %d %s: %s (%zu of %zu)",
-                 example->phase, example->mode, example->graphs,
-                 example->graphs == 1 ? "graph" : "graphs", res_ratio(mean->speedup).text,
-                 mean->covered, mean->cells);
-        res_put_note(out, format, line);
+        any = true;
+        res_grid_cell(&grid, "%s", example->phase);
+        res_grid_cell(&grid, "%s", example->mode);
+        res_grid_cell(&grid, "%d", example->graphs);
+        res_grid_cell(&grid, "%s", res_ratio(mean->speedup).text);
+        res_grid_cell(&grid, "(%zu of %zu)", mean->covered, mean->cells);
     }
+    if (any) {
+        bn_text_putc(out, '\n');
+        res_grid_render(&grid, format, out);
+    }
+    res_grid_free(&grid);
+}
+
+static void put_block(const res_speedup *speedup, size_t first, size_t end, res_format format,
+                      bn_text *out)
+{
+    unsigned mask = varying(speedup, first, end);
+    const char *source = shared_source(speedup, first, end);
+    block_heading(speedup, first, end, RES_SETUP_ALL & ~mask, format, out);
+    res_grid grid = res_grid_make(BLOCK_ALIGN);
+    res_grid_row(&grid, BLOCK_HEADING);
+    for (size_t i = first; i < end; i++) {
+        put_names(&grid, &speedup->rows[i], mask, format == RES_TABLE_MARKDOWN);
+        put_figures(&grid, &speedup->rows[i], source == NULL);
+    }
+    res_grid_render(&grid, format, out);
+    res_grid_free(&grid);
+    if (source) {
+        char text[64];
+        snprintf(text, sizeof text, "Source of device times: %s.",
+                 source[0] != '\0' ? source : "unavailable");
+        bn_text_putc(out, '\n');
+        res_put_note(out, format, text);
+    }
+    put_means(speedup, speedup->rows[first].record, format, out);
 }
 
 static void put_legend(res_format format, bn_text *out)
 {
     static const char *const lines[] = {
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
-        "overhead: PJRT time less device time of one execution.  device: of a step, by source.",
+        "overhead: PJRT time less device time of one execution.  device: of a step.",
         "wall: median step, with its 95 % interval.  compile: lowering and compile calls.",
         "vs lazy: wall of lazy with the fewest graphs over this wall, with its 95 % interval.",
-        "Geometric means are of vs lazy: (cells that have a value, of all cells of the phase).",
+        "Geometric means: (cells that have a value, of all cells of the phase).",
     };
     bn_text_putc(out, '\n');
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -123,24 +191,15 @@ static void put_legend(res_format format, bn_text *out)
 static void put_blocks(const res_speedup *speedup, res_format format, bn_text *out)
 {
     res_put_heading(out, format, 1, "Speedup over lazy tracing");
-    if (speedup->count == 0)
+    if (speedup->count == 0) {
         res_put_note(out, format, "No records.");
+        return;
+    }
     for (size_t first = 0, end; first < speedup->count; first = end) {
         end = first + 1;
         while (end < speedup->count && !speedup->rows[end].first_of_block)
             end++;
-        const res_record *head = speedup->rows[first].record;
-        unsigned mask = varying(speedup, first, end);
-        block_heading(head, RES_SETUP_ALL & ~mask, format, out);
-        res_grid grid = res_grid_make("llllrrrrrlrlrrl");
-        res_grid_row(&grid, "model|phase|setup|mode|graphs|nodes|trace|overhead|device|source|"
-                            "wall|95 %|compile|vs lazy|95 %");
-        for (size_t i = first; i < end; i++)
-            put_row(&grid, &speedup->rows[i], mask, format == RES_TABLE_MARKDOWN);
-        res_grid_render(&grid, format, out);
-        res_grid_free(&grid);
-        bn_text_putc(out, '\n');
-        put_means(speedup, head, format, out);
+        put_block(speedup, first, end, format, out);
     }
     put_legend(format, out);
 }
@@ -271,8 +330,8 @@ static void csv_lines(res_grid *grid, json_t *list)
 static void put_csv(json_t *speedup, bn_text *out)
 {
     char align[CSV_COLUMNS + 1];
-    memset(align, 'l', CSV_COLUMNS);
-    align[CSV_COLUMNS] = '\0';
+    memset(align, 'l', sizeof align - 1);
+    align[sizeof align - 1] = '\0';
     res_grid grid = res_grid_make(align);
     for (size_t column = 0; column < CSV_COLUMNS; column++)
         res_grid_cell(&grid, "%s", csv_columns[column]);

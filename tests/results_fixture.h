@@ -142,12 +142,24 @@ static inline res_record *fixture_record(const fixture_case *c, size_t steps)
     record->counters[BN_COUNTER_NODES_TRACED] = c->nodes * ((int64_t)steps + 5);
     record->step_counters[BN_COUNTER_NODES_TRACED] = c->nodes * (int64_t)steps;
     record->counters[BN_COUNTER_COMPILES] = c->graphs;
-    assert_int_equal(json_object_set_new(record->provenance, "plugin",
+    assert_int_equal(json_object_set_new(record->provenance, "runtime",
                                          json_pack("{s:s}", "sha256", "5feceb66ffc86f38d952786c")),
                      0);
     assert_int_equal(json_object_set_new(record->provenance, "host", json_string("h\xc3\xb6st")),
                      0);
     return record;
 }
+
+/* Lazy training in two graphs: what most tests need. */
+static const fixture_case fixture_lazy = {.runtime = "cpu",
+                                          .model = "resnet50",
+                                          .phase = "train",
+                                          .mode = "lazy",
+                                          .graphs = 2,
+                                          .batch = 4,
+                                          .trace_ns = 2900000,
+                                          .wall_ns = 25000000,
+                                          .device_ns = 9000000,
+                                          .nodes = 1309};
 
 #endif

@@ -1,0 +1,299 @@
+/*
+ * device_time.c - what each execution costs alone, and how much of that is the
+ * device's.
+ *
+ * PJRT time: the execution submitted alone, submit to ready. Device time from
+ * the plugin's profiler where it has one, else as a slope: the execution is
+ * submitted k times back to back, the device works through the queue, and each
+ * further repetition adds the device time while the fixed cost is paid once.
+ * The slope sees the device only while the host submits faster than the device
+ * works; else it is refused, and the note says what it bounds.
+ */
+#include "harness/harness.h"
+
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_REPEATS   5
+#define MAX_ROUNDS    16
+#define LEAST_ROUNDS  3
+#define BUDGET_NS     5e9
+#define RESAMPLES     1000
+/* A queue that the host cannot fill at this margin is no queue. */
+#define SUBMIT_MARGIN 1.25
+
+/* ---- the line ---------------------------------------------------------------------- */
+
+/* Slopes of all pairs of repeats of one round; returns how many. */
+static size_t round_slopes(const unsigned *repeat, size_t repeats, const double *time_ns,
+                           double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < repeats; i++)
+        for (size_t k = i + 1; k < repeats; k++)
+            out[n++] = (time_ns[k] - time_ns[i]) / ((double)repeat[k] - (double)repeat[i]);
+    return n;
+}
+
+static double median_of(double *values, size_t n)
+{
+    gsl_sort(values, 1, n);
+    return gsl_stats_median_from_sorted_data(values, 1, n);
+}
+
+/* Theil-Sen estimator (Sen, JASA 63, 1968), pairs within rounds only: drift
+ * between rounds does not bend the line. Interval: percentile bootstrap over
+ * rounds. */
+hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
+                      size_t rounds)
+{
+    enum { PAIRS = MAX_REPEATS * (MAX_REPEATS - 1) / 2 };
+    double slopes[MAX_ROUNDS][PAIRS], pool[MAX_ROUNDS * PAIRS], draws[RESAMPLES];
+    double rests[MAX_ROUNDS * MAX_REPEATS];
+    hn_slope fit = {NAN, NAN, NAN, NAN};
+    size_t pairs = 0, n = 0;
+    if (repeats < 2 || repeats > MAX_REPEATS || rounds == 0 || rounds > MAX_ROUNDS)
+        return fit;
+    for (size_t r = 0; r < rounds; r++) {
+        pairs = round_slopes(repeat, repeats, time_ns + r * repeats, slopes[r]);
+        memcpy(pool + n, slopes[r], pairs * sizeof *pool);
+        n += pairs;
+    }
+    fit.slope_ns = median_of(pool, n);
+    for (size_t i = 0; i < rounds * repeats; i++)
+        rests[i] = time_ns[i] - fit.slope_ns * (double)repeat[i % repeats];
+    fit.intercept_ns = median_of(rests, rounds * repeats);
+
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!rng)
+        return fit;
+    for (size_t d = 0; d < RESAMPLES; d++) {
+        n = 0;
+        for (size_t r = 0; r < rounds; r++) {
+            size_t pick = gsl_rng_uniform_int(rng, (unsigned long)rounds);
+            memcpy(pool + n, slopes[pick], pairs * sizeof *pool);
+            n += pairs;
+        }
+        draws[d] = median_of(pool, n);
+    }
+    gsl_rng_free(rng);
+    gsl_sort(draws, 1, RESAMPLES);
+    fit.low_ns = gsl_stats_quantile_from_sorted_data(draws, 1, RESAMPLES, 0.025);
+    fit.high_ns = gsl_stats_quantile_from_sorted_data(draws, 1, RESAMPLES, 0.975);
+    return fit;
+}
+
+/* ---- probing ------------------------------------------------------------------------ */
+
+/* What the rounds gave; arrays are [row][round * repeats + i]. */
+typedef struct probes {
+    unsigned repeat[MAX_REPEATS];
+    size_t repeats, rounds, rows;
+    double *pjrt_ns, *submit_ns; /* per execution of the row, summed over its repeats */
+} probes;
+
+static double *cell(double *table, const probes *p, size_t row, size_t round, size_t i)
+{
+    return &table[(row * MAX_ROUNDS + round) * p->repeats + i];
+}
+
+/* As many rounds as the budget allows, of fewer repeats where a step is long. */
+static void plan(probes *p, double step_ns)
+{
+    static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3};
+    bool is_long = step_ns > 3e8;
+    p->repeats = is_long ? 3 : 5;
+    memcpy(p->repeat, is_long ? few : many, p->repeats * sizeof *p->repeat);
+    double cost = 0;
+    for (size_t i = 0; i < p->repeats; i++)
+        cost += p->repeat[i] * step_ns;
+    double rounds = BUDGET_NS / (cost + 1);
+    p->rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS
+                : rounds > MAX_ROUNDS ? MAX_ROUNDS
+                                      : (size_t)rounds;
+}
+
+/* One step with every execution repeated; its figures into the table. */
+static bn_code probe_once(hn_session *s, probes *p, size_t round, size_t i, bn_status *st)
+{
+    bn_code code = mode_step_probe(s->mode, &s->call, p->repeat[i], st);
+    for (size_t row = 0; code == BN_OK && row < p->rows; row++) {
+        const mode_execution *x = mode_execution_at(s->mode, row);
+        double per_step = x->per_step > 0 ? (double)x->per_step : NAN;
+        *cell(p->pjrt_ns, p, row, round, i) = (double)x->pjrt_ns / per_step;
+        *cell(p->submit_ns, p, row, round, i) = (double)x->submit_ns / per_step;
+    }
+    return code;
+}
+
+static bn_code probe_rounds(hn_session *s, probes *p, bn_status *st)
+{
+    bn_code code = BN_OK;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!rng)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
+    for (size_t round = 0; round < p->rounds && code == BN_OK; round++) {
+        /* A fresh order each round, so that drift does not lean on one repeat. */
+        size_t order[MAX_REPEATS];
+        for (size_t i = 0; i < p->repeats; i++)
+            order[i] = i;
+        for (size_t i = p->repeats; i-- > 1;) {
+            size_t k = gsl_rng_uniform_int(rng, (unsigned long)i + 1), swap = order[i];
+            order[i] = order[k];
+            order[k] = swap;
+        }
+        hn_report_progress("device time", (int64_t)round, (int64_t)p->rounds);
+        for (size_t i = 0; i < p->repeats && code == BN_OK; i++)
+            code = probe_once(s, p, round, order[i], st);
+    }
+    gsl_rng_free(rng);
+    return code;
+}
+
+/* ---- from probes to figures ------------------------------------------------------------ */
+
+static void copy_figures(const mode_execution *x, res_execution *out)
+{
+    snprintf(out->graph, sizeof out->graph, "%.*s", (int)sizeof out->graph - 1, x->label);
+    memcpy(out->fingerprint, x->fingerprint, sizeof out->fingerprint);
+    out->per_step = (int)x->per_step;
+    out->arguments = (int)x->argument_count;
+    out->results = (int)x->result_count;
+    out->nodes = x->nodes;
+    out->text_bytes = x->text_bytes;
+    out->lower_ns = x->lower_ns;
+    out->compile_ns = x->compile_ns;
+    out->from_disk = x->from_disk;
+    out->flops = x->flops;
+    out->bytes = x->bytes;
+    out->argument_bytes = x->stats.argument_bytes;
+    out->result_bytes = x->stats.result_bytes;
+    out->temp_bytes = x->stats.temp_bytes;
+    out->code_bytes = x->stats.code_bytes;
+    out->device_ns = out->device_low_ns = out->device_high_ns = NAN;
+    out->device_source = BN_DEVICE_TIME_UNAVAILABLE;
+}
+
+/* The slope, or a note why not. */
+static void judge_slope(const probes *p, size_t row, res_execution *out)
+{
+    const double *times = cell(p->pjrt_ns, p, row, 0, 0);
+    double submits[MAX_ROUNDS * MAX_REPEATS];
+    size_t n = 0;
+    for (size_t r = 0; r < p->rounds; r++)
+        for (size_t i = 0; i < p->repeats; i++)
+            submits[n++] = *cell(p->submit_ns, p, row, r, i) / p->repeat[i];
+    double submit = median_of(submits, n);
+    hn_slope fit = hn_slope_fit(p->repeat, p->repeats, times, p->rounds);
+    if (!(fit.slope_ns > 0)) {
+        snprintf(out->device_note, sizeof out->device_note,
+                 "times do not grow with repetitions: noise hides the device");
+    } else if (fit.slope_ns < SUBMIT_MARGIN * submit) {
+        snprintf(out->device_note, sizeof out->device_note,
+                 "dispatch-bound: the host submits in %.1f us, so at most %.1f us of device time",
+                 submit / 1e3, fit.slope_ns / 1e3);
+    } else {
+        out->device_ns = fit.slope_ns;
+        out->device_low_ns = fit.low_ns;
+        out->device_high_ns = fit.high_ns;
+        out->device_source = BN_DEVICE_TIME_SLOPE;
+    }
+}
+
+static bn_code fill_row(const hn_session *s, const probes *p, size_t row, res_execution *out,
+                        bn_status *st)
+{
+    const mode_execution *x = mode_execution_at(s->mode, row);
+    copy_figures(x, out);
+    out->pjrt_ns = malloc((p->rounds + 1) * sizeof *out->pjrt_ns);
+    if (!out->pjrt_ns)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    for (size_t r = 0; r < p->rounds && x->per_step > 0; r++)
+        out->pjrt_ns[out->pjrt_count++] = (uint64_t)*cell(p->pjrt_ns, p, row, r, 0);
+    if (x->per_step > 0)
+        judge_slope(p, row, out);
+    else
+        snprintf(out->device_note, sizeof out->device_note, "not executed in a steady step");
+    return BN_OK;
+}
+
+/* ---- profiler ---------------------------------------------------------------------------- */
+
+/* Spans of modules by the rows' names; a row needs all of its executions. */
+static void use_spans(const hn_session *s, const rt_device_span *spans, size_t count,
+                      size_t steps, res_record *r)
+{
+    double *durations = malloc((count + 1) * sizeof *durations);
+    for (size_t row = 0; durations && row < r->execution_count; row++) {
+        const mode_execution *x = mode_execution_at(s->mode, row);
+        size_t n = 0, length = strlen(x->module);
+        for (size_t i = 0; i < count; i++) {
+            const char *at = strstr(spans[i].name, x->module);
+            /* "bench_update" is not "bench_update_2". */
+            if (at && !(at[length] == '_' || (at[length] >= 'a' && at[length] <= 'z')))
+                durations[n++] = (double)spans[i].duration_ns;
+        }
+        if (n == 0 || n < steps * (size_t)x->per_step)
+            continue;
+        res_execution *out = &r->executions[row];
+        gsl_sort(durations, 1, n);
+        out->device_ns = gsl_stats_median_from_sorted_data(durations, 1, n);
+        out->device_low_ns = gsl_stats_quantile_from_sorted_data(durations, 1, n, 0.025);
+        out->device_high_ns = gsl_stats_quantile_from_sorted_data(durations, 1, n, 0.975);
+        out->device_source = BN_DEVICE_TIME_PROFILER;
+        out->device_note[0] = '\0';
+    }
+    free(durations);
+}
+
+/* A profiler that fails costs its figures, not the experiment: the slope stays. */
+static void profile(hn_session *s, res_record *r)
+{
+    enum { STEPS = 5 };
+    rt_profiler *profiler = NULL;
+    rt_device_span *spans = NULL;
+    void *xspace = NULL;
+    size_t size = 0, count = 0;
+    bn_status st = {.code = BN_OK};
+    bn_code code = rt_profiler_start(s->plugin, &profiler, &st);
+    if (code != BN_OK)
+        return;
+    hn_report_progress("profiling", 0, 0);
+    for (int i = 0; i < STEPS && code == BN_OK; i++)
+        code = mode_step_probe(s->mode, &s->call, 1, &st);
+    bn_code finished = rt_profiler_finish(profiler, &xspace, &size, &st);
+    if (code == BN_OK && finished == BN_OK &&
+        rt_xspace_device_spans(xspace, size, &spans, &count, &st) == BN_OK)
+        use_spans(s, spans, count, STEPS, r);
+    free(spans);
+    free(xspace);
+}
+
+bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
+{
+    probes p = {.rows = mode_execution_count(s->mode)};
+    plan(&p, res_quantile(r->wall_ns, r->step_count, 0.5));
+    size_t cells = (p.rows + 1) * MAX_ROUNDS * p.repeats;
+    p.pjrt_ns = calloc(cells, sizeof(double));
+    p.submit_ns = calloc(cells, sizeof(double));
+    bn_code code = p.pjrt_ns && p.submit_ns
+                       ? res_record_reserve_executions(r, p.rows, st)
+                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
+    /* The first probes run with cold caches and are not kept. */
+    for (int i = 0; i < 2 && code == BN_OK; i++)
+        code = mode_step_probe(s->mode, &s->call, 1, st);
+    if (code == BN_OK)
+        code = probe_rounds(s, &p, st);
+    for (size_t row = 0; code == BN_OK && row < p.rows; row++)
+        code = fill_row(s, &p, row, &r->executions[row], st);
+    if (code == BN_OK)
+        profile(s, r);
+    free(p.pjrt_ns);
+    free(p.submit_ns);
+    return code == BN_OK ? BN_OK : bn_context(st, "measuring executions");
+}

@@ -1,0 +1,326 @@
+/*
+ * experiment.c - from lists on the command line to single experiments, and an
+ * experiment's way to its worker and back as JSON.
+ */
+#include "harness/harness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ITEMS 64
+#define ITEM_BYTES 256
+
+typedef struct items {
+    char text[MAX_ITEMS][ITEM_BYTES];
+    size_t count;
+} items;
+
+/* "a,b,c" into items. */
+static bn_code split(const char *option, const char *list, items *out, bn_status *st)
+{
+    out->count = 0;
+    while (true) {
+        size_t length = strcspn(list, ",");
+        if (length == 0)
+            return bn_fail(st, BN_INVALID, "--%s has an empty item", option);
+        if (out->count == MAX_ITEMS || length >= ITEM_BYTES)
+            return bn_fail(st, BN_INVALID, "--%s is too long", option);
+        memcpy(out->text[out->count], list, length);
+        out->text[out->count++][length] = '\0';
+        if (!list[length])
+            return BN_OK;
+        list += length + 1;
+    }
+}
+
+static const char *model_name(size_t index)
+{
+    model_info info;
+    return model_describe(index, &info) ? info.name : NULL;
+}
+
+static const char *mode_name(size_t index)
+{
+    mode_info info;
+    return mode_describe(index, &info) ? info.name : NULL;
+}
+
+static const char *fixed_name(const char *const *names, size_t index)
+{
+    return names[index];
+}
+
+static const char *phase_name(size_t index)
+{
+    static const char *const names[] = {"train", "infer", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *variant_name(size_t index)
+{
+    static const char *const names[] = {"full", "small", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *dtype_name(size_t index)
+{
+    static const char *const names[] = {"f32", "bf16", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *layout_name(size_t index)
+{
+    static const char *const names[] = {"auto", "nhwc", "nchw", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *graphs_name(size_t index)
+{
+    static const char *const names[] = {"1", "2", "3", "5", NULL};
+    return fixed_name(names, index);
+}
+
+/* Every item must be a name that NAME_AT lists; with ALL, "all" stands for each. */
+static bn_code split_names(const char *option, const char *list, const char *(*name_at)(size_t),
+                           bool all, items *out, bn_status *st)
+{
+    if (all && strcmp(list, "all") == 0) {
+        const char *name;
+        for (out->count = 0; out->count < MAX_ITEMS && (name = name_at(out->count)); out->count++)
+            snprintf(out->text[out->count], ITEM_BYTES, "%s", name);
+        return BN_OK;
+    }
+    bn_code code = split(option, list, out, st);
+    for (size_t i = 0; code == BN_OK && i < out->count; i++) {
+        const char *name;
+        size_t k = 0;
+        while ((name = name_at(k)) && strcmp(name, out->text[i]) != 0)
+            k++;
+        if (name)
+            continue;
+        bn_text known = {0};
+        for (k = 0; (name = name_at(k)); k++)
+            bn_text_printf(&known, "%s%s", k ? ", " : "", name);
+        code = bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", option,
+                       out->text[i], known.failed ? "another" : known.data);
+        bn_text_free(&known);
+    }
+    return code;
+}
+
+static bn_code split_numbers(const char *option, const char *list, long least, items *out,
+                             bn_status *st)
+{
+    bn_code code = split(option, list, out, st);
+    for (size_t i = 0; code == BN_OK && i < out->count; i++) {
+        char *end;
+        errno = 0;
+        long n = strtol(out->text[i], &end, 10);
+        if (errno || *end || n < least || n > 1000000)
+            code = bn_fail(st, BN_INVALID, "--%s takes whole numbers from %ld, not '%s'", option,
+                           least, out->text[i]);
+    }
+    return code;
+}
+
+/* The lists in order of nesting: the last changes fastest. */
+enum { RUNTIME, VARIANT, MODEL, PHASE, DTYPE, BATCH, IMAGE, FLIGHT, MODE, GRAPHS, LISTS };
+
+static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
+{
+    bn_code code = split("runtime", o->runtime, &lists[RUNTIME], st);
+    if (code == BN_OK)
+        code = split_names("variant", o->variant, variant_name, false, &lists[VARIANT], st);
+    if (code == BN_OK)
+        code = split_names("model", o->model, model_name, true, &lists[MODEL], st);
+    if (code == BN_OK)
+        code = split_names("phase", o->phase, phase_name, false, &lists[PHASE], st);
+    if (code == BN_OK)
+        code = split_names("dtype", o->dtype, dtype_name, false, &lists[DTYPE], st);
+    if (code == BN_OK)
+        code = split_numbers("batch", o->batch, 0, &lists[BATCH], st);
+    if (code == BN_OK)
+        code = split_numbers("image", o->image, 0, &lists[IMAGE], st);
+    if (code == BN_OK)
+        code = split_numbers("in-flight", o->in_flight, 1, &lists[FLIGHT], st);
+    if (code == BN_OK)
+        code = split_names("mode", o->mode, mode_name, true, &lists[MODE], st);
+    if (code == BN_OK)
+        code = split_names("graphs", o->graphs, graphs_name, false, &lists[GRAPHS], st);
+    items layout;
+    if (code == BN_OK)
+        code = split_names("layout", o->layout, layout_name, false, &layout, st);
+    if (code == BN_OK && layout.count != 1)
+        code = bn_fail(st, BN_INVALID, "--layout takes one layout");
+    return code;
+}
+
+static bool mode_cuts(const char *name)
+{
+    mode_info info;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        if (strcmp(info.name, name) == 0)
+            return info.cuts_graphs;
+    return false;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%.*s", (int)size - 1, from);
+}
+
+static void fill(const hn_options *o, const items *lists, const size_t *at, hn_experiment *e)
+{
+#define ITEM(list) (lists[list].text[at[list]])
+    *e = (hn_experiment){.label = o->label,
+                         .pin = o->pin,
+                         .cache_dir = o->cache_dir,
+                         .store = o->store,
+                         .steps = o->steps,
+                         .warmup = o->warmup,
+                         .min_time = o->min_time,
+                         .timeout = o->timeout};
+    memcpy(e->runtime_option, o->runtime_option, sizeof e->runtime_option);
+    memcpy(e->xla_flag, o->xla_flag, sizeof e->xla_flag);
+    res_experiment *w = &e->what;
+    copy_text(w->model, sizeof w->model, ITEM(MODEL));
+    copy_text(w->variant, sizeof w->variant, ITEM(VARIANT));
+    copy_text(w->phase, sizeof w->phase, ITEM(PHASE));
+    copy_text(w->mode, sizeof w->mode, ITEM(MODE));
+    copy_text(w->dtype, sizeof w->dtype, ITEM(DTYPE));
+    copy_text(w->layout, sizeof w->layout, o->layout);
+    copy_text(w->runtime, sizeof w->runtime, ITEM(RUNTIME));
+    w->graphs = atoi(ITEM(GRAPHS));
+    w->batch = atoi(ITEM(BATCH));
+    w->image = atoi(ITEM(IMAGE));
+    w->in_flight = atoi(ITEM(FLIGHT));
+    w->seed = (uint64_t)o->seed;
+#undef ITEM
+}
+
+/* Next combination; false after the last. */
+static bool advance(const items *lists, size_t *at)
+{
+    for (size_t i = LISTS; i-- > 0;) {
+        if (++at[i] < lists[i].count)
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t *count,
+                              bn_text *notes, bn_status *st)
+{
+    items *lists = calloc(LISTS, sizeof *lists);
+    size_t at[LISTS] = {0}, most = 1;
+    bn_code code = lists ? split_all(o, lists, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    for (size_t i = 0; code == BN_OK && i < LISTS; i++)
+        most *= lists[i].count;
+    *count = 0;
+    *list = code == BN_OK ? calloc(most, sizeof **list) : NULL;
+    if (code == BN_OK && !*list)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
+    while (code == BN_OK) {
+        hn_experiment *e = &(*list)[*count];
+        fill(o, lists, at, e);
+        if (e->what.graphs == 1 || mode_cuts(e->what.mode))
+            ++*count;
+        else
+            bn_text_printf(notes, "%s mode does not cut a step into %d graphs; left out\n",
+                           e->what.mode, e->what.graphs);
+        if (!advance(lists, at))
+            break;
+    }
+    if (code == BN_OK && *count == 0)
+        code = bn_fail(st, BN_INVALID, "nothing to run: only capture mode takes --graphs %s",
+                       o->graphs);
+    free(lists);
+    return code;
+}
+
+void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
+{
+    const res_experiment *w = &e->what;
+    const char *slash = strrchr(w->runtime, '/');
+    bn_text t = {0};
+    bn_text_printf(&t, "%s%s%s %s %s", w->model, strcmp(w->variant, "full") ? "." : "",
+                   strcmp(w->variant, "full") ? w->variant : "", w->phase, w->mode);
+    if (w->graphs != 1)
+        bn_text_printf(&t, " graphs %d", w->graphs);
+    if (w->batch)
+        bn_text_printf(&t, " batch %d", w->batch);
+    if (w->image)
+        bn_text_printf(&t, " image %d", w->image);
+    if (w->in_flight > 1)
+        bn_text_printf(&t, " in-flight %d", w->in_flight);
+    bn_text_printf(&t, " %s on %s", w->dtype, slash ? slash + 1 : w->runtime);
+    copy_text(text, size, t.failed ? w->model : t.data);
+    bn_text_free(&t);
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static json_t *strings_json(const char *const *list)
+{
+    json_t *array = json_array();
+    for (; *list; list++)
+        json_array_append_new(array, json_string(*list));
+    return array;
+}
+
+json_t *hn_experiment_to_json(const hn_experiment *e)
+{
+    const res_experiment *w = &e->what;
+    return json_pack("{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sf sf sO*}",
+                     "model", w->model, "variant", w->variant, "phase", w->phase, "mode", w->mode,
+                     "graphs", w->graphs, "batch", w->batch, "image", w->image, "dtype", w->dtype,
+                     "layout", w->layout, "runtime", w->runtime, "in_flight", w->in_flight, "seed",
+                     (json_int_t)w->seed, "label", e->label, "pin", e->pin, "cache_dir",
+                     e->cache_dir, "store", e->store, "runtime_option",
+                     strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
+                     "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
+                     e->min_time, "timeout", e->timeout, "echo", e->echo);
+}
+
+static void strings_from(const json_t *array, const char **list)
+{
+    size_t n = json_array_size(array);
+    for (size_t i = 0; i < n && i < HN_MAX_REPEATS; i++)
+        list[i] = json_string_value(json_array_get(array, i));
+}
+
+bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status *st)
+{
+    const char *network, *variant, *phase, *way, *dtype, *layout, *runtime;
+    json_t *options = NULL, *flags = NULL;
+    json_int_t seed, steps, warmup;
+    json_error_t error;
+    *e = (hn_experiment){0};
+    res_experiment *w = &e->what;
+    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
+                       "{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sF sF s?o}",
+                       "model", &network, "variant", &variant, "phase", &phase, "mode", &way,
+                       "graphs", &w->graphs, "batch", &w->batch, "image", &w->image, "dtype",
+                       &dtype, "layout", &layout, "runtime", &runtime, "in_flight", &w->in_flight,
+                       "seed", &seed, "label", &e->label, "pin", &e->pin, "cache_dir",
+                       &e->cache_dir, "store", &e->store, "runtime_option", &options, "xla_flag",
+                       &flags, "steps", &steps, "warmup", &warmup, "min_time", &e->min_time,
+                       "timeout", &e->timeout, "echo", &e->echo) != 0)
+        return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
+    copy_text(w->model, sizeof w->model, network);
+    copy_text(w->variant, sizeof w->variant, variant);
+    copy_text(w->phase, sizeof w->phase, phase);
+    copy_text(w->mode, sizeof w->mode, way);
+    copy_text(w->dtype, sizeof w->dtype, dtype);
+    copy_text(w->layout, sizeof w->layout, layout);
+    copy_text(w->runtime, sizeof w->runtime, runtime);
+    w->seed = (uint64_t)seed;
+    e->steps = steps;
+    e->warmup = warmup;
+    strings_from(options, e->runtime_option);
+    strings_from(flags, e->xla_flag);
+    return BN_OK;
+}

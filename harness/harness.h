@@ -1,0 +1,222 @@
+/*
+ * harness.h - the parts of the command-line program and how they meet.
+ *
+ *   main.c        commands          options.c    one table of options
+ *   experiment.c  combinations      list.c table.c  commands that only read
+ *   supervisor.c  parent: one worker process a job, progress, Ctrl-C
+ *   worker.c      child: session.c opens runtime, model and mode for
+ *                 measure.c, verify.c and selftest.c
+ *   device_time.c slope and profiler  host.c  pinning and provenance
+ *
+ * The parent never loads a plugin: a plugin can end or hang its process. A job
+ * goes to the worker as one JSON object on its standard input, reports come
+ * back as JSON lines on descriptor 3. Only this room prints. Prefix hn_.
+ */
+#ifndef BENCH_HARNESS_H
+#define BENCH_HARNESS_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "models/model.h"
+#include "modes/mode.h"
+#include "results/results.h"
+#include "runtime/pjrt.h"
+
+/* ---- exit codes (documented in --help and the man page) ------------------- */
+
+typedef enum hn_exit {
+    HN_EXIT_OK = 0,
+    HN_EXIT_FAILED = 1,      /* an experiment failed, verify or selftest did not pass */
+    HN_EXIT_USAGE = 2,       /* unknown command, option, model, mode, ... */
+    HN_EXIT_ENVIRONMENT = 3, /* no such plugin, not a plugin, store not writable, disk full */
+    HN_EXIT_INTERRUPTED = 130
+} hn_exit;
+
+/* The exit code for a failure of CODE. */
+hn_exit hn_exit_for(bn_code code);
+/* "bench: MESSAGE" on standard error; returns the exit code for ST's code. */
+hn_exit hn_complain(const bn_status *st);
+
+/* ---- options -------------------------------------------------------------- */
+
+#define HN_MAX_REPEATS 32
+
+/* Values of the command line. Lists are comma-separated text as given. */
+typedef struct hn_options {
+    const char *model, *variant, *mode, *phase, *batch, *image, *dtype, *graphs, *layout, *runtime,
+        *in_flight;
+    const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
+    const char *xla_flag[HN_MAX_REPEATS + 1];
+    const char *label, *pin, *cache_dir, *store, *format, *golden;
+    int64_t steps, warmup, seed;
+    double min_time, timeout;
+    bool verbose, all, help, man, version;
+} hn_options;
+
+/* Bits of the commands that take an option. */
+enum { HN_CMD_RUN = 1, HN_CMD_VERIFY = 2, HN_CMD_TABLE = 4, HN_CMD_LIST = 8, HN_CMD_SELFTEST = 16 };
+
+/* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
+BN_MUST_USE bn_code hn_options_parse(unsigned command, int argc, char **argv, hn_options *options,
+                                     const char **rest, int max_rest, int *rest_count,
+                                     bn_status *st);
+/* The options that COMMAND takes, as help text and as roff. */
+void hn_options_help(unsigned command, bn_text *out);
+void hn_options_man(bn_text *out);
+/* {"model": "resnet50", ...}: the options of COMMAND as they stand (new reference). */
+json_t *hn_options_echo(unsigned command, const hn_options *options);
+
+/* ---- experiments ------------------------------------------------------------ */
+
+/* One experiment, ready for a worker. Strings are owned by the options. */
+typedef struct hn_experiment {
+    res_experiment what;
+    const char *runtime_option[HN_MAX_REPEATS + 1];
+    const char *xla_flag[HN_MAX_REPEATS + 1];
+    const char *label, *pin, *cache_dir, *store;
+    int64_t steps, warmup; /* at least so many measured; at most so many before */
+    double min_time, timeout;
+    json_t *echo; /* borrowed: the options as given */
+} hn_experiment;
+
+/* All combinations of the lists in OPTIONS (malloc). Those that cannot be (more
+ * graphs in a mode that does not cut) are left out and named in NOTES. Unknown
+ * names are BN_INVALID with a list of what exists; so is an empty result. */
+BN_MUST_USE bn_code hn_experiments_expand(const hn_options *options, hn_experiment **list,
+                                          size_t *count, bn_text *notes, bn_status *st);
+/* "resnet50 train lazy b1 f32 on cpu" */
+void hn_experiment_title(const hn_experiment *e, char *text, size_t size);
+json_t *hn_experiment_to_json(const hn_experiment *e);
+/* Strings point into JSON, which must outlive *E. */
+BN_MUST_USE bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status *st);
+
+/* ---- supervisor (parent) ------------------------------------------------------ */
+
+/* What a worker is asked to do: {"job": "measure"|"verify"|"selftest", ...}. */
+typedef struct hn_job {
+    json_t *request;  /* borrowed */
+    const char *title;
+    size_t number, of; /* experiment 3 of 12, for the progress line */
+    double timeout;   /* seconds; 0: none */
+    bool verbose;     /* pass the worker's standard error through */
+} hn_job;
+
+typedef struct hn_outcome {
+    bn_code status;     /* of the job; BN_CRASH, BN_TIMEOUT, BN_CANCELLED, ... */
+    char message[1024]; /* why it failed, with the last line the worker said */
+    pid_t pid;          /* of the worker, which is gone */
+    json_t *result;     /* what the worker reported, or NULL; owned by the caller */
+} hn_outcome;
+
+/* Starts catching SIGINT and SIGTERM (and ignores SIGPIPE, SIGXFSZ). */
+void hn_supervisor_begin(void);
+/* True once the user asked to stop; jobs then end with BN_CANCELLED. */
+bool hn_interrupted(void);
+/*
+ * Runs JOB in a worker process of its own group and waits for it, showing
+ * progress on standard error (one line that is rewritten on a terminal, plain
+ * lines else). Never leaves a process behind. A crash, abort, kill, hang or
+ * lack of memory of the worker is an OUTCOME, not an error of this call.
+ */
+BN_MUST_USE bn_code hn_supervise(const hn_job *job, hn_outcome *outcome, bn_status *st);
+/* Clears the progress line, so that other output can be written. */
+void hn_progress_clear(void);
+
+/* ---- worker (child) --------------------------------------------------------------- */
+
+/* The worker's end of the report line. */
+void hn_report_progress(const char *stage, int64_t done, int64_t of);
+void hn_report_result(json_t *result); /* steals RESULT */
+void hn_report_failure(const bn_status *st);
+/* Main of a worker: reads the request, runs it, reports. Returns the exit code. */
+int hn_worker_main(void);
+
+/* ---- host (host.c) ----------------------------------------------------------------- */
+
+/* Where threads may run, by --pin: "none", "host" (host thread on one core, the
+ * runtime on the others), "all" (everything on the cores given to the process,
+ * host thread on the first) or a list of cores "0,2-3" for everything. */
+typedef struct hn_pinning hn_pinning;
+/* Before the plugin is loaded: its threads inherit this mask. */
+BN_MUST_USE bn_code hn_pin_begin(const char *pin, hn_pinning **pinning, bn_status *st);
+/* After the client was made: the host thread takes its own core. */
+BN_MUST_USE bn_code hn_pin_host_thread(hn_pinning *pinning, bn_status *st);
+/* What was done (new reference), for the record. NULL allowed in all three. */
+json_t *hn_pinning_to_json(const hn_pinning *pinning);
+void hn_pinning_free(hn_pinning *pinning);
+
+/* Machine: hostname, kernel, processor, cores, governor, memory, load, hwloc
+ * topology (summary and XML), compiler, bench version (new reference). */
+json_t *hn_host_describe(void);
+/* Bytes of memory used now and at most (VmRSS, VmHWM); -1 unknown. */
+void hn_host_memory(int64_t *now, int64_t *peak);
+
+/* ---- session (session.c): a runtime, a model and a mode in a worker ------------------ */
+
+typedef struct hn_session {
+    const hn_experiment *experiment;
+    rt_plugin *plugin;
+    rt_client *client;
+    model *instance;
+    mode *mode;
+    mode_call call; /* the model's step */
+    hn_pinning *pinning;
+    char path[4096]; /* of the plugin */
+} hn_session;
+
+typedef struct hn_session_options {
+    bool keep_gradients, keep_stages;
+    tg_precision precision;
+} hn_session_options;
+
+/* Loads the runtime only. */
+BN_MUST_USE bn_code hn_session_begin(hn_session *s, const hn_experiment *e, bn_status *st);
+/* Makes model and mode and writes every variable's initial contents. May be
+ * called again after hn_session_drop_model, on the same client. */
+BN_MUST_USE bn_code hn_session_model(hn_session *s, const hn_session_options *options,
+                                     bn_status *st);
+void hn_session_drop_model(hn_session *s);
+void hn_session_end(hn_session *s);
+/* The runtime's part of the provenance (new reference). */
+json_t *hn_session_describe(const hn_session *s);
+/* The layout that suits the runtime, for --layout auto. */
+model_layout hn_layout_for_runtime(const char *runtime, const char *path);
+
+/* ---- measuring ------------------------------------------------------------------------ */
+
+/* Warm-up is over when the last HN_WARM_WINDOW steps compiled nothing and their
+ * times show no trend (Mann-Kendall, two-sided 5 %). */
+#define HN_WARM_WINDOW 8
+bool hn_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
+
+/* Runs the whole experiment on an open session and fills RECORD. */
+BN_MUST_USE bn_code hn_measure(hn_session *s, res_record *record, bn_status *st);
+
+/* Figures of executions, after the measured steps (variables are not
+ * meaningful afterwards). Fills RECORD's executions. */
+BN_MUST_USE bn_code hn_measure_executions(hn_session *s, res_record *record, bn_status *st);
+
+/* A line through times over repeats: Theil-Sen slope with a bootstrap interval
+ * over the rounds. TIME_NS[round * repeats + i] was taken with REPEAT[i]. */
+typedef struct hn_slope {
+    double slope_ns, low_ns, high_ns;
+    double intercept_ns;
+} hn_slope;
+hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
+                      size_t rounds);
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+int hn_command_run(const hn_options *options);
+int hn_command_verify(const hn_options *options);
+int hn_command_table(const hn_options *options);
+int hn_command_list(const hn_options *options, const char *what);
+int hn_command_selftest(const hn_options *options, const char *what);
+
+/* Jobs in the worker: read REQUEST, report the result. */
+BN_MUST_USE bn_code hn_job_measure(const json_t *request, bn_status *st);
+BN_MUST_USE bn_code hn_job_verify(const json_t *request, bn_status *st);
+BN_MUST_USE bn_code hn_job_selftest(const json_t *request, bn_status *st);
+
+#endif

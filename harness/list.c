@@ -1,0 +1,156 @@
+/* list.c - bench list models|modes|runtimes|ops. */
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A listing is an array of objects; text is its table. */
+static json_t *list_models(bn_status *st)
+{
+    json_t *list = json_array();
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++) {
+        model *m = NULL;
+        model_options o = {.dtype = TG_F32};
+        if (model_new(info.name, &o, &m, st) != BN_OK) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(
+            list, json_pack("{ss ss sI si si ss ss}", "model", info.name, "family", info.family,
+                            "parameters", (json_int_t)model_parameter_elements(m), "batch",
+                            info.default_batch, "image", info.default_image, "source", info.source,
+                            "summary", info.summary));
+        model_free(m);
+    }
+    return list;
+}
+
+static json_t *list_modes(bn_status *st)
+{
+    json_t *list = json_array();
+    mode_info info;
+    (void)st;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        json_array_append_new(list, json_pack("{ss ss ss}", "mode", info.name, "graphs",
+                                              info.cuts_graphs ? "1, 2, 3, 5" : "1", "summary",
+                                              info.summary));
+    return list;
+}
+
+static json_t *list_runtimes(bn_status *st)
+{
+    json_t *list = json_array();
+    const char *name, *source;
+    (void)st;
+    for (size_t i = 0; (name = rt_plugin_known(i, &source)); i++) {
+        char path[4096];
+        bn_status why = {.code = BN_OK};
+        bool found = rt_plugin_find(name, path, sizeof path, &why) == BN_OK;
+        json_array_append_new(list, json_pack("{ss sb ss ss}", "runtime", name, "found", found,
+                                              "source", source, "where",
+                                              found ? path : why.message));
+    }
+    return list;
+}
+
+static json_t *list_ops(bn_status *st)
+{
+    json_t *list = json_array();
+    tg_op_info info;
+    (void)st;
+    for (size_t i = 0; tg_op_describe(i, &info); i++)
+        json_array_append_new(
+            list, json_pack("{ss ss ss si si si sb ss}", "op", info.name, "family", info.family,
+                            "stablehlo", info.stablehlo, "min_operands", info.min_operands,
+                            "max_operands", info.max_operands, "results", info.results,
+                            "differentiable", info.differentiable, "summary", info.summary));
+    return list;
+}
+
+static void cell_text(const json_t *value, bn_text *out)
+{
+    if (json_is_string(value))
+        bn_text_puts(out, json_string_value(value));
+    else if (json_is_integer(value))
+        bn_text_int(out, json_integer_value(value));
+    else
+        bn_text_puts(out, json_is_true(value) ? "yes" : "no");
+}
+
+/* Columns as wide as their widest cell; the last one runs free. */
+static void print_table(const json_t *list)
+{
+    enum { COLUMNS = 16 };
+    size_t width[COLUMNS] = {0}, index, columns;
+    json_t *row, *value;
+    const char *key;
+    bn_text cell = {0}, out = {0};
+    json_array_foreach((json_t *)(uintptr_t)list, index, row) {
+        columns = 0;
+        json_object_foreach(row, key, value) {
+            bn_text_clear(&cell);
+            cell_text(value, &cell);
+            if (columns < COLUMNS && cell.length > width[columns])
+                width[columns] = cell.length;
+            if (columns < COLUMNS && strlen(key) > width[columns])
+                width[columns] = strlen(key);
+            columns++;
+        }
+    }
+    for (size_t r = 0; r <= json_array_size(list); r++) {
+        row = json_array_get(list, r ? r - 1 : 0);
+        columns = 0;
+        json_object_foreach(row, key, value) {
+            bn_text_clear(&cell);
+            if (r == 0)
+                bn_text_puts(&cell, key);
+            else
+                cell_text(value, &cell);
+            bool last = columns + 1 == json_object_size(row);
+            int pad = last || columns >= COLUMNS ? 0 : (int)width[columns] + 2;
+            bool right = r > 0 && json_is_integer(value);
+            bn_text_printf(&out, right ? "%*s  " : "%-*s", right && pad ? pad - 2 : pad,
+                           cell.data ? cell.data : "");
+            columns++;
+        }
+        bn_text_putc(&out, '\n');
+    }
+    if (out.data)
+        fputs(out.data, stdout);
+    bn_text_free(&cell);
+    bn_text_free(&out);
+}
+
+int hn_command_list(const hn_options *options, const char *what)
+{
+    static const struct {
+        const char *name;
+        json_t *(*make)(bn_status *st);
+    } lists[] = {{"models", list_models},
+                 {"modes", list_modes},
+                 {"runtimes", list_runtimes},
+                 {"ops", list_ops}};
+    bn_status st = {.code = BN_OK};
+    size_t i = 0;
+    while (i < 4 && strcmp(lists[i].name, what) != 0)
+        i++;
+    bool json = strcmp(options->format, "json") == 0;
+    if (i == 4)
+        bn_fail(&st, BN_INVALID, "bench list models, modes, runtimes or ops, not %s", what);
+    else if (!json && strcmp(options->format, "text") != 0)
+        bn_fail(&st, BN_INVALID, "bench list prints text or json, not %s", options->format);
+    if (st.code != BN_OK)
+        return hn_complain(&st);
+    json_t *list = lists[i].make(&st);
+    if (!list)
+        return hn_complain(&st);
+    if (json) {
+        json_dumpf(list, stdout, JSON_INDENT(1));
+        putchar('\n');
+    } else {
+        print_table(list);
+    }
+    json_decref(list);
+    return HN_EXIT_OK;
+}

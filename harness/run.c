@@ -1,0 +1,210 @@
+/*
+ * run.c - bench run and bench table: experiments one after the other in their
+ * workers, failures as records, tables of what came out.
+ */
+#define _GNU_SOURCE
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a run has so far. */
+typedef struct run_state {
+    const hn_options *options;
+    res_format format;
+    res_record **records;
+    size_t count;
+    hn_exit worst;
+} run_state;
+
+static void print_text(const bn_text *text)
+{
+    if (text->data)
+        fputs(text->data, stdout);
+}
+
+static void note_failure(run_state *run, const bn_status *st, const char *title)
+{
+    hn_progress_clear();
+    fprintf(stderr, "bench: %s: %s\n", title, st->message);
+    hn_exit code = hn_exit_for(st->code);
+    /* A wrong request found by a worker is a failed experiment, not wrong usage
+     * of the command, whose words were all in order. */
+    if (code == HN_EXIT_USAGE)
+        code = HN_EXIT_FAILED;
+    if (code > run->worst)
+        run->worst = code;
+}
+
+/* A worker that could not write its record: the parent writes one. */
+static res_record *failure_record(const hn_experiment *e, const hn_outcome *outcome)
+{
+    res_record *r = res_record_new();
+    if (!r)
+        return NULL;
+    r->experiment = e->what;
+    r->status = outcome->status;
+    snprintf(r->message, sizeof r->message, "%s", outcome->message);
+    r->simulated = strcmp(e->what.runtime, "sim") == 0;
+    json_decref(r->provenance);
+    r->provenance = json_pack("{so sO* s{ss}}", "host", hn_host_describe(), "options", e->echo,
+                              "runtime", "label", e->label);
+    return r;
+}
+
+static void keep(run_state *run, res_record *record)
+{
+    if (record)
+        run->records[run->count++] = record;
+}
+
+static void run_one(run_state *run, hn_experiment *e, size_t number, size_t of)
+{
+    char title[256];
+    hn_outcome outcome = {0};
+    bn_status st = {.code = BN_OK};
+    hn_experiment_title(e, title, sizeof title);
+    json_t *request = json_pack("{ss so}", "job", "measure", "experiment",
+                                hn_experiment_to_json(e));
+    hn_job job = {request, title, number, of, e->timeout, run->options->verbose};
+    bn_code code = hn_supervise(&job, &outcome, &st);
+    json_decref(request);
+    if (code != BN_OK) {
+        note_failure(run, &st, title);
+        return;
+    }
+    res_store_sweep(e->store, (long)outcome.pid);
+    const char *path = json_string_value(json_object_get(outcome.result, "record"));
+    res_record *record = NULL;
+    if (outcome.status == BN_OK && path) {
+        if (res_store_read(path, &record, &st) != BN_OK)
+            note_failure(run, &st, title);
+    } else if (outcome.status != BN_CANCELLED) {
+        bn_fail(&st, outcome.status == BN_OK ? BN_CRASH : outcome.status, "%s", outcome.message);
+        note_failure(run, &st, title);
+        record = failure_record(e, &outcome);
+        st = (bn_status){.code = BN_OK};
+        if (record && res_store_write(e->store, record, NULL, 0, &st) != BN_OK)
+            note_failure(run, &st, title);
+    }
+    keep(run, record);
+    json_decref(outcome.result);
+}
+
+static void print_results(const run_state *run)
+{
+    bn_text text = {0};
+    if (run->format == RES_TABLE_JSON) {
+        json_t *all = json_array();
+        for (size_t i = 0; i < run->count; i++)
+            json_array_append_new(all, res_record_to_json(run->records[i]));
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        putchar('\n');
+        json_decref(all);
+        return;
+    }
+    bool each = run->count == 1 || run->options->verbose;
+    for (size_t i = 0; each && i < run->count; i++) {
+        bn_text_clear(&text);
+        res_table_record(run->records[i], run->format, &text);
+        print_text(&text);
+        if (i + 1 < run->count)
+            putchar('\n');
+    }
+    if (run->count > 1) {
+        res_collection all = {.records = run->records, .count = run->count};
+        bn_text_clear(&text);
+        if (each)
+            putchar('\n');
+        res_table_speedup(&all, run->format, &text);
+        print_text(&text);
+    }
+    bn_text_free(&text);
+}
+
+/* What can be told before any worker starts: the store, and each runtime's file. */
+static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
+{
+    bn_code code = bn_make_folder(list[0].store, st);
+    if (code == BN_OK && access(list[0].store, W_OK | X_OK) != 0)
+        code = bn_fail(st, BN_IO, "%s cannot be written", list[0].store);
+    if (code != BN_OK)
+        return bn_context(st, "store");
+    for (size_t i = 0; i < count; i++) {
+        char path[4096];
+        bool seen = i > 0 && strcmp(list[i].what.runtime, list[i - 1].what.runtime) == 0;
+        if (!seen && rt_plugin_find(list[i].what.runtime, path, sizeof path, st) != BN_OK)
+            return st->code;
+    }
+    return BN_OK;
+}
+
+int hn_command_run(const hn_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text notes = {0};
+    hn_experiment *list = NULL;
+    size_t count = 0;
+    run_state run = {.options = options};
+    hn_exit code;
+    json_t *echo = hn_options_echo(HN_CMD_RUN, options);
+    if (res_format_parse(options->format, &run.format, &st) != BN_OK ||
+        hn_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
+        check_environment(list, count, &st) != BN_OK) {
+        code = hn_complain(&st);
+        goto out;
+    }
+    if (notes.length)
+        fprintf(stderr, "bench: %s", notes.data);
+    run.records = calloc(count, sizeof(res_record *));
+    if (!run.records) {
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count);
+        code = hn_complain(&st);
+        goto out;
+    }
+    hn_supervisor_begin();
+    for (size_t i = 0; i < count && !hn_interrupted(); i++) {
+        list[i].echo = echo;
+        run_one(&run, &list[i], i + 1, count);
+    }
+    hn_progress_clear();
+    print_results(&run);
+    code = hn_interrupted() ? HN_EXIT_INTERRUPTED : run.worst;
+    if (hn_interrupted())
+        fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
+                run.count, count, options->store);
+out:
+    for (size_t i = 0; run.records && i < run.count; i++)
+        res_record_free(run.records[i]);
+    free(run.records);
+    free(list);
+    bn_text_free(&notes);
+    json_decref(echo);
+    return (int)code;
+}
+
+int hn_command_table(const hn_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    res_format format;
+    res_collection all = {0};
+    bn_text text = {0};
+    if (res_format_parse(options->format, &format, &st) != BN_OK ||
+        res_store_load(options->store, &all, &st) != BN_OK)
+        return (int)hn_complain(&st);
+    for (size_t i = 0; i < all.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", all.damaged[i].status.message);
+    if (options->verbose && format != RES_TABLE_JSON)
+        for (size_t i = 0; i < all.count; i++) {
+            res_table_record(all.records[i], format, &text);
+            bn_text_putc(&text, '\n');
+        }
+    res_table_speedup(&all, format, &text);
+    print_text(&text);
+    int code = all.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
+    bn_text_free(&text);
+    res_collection_free(&all);
+    return code;
+}

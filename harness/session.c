@@ -1,0 +1,210 @@
+/*
+ * session.c - in a worker: the runtime, and on it a model in a mode with its
+ * initial contents.
+ */
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What suits a runtime when the user says nothing. XLA for CPU makes four
+ * devices unless told otherwise; a step uses one.
+ */
+typedef struct runtime_habit {
+    const char *part; /* of the runtime's name, or of its file's name */
+    const char *option;
+    model_layout layout;
+} runtime_habit;
+
+static const runtime_habit habits[] = {
+    {"cpu", "cpu_device_count=1", MODEL_NHWC},
+    {"cuda", NULL, MODEL_NHWC},
+    {"tpu", NULL, MODEL_NHWC},
+};
+
+static const runtime_habit *habit_of(const char *runtime, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if (strstr(runtime, habits[i].part) || strstr(slash ? slash : path, habits[i].part))
+            return &habits[i];
+    return NULL;
+}
+
+model_layout hn_layout_for_runtime(const char *runtime, const char *path)
+{
+    const runtime_habit *habit = habit_of(runtime, path);
+    return habit ? habit->layout : MODEL_NHWC;
+}
+
+/* ---- runtime ------------------------------------------------------------------- */
+
+/* Options of the user, and the habit's unless the user gave one of that name. */
+static bn_code client_create(hn_session *s, bn_status *st)
+{
+    rt_option parsed[HN_MAX_REPEATS + 1];
+    char *copies[HN_MAX_REPEATS + 1] = {NULL};
+    size_t count = 0;
+    bn_code code = BN_OK;
+    const runtime_habit *habit = habit_of(s->experiment->what.runtime, s->path);
+    for (const char *const *o = s->experiment->runtime_option; *o && code == BN_OK; o++) {
+        copies[count] = strdup(*o);
+        code = copies[count] ? rt_option_parse(copies[count], &parsed[count], st)
+                             : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        count++;
+    }
+    if (code == BN_OK && habit && habit->option) {
+        copies[count] = strdup(habit->option);
+        code = copies[count] ? rt_option_parse(copies[count], &parsed[count], st)
+                             : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        size_t k = 0;
+        while (code == BN_OK && k < count && strcmp(parsed[k].name, parsed[count].name) != 0)
+            k++;
+        if (k == count)
+            count++;
+    }
+    if (code == BN_OK)
+        code = rt_client_create(s->plugin, parsed, count, &s->client, st);
+    for (size_t i = 0; i <= HN_MAX_REPEATS; i++)
+        free(copies[i]);
+    return code;
+}
+
+bn_code hn_session_begin(hn_session *s, const hn_experiment *e, bn_status *st)
+{
+    *s = (hn_session){.experiment = e};
+    hn_report_progress("loading the runtime", 0, 0);
+    bn_code code = hn_pin_begin(e->pin, &s->pinning, st);
+    if (code == BN_OK)
+        code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
+    if (code == BN_OK)
+        code = rt_plugin_load(s->path, &s->plugin, st);
+    if (code == BN_OK)
+        code = client_create(s, st);
+    if (code == BN_OK)
+        code = hn_pin_host_thread(s->pinning, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
+}
+
+void hn_session_end(hn_session *s)
+{
+    hn_session_drop_model(s);
+    rt_client_destroy(s->client);
+    hn_pinning_free(s->pinning);
+    s->client = NULL;
+    s->pinning = NULL;
+}
+
+/* ---- model and mode --------------------------------------------------------------- */
+
+static bn_code write_initial(hn_session *s, bn_status *st)
+{
+    size_t count;
+    const model_variable *v = model_variables(s->instance, &count);
+    uint64_t seed = model_get_options(s->instance)->seed;
+    void *host = NULL;
+    int64_t room = 0;
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        int64_t size = tg_type_bytes(tg_tensor_type(v[i].tensor));
+        if (v[i].role == MODEL_RESULT)
+            continue;
+        if (size > room) {
+            free(host);
+            host = malloc((size_t)size);
+            room = size;
+        }
+        if (!host)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %lld bytes of %s", (long long)size,
+                           v[i].name);
+        if (code == BN_OK)
+            code = model_initial(&v[i], seed, host, st);
+        if (code == BN_OK)
+            code = mode_write(s->mode, v[i].tensor, host, st);
+    }
+    free(host);
+    return code;
+}
+
+bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *st)
+{
+    const hn_experiment *e = s->experiment;
+    const res_experiment *w = &e->what;
+    size_t flags = 0;
+    while (e->xla_flag[flags])
+        flags++;
+    model_options network = {.small = strcmp(w->variant, "small") == 0,
+                           .train = strcmp(w->phase, "train") == 0,
+                           .batch = w->batch,
+                           .image = w->image,
+                           .dtype = tg_dtype_parse(w->dtype),
+                           .layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
+                                     : strcmp(w->layout, "nhwc") == 0
+                                         ? MODEL_NHWC
+                                         : hn_layout_for_runtime(w->runtime, s->path),
+                           .seed = w->seed,
+                           .keep_gradients = o->keep_gradients,
+                           .keep_stages = o->keep_stages};
+    mode_options way = {.graphs = (unsigned)w->graphs,
+                         .in_flight = w->in_flight,
+                         .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                         .precision = o->precision,
+                         .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    hn_report_progress("preparing", 0, 0);
+    bn_code code = model_new(w->model, &network, &s->instance, st);
+    if (code == BN_OK)
+        code = mode_create(w->mode, s->client, &way, &s->mode, st);
+    if (code == BN_OK)
+        code = write_initial(s, st);
+    s->call = (mode_call){.function = model_step, .context = s->instance};
+    return code;
+}
+
+void hn_session_drop_model(hn_session *s)
+{
+    size_t count = 0;
+    const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
+    bn_status ignored = {.code = BN_OK};
+    if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
+        ignored.code = BN_OK; /* the failure has been reported where it mattered */
+    for (size_t i = 0; s->mode && i < count; i++)
+        mode_clear(s->mode, v[i].tensor);
+    mode_destroy(s->mode);
+    model_free(s->instance);
+    s->mode = NULL;
+    s->instance = NULL;
+}
+
+/* ---- provenance ----------------------------------------------------------------------- */
+
+static json_t *attributes_json(const rt_attribute *attributes, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, attributes[i].name, json_string(attributes[i].text));
+    return object;
+}
+
+json_t *hn_session_describe(const hn_session *s)
+{
+    const rt_plugin_info *p = rt_plugin_describe(s->plugin);
+    const rt_device_info *d = rt_client_device(s->client, 0);
+    const hn_experiment *e = s->experiment;
+    json_t *options = json_array(), *flags = json_array();
+    for (const char *const *o = e->runtime_option; *o; o++)
+        json_array_append_new(options, json_string(*o));
+    for (const char *const *f = e->xla_flag; *f; f++)
+        json_array_append_new(flags, json_string(*f));
+    return json_pack(
+        "{ss ss ss s[ii] sI sb so ss ss si s{ss ss so} so so}", "path", p->path, "sha256",
+        p->sha256, "label", e->label, "api_version", p->api_major, p->api_minor, "api_bytes",
+        (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
+        attributes_json(p->attributes, p->attribute_count), "platform",
+        rt_client_platform(s->client), "platform_version", rt_client_platform_version(s->client),
+        "devices", (int)rt_client_device_count(s->client), "device", "kind", d->kind,
+        "description", d->description, "attributes",
+        attributes_json(d->attributes, d->attribute_count), "options", options, "compile_flags",
+        flags);
+}

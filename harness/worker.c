@@ -1,0 +1,40 @@
+/*
+ * worker.c - main of a worker process: one request on standard input, one job,
+ * reports on descriptor 3 (report.c).
+ */
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct job_row {
+    const char *name;
+    bn_code (*run)(const json_t *request, bn_status *st);
+} job_row;
+
+static const job_row jobs[] = {
+    {"measure", hn_job_measure},
+    {"verify", hn_job_verify},
+    {"selftest", hn_job_selftest},
+};
+
+int hn_worker_main(void)
+{
+    json_error_t error;
+    bn_status st = {.code = BN_OK};
+    json_t *request = json_loadf(stdin, 0, &error);
+    const char *name = json_string_value(json_object_get(request, "job"));
+    bn_code code = BN_OK;
+    res_store_begin();
+    size_t i = 0;
+    while (name && i < sizeof jobs / sizeof *jobs && strcmp(jobs[i].name, name) != 0)
+        i++;
+    if (!name || i == sizeof jobs / sizeof *jobs)
+        code = bn_fail(&st, BN_INVALID, "a worker is started by bench itself, with a job");
+    else
+        code = jobs[i].run(request, &st);
+    if (code != BN_OK)
+        hn_report_failure(&st);
+    json_decref(request);
+    return code == BN_OK ? HN_EXIT_OK : HN_EXIT_FAILED;
+}
