@@ -124,7 +124,7 @@ static bn_code read_loss(hn_session *s, double *loss, bn_status *st)
         return BN_OK;
     bn_code code = mode_read(s->mode, v->tensor, &value, sizeof value, st);
     if (code == BN_OK)
-        *loss = (double)value;
+        *loss = (double)value + 0.0; /* not "-0" */
     return code;
 }
 

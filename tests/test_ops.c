@@ -163,8 +163,9 @@ static void evaluate(evaluation *e)
 /*
  * Relative tolerance, beside an absolute one of the same size. f32: XLA
  * approximates exp, tanh and the like to a few units in the last place (2^-24)
- * and sums in another order. f16 and bf16: one unit in the last place (2^-10,
- * 2^-7), as the device may round once more or less. Others: none.
+ * and sums in another order. bf16: one unit (2^-7), as the device may round once
+ * more or less. f16: XLA for CPU adds up in f16 itself, so half units of partial
+ * sums below 8. Others: none.
  */
 static double tolerance(tg_dtype dtype)
 {
@@ -172,7 +173,7 @@ static double tolerance(tg_dtype dtype)
     case TG_F32:
         return 4e-6;
     case TG_F16:
-        return 1.0 / 1024;
+        return 1.0 / 256;
     case TG_BF16:
         return 1.0 / 128;
     default:
@@ -403,14 +404,12 @@ static void gradients_run_on_the_device(void **state)
     tg_trace *t = tg_trace_new();
     size_t count = 0;
     const sample *s;
-    for (size_t i = 0; (s = sample_at(i)); i++) {
+    for (; (s = sample_at(count)); count++) {
         traced *it = &all[count];
+        assert_true(count < MAX_SAMPLES);
         sample_trace(t, s, it);
-        if (!has_gradient(s, it->result)) {
-            sample_drop(it);
+        if (!has_gradient(s, it->result))
             continue;
-        }
-        count++;
         sample_loss(t, it);
         sample_backward(t, it);
         for (size_t k = 0; k < s->count; k++)
@@ -496,8 +495,18 @@ static void ties_go_where_the_header_says(void **state)
     assert_memory_equal(g, pooled, sizeof g);
 }
 
-/* As PyTorch's counter: each gradient of a convolution or of a dot costs what
- * the op itself does. */
+/* Whether each side of the image is strided over or keeps its size. */
+static bool strides_or_keeps(const sample *s, const tg_type *y)
+{
+    for (int i = 0; i < 2; i++)
+        if (s->conv.stride[i] <= 1 &&
+            s->in[0].type.dims[s->conv.lhs[2 + i]] != y->dims[s->conv.out[2 + i]])
+            return false;
+    return true;
+}
+
+/* As PyTorch's counter: each gradient of a dot, and of a convolution that strides
+ * or keeps its size, costs what the op itself does. */
 static void gradients_cost_what_the_op_does(void **state)
 {
     const sample *s;
@@ -510,6 +519,11 @@ static void gradients_cost_what_the_op_does(void **state)
         tg_trace *t = tg_trace_new();
         traced it;
         sample_trace(t, s, &it);
+        if (strcmp(s->op, "dot") != 0 && !strides_or_keeps(s, &it.result->type)) {
+            sample_drop(&it);
+            tg_trace_free(t);
+            continue;
+        }
         sample_loss(t, &it);
         sample_backward(t, &it);
         double flops = 0;

@@ -239,7 +239,7 @@ GRADIENT(grad_convolution)
  * padding counted as any element, as PyTorch's counter does
  * (torch/utils/flop_counter.py). Zeros put between elements are no work: along a
  * dilated dimension each operand element meets each kernel element once, so that
- * both gradients of a convolution count what the convolution does.
+ * the gradients of a strided convolution count what the convolution does.
  */
 static double flops_convolution(const tg_node *node)
 {

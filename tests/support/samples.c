@@ -30,18 +30,13 @@ static void range_of(const sample_operand *operand, double *low, double *high)
     }
 }
 
-static bool divides(int64_t a, int64_t b)
-{
-    return b % a == 0;
-}
-
 void sample_fill(const sample *s, size_t k, double *contents)
 {
     static const int64_t primes[] = {7, 11, 13, 5, 17, 19, 3, 23};
     const sample_operand *operand = &s->in[k];
     int64_t n = tg_type_elements(&operand->type);
     size_t p = k; /* another order for each operand */
-    while (divides(primes[p % 8], n))
+    while (n > 0 && n % primes[p % 8] == 0)
         p++;
     double low, high;
     range_of(operand, &low, &high);

@@ -136,7 +136,7 @@ const sample samples_elementwise[] = {
     UNARY_WHOLE(sign, TG_I32),
     UNARY(floor, TG_F32, -4, 4),
     UNARY_WHOLE(floor, TG_F32),
-    UNARY(floor, TG_BF16, -4, 4),
+    UNARY(floor, TG_BF16, -3.9, 4),
     UNARY(exp, TG_F32, -4, 4),
     UNARY(exp, TG_BF16, -2, 2),
     UNARY(exp, TG_F16, -2, 2),

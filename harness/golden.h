@@ -1,0 +1,74 @@
+/*
+ * golden.h - one file of golden values (tests/golden/README.md): reading it, and
+ * the rules by which a number passes. Knows no runtime: verify.c brings the
+ * numbers. Comparisons collect as rows of a JSON array:
+ *
+ *   {"group": "loss", "quantity": "train.loss[1]", "got": 2.3, "want": 2.3,
+ *    "difference": 1e-7, "tolerance": 1e-5, "pass": true}
+ *
+ * DIFFERENCE is already scaled by the quantity's rule: it passes when it is not
+ * above TOLERANCE. Numbers that JSON cannot write (NaN, infinity) are null.
+ */
+#ifndef BENCH_HARNESS_GOLDEN_H
+#define BENCH_HARNESS_GOLDEN_H
+
+#include "harness/harness.h"
+
+/* Steps of training that a file tells of, and figures it lists of each end. */
+#define HN_GOLDEN_STEPS 3
+#define HN_GOLDEN_ENDS  16
+
+typedef struct hn_golden {
+    json_t *root; /* shape and types of everything below were checked */
+    const char *model, *variant;
+    int batch, image;
+    uint64_t seed;
+    double learning_rate;
+} hn_golden;
+
+/* Reads PATH. BN_FORMAT names the place: line and column of broken JSON, or the
+ * member that is missing or of the wrong kind. */
+BN_MUST_USE bn_code hn_golden_read(const char *path, hn_golden *golden, bn_status *st);
+/* The same from TEXT, which is called NAME in messages. */
+BN_MUST_USE bn_code hn_golden_parse(const char *name, const char *text, size_t size,
+                                    hn_golden *golden, bn_status *st);
+void hn_golden_free(hn_golden *golden);
+/* The member at a dotted path such as "f64.eval.logits" (borrowed), or NULL. */
+const json_t *hn_golden_at(const hn_golden *golden, const char *path);
+
+/* Whether what the file describes is what INSTANCE computes: shapes of inputs,
+ * outputs and stages, how inputs are made, the optimizer. BN_NOT_SUPPORTED says
+ * what is not. */
+BN_MUST_USE bn_code hn_golden_supports(const hn_golden *golden, const model *instance,
+                                       bn_status *st);
+
+/* ---- comparing: each call appends to ROWS ------------------------------------ */
+
+typedef struct hn_check {
+    const hn_golden *golden;
+    json_t *rows;
+} hn_check;
+
+/* |got - want| / scale against TOLERANCE; with SCALE 0 only equality passes. */
+void hn_compare(const hn_check *c, const char *group, const char *quantity, double got,
+                double want, double scale, double tolerance);
+/* First elements and sum of an input, which must be exact. */
+void hn_compare_input(const hn_check *c, const json_t *input, const double *values, size_t count);
+void hn_compare_parameter_count(const hn_check *c, int64_t count);
+/* COUNT values of the logits in the framework's order. */
+void hn_compare_logits(const hn_check *c, const double *values, size_t count);
+void hn_compare_eval_loss(const hn_check *c, double loss);
+void hn_compare_stage(const hn_check *c, const char *module, double l2);
+void hn_compare_train_step(const hn_check *c, size_t step, double loss, double gradient_l2);
+/* Of a parameter: NAME must be one of the file's. */
+void hn_compare_gradient(const hn_check *c, const char *name, double l2, double probe);
+void hn_compare_parameter(const hn_check *c, const char *name, double l2, double probe);
+void hn_compare_all_parameters(const hn_check *c, double l2, double change_l2);
+void hn_compare_statistic(const hn_check *c, const char *module, const char *key, double l2);
+
+/* Accumulated in double, in the framework's order. */
+double hn_norm(const double *values, size_t count);
+/* Sum of value times v, v by the counter rule under "probe/NAME". */
+double hn_probe(const char *name, uint64_t seed, const double *values, size_t count);
+
+#endif
