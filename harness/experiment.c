@@ -226,16 +226,21 @@ bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t 
     while (code == BN_OK) {
         hn_experiment *e = &(*list)[*count];
         fill(o, lists, at, e);
-        if (e->what.graphs == 1 || mode_cuts(e->what.mode))
+        if (e->what.graphs == 1)
             ++*count;
-        else
-            bn_text_printf(notes, "%s mode does not cut a step into %d graphs; left out\n",
+        else if (!mode_cuts(e->what.mode))
+            bn_text_printf(notes, "bench: %s mode does not cut a step into %d graphs; left out\n",
                            e->what.mode, e->what.graphs);
+        else if (strcmp(e->what.phase, "train") != 0)
+            bn_text_printf(notes, "bench: %s has nothing to cut into %d graphs; left out\n",
+                           e->what.phase, e->what.graphs);
+        else
+            ++*count;
         if (!advance(lists, at))
             break;
     }
     if (code == BN_OK && *count == 0)
-        code = bn_fail(st, BN_INVALID, "nothing to run: only capture mode takes --graphs %s",
+        code = bn_fail(st, BN_INVALID, "nothing to run: only training steps in capture mode take --graphs %s",
                        o->graphs);
     free(lists);
     return code;

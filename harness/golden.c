@@ -10,7 +10,7 @@
 
 typedef enum kind {
     STRING,
-    COUNT,     /* whole number from 1 */
+    COUNT, /* whole number from 1 */
     NUMBER,
     TOLERANCE, /* number from 0 */
     SHAPE,     /* array of counts */
@@ -20,7 +20,7 @@ typedef enum kind {
     INPUTS,    /* array of objects with name, shape, rule */
     STAGES,    /* object of [shape, number] */
     FIGURES,   /* object of objects with l2 and probe */
-    STATISTICS /* object of objects of numbers; may be missing */
+    STATISTICS /* object of pairs of running_mean_l2, running_var_l2; may be missing */
 } kind;
 
 static const struct {
@@ -129,7 +129,8 @@ static const char *odd_one(const json_t *object, bool (*good)(const json_t *))
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
         if (!good(value))
             return key;
     }
@@ -150,7 +151,8 @@ static bool is_figure(const json_t *value)
 
 static bool is_statistic(const json_t *value)
 {
-    return json_is_object(value) && !odd_one(value, is_number);
+    return json_is_number(json_object_get(value, "running_mean_l2")) &&
+           json_is_number(json_object_get(value, "running_var_l2"));
 }
 
 /* Elements of the logits, and of them a row. */
@@ -167,10 +169,10 @@ static size_t logits_size(const hn_golden *g, size_t *row)
 }
 
 /* NULL when VALUE is of KIND, else what was wanted. */
-static const char *fault_of(const hn_golden *g, const json_t *value, kind kind)
+static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted)
 {
     size_t row, count;
-    switch (kind) {
+    switch (wanted) {
     case STRING:
         return json_is_string(value) ? NULL : "want a text";
     case COUNT:
@@ -202,9 +204,9 @@ static const char *fault_of(const hn_golden *g, const json_t *value, kind kind)
         return json_is_object(value) && !odd_one(value, is_figure) ? NULL
                                                                    : "want pairs of l2 and probe";
     case STATISTICS:
-        return !value || is_statistic(value) || !odd_one(value, is_statistic)
+        return !value || (json_is_object(value) && !odd_one(value, is_statistic))
                    ? NULL
-                   : "want numbers by module";
+                   : "want pairs of running_mean_l2 and running_var_l2";
     }
     return "want another kind";
 }

@@ -50,8 +50,8 @@ typedef struct hn_check {
 } hn_check;
 
 /* |got - want| / scale against TOLERANCE; with SCALE 0 only equality passes. */
-void hn_compare(const hn_check *c, const char *group, const char *quantity, double got,
-                double want, double scale, double tolerance);
+void hn_compare(const hn_check *c, const char *group, const char *quantity, double got, double want,
+                double scale, double tolerance);
 /* First elements and sum of an input, which must be exact. */
 void hn_compare_input(const hn_check *c, const json_t *input, const double *values, size_t count);
 void hn_compare_parameter_count(const hn_check *c, int64_t count);

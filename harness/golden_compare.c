@@ -26,8 +26,8 @@ static json_t *number_json(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-void hn_compare(const hn_check *c, const char *group, const char *quantity, double got,
-                double want, double scale, double tolerance)
+void hn_compare(const hn_check *c, const char *group, const char *quantity, double got, double want,
+                double scale, double tolerance)
 {
     double difference = got == want ? 0 : fabs(got - want) / fabs(scale);
     /* Said this way round, a NaN does not pass. */
@@ -176,8 +176,8 @@ static void compare_pair(const hn_check *c, const char *member, const char *name
     hn_compare(c, member, quantity, l2, json_number_value(json_object_get(want, "l2")), scale,
                number_at(c, tolerance));
     snprintf(quantity, sizeof quantity, "train.%s.%s.probe", member, name);
-    hn_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")),
-               scale, number_at(c, tolerance));
+    hn_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")), scale,
+               number_at(c, tolerance));
 }
 
 static double reference_l2(const hn_check *c, const char *path, const char *name)

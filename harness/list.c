@@ -47,6 +47,9 @@ static json_t *list_runtimes(bn_status *st)
         char path[4096];
         bn_status why = {.code = BN_OK};
         bool found = rt_plugin_find(name, path, sizeof path, &why) == BN_OK;
+        char *places = strstr(why.message, " (searched");
+        if (places)
+            *places = '\0'; /* a listing needs what to do, not where it looked */
         json_array_append_new(list, json_pack("{ss sb ss ss}", "runtime", name, "found", found,
                                               "source", source, "where",
                                               found ? path : why.message));

@@ -157,7 +157,7 @@ int hn_command_run(const hn_options *options)
         goto out;
     }
     if (notes.length)
-        fprintf(stderr, "bench: %s", notes.data);
+        fputs(notes.data, stderr);
     run.records = calloc(count, sizeof(res_record *));
     if (!run.records) {
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count);

@@ -59,6 +59,15 @@ res_figure res_time(double ns)
     return figure;
 }
 
+res_figure res_time_difference(res_interval ns)
+{
+    if (!(ns.low <= 0 && ns.high >= 0))
+        return res_time(ns.estimate);
+    res_figure bound = res_time(ns.high), figure;
+    snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
+    return figure;
+}
+
 res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
 {
     res_figure figure = {""};

@@ -112,8 +112,10 @@ static json_t *executions_json(const res_record *record)
         const res_execution *execution = &record->executions[i];
         json_t *row = fields_json(res_execution_fields, execution);
         json_object_set_new(row, "pjrt_ns", res_json_real(res_execution_pjrt_ns(execution)));
-        json_object_set_new(row, "overhead_ns",
-                            res_json_real(res_execution_overhead_ns(execution)));
+        res_interval overhead = res_execution_overhead(execution);
+        json_object_set_new(row, "overhead_ns", res_json_real(overhead.estimate));
+        json_object_set_new(row, "overhead_low_ns", res_json_real(overhead.low));
+        json_object_set_new(row, "overhead_high_ns", res_json_real(overhead.high));
         json_array_append_new(list, row);
     }
     return list;

@@ -162,9 +162,17 @@ double res_execution_pjrt_ns(const res_execution *execution)
     return res_quantile(execution->pjrt_ns, execution->pjrt_count, 0.5);
 }
 
-double res_execution_overhead_ns(const res_execution *execution)
+res_interval res_execution_overhead(const res_execution *execution)
 {
+    res_interval overhead = {(double)NAN, (double)NAN, (double)NAN};
     if (execution->device_source == BN_DEVICE_TIME_UNAVAILABLE || !isfinite(execution->device_ns))
-        return (double)NAN;
-    return res_execution_pjrt_ns(execution) - execution->device_ns;
+        return overhead;
+    /* Two independent estimates: their half-widths add in quadrature. */
+    res_interval pjrt = res_median_interval(execution->pjrt_ns, execution->pjrt_count);
+    double half = hypot((pjrt.high - pjrt.low) / 2,
+                        (execution->device_high_ns - execution->device_low_ns) / 2);
+    overhead.estimate = res_execution_pjrt_ns(execution) - execution->device_ns;
+    overhead.low = overhead.estimate - half;
+    overhead.high = overhead.estimate + half;
+    return overhead;
 }

@@ -121,21 +121,26 @@ static double trace_ns(const res_record *record)
  * is unknown, for a sum of some is no sum. */
 static void sum_executions(const res_record *record, res_speedup_row *row)
 {
-    double overhead_ns = 0;
+    double overhead_ns = 0, half_squared = 0;
     row->device_ns = row->executions > 0 ? 0 : (double)NAN;
     for (size_t i = 0; i < record->execution_count; i++) {
         const res_execution *execution = &record->executions[i];
         const char *source = bn_device_time_source_name(execution->device_source);
         bool known = execution->device_source != BN_DEVICE_TIME_UNAVAILABLE;
         row->device_ns += execution->per_step * (known ? execution->device_ns : (double)NAN);
-        overhead_ns += execution->per_step * res_execution_overhead_ns(execution);
+        res_interval overhead = res_execution_overhead(execution);
+        double half = execution->per_step * (overhead.high - overhead.low) / 2;
+        overhead_ns += execution->per_step * overhead.estimate;
+        half_squared += half * half;
         row->source = !row->source || strcmp(row->source, source) == 0 ? source : "mixed";
         if (!execution->from_disk)
             row->compile_ns += (double)execution->lower_ns + (double)execution->compile_ns;
     }
     if (!row->source)
         row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
-    row->overhead_ns = row->executions > 0 ? overhead_ns / row->executions : (double)NAN;
+    double n = row->executions > 0 ? row->executions : (double)NAN;
+    double half = sqrt(half_squared) / n, mean = overhead_ns / n;
+    row->overhead = (res_interval){mean, mean - half, mean + half};
 }
 
 static void measure(res_speedup_row *row)
@@ -145,7 +150,8 @@ static void measure(res_speedup_row *row)
     row->wall = row->speedup = none;
     row->nodes_per_step = row->trace_ns = (double)NAN;
     if (!usable(record)) {
-        row->overhead_ns = row->device_ns = row->compile_ns = row->executions = (double)NAN;
+        row->overhead = none;
+        row->device_ns = row->compile_ns = row->executions = (double)NAN;
         row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
         return;
     }

@@ -52,6 +52,9 @@ typedef struct res_figure {
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
+/* A difference of two measured times: the estimate, or "< 1.2 ms", the upper
+ * end of its interval, where zero is inside. */
+res_figure res_time_difference(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
 res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
@@ -101,7 +104,7 @@ typedef struct res_speedup_row {
     bool base; /* the lazy record that the others of the cell are compared with */
     double nodes_per_step;
     double trace_ns;    /* trace, hash and lookup of a step, median */
-    double overhead_ns; /* of an execution, mean over those of a step */
+    res_interval overhead; /* of an execution, mean over those of a step */
     double device_ns;   /* of a step */
     double executions;  /* a step */
     double compile_ns;  /* lowering and compile calls of all graphs */

@@ -31,6 +31,8 @@ static void put_wall(const res_record *record, res_format format, bn_text *out)
                  res_time_range(wall.estimate, wall.low, wall.high).text, record->step_count);
         put_line(out, format, "wall", text);
     }
+    if (record->status != BN_OK && record->warmup_count == 0)
+        return; /* it failed before the first step */
     snprintf(text, sizeof text, "%zu steps, %s", record->warmup_count,
              record->warmup_stationary ? "until the step time was stationary"
                                        : "ended by its limit: the step time was not stationary");
@@ -211,7 +213,7 @@ static void execution_row(res_grid *grid, const dear *row, bool ranked)
         grid, "%s",
         res_time_range(execution->device_ns, execution->device_low_ns, execution->device_high_ns)
             .text);
-    res_grid_cell(grid, "%s", res_time(res_execution_overhead_ns(execution)).text);
+    res_grid_cell(grid, "%s", res_time_difference(res_execution_overhead(execution)).text);
     res_grid_cell(grid, "%s", bn_device_time_source_name(execution->device_source));
 }
 
@@ -310,7 +312,7 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device.");
+                 "overhead is PJRT less device (\"<\": not told from zero).");
     put_device_notes(record, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);

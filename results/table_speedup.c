@@ -115,7 +115,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
     }
     res_grid_cell(grid, "%.10g", row->nodes_per_step);
     res_grid_cell(grid, "%s", res_time(row->trace_ns).text);
-    res_grid_cell(grid, "%s", res_time(row->overhead_ns).text);
+    res_grid_cell(grid, "%s", res_time_difference(row->overhead).text);
     res_grid_cell(grid, "%s", res_time(row->device_ns).text);
     res_grid_cell(grid, "%s", !name_source ? "" : isfinite(row->device_ns) ? row->source : "-");
     res_grid_cell(grid, "%s", res_time(row->wall.estimate).text);
@@ -178,7 +178,8 @@ static void put_legend(res_format format, bn_text *out)
 {
     static const char *const lines[] = {
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
-        "overhead: PJRT time less device time of one execution.  device: of a step.",
+        "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
+        "device: of a step.",
         "wall: median step, with its 95 % interval.  compile: lowering and compile calls.",
         "vs lazy: wall of lazy with the fewest graphs over this wall, with its 95 % interval.",
         "Geometric means: (cells that have a value, of all cells of the phase).",
@@ -243,7 +244,10 @@ static json_t *row_json(const res_speedup_row *row)
     json_object_set_new(object, "nodes_per_step", res_json_real(row->nodes_per_step));
     json_object_set_new(object, "executions_per_step", res_json_real(row->executions));
     json_object_set_new(object, "trace_ns", res_json_real(row->trace_ns));
-    json_object_set_new(object, "overhead_per_execution_ns", res_json_real(row->overhead_ns));
+    json_object_set_new(object, "overhead_per_execution_ns",
+                        res_json_real(row->overhead.estimate));
+    json_object_set_new(object, "overhead_low_ns", res_json_real(row->overhead.low));
+    json_object_set_new(object, "overhead_high_ns", res_json_real(row->overhead.high));
     json_object_set_new(object, "device_per_step_ns", res_json_real(row->device_ns));
     json_object_set_new(object, "device_time_source", json_string(row->source));
     json_object_set_new(object, "wall_ns", res_json_real(row->wall.estimate));
@@ -300,6 +304,8 @@ static const char *const csv_columns[] = {
     "executions_per_step",
     "trace_ns",
     "overhead_per_execution_ns",
+    "overhead_low_ns",
+    "overhead_high_ns",
     "device_per_step_ns",
     "device_time_source",
     "wall_ns",

@@ -95,6 +95,22 @@ tg_tensor *tg_stop_gradient(tg_trace *t, tg_tensor *x)
     return value;
 }
 
+/* Whether a gradient with respect to WRT means something; else an error is set. */
+static bool is_differentiated(tg_trace *t, tg_tensor *wrt)
+{
+    const tg_tensor *value = tg_trace_resolve(t, wrt);
+    if (!value)
+        return false;
+    if (tg_dtype_is_float(value->type.dtype))
+        return true;
+    bn_text type = {0};
+    tg_type_write(&value->type, &type);
+    tg_trace_fail(t, BN_INVALID, "backward: gradient with respect to %s, which is no float",
+                  type.failed ? "a tensor" : type.data);
+    bn_text_free(&type);
+    return false;
+}
+
 void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t count,
                  tg_tensor **grads)
 {
@@ -108,7 +124,7 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
         return;
     }
     for (size_t i = 0; i < count; i++)
-        if (!tg_trace_resolve(t, wrt[i]))
+        if (!is_differentiated(t, wrt[i]))
             return;
     sweep s;
     if (!sweep_begin(&s, t))

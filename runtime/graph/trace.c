@@ -334,13 +334,14 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
     return v->entry;
 }
 
-tg_tensor *tg_trace_resolve(tg_trace *t, tg_tensor *tensor)
+/* OP is for the message. */
+static tg_tensor *resolve(tg_trace *t, tg_tensor *tensor, const char *op)
 {
     if (tensor->kind == TG_KIND_VALUE) {
         if (in_trace(t, tensor))
             return tensor;
         tg_trace_fail(t, BN_INVALID,
-                      "value of an earlier trace; assign it to a variable to keep it");
+                      "%s: value of an earlier trace; assign it to a variable to keep it", op);
         return NULL;
     }
     if (tensor->kind == TG_KIND_POISON)
@@ -355,6 +356,11 @@ tg_tensor *tg_trace_resolve(tg_trace *t, tg_tensor *tensor)
     if (!v->current)
         v->current = variable_enter(t, v);
     return v->current;
+}
+
+tg_tensor *tg_trace_resolve(tg_trace *t, tg_tensor *tensor)
+{
+    return resolve(t, tensor, "a tensor");
 }
 
 tg_tensor *tg_trace_value(const tg_trace *t, const tg_tensor *tensor)
@@ -382,7 +388,7 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes,
     }
     /* Operands first: a variable's entry node must precede the node that uses it. */
     for (size_t i = 0; i < count; i++)
-        if (!(resolved[i] = tg_trace_resolve(t, operands[i])))
+        if (!(resolved[i] = resolve(t, operands[i], op->name)))
             return &t->poison;
 
     tg_node *node = node_append(t, op, attributes, count);

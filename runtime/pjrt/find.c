@@ -103,8 +103,11 @@ static bool try_place(struct search *search, const char *prefix, const char *res
 
     bool found = false;
     glob_t matches;
+    char resolved[PATH_MAX];
     if (access(pattern, F_OK) == 0) {
-        found = path_set(search, pattern, NULL) == BN_OK;
+        /* Without the detours through "..", since paths are printed and kept. */
+        const char *path = realpath(pattern, resolved) ? resolved : pattern;
+        found = path_set(search, path, NULL) == BN_OK;
     } else if (glob(pattern, 0, NULL, &matches) == 0) {
         found = path_set(search, matches.gl_pathv[matches.gl_pathc - 1], NULL) == BN_OK;
         globfree(&matches);

@@ -1,0 +1,82 @@
+/* sheet.c - tables of texts: aligned, Markdown, CSV. */
+#include "harness/sheet.h"
+
+#include <string.h>
+
+static const char *cell(const json_t *row, size_t column)
+{
+    const char *text = json_string_value(json_array_get(row, column));
+    return text ? text : "";
+}
+
+static void csv_cell(const char *text, bn_text *out)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        bn_text_puts(out, text);
+        return;
+    }
+    bn_text_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            bn_text_putc(out, '"');
+        bn_text_putc(out, *text);
+    }
+    bn_text_putc(out, '"');
+}
+
+static void pad(bn_text *out, size_t count)
+{
+    while (count-- > 0)
+        bn_text_putc(out, ' ');
+}
+
+/* ROW may be NULL: the heads. */
+static void write_row(const hn_column *columns, size_t count, const json_t *row,
+                      const size_t *width, res_format format, bn_text *out)
+{
+    const bool markdown = format == RES_TABLE_MARKDOWN;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = row ? cell(row, i) : columns[i].head;
+        if (format == RES_TABLE_CSV) {
+            if (i)
+                bn_text_putc(out, ',');
+            csv_cell(text, out);
+            continue;
+        }
+        const size_t space = width[i] - strlen(text);
+        bn_text_puts(out, markdown ? "| " : i ? "  " : "");
+        if (columns[i].right)
+            pad(out, space);
+        bn_text_puts(out, text);
+        /* Nothing trails at the end of a line. */
+        if (!columns[i].right && (markdown || i + 1 < count))
+            pad(out, space);
+        if (markdown)
+            bn_text_putc(out, ' ');
+    }
+    bn_text_puts(out, markdown ? "|\n" : "\n");
+}
+
+void hn_sheet_write(const hn_column *columns, size_t count, const json_t *rows, res_format format,
+                    bn_text *out)
+{
+    size_t width[HN_SHEET_COLUMNS] = {0}, lines = json_array_size(rows);
+    for (size_t i = 0; i < count; i++) {
+        width[i] = strlen(columns[i].head);
+        for (size_t r = 0; r < lines; r++) {
+            size_t length = strlen(cell(json_array_get(rows, r), i));
+            width[i] = length > width[i] ? length : width[i];
+        }
+    }
+    write_row(columns, count, NULL, width, format, out);
+    if (format == RES_TABLE_MARKDOWN) {
+        for (size_t i = 0; i < count; i++) {
+            bn_text_putc(out, '|');
+            for (size_t k = 0; k < width[i] + 2; k++)
+                bn_text_putc(out, columns[i].right && k == width[i] + 1 ? ':' : '-');
+        }
+        bn_text_puts(out, "|\n");
+    }
+    for (size_t r = 0; r < lines; r++)
+        write_row(columns, count, json_array_get(rows, r), width, format, out);
+}

@@ -1,0 +1,24 @@
+/*
+ * sheet.h - a table of cells that are texts already, written aligned for people,
+ * as Markdown or as CSV.
+ */
+#ifndef BENCH_HARNESS_SHEET_H
+#define BENCH_HARNESS_SHEET_H
+
+#include <jansson.h>
+
+#include "results/results.h"
+
+#define HN_SHEET_COLUMNS 16
+
+typedef struct hn_column {
+    const char *head;
+    bool right; /* numbers */
+} hn_column;
+
+/* ROWS: an array of arrays of strings, a string a column; at most
+ * HN_SHEET_COLUMNS. FORMAT is not RES_TABLE_JSON. */
+void hn_sheet_write(const hn_column *columns, size_t count, const json_t *rows, res_format format,
+                    bn_text *out);
+
+#endif
