@@ -32,10 +32,10 @@ static const command_row commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static const char exit_codes[] =
-    "Exit codes: 0 all went well; 1 an experiment failed, or verify or selftest did not pass;\n"
-    "2 usage: unknown command, option, model or mode; 3 environment: no such plugin or not a\n"
-    "plugin, store not writable, disk full, damaged file; 130 interrupted (records written so\n"
-    "far are kept).\n";
+    "Exit codes: 0 all went well; 1 an experiment failed, verify or selftest did not pass, or a\n"
+    "record of the store is damaged; 2 usage: unknown command, option, model or mode;\n"
+    "3 environment: no such plugin or not a plugin, store not writable, disk full, other file\n"
+    "damaged; 130 interrupted (records written so far are kept).\n";
 
 static void print_help(const command_row *command)
 {
@@ -44,7 +44,7 @@ static void print_help(const command_row *command)
     if (command->bit == HN_CMD_RUN) {
         bn_text_puts(&text, "Commands (each has its own --help):\n");
         for (size_t i = 0; i < COMMAND_COUNT; i++)
-            bn_text_printf(&text, "  %-42s%s\n", commands[i].usage, commands[i].summary);
+            bn_text_printf(&text, "  %s\n      %s\n", commands[i].usage, commands[i].summary);
         bn_text_puts(&text, "\nLists run all combinations, each in a process of its own.\n\n");
     }
     bn_text_puts(&text, "Options:\n");
@@ -71,9 +71,10 @@ static void print_man(void)
     bn_text_puts(&text, ".SH OPTIONS\n");
     hn_options_man(&text);
     bn_text_puts(&text,
-                 ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, or "
-                 "verify or selftest did not pass\n.TP\n.B 2\nusage\n.TP\n.B 3\nenvironment: "
-                 "plugin missing or not a plugin, store not writable, disk full, damaged file\n"
+                 ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
+                 "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage\n"
+                 ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
+                 "disk full, other file damaged\n"
                  ".TP\n.B 130\ninterrupted; records written so far are kept\n"
                  ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
                  "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "

@@ -139,6 +139,11 @@ static bn_code set_value(hn_options *options, const option_row *row, const char 
                          bn_status *st)
 {
     void *at = field(options, row);
+    /* Words travel to workers and into records as JSON. */
+    json_t *utf8 = value ? json_string(value) : NULL;
+    if (value && !utf8)
+        return bn_fail(st, BN_INVALID, "--%s takes text in UTF-8", row->name);
+    json_decref(utf8);
     switch (row->kind) {
     case TEXT:
         *(const char **)at = value;

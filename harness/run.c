@@ -38,6 +38,31 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
         run->worst = code;
 }
 
+/* What the worker would have filled in for "the model's own" and "auto", so that
+ * a failed record belongs to the same cell of a table as a good one. */
+static void resolve(res_experiment *w)
+{
+    bool automatic = strcmp(w->layout, "auto") == 0;
+    model_layout layout = automatic ? hn_layout_for_runtime(w->runtime, w->runtime)
+                          : strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
+                                                           : MODEL_NHWC;
+    model_options o = {.small = strcmp(w->variant, "small") == 0,
+                       .train = strcmp(w->phase, "train") == 0,
+                       .batch = w->batch,
+                       .image = w->image,
+                       .dtype = tg_dtype_parse(w->dtype),
+                       .layout = layout};
+    model *m = NULL;
+    bn_status refused = {.code = BN_OK};
+    if (automatic)
+        snprintf(w->layout, sizeof w->layout, "%s", layout == MODEL_NCHW ? "nchw" : "nhwc");
+    if (model_new(w->model, &o, &m, &refused) != BN_OK)
+        return; /* the options were the failure: they stay as given */
+    w->batch = model_get_options(m)->batch;
+    w->image = model_get_options(m)->image;
+    model_free(m);
+}
+
 /* A worker that could not write its record: the parent writes one. */
 static res_record *failure_record(const hn_experiment *e, const hn_outcome *outcome)
 {
@@ -45,6 +70,7 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
     if (!r)
         return NULL;
     r->experiment = e->what;
+    resolve(&r->experiment);
     r->status = outcome->status;
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = strcmp(e->what.runtime, "sim") == 0;

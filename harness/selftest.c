@@ -28,6 +28,9 @@ typedef enum figure {
     LAZY_HOST,
     LAZY_EXECUTE,
     LAZY_RELEASE,
+    REPLAY_GUARDS,
+    REPLAY_BIND,
+    REPLAY_OTHER,
     REPLAY_HOST,
     REPLAY_EXECUTE,
     REPLAY_RELEASE,
@@ -36,8 +39,14 @@ typedef enum figure {
 } figure;
 
 static const char *const names[FIGURES] = {
-    "lazy_trace",   "lazy_hash",   "lazy_lookup",    "lazy_bind",      "lazy_host", "lazy_execute",
-    "lazy_release", "replay_host", "replay_execute", "replay_release", "lowering"};
+    [LAZY_TRACE] = "lazy_trace",         [LAZY_HASH] = "lazy_hash",
+    [LAZY_LOOKUP] = "lazy_lookup",       [LAZY_BIND] = "lazy_bind",
+    [LAZY_HOST] = "lazy_host",           [LAZY_EXECUTE] = "lazy_execute",
+    [LAZY_RELEASE] = "lazy_release",     [REPLAY_GUARDS] = "replay_guards",
+    [REPLAY_BIND] = "replay_bind",       [REPLAY_OTHER] = "replay_other",
+    [REPLAY_HOST] = "replay_host",       [REPLAY_EXECUTE] = "replay_execute",
+    [REPLAY_RELEASE] = "replay_release", [LOWERING] = "lowering",
+};
 
 typedef struct measured {
     hn_session side[SIDES];
@@ -78,6 +87,9 @@ static void keep(measured *m, size_t round, const bn_ledger *lazy, const bn_ledg
         a[BN_PART_TRACE] + a[BN_PART_HASH] + a[BN_PART_LOOKUP] + a[BN_PART_BIND];
     m->samples[LAZY_EXECUTE][round] = a[BN_PART_DISPATCH];
     m->samples[LAZY_RELEASE][round] = a[BN_PART_RELEASE];
+    m->samples[REPLAY_GUARDS][round] = b[BN_PART_HASH];
+    m->samples[REPLAY_BIND][round] = b[BN_PART_BIND];
+    m->samples[REPLAY_OTHER][round] = b[BN_PART_OTHER];
     m->samples[REPLAY_HOST][round] =
         replay->wall_ns - b[BN_PART_DISPATCH] - b[BN_PART_RELEASE] - b[BN_PART_WAIT];
     m->samples[REPLAY_EXECUTE][round] = b[BN_PART_DISPATCH];

@@ -48,12 +48,14 @@ static void write_row(const hn_column *columns, size_t count, const json_t *row,
         if (columns[i].right)
             pad(out, space);
         bn_text_puts(out, text);
-        /* Nothing trails at the end of a line. */
-        if (!columns[i].right && (markdown || i + 1 < count))
+        if (!columns[i].right)
             pad(out, space);
         if (markdown)
             bn_text_putc(out, ' ');
     }
+    /* Nothing trails at the end of a line. */
+    while (format == RES_TABLE_TEXT && !out->failed && out->data[out->length - 1] == ' ')
+        out->length--;
     bn_text_puts(out, markdown ? "|\n" : "\n");
 }
 

@@ -174,8 +174,10 @@ static void read_reports(worker *w)
 static void read_noise(worker *w)
 {
     char bytes[4096];
-    ssize_t n;
-    while ((n = read(w->noise, bytes, sizeof bytes)) > 0) {
+    ssize_t n = -1;
+    /* A pipeful at most: a plugin that never stops talking must not keep us from
+     * the clock. */
+    for (int i = 0; i < 16 && (n = read(w->noise, bytes, sizeof bytes)) > 0; i++) {
         size_t size = (size_t)n;
         if (w->job->verbose) {
             hn_progress_clear();

@@ -42,15 +42,11 @@ static bool same_group(const json_t *a, const json_t *b)
 /* No other line of its group is worse; of equals the first counts. */
 static bool is_worst(const json_t *lines, size_t index)
 {
-    const json_t *line = json_array_get(lines, index), *other;
-    for (size_t i = index; i-- > 0 && same_group(other = json_array_get(lines, i), line);)
-        if (used(other) >= used(line))
-            return false;
-    for (size_t i = index + 1; i < json_array_size(lines); i++) {
-        other = json_array_get(lines, i);
-        if (!same_group(other, line))
-            break;
-        if (used(other) > used(line))
+    const json_t *line = json_array_get(lines, index);
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *other = json_array_get(lines, i);
+        bool worse = i < index ? used(other) >= used(line) : used(other) > used(line);
+        if (i != index && worse && same_group(other, line))
             return false;
     }
     return true;

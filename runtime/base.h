@@ -84,6 +84,9 @@ typedef struct bn_arena bn_arena;
 bn_arena *bn_arena_new(size_t first_chunk_bytes);
 void bn_arena_free(bn_arena *arena); /* NULL allowed */
 void bn_arena_reset(bn_arena *arena);
+/* As a reset, but what was allocated may still be looked at until a new
+ * allocation takes its place: for handles that are told from live ones. */
+void bn_arena_rewind(bn_arena *arena);
 size_t bn_arena_used_bytes(const bn_arena *arena);
 
 /* SIZE bytes aligned to 16, contents undefined; NULL only when the system has

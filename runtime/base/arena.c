@@ -81,17 +81,22 @@ void bn_arena_free(bn_arena *arena)
     free(arena);
 }
 
-void bn_arena_reset(bn_arena *arena)
+void bn_arena_rewind(bn_arena *arena)
 {
     /* Chunks after the current one were already emptied by the last reset. */
-    for (struct chunk *chunk = arena->first;; chunk = chunk->next) {
+    for (struct chunk *chunk = arena->first; chunk != arena->current; chunk = chunk->next)
         chunk->used = 0;
-        poison(chunk->bytes, chunk->capacity);
-        if (chunk == arena->current)
-            break;
-    }
+    arena->current->used = 0;
     arena->current = arena->first;
     arena->used_before = 0;
+}
+
+void bn_arena_reset(bn_arena *arena)
+{
+    for (struct chunk *chunk = arena->first; chunk != arena->current; chunk = chunk->next)
+        poison(chunk->bytes, chunk->capacity);
+    poison(arena->current->bytes, arena->current->capacity);
+    bn_arena_rewind(arena);
 }
 
 size_t bn_arena_used_bytes(const bn_arena *arena)

@@ -136,7 +136,7 @@ tg_precision tg_trace_precision(const tg_trace *t)
 void tg_trace_begin(tg_trace *t)
 {
     bn_arena_reset(t->arena);
-    bn_arena_reset(t->tensors);
+    bn_arena_rewind(t->tensors); /* stale handles are looked at, not followed */
     t->epoch++;
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
