@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "harness/harness.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct run_state {
     res_record **records;
     size_t count;
     hn_exit worst;
+    bool store_lost; /* it takes no records any more */
 } run_state;
 
 static void print_text(const bn_text *text)
@@ -109,11 +111,16 @@ static void run_one(run_state *run, hn_experiment *e, size_t number, size_t of)
             note_failure(run, &st, title);
     } else if (outcome.status != BN_CANCELLED) {
         bn_fail(&st, outcome.status == BN_OK ? BN_CRASH : outcome.status, "%s", outcome.message);
-        note_failure(run, &st, title);
         record = failure_record(e, &outcome);
-        st = (bn_status){.code = BN_OK};
-        if (record && res_store_write(e->store, record, NULL, 0, &st) != BN_OK)
-            note_failure(run, &st, title);
+        /* A full disk fails worker and parent alike: said once, and no further
+         * experiment is run for nothing. */
+        bn_status lost = {.code = BN_OK};
+        run->store_lost = record && res_store_write(e->store, record, NULL, 0, &lost) != BN_OK;
+        if (run->store_lost && (st.code == BN_IO || st.code == lost.code))
+            st = lost;
+        else if (run->store_lost)
+            note_failure(run, &lost, title);
+        note_failure(run, &st, title);
     }
     keep(run, record);
     json_decref(outcome.result);
@@ -163,6 +170,9 @@ static bn_code check_environment(const hn_experiment *list, size_t count, bn_sta
         bool seen = i > 0 && strcmp(list[i].what.runtime, list[i - 1].what.runtime) == 0;
         if (!seen && rt_plugin_find(list[i].what.runtime, path, sizeof path, st) != BN_OK)
             return st->code;
+        /* Variables of the environment are taken at their word. */
+        if (!seen && access(path, R_OK) != 0)
+            return bn_fail_errno(st, errno, "runtime %s: %s", list[i].what.runtime, path);
     }
     return BN_OK;
 }
@@ -191,7 +201,7 @@ int hn_command_run(const hn_options *options)
         goto out;
     }
     hn_supervisor_begin();
-    for (size_t i = 0; i < count && !hn_interrupted(); i++) {
+    for (size_t i = 0; i < count && !hn_interrupted() && !run.store_lost; i++) {
         list[i].echo = echo;
         run_one(&run, &list[i], i + 1, count);
     }

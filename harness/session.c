@@ -42,32 +42,36 @@ model_layout hn_layout_for_runtime(const char *runtime, const char *path)
 /* ---- runtime ------------------------------------------------------------------- */
 
 /* Options of the user, and the habit's unless the user gave one of that name. */
+static size_t client_options(const hn_session *s, const char *list[HN_MAX_REPEATS + 1])
+{
+    const runtime_habit *habit = habit_of(s->experiment->what.runtime, s->path);
+    const char *usual = habit ? habit->option : NULL;
+    size_t count = 0;
+    for (const char *const *o = s->experiment->runtime_option; *o; o++) {
+        if (usual && strncmp(*o, usual, strcspn(usual, "=") + 1) == 0)
+            usual = NULL;
+        list[count++] = *o;
+    }
+    if (usual)
+        list[count++] = usual;
+    return count;
+}
+
 static bn_code client_create(hn_session *s, bn_status *st)
 {
+    const char *list[HN_MAX_REPEATS + 1];
     rt_option parsed[HN_MAX_REPEATS + 1];
     char *copies[HN_MAX_REPEATS + 1] = {NULL};
-    size_t count = 0;
+    size_t count = client_options(s, list);
     bn_code code = BN_OK;
-    const runtime_habit *habit = habit_of(s->experiment->what.runtime, s->path);
-    for (const char *const *o = s->experiment->runtime_option; *o && code == BN_OK; o++) {
-        copies[count] = strdup(*o);
-        code = copies[count] ? rt_option_parse(copies[count], &parsed[count], st)
-                             : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
-        count++;
-    }
-    if (code == BN_OK && habit && habit->option) {
-        copies[count] = strdup(habit->option);
-        code = copies[count] ? rt_option_parse(copies[count], &parsed[count], st)
-                             : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
-        size_t k = 0;
-        while (code == BN_OK && k < count && strcmp(parsed[k].name, parsed[count].name) != 0)
-            k++;
-        if (k == count)
-            count++;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        copies[i] = strdup(list[i]);
+        code = copies[i] ? rt_option_parse(copies[i], &parsed[i], st)
+                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
     }
     if (code == BN_OK)
         code = rt_client_create(s->plugin, parsed, count, &s->client, st);
-    for (size_t i = 0; i <= HN_MAX_REPEATS; i++)
+    for (size_t i = 0; i < count; i++)
         free(copies[i]);
     return code;
 }
@@ -192,9 +196,10 @@ json_t *hn_session_describe(const hn_session *s)
     const rt_plugin_info *p = rt_plugin_describe(s->plugin);
     const rt_device_info *d = rt_client_device(s->client, 0);
     const hn_experiment *e = s->experiment;
+    const char *list[HN_MAX_REPEATS + 1];
     json_t *options = json_array(), *flags = json_array();
-    for (const char *const *o = e->runtime_option; *o; o++)
-        json_array_append_new(options, json_string(*o));
+    for (size_t i = 0, count = client_options(s, list); i < count; i++)
+        json_array_append_new(options, json_string(list[i]));
     for (const char *const *f = e->xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
     return json_pack(

@@ -70,6 +70,7 @@ struct mode_capture {
     tg_type *guard_types; /* [guard] */
     size_t guard_count, guard_capacity;
     capture_node *root;
+    bool whole; /* one graph from variables to variables: replayed the short way */
     size_t slot_count;
     struct mode_capture *next;
 };
@@ -147,20 +148,33 @@ static void fetch_ahead(const mode_capture *c, size_t i)
         __builtin_prefetch(c->guards[i + FETCH_AHEAD].variable, 1);
 }
 
+static bool calls_match(const mode_capture *c, const mode_call *call)
+{
+    return c->call.function == call->function && c->call.context == call->context &&
+           c->call.static_bytes == call->static_bytes &&
+           (call->static_bytes == 0 ||
+            memcmp(c->call.statics, call->statics, call->static_bytes) == 0);
+}
+
+/* The type was set anew: the guard holds if it is the same one as before. */
+static bool guard_renew(mode_capture *c, size_t i)
+{
+    capture_guard *g = &c->guards[i];
+    if (!tg_type_equal(&c->guard_types[i], tg_tensor_type(g->variable)))
+        return false;
+    g->version = tg_variable_version(g->variable);
+    return true;
+}
+
 static bool guards_hold(mode_capture *c, const mode_call *call)
 {
-    if (c->call.function != call->function || c->call.context != call->context ||
-        c->call.static_bytes != call->static_bytes ||
-        (call->static_bytes && memcmp(c->call.statics, call->statics, call->static_bytes) != 0))
+    if (!calls_match(c, call))
         return false;
     for (size_t i = 0; i < c->guard_count; i++) {
-        capture_guard *g = &c->guards[i];
         fetch_ahead(c, i);
-        if (g->version == tg_variable_version(g->variable))
-            continue;
-        if (!tg_type_equal(&c->guard_types[i], tg_tensor_type(g->variable)))
+        if (c->guards[i].version != tg_variable_version(c->guards[i].variable) &&
+            !guard_renew(c, i))
             return false;
-        g->version = tg_variable_version(g->variable);
     }
     return true;
 }
@@ -427,6 +441,73 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
     return code;
 }
 
+/* ---- replay of a whole step ------------------------------------------------------------ */
+
+/*
+ * Nearly every capture is one graph whose inputs and outputs are variables. Its
+ * guards are its inputs, in order, so one pass checks and gathers; results go
+ * straight to their variables, since there is no later graph to fail.
+ */
+static bool is_whole(const mode_capture *c)
+{
+    const capture_graph *g = c->root->graphs;
+    if (!g || g->next || c->root->breaks || c->guard_count != g->program->input_count)
+        return false;
+    for (size_t i = 0; i < c->guard_count; i++)
+        if (g->inputs[i].variable != c->guards[i].variable)
+            return false;
+    for (size_t o = 0; o < g->program->output_count; o++) {
+        if (!g->targets[o])
+            return false;
+        for (size_t k = 0; k < o; k++)
+            if (g->targets[k] == g->targets[o])
+                return false;
+    }
+    return true;
+}
+
+/* Checks the guards and gathers the inputs; *HELD tells whether they hold. */
+static bn_code gather_whole(mode *m, mode_capture *c, const mode_call *call, bool *held,
+                            bn_status *st)
+{
+    bn_code code = mode_dispatch_reserve(m, c->root->graphs->program, st);
+    void **arguments = m->arguments.items;
+    const tg_tensor *empty = NULL;
+    *held = code == BN_OK && calls_match(c, call);
+    for (size_t i = 0; *held && i < c->guard_count; i++) {
+        uint32_t version;
+        fetch_ahead(c, i);
+        arguments[i] = tg_variable_peek(c->guards[i].variable, &version);
+        if (!arguments[i])
+            empty = c->guards[i].variable;
+        if (version != c->guards[i].version)
+            *held = guard_renew(c, i);
+    }
+    if (*held && empty)
+        code = bn_fail(st, BN_INVALID, "%s has no contents; write it before the step",
+                       tg_tensor_name(empty));
+    return code;
+}
+
+static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
+{
+    const capture_graph *g = c->root->graphs;
+    size_t count = g->program->output_count;
+    bn_code code = mode_dispatch(m, g->program, st);
+    mode_clock(m, BN_PART_BIND);
+    for (size_t o = 0; code == BN_OK && o < count; o++) {
+        if (o + FETCH_AHEAD < count)
+            __builtin_prefetch(g->targets[o + FETCH_AHEAD], 1);
+        void *old = tg_variable_exchange(g->targets[o], m->results.items[o]);
+        if (old)
+            m->retired.items[m->retired.count++] = old;
+    }
+    mode_clock(m, BN_PART_OTHER);
+    return code;
+}
+
+/* ---- replay of a tree --------------------------------------------------------------------- */
+
 /* *KNOWN is false when the step took a branch that is not captured. */
 static bn_code replay(mode *m, const mode_capture *c, bool *known, bn_status *st)
 {
@@ -466,6 +547,7 @@ static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
         capture_free(c);
         return code;
     }
+    c->whole = is_whole(c);
     c->next = m->captures;
     m->captures = c;
     return BN_OK;
@@ -473,14 +555,25 @@ static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 
 static bn_code capture_step(mode *m, const mode_call *call, bn_status *st)
 {
-    bool known;
+    bool known, held = false;
+    bn_code code = BN_OK;
     mode_clock(m, BN_PART_HASH);
     mode_capture *c = m->captures;
-    while (c && !guards_hold(c, call))
-        c = c->next;
+    for (; c; c = c->next) {
+        if (c->whole)
+            code = gather_whole(m, c, call, &held, st);
+        else
+            held = guards_hold(c, call);
+        if (code != BN_OK)
+            return code;
+        if (held)
+            break;
+    }
     if (!c)
         return capture_first(m, call, st);
-    bn_code code = replay(m, c, &known, st);
+    if (c->whole)
+        return replay_whole(m, c, st);
+    code = replay(m, c, &known, st);
     if (code != BN_OK || known)
         return code;
     /* A branch not seen before: nothing is committed yet, so drop what ran and

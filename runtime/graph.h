@@ -93,6 +93,10 @@ tg_tensor *tg_variable_new(const char *name, const tg_type *type);
 void tg_variable_retype(tg_tensor *variable, const tg_type *type);
 /* Counts the types that VARIABLE has had: equal versions, equal types. */
 uint32_t tg_variable_version(const tg_tensor *variable);
+/* Version and data at once, and an exchange of data: what a replay does to
+ * hundreds of variables. */
+void *tg_variable_peek(const tg_tensor *variable, uint32_t *version);
+void *tg_variable_exchange(tg_tensor *variable, void *data);
 void tg_variable_free(tg_tensor *variable); /* NULL allowed; its data must be gone */
 
 const tg_type *tg_tensor_type(const tg_tensor *tensor);

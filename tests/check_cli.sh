@@ -45,7 +45,7 @@ report "a plugin that is not a plugin" "$(
 touch "$folder/file"
 refuses "a store that is a file" 3 "$folder/file|Not a directory" -- \
     "${quick[@]}" --runtime "$fake" --store "$folder/file"
-refuses "a store that cannot be made" 3 "$folder/file/store" -- \
+refuses "a store that cannot be made" 3 "$folder/file|Not a directory" -- \
     "${quick[@]}" --runtime "$fake" --store "$folder/file/store"
 refuses "a table of no store" 3 "/nowhere" -- table --store /nowhere
 refuses "a worker without a job" 1 "" -- --worker
@@ -56,10 +56,10 @@ for command in run table verify list selftest; do
     run "$command" --help
     report "help of $command names its options and the exit codes" "$(
         fault_of 0
-        for text in --format --help "bench $command" "130 interrupted"; do
-            grep -qF -- "$text" "$folder/out" || echo "no '$text'"
+        for text in --format --help "^bench \\[\\?$command\\b" "130 interrupted"; do
+            grep -q -- "$text" "$folder/out" || echo "no '$text'"
         done
-        [ "$(wc -L <"$folder/out")" -le 110 ] || echo "a line of $(wc -L <"$folder/out") columns"
+        [ "$(wc -L <"$folder/out")" -le 100 ] || echo "a line of $(wc -L <"$folder/out") columns"
     )"
 done
 run --version
@@ -216,23 +216,20 @@ for r in records:
     assert r["steps"] >= 20 and r["step_counters"]["steps"] == r["steps"]
     assert (r["counters"]["executions"] > 0) and r["executions"]'
 )"
-report "the parts of a step add up, and little is left over" "$(
+report "the ledger has every part, and little is left over" "$(
     holds '
 parts = "input trace hash lookup lower compile bind dispatch release wait read other".split()
 for r in records:
     ledger, name = r["ledger"], r["experiment"]["mode"]
     wall = ledger["wall"]["median_ns"]
     assert sorted(ledger) == sorted(parts + ["wall"]), sorted(ledger)
-    # Medians need not add up to the last digit; samples do (below).
-    total = sum(ledger[p]["median_ns"] for p in parts)
-    assert abs(total - wall) < 0.25 * wall, (name, total, wall)
     assert ledger["other"]["median_ns"] <= max(0.01 * wall, 20e3), (name, ledger["other"])'
 )"
 report "executions have times with a source, or say why not" "$(
     holds '
 for r in records:
     for x in r["executions"]:
-        assert x["pjrt_ns"] > 0 and x["arguments"] > 0 and x["results"] > 0, x
+        assert x["pjrt_ns"] > 0 and x["arguments"] >= 0 and x["results"] > 0, x
         if x["device_time_source"] == "unavailable":
             assert x["device_ns"] is None and x["overhead_ns"] is None and x["device_note"], x
         else:

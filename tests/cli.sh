@@ -93,7 +93,7 @@ children_of() {
         # The name, in brackets, can hold anything.
         { read -r fields <"$stat"; } 2>/dev/null || continue
         set -- "$1" ${fields##*) }
-        [ "$3" = "$1" ] && basename "$(dirname "$stat")"
+        [ "${3:-}" = "$1" ] && basename "$(dirname "$stat")"
     done
 }
 

@@ -283,6 +283,23 @@ static void five_groups_follow_the_phases(void **state)
     assert_int_equal(f->graphs[4]->input_count, 2);
 }
 
+/* The old contents are used after the new ones were made: they are not given away. */
+static void contents_in_use_are_not_donated(void **state)
+{
+    fixture *f = *state;
+    tg_tensor *old = tg_convert(f->t, f->w, TG_F32);
+    tg_trace_phase(f->t, TG_PHASE_FORWARD);
+    tg_assign(f->t, f->w, tg_exp(f->t, old));
+    tg_trace_phase(f->t, TG_PHASE_UPDATE);
+    tg_assign(f->t, f->x, tg_mul(f->t, f->x, old));
+    cut_end(f, two);
+    assert_int_equal(f->count, 2);
+    assert_ptr_equal(f->graphs[0]->target[0], f->w);
+    assert_int_equal(f->graphs[0]->donor[0], -1);
+    assert_true(takes(f->graphs[1], entry(f->w)));
+    assert_true(f->graphs[1]->donor[0] >= 0);
+}
+
 /* Groups that put nothing out are not graphs. */
 static void empty_groups_are_left_out(void **state)
 {
@@ -475,17 +492,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_step_is_one_graph),
-        TEST(two_groups_hand_the_gradient_over),
-        TEST(three_groups_hand_residuals_over),
-        TEST(five_groups_follow_the_phases),
-        TEST(empty_groups_are_left_out),
-        TEST(hashes_tell_cuts_apart),
-        TEST(data_against_the_phases_is_an_error),
-        TEST(a_value_can_go_to_two_variables),
-        TEST(contents_can_be_handed_on),
-        TEST(a_read_breaks_the_graph),
-        TEST(held_values_cross_a_read),
+        TEST(a_whole_step_is_one_graph),        TEST(two_groups_hand_the_gradient_over),
+        TEST(three_groups_hand_residuals_over), TEST(five_groups_follow_the_phases),
+        TEST(contents_in_use_are_not_donated),  TEST(empty_groups_are_left_out),
+        TEST(hashes_tell_cuts_apart),           TEST(data_against_the_phases_is_an_error),
+        TEST(a_value_can_go_to_two_variables),  TEST(contents_can_be_handed_on),
+        TEST(a_read_breaks_the_graph),          TEST(held_values_cross_a_read),
         TEST(a_value_that_was_read_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,7 +270,7 @@ static void damage_is_named(void **state)
     assert_refused("{\"bn1\": ", "[", "line 1");
     assert_refused(", \"bn\": 1e-5", "", "tolerance.bn is missing");
     assert_refused("\"rule\": \"image\",", "", "inputs: want objects");
-    assert_refused("2.0}, ", "1e999}, ", "line 1");
+    assert_refused("\"loss\": 2.0}", "\"loss\": 1e999}", "line 1");
 }
 
 static void every_cut_is_an_error(void **state)

@@ -62,6 +62,19 @@ uint32_t tg_variable_version(const tg_tensor *variable)
     return variable->version;
 }
 
+void *tg_variable_peek(const tg_tensor *variable, uint32_t *version)
+{
+    *version = variable->version;
+    return variable->data;
+}
+
+void *tg_variable_exchange(tg_tensor *variable, void *data)
+{
+    void *old = variable->data;
+    variable->data = data;
+    return old;
+}
+
 const tg_type *tg_tensor_type(const tg_tensor *tensor)
 {
     return &tensor->type;
