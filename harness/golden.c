@@ -124,17 +124,16 @@ static bool is_input(const json_t *value)
            is_shape(json_object_get(value, "shape")) && (!sum || json_is_number(sum));
 }
 
-/* The member of OBJECT that GOOD does not accept, or NULL. */
-static const char *odd_one(const json_t *object, bool (*good)(const json_t *))
+static bool is_object_of(const json_t *value, bool (*good)(const json_t *))
 {
     const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    json_t *member;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
     {
-        if (!good(value))
-            return key;
+        if (!good(member))
+            return false;
     }
-    return NULL;
+    return json_is_object(value);
 }
 
 static bool is_stage(const json_t *value)
@@ -168,10 +167,38 @@ static size_t logits_size(const hn_golden *g, size_t *row)
     return count;
 }
 
-/* NULL when VALUE is of KIND, else what was wanted. */
-static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted)
+/* The same question for values that hold others. */
+static const char *fault_of_group(const hn_golden *g, const json_t *value, kind wanted)
 {
     size_t row, count;
+    switch (wanted) {
+    case ENDS:
+        count = logits_size(g, &row);
+        count = count < HN_GOLDEN_ENDS ? count : HN_GOLDEN_ENDS;
+        return is_array_of(value, count, is_number) ? NULL : "want 16 numbers, or all logits";
+    case ARGMAX:
+        count = logits_size(g, &row);
+        return is_array_of(value, count / row, is_whole) ? NULL : "want an index for each row";
+    case INPUTS:
+        return is_array_of(value, json_array_size(value), is_input)
+                   ? NULL
+                   : "want objects with name, shape and rule";
+    case STAGES:
+        return is_object_of(value, is_stage) ? NULL : "want pairs of shape and l2";
+    case FIGURES:
+        return is_object_of(value, is_figure) ? NULL : "want pairs of l2 and probe";
+    case STATISTICS:
+        return !value || is_object_of(value, is_statistic)
+                   ? NULL
+                   : "want pairs of running_mean_l2 and running_var_l2";
+    default:
+        return "want another kind";
+    }
+}
+
+/* NULL when VALUE is of the WANTED kind, else what was wanted. */
+static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted)
+{
     switch (wanted) {
     case STRING:
         return json_is_string(value) ? NULL : "want a text";
@@ -186,29 +213,9 @@ static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted
         return json_array_size(value) && is_shape(value) ? NULL : "want a shape";
     case STEPS:
         return is_array_of(value, HN_GOLDEN_STEPS, is_number) ? NULL : "want three numbers";
-    case ENDS:
-        count = logits_size(g, &row);
-        count = count < HN_GOLDEN_ENDS ? count : HN_GOLDEN_ENDS;
-        return is_array_of(value, count, is_number) ? NULL : "want 16 numbers, or all logits";
-    case ARGMAX:
-        count = logits_size(g, &row);
-        return is_array_of(value, count / row, is_whole) ? NULL : "want an index for each row";
-    case INPUTS:
-        return is_array_of(value, json_array_size(value), is_input)
-                   ? NULL
-                   : "want objects with name, shape and rule";
-    case STAGES:
-        return json_is_object(value) && !odd_one(value, is_stage) ? NULL
-                                                                  : "want pairs of shape and l2";
-    case FIGURES:
-        return json_is_object(value) && !odd_one(value, is_figure) ? NULL
-                                                                   : "want pairs of l2 and probe";
-    case STATISTICS:
-        return !value || (json_is_object(value) && !odd_one(value, is_statistic))
-                   ? NULL
-                   : "want pairs of running_mean_l2 and running_var_l2";
+    default:
+        return fault_of_group(g, value, wanted);
     }
-    return "want another kind";
 }
 
 static bn_code check_form(const char *name, const hn_golden *g, bn_status *st)

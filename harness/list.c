@@ -144,10 +144,10 @@ int hn_command_list(const hn_options *options, const char *what)
     else if (!json && strcmp(options->format, "text") != 0)
         bn_fail(&st, BN_INVALID, "bench list prints text or json, not %s", options->format);
     if (st.code != BN_OK)
-        return hn_complain(&st);
+        return (int)hn_complain(&st);
     json_t *list = lists[i].make(&st);
     if (!list)
-        return hn_complain(&st);
+        return (int)hn_complain(&st);
     if (json) {
         json_dumpf(list, stdout, JSON_INDENT(1));
         putchar('\n');

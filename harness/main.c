@@ -131,11 +131,11 @@ int main(int argc, char **argv)
     const char *word[1] = {NULL};
     if (!command) {
         bn_fail(&st, BN_INVALID, "there is no command %s; see bench --help", argv[1]);
-        return hn_complain(&st);
+        return (int)hn_complain(&st);
     }
     if (hn_options_parse(command->bit, argc - first, argv + first, &options, word, 1, &words,
                          &st) != BN_OK)
-        return hn_complain(&st);
+        return (int)hn_complain(&st);
     if (options.help) {
         print_help(command);
         return finish(HN_EXIT_OK);
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
             bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
         else
             bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", word[0]);
-        return hn_complain(&st);
+        return (int)hn_complain(&st);
     }
     res_store_begin();
     return finish(dispatch(command, &options, word[0]));

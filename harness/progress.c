@@ -7,13 +7,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define REWRITE_NS 100000000u
 
 /* One run at a time has the terminal. */
 static struct {
-    uint64_t run_start_ns, job_start_ns, shown_ns;
+    uint64_t job_start_ns, shown_ns;
     double finished_s; /* time of the jobs that have ended */
     size_t finished;
     char stage[64];
@@ -25,19 +26,16 @@ static bool terminal(void)
     return isatty(STDERR_FILENO);
 }
 
+static double job_seconds(void)
+{
+    return (double)(bn_now_ns() - line.job_start_ns) / 1e9;
+}
+
 void hn_progress_clear(void)
 {
     if (line.visible)
         fputs("\r\033[K", stderr);
     line.visible = false;
-}
-
-void hn_progress_begin(const hn_job *job)
-{
-    line.job_start_ns = bn_now_ns();
-    line.stage[0] = '\0';
-    if (!terminal())
-        fprintf(stderr, "[%zu/%zu] %s\n", job->number, job->of, job->title);
 }
 
 /* Time left, from the mean of the jobs that have ended; "" at first. */
@@ -46,10 +44,44 @@ static void remaining(const hn_job *job, char *text, size_t size)
     text[0] = '\0';
     if (line.finished == 0 || job->of < job->number)
         return;
-    double mean = line.finished_s / (double)line.finished;
-    double now = (double)(bn_now_ns() - line.job_start_ns) / 1e9;
+    double mean = line.finished_s / (double)line.finished, now = job_seconds();
     double left = mean * (double)(job->of - job->number) + (mean > now ? mean - now : 0);
-    snprintf(text, size, "  %d:%02d left", (int)left / 60, (int)left % 60);
+    long seconds = (long)(left + 0.5);
+    if (seconds < 3600)
+        snprintf(text, size, "  %ld:%02ld left", seconds / 60, seconds % 60);
+    else
+        snprintf(text, size, "  %ld:%02ld:%02ld left", seconds / 3600, seconds / 60 % 60,
+                 seconds % 60);
+}
+
+static void rewrite(const hn_job *job, const char *stage, int64_t done, int64_t of)
+{
+    char left[48], count[64] = "", text[512];
+    struct winsize window = {0};
+    remaining(job, left, sizeof left);
+    /* More than was asked for is measured where the time asked for is not over. */
+    if (of > 0 && done <= of)
+        snprintf(count, sizeof count, " %lld/%lld", (long long)done, (long long)of);
+    else if (of > 0)
+        snprintf(count, sizeof count, " %lld", (long long)done);
+    snprintf(text, sizeof text, "[%zu/%zu] %s: %s%s%s", job->number, job->of, job->title, stage,
+             count, left);
+    /* A line that wraps could not be taken back. */
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+        window.ws_col <= sizeof text)
+        text[window.ws_col - 1] = '\0';
+    fprintf(stderr, "\r\033[K%s", text);
+    line.visible = true;
+}
+
+void hn_progress_begin(const hn_job *job)
+{
+    line.job_start_ns = line.shown_ns = bn_now_ns();
+    line.stage[0] = '\0';
+    if (terminal())
+        rewrite(job, "starting", 0, 0);
+    else
+        fprintf(stderr, "[%zu/%zu] %s\n", job->number, job->of, job->title);
 }
 
 void hn_progress_stage(const hn_job *job, const char *stage, int64_t done, int64_t of)
@@ -65,21 +97,14 @@ void hn_progress_stage(const hn_job *job, const char *stage, int64_t done, int64
     if (!changed && now - line.shown_ns < REWRITE_NS)
         return;
     line.shown_ns = now;
-    char left[32], count[64] = "";
-    remaining(job, left, sizeof left);
-    if (of > 0)
-        snprintf(count, sizeof count, " %lld/%lld", (long long)done, (long long)of);
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s%s%s", job->number, job->of, job->title, stage, count,
-            left);
-    line.visible = true;
+    rewrite(job, stage, done, of);
 }
 
 void hn_progress_end(const hn_job *job, const hn_outcome *outcome)
 {
-    double seconds = (double)(bn_now_ns() - line.job_start_ns) / 1e9;
-    line.finished_s += seconds;
+    line.finished_s += job_seconds();
     line.finished++;
     hn_progress_clear();
     fprintf(stderr, "[%zu/%zu] %s: %s in %.1f s\n", job->number, job->of, job->title,
-            bn_code_name(outcome->status), seconds);
+            bn_code_name(outcome->status), job_seconds());
 }

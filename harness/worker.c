@@ -18,6 +18,19 @@ static const job_row jobs[] = {
     {"selftest", hn_job_selftest},
 };
 
+/* Whoever gave everything back to the plugin leaves nothing alive. */
+static bn_code check_live(bn_status *st)
+{
+    const rt_live_counts n = rt_live();
+    if (n.clients || n.executables || n.buffers || n.events || n.errors || n.topologies)
+        return bn_fail(st, BN_WRONG_RESULT,
+                       "error: not given back to the plugin: %lld clients, %lld executables, %lld "
+                       "buffers, %lld events, %lld errors, %lld topologies",
+                       (long long)n.clients, (long long)n.executables, (long long)n.buffers,
+                       (long long)n.events, (long long)n.errors, (long long)n.topologies);
+    return BN_OK;
+}
+
 int hn_worker_main(void)
 {
     json_error_t error;
@@ -35,6 +48,12 @@ int hn_worker_main(void)
         code = jobs[i].run(request, &st);
     if (code != BN_OK)
         hn_report_failure(&st);
+    /* Told by words and exit code: what the job reported stays reported. */
+    bn_status leak = {.code = BN_OK};
+    if (check_live(&leak) != BN_OK) {
+        fprintf(stderr, "%s\n", leak.message);
+        code = leak.code;
+    }
     json_decref(request);
     return code == BN_OK ? HN_EXIT_OK : HN_EXIT_FAILED;
 }

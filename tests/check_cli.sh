@@ -155,6 +155,36 @@ report "a store whose name is not UTF-8 works, or is refused in words" "$(
 refuses "a label that is not UTF-8" 2 "--label|UTF-8" -- \
     "${quick[@]}" --runtime "$fake" --label "$odd"
 
+# ---- device time --------------------------------------------------------------------
+
+# The fake device works for as long as it is told, one execution after the other.
+export FAKE_PJRT=delay_us=3000
+run "${quick[@]}" --runtime "$fake" --mode lazy,capture --phase train,infer --format json
+report "the slope finds a device's time" "$(
+    fault_of 0
+    holds '
+assert len(records) == 4
+for r in records:
+    x = r["executions"][0]
+    assert x["device_time_source"] == "slope" and abs(x["device_ns"] - 3e6) < 3e5, x'
+)"
+unset FAKE_PJRT
+run "${quick[@]}" --runtime "$fake" --mode lazy,eager --format json
+report "a device that the host cannot keep busy has no slope" "$(
+    fault_of 0
+    holds '
+for x in [x for r in records for x in r["executions"]]:
+    assert x["device_time_source"] == "unavailable" and x["device_ns"] is None, x
+    assert "dispatch-bound" in x["device_note"] or "noise" in x["device_note"], x'
+)"
+run selftest host-cost --model resnet18 --variant small --runtime "$fake"
+report "the selftest prints figures" "$(
+    fault_of 0
+    for text in trace hash lookup bind lowering Execute "not judged"; do
+        grep -qF -- "$text" "$folder/out" || echo "no $text"
+    done
+)"
+
 # ---- a full disk ---------------------------------------------------------------------
 
 mkdir "$folder/disk"

@@ -150,13 +150,13 @@ first=$worker
 kill -KILL "$worker"
 await 10 grep -q '^\[2/2\].*compiling' "$folder/err"
 worker=$(children_of "$started" | head -n 1)
-kill -SEGV "${worker:-0}"
+kill -USR1 "${worker:-0}"
 finish 10
 report "killed workers are failed experiments" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     statuses "crash crash"
     holds 'm = [r["message"] for r in records]
-assert "signal 9" in m[0] and "signal 11" in m[1], m'
+assert "signal 9" in m[0] and "signal 10" in m[1], m'
     [ "$first" != "$worker" ] || echo "one worker for both"
     left_over
 )"
