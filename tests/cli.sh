@@ -12,6 +12,8 @@ store=$folder/store
 # Seconds matter here, not figures.
 quick=(--model resnet18 --variant small --steps 3 --min-time 0 --warmup 8 --store "$store")
 count=0
+# Only a build with LeakSanitizer looks at this.
+export LSAN_OPTIONS=suppressions=$PWD/tests/suppressions/lsan_workers.supp:print_suppressions=0
 
 if [ ! -x "$bench" ]; then
     echo "1..0 # SKIP $bench is not built"
