@@ -243,8 +243,8 @@ static void use_spans(const hn_session *s, const rt_device_span *spans, size_t c
         size_t n = 0, length = strlen(x->module);
         for (size_t i = 0; i < count; i++) {
             const char *at = strstr(spans[i].name, x->module);
-            /* "bench_update" is not "bench_update_2". */
-            if (at && !(at[length] == '_' || (at[length] >= 'a' && at[length] <= 'z')))
+            /* "bench_relu" is not "bench_relu6"; "bench_step(7)" is "bench_step". */
+            if (at && (at[length] == '\0' || at[length] == '(' || at[length] == '.'))
                 durations[n++] = (double)spans[i].duration_ns;
         }
         if (n == 0 || n < steps * (size_t)x->per_step)

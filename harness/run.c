@@ -106,8 +106,12 @@ static void run_one(run_state *run, hn_experiment *e, size_t number, size_t of)
     res_store_sweep(e->store, (long)outcome.pid);
     const char *path = json_string_value(json_object_get(outcome.result, "record"));
     res_record *record = NULL;
-    if (outcome.status == BN_OK && path) {
-        if (res_store_read(path, &record, &st) != BN_OK)
+    if (path) {
+        /* What was written stands, however its worker ended afterwards: the
+         * libraries of some plugins break when their process exits. */
+        if (res_store_read(path, &record, &st) == BN_OK && outcome.status != BN_OK)
+            bn_fail(&st, outcome.status, "%s", outcome.message);
+        if (st.code != BN_OK)
             note_failure(run, &st, title);
     } else if (outcome.status != BN_CANCELLED) {
         bn_fail(&st, outcome.status == BN_OK ? BN_CRASH : outcome.status, "%s", outcome.message);

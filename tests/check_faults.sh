@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . tests/cli.sh
 trap 'rm -rf "$folder"' EXIT
 
-started= worker=
+started='' worker=''
 
 # start ARGUMENT...: bench in the background, as $started.
 start() {
@@ -56,11 +56,11 @@ gone() {
 # find_worker: the process that $started runs, once it executes steps ("compiling"
 # is the stage of the first one), as $worker.
 busy() {
-    grep -q "${1:-compiling}" "$folder/err"
+    grep -q compiling "$folder/err"
 }
-find_worker() { # [STAGE]
+find_worker() {
     worker=
-    await 20 busy "$@" && worker=$(children_of "$started" | head -n 1)
+    await 20 busy && worker=$(children_of "$started" | head -n 1)
     [ -n "$worker" ] || worker=none
 }
 
@@ -97,6 +97,15 @@ client_error|plugin-error|3|not available
 init_error|plugin-error|3|does not want to start
 wrong_major|plugin-error|3|version
 TABLE
+
+export FAKE_PJRT=abort_at_end
+before=$(stored)
+run "${quick[@]}" --runtime "$fake" --format json
+report "a plugin that breaks when it is taken down leaves one record, of a crash" "$(
+    fault_of 1 "signal 6"
+    statuses crash
+    [ $(($(stored) - before)) -eq 1 ] || echo "$(($(stored) - before)) new records, not 1"
+)"
 
 export FAKE_PJRT=hang
 run "${quick[@]}" --runtime "$fake" --format json --timeout 1

@@ -20,6 +20,7 @@
  *   never_ready                         events of executions never fire
  *   hang abort                          an execution call never returns, or
  *                                       ends the process
+ *   abort_at_end                        destroying the client ends the process
  *   delay_us=N                          time an execution takes
  *   collect_at_once                     the first call to collect a profile
  *                                       hands out the bytes
@@ -213,6 +214,8 @@ static PJRT_Error *fake_Client_Create(PJRT_Client_Create_Args *args)
 
 static PJRT_Error *fake_Client_Destroy(PJRT_Client_Destroy_Args *args)
 {
+    if (ordered("abort_at_end"))
+        abort();
     for (size_t i = 0; i < args->client->device_count; i++)
         object_free(args->client->devices[i]);
     object_free(args->client);
