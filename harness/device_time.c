@@ -19,11 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REPEATS   5
-#define MAX_ROUNDS    16
-#define LEAST_ROUNDS  3
-#define BUDGET_NS     5e9
-#define RESAMPLES     1000
+#define MAX_REPEATS     5
+#define MAX_ROUNDS      16
+#define LEAST_ROUNDS    3
+#define BUDGET_NS       5e9
+#define RESAMPLES       1000
 /* A queue that the host cannot fill at this margin is no queue. Beside its
  * submission, each repetition costs the host an event to await. */
 #define SUBMIT_MARGIN   1.25
@@ -51,8 +51,7 @@ static double median_of(double *values, size_t n)
 /* Theil-Sen estimator (Sen, JASA 63, 1968), pairs within rounds only: drift
  * between rounds does not bend the line. Interval: percentile bootstrap over
  * rounds. */
-hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
-                      size_t rounds)
+hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns, size_t rounds)
 {
     enum { PAIRS = MAX_REPEATS * (MAX_REPEATS - 1) / 2 };
     double slopes[MAX_ROUNDS][PAIRS], pool[MAX_ROUNDS * PAIRS], draws[RESAMPLES];
@@ -234,8 +233,8 @@ static bn_code fill_row(const hn_session *s, const probes *p, size_t row, res_ex
 /* ---- profiler ---------------------------------------------------------------------------- */
 
 /* Spans of modules by the rows' names; a row needs all of its executions. */
-static void use_spans(const hn_session *s, const rt_device_span *spans, size_t count,
-                      size_t steps, res_record *r)
+static void use_spans(const hn_session *s, const rt_device_span *spans, size_t count, size_t steps,
+                      res_record *r)
 {
     double *durations = malloc((count + 1) * sizeof *durations);
     for (size_t row = 0; durations && row < r->execution_count; row++) {
@@ -290,9 +289,8 @@ bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
     size_t cells = (p.rows + 1) * MAX_ROUNDS * p.repeats;
     p.pjrt_ns = calloc(cells, sizeof(double));
     p.submit_ns = calloc(cells, sizeof(double));
-    bn_code code = p.pjrt_ns && p.submit_ns
-                       ? res_record_reserve_executions(r, p.rows, st)
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
+    bn_code code = p.pjrt_ns && p.submit_ns ? res_record_reserve_executions(r, p.rows, st)
+                                            : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
     /* The first probes run with cold caches and are not kept. */
     for (int i = 0; i < 2 && code == BN_OK; i++)
         code = mode_step_probe(s->mode, &s->call, 1, st);

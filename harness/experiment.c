@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ITEMS 64
+#define MAX_ITEMS  64
 #define ITEM_BYTES 256
 
 typedef struct items {
@@ -103,8 +103,8 @@ static bn_code split_names(const char *option, const char *list, const char *(*n
         bn_text known = {0};
         for (k = 0; (name = name_at(k)); k++)
             bn_text_printf(&known, "%s%s", k ? ", " : "", name);
-        code = bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", option,
-                       out->text[i], known.failed ? "another" : known.data);
+        code = bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", option, out->text[i],
+                       known.failed ? "another" : known.data);
         bn_text_free(&known);
     }
     return code;
@@ -240,7 +240,8 @@ bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t 
             break;
     }
     if (code == BN_OK && *count == 0)
-        code = bn_fail(st, BN_INVALID, "nothing to run: only training steps in capture mode take --graphs %s",
+        code = bn_fail(st, BN_INVALID,
+                       "nothing to run: only training steps in capture mode take --graphs %s",
                        o->graphs);
     free(lists);
     return code;

@@ -6,7 +6,8 @@
  *   supervisor.c  parent: one worker process a job, progress, Ctrl-C
  *   worker.c      child: session.c opens runtime, model and mode for
  *                 measure.c, verify.c and selftest.c
- *   device_time.c slope and profiler  host.c  pinning and provenance
+ *   device_time.c slope and profiler  host.c pinning.c  provenance, cores
+ *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -95,11 +96,11 @@ BN_MUST_USE bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e
 
 /* What a worker is asked to do: {"job": "measure"|"verify"|"selftest", ...}. */
 typedef struct hn_job {
-    json_t *request;  /* borrowed */
+    json_t *request; /* borrowed */
     const char *title;
     size_t number, of; /* experiment 3 of 12, for the progress line */
-    double timeout;   /* seconds; 0: none */
-    bool verbose;     /* pass the worker's standard error through */
+    double timeout;    /* seconds; 0: none */
+    bool verbose;      /* pass the worker's standard error through */
 } hn_job;
 
 typedef struct hn_outcome {
@@ -203,8 +204,7 @@ typedef struct hn_slope {
     double slope_ns, low_ns, high_ns;
     double intercept_ns;
 } hn_slope;
-hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
-                      size_t rounds);
+hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns, size_t rounds);
 
 /* ---- commands ---------------------------------------------------------------------------- */
 

@@ -16,11 +16,11 @@ static json_t *list_models(bn_status *st)
             json_decref(list);
             return NULL;
         }
-        json_array_append_new(
-            list, json_pack("{ss ss sI si si ss ss}", "model", info.name, "family", info.family,
-                            "parameters", (json_int_t)model_parameter_elements(m), "batch",
-                            info.default_batch, "image", info.default_image, "source", info.source,
-                            "summary", info.summary));
+        json_array_append_new(list, json_pack("{ss ss sI si si ss ss}", "model", info.name,
+                                              "family", info.family, "parameters",
+                                              (json_int_t)model_parameter_elements(m), "batch",
+                                              info.default_batch, "image", info.default_image,
+                                              "source", info.source, "summary", info.summary));
         model_free(m);
     }
     return list;
@@ -50,9 +50,9 @@ static json_t *list_runtimes(bn_status *st)
         char *places = strstr(why.message, " (searched");
         if (places)
             *places = '\0'; /* a listing needs what to do, not where it looked */
-        json_array_append_new(list, json_pack("{ss sb ss ss}", "runtime", name, "found", found,
-                                              "source", source, "where",
-                                              found ? path : why.message));
+        json_array_append_new(list,
+                              json_pack("{ss sb ss ss}", "runtime", name, "found", found, "source",
+                                        source, "where", found ? path : why.message));
     }
     return list;
 }
@@ -89,9 +89,11 @@ static void print_table(const json_t *list)
     json_t *row, *value;
     const char *key;
     bn_text cell = {0}, out = {0};
-    json_array_foreach((json_t *)(uintptr_t)list, index, row) {
+    json_array_foreach((json_t *)(uintptr_t)list, index, row)
+    {
         columns = 0;
-        json_object_foreach(row, key, value) {
+        json_object_foreach(row, key, value)
+        {
             bn_text_clear(&cell);
             cell_text(value, &cell);
             if (columns < COLUMNS && cell.length > width[columns])
@@ -104,7 +106,8 @@ static void print_table(const json_t *list)
     for (size_t r = 0; r <= json_array_size(list); r++) {
         row = json_array_get(list, r ? r - 1 : 0);
         columns = 0;
-        json_object_foreach(row, key, value) {
+        json_object_foreach(row, key, value)
+        {
             bn_text_clear(&cell);
             if (r == 0)
                 bn_text_puts(&cell, key);

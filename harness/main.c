@@ -17,8 +17,8 @@ typedef struct command_row {
 static const command_row commands[] = {
     {"run", "bench [run] [OPTIONS]",
      "run models in modes on runtimes, write a record of each, print the tables", HN_CMD_RUN, NULL},
-    {"table", "bench table [--store DIR]", "the speedup table of a folder of records",
-     HN_CMD_TABLE, NULL},
+    {"table", "bench table [--store DIR]", "the speedup table of a folder of records", HN_CMD_TABLE,
+     NULL},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      HN_CMD_VERIFY, NULL},
@@ -70,15 +70,15 @@ static void print_man(void)
         bn_text_printf(&text, ".TP\n.B %s\n%s.\n", commands[i].name, commands[i].summary);
     bn_text_puts(&text, ".SH OPTIONS\n");
     hn_options_man(&text);
-    bn_text_puts(&text,
-                 ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-                 "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage\n"
-                 ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
-                 "disk full, other file damaged\n"
-                 ".TP\n.B 130\ninterrupted; records written so far are kept\n"
-                 ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
-                 "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
-                 "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
+    bn_text_puts(
+        &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
+               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage\n"
+               ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
+               "disk full, other file damaged\n"
+               ".TP\n.B 130\ninterrupted; records written so far are kept\n"
+               ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
+               "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
+               "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
     fputs(text.data, stdout);
     bn_text_free(&text);
 }

@@ -18,13 +18,19 @@ typedef struct option_row {
     size_t offset;
     const char *fallback; /* NULL: none */
     unsigned commands;
-    double least;         /* NUMBER and REAL */
+    double least; /* NUMBER and REAL */
     const char *text;
 } option_row;
 
 #define AT(member) offsetof(hn_options, member)
-enum { RUN = HN_CMD_RUN, VERIFY = HN_CMD_VERIFY, TABLE = HN_CMD_TABLE, LIST = HN_CMD_LIST,
-       SELFTEST = HN_CMD_SELFTEST, ALL = RUN | VERIFY | TABLE | LIST | SELFTEST };
+enum {
+    RUN = HN_CMD_RUN,
+    VERIFY = HN_CMD_VERIFY,
+    TABLE = HN_CMD_TABLE,
+    LIST = HN_CMD_LIST,
+    SELFTEST = HN_CMD_SELFTEST,
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST
+};
 
 static const option_row rows[] = {
     {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST, 0,
@@ -46,8 +52,8 @@ static const option_row rows[] = {
      "nhwc, nchw, or auto: what suits the runtime"},
     {"runtime", "NAME,...", TEXT, AT(runtime), "cpu", RUN | VERIFY | SELFTEST, 0,
      "runtimes (bench list runtimes), or paths of PJRT plugins"},
-    {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL, RUN | VERIFY | SELFTEST,
-     0, "option for the plugin's client; may be repeated"},
+    {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL, RUN | VERIFY | SELFTEST, 0,
+     "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL, RUN | VERIFY | SELFTEST, 0,
      "compiler option for every executable; may be repeated"},
     {"label", "TEXT", TEXT, AT(label), "", RUN, 0,
@@ -162,8 +168,7 @@ static bn_code set_value(hn_options *options, const option_row *row, const char 
 }
 
 /* The row of an option; *ANYWHERE is set when another command takes it. */
-static const option_row *find_row(unsigned command, const char *name, size_t length,
-                                  bool *anywhere)
+static const option_row *find_row(unsigned command, const char *name, size_t length, bool *anywhere)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (strlen(rows[i].name) != length || strncmp(rows[i].name, name, length) != 0)

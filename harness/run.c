@@ -94,8 +94,8 @@ static void run_one(run_state *run, hn_experiment *e, size_t number, size_t of)
     hn_outcome outcome = {0};
     bn_status st = {.code = BN_OK};
     hn_experiment_title(e, title, sizeof title);
-    json_t *request = json_pack("{ss so}", "job", "measure", "experiment",
-                                hn_experiment_to_json(e));
+    json_t *request =
+        json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
     hn_job job = {request, title, number, of, e->timeout, run->options->verbose};
     bn_code code = hn_supervise(&job, &outcome, &st);
     json_decref(request);

@@ -140,22 +140,22 @@ bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *
     while (e->xla_flag[flags])
         flags++;
     model_options network = {.small = strcmp(w->variant, "small") == 0,
-                           .train = strcmp(w->phase, "train") == 0,
-                           .batch = w->batch,
-                           .image = w->image,
-                           .dtype = tg_dtype_parse(w->dtype),
-                           .layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
-                                     : strcmp(w->layout, "nhwc") == 0
-                                         ? MODEL_NHWC
-                                         : hn_layout_for_runtime(w->runtime, s->path),
-                           .seed = w->seed,
-                           .keep_gradients = o->keep_gradients,
-                           .keep_stages = o->keep_stages};
+                             .train = strcmp(w->phase, "train") == 0,
+                             .batch = w->batch,
+                             .image = w->image,
+                             .dtype = tg_dtype_parse(w->dtype),
+                             .layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
+                                       : strcmp(w->layout, "nhwc") == 0
+                                           ? MODEL_NHWC
+                                           : hn_layout_for_runtime(w->runtime, s->path),
+                             .seed = w->seed,
+                             .keep_gradients = o->keep_gradients,
+                             .keep_stages = o->keep_stages};
     mode_options way = {.graphs = (unsigned)w->graphs,
-                         .in_flight = w->in_flight,
-                         .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
-                         .precision = o->precision,
-                         .compile = {.flags = e->xla_flag, .flag_count = flags}};
+                        .in_flight = w->in_flight,
+                        .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                        .precision = o->precision,
+                        .compile = {.flags = e->xla_flag, .flag_count = flags}};
     hn_report_progress("preparing", 0, 0);
     bn_code code = model_new(w->model, &network, &s->instance, st);
     if (code == BN_OK)
@@ -208,8 +208,7 @@ json_t *hn_session_describe(const hn_session *s)
         (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
         attributes_json(p->attributes, p->attribute_count), "platform",
         rt_client_platform(s->client), "platform_version", rt_client_platform_version(s->client),
-        "devices", (int)rt_client_device_count(s->client), "device", "kind", d->kind,
-        "description", d->description, "attributes",
-        attributes_json(d->attributes, d->attribute_count), "options", options, "compile_flags",
-        flags);
+        "devices", (int)rt_client_device_count(s->client), "device", "kind", d->kind, "description",
+        d->description, "attributes", attributes_json(d->attributes, d->attribute_count), "options",
+        options, "compile_flags", flags);
 }

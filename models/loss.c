@@ -11,7 +11,7 @@ tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x)
     static const int rows = 0;
     if (tg_tensor_type(x)->dtype != TG_F32)
         x = tg_convert(t, x, TG_F32);
-    const tg_type type = *tg_tensor_type(x);           /* (B, K) */
+    const tg_type type = *tg_tensor_type(x); /* (B, K) */
     /* The maximum only keeps exp in range; its gradient would be zero. */
     tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << 1)); /* (B) */
     x = tg_sub(t, x, tg_broadcast(t, highest, type.rank, type.dims, &rows));

@@ -262,8 +262,7 @@ static bn_code record_graph(void *context, const tg_graph *graph, mode_program *
     }
     for (size_t i = 0; g && code == BN_OK && i < graph->input_count; i++) {
         code = find_source(r, graph->inputs[i], &g->inputs[i], st);
-        if (code == BN_OK && g->inputs[i].variable &&
-            !guard_add(r->capture, g->inputs[i].variable))
+        if (code == BN_OK && g->inputs[i].variable && !guard_add(r->capture, g->inputs[i].variable))
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for guards");
     }
     for (size_t o = 0; code == BN_OK && o < graph->output_count; o++) {
@@ -350,8 +349,7 @@ static bn_code record_moves(recorder *r, bn_status *st)
         size_t k = m->targets.count;
         while (k > 0 && m->targets.items[k - 1] != variable)
             k--;
-        if (tg_input_variable(value) ||
-            (k > 0 && m->buffers.items[k - 1] == tg_tensor_data(value)))
+        if (tg_input_variable(value) || (k > 0 && m->buffers.items[k - 1] == tg_tensor_data(value)))
             continue;
         capture_source source;
         capture_move *move = calloc(1, sizeof *move);

@@ -58,8 +58,8 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
     if (code == BN_OK && !is_whole(data, size))
         code = BN_FORMAT;
     if (code == BN_OK)
-        code = rt_executable_load(m->client, data + HEAD_BYTES, size - HEAD_BYTES, &executable,
-                                  &st);
+        code =
+            rt_executable_load(m->client, data + HEAD_BYTES, size - HEAD_BYTES, &executable, &st);
     if (code != BN_OK)
         m->counters[BN_COUNTER_DISK_REJECTS]++;
     free(data);

@@ -58,8 +58,8 @@ static bn_code eager_node(void *context, tg_trace *trace, tg_node *node, bn_stat
     return code;
 }
 
-static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void *host,
-                          size_t size, bn_status *st)
+static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
+                          bn_status *st)
 {
     tg_tensor *variable = tg_input_variable(value);
     rt_buffer *buffer = tg_tensor_data(variable ? variable : value);
@@ -71,8 +71,7 @@ static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void
 
 static void eager_begin(mode *m)
 {
-    tg_trace_set_hooks(m->trace,
-                       &(tg_hooks){.context = m, .node = eager_node, .read = eager_read});
+    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .node = eager_node, .read = eager_read});
 }
 
 /* A value becomes the contents of the first variable that asks; others, and

@@ -117,8 +117,10 @@ bn_code mode_create(const char *name, rt_client *client, const mode_options *opt
         return bn_fail(st, BN_NOT_FOUND, "no mode is called %s (eager, lazy, capture)", name);
     unsigned graphs = options->graphs ? options->graphs : 1;
     if (graphs != 1 && !kind->cuts_graphs)
-        return bn_fail(st, BN_INVALID, "%s mode runs a step as it comes; only capture cuts it "
-                       "into %u graphs", name, graphs);
+        return bn_fail(st, BN_INVALID,
+                       "%s mode runs a step as it comes; only capture cuts it "
+                       "into %u graphs",
+                       name, graphs);
     mode *m = calloc(1, sizeof *m);
     if (!m)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
@@ -154,9 +156,8 @@ void mode_destroy(mode *m)
         free(m->rows.items[i]);
     for (size_t i = 0; i <= m->flight_count && m->flights; i++)
         mode_list_free(&m->flights[i].events);
-    mode_list *lists[] = {&m->rows,    &m->arguments,   &m->results, &m->targets,
-                          &m->buffers, &m->temporaries, &m->retired, &m->events,
-                          &m->slots};
+    mode_list *lists[] = {&m->rows,        &m->arguments, &m->results, &m->targets, &m->buffers,
+                          &m->temporaries, &m->retired,   &m->events,  &m->slots};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         mode_list_free(lists[i]);
     tg_trace_free(m->trace);

@@ -4,8 +4,8 @@
  */
 #include "modes/mode_priv.h"
 
-static bn_code lazy_read(void *context, tg_trace *trace, tg_tensor *value, void *host,
-                         size_t size, bn_status *st)
+static bn_code lazy_read(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
+                         bn_status *st)
 {
     mode *m = context;
     tg_tensor *variable = tg_input_variable(value);

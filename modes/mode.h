@@ -34,11 +34,11 @@ typedef struct mode_call {
 } mode_call;
 
 typedef struct mode_options {
-    unsigned graphs;          /* capture: 1, 2, 3 or 5; 0 is 1; other modes: 1 */
-    int in_flight;            /* steps dispatched and not awaited; 0 and 1: serial */
-    size_t cache_entries;     /* executables kept in memory; 0: 1024 */
-    const char *cache_dir;    /* folder of serialized executables, or NULL */
-    tg_precision precision;   /* of matrix products and convolutions */
+    unsigned graphs;        /* capture: 1, 2, 3 or 5; 0 is 1; other modes: 1 */
+    int in_flight;          /* steps dispatched and not awaited; 0 and 1: serial */
+    size_t cache_entries;   /* executables kept in memory; 0: 1024 */
+    const char *cache_dir;  /* folder of serialized executables, or NULL */
+    tg_precision precision; /* of matrix products and convolutions */
     rt_compile_options compile;
 } mode_options;
 
@@ -83,7 +83,7 @@ const int64_t *mode_counters(const mode *m);
 /* One executable of a step and its figures; a row for each graph, in order of
  * first execution. Eager: a row for each op name, figures added up. */
 typedef struct mode_execution {
-    char label[64]; /* "step", "forward", ...; the op in eager mode */
+    char label[64];  /* "step", "forward", ...; the op in eager mode */
     char module[80]; /* name of the module in the text, which profilers show */
     char fingerprint[33];
     int64_t per_step; /* executions in the last step */
@@ -109,8 +109,7 @@ const mode_execution *mode_execution_at(const mode *m, size_t index);
  * only. The slope of pjrt_ns over REPEAT is the device time (docs of the
  * harness say when it is not).
  */
-BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat,
-                                    bn_status *st);
+BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, bn_status *st);
 
 /* StableHLO text of execution row INDEX's program as it was compiled (owned by
  * the mode), for reports and tests. */

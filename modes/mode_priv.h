@@ -17,7 +17,7 @@ typedef struct mode_program mode_program;
 /* A row of figures; several programs share one in eager mode. */
 typedef struct mode_row_figures {
     mode_execution view;
-    uint64_t step;          /* step that view.per_step counts */
+    uint64_t step;               /* step that view.per_step counts */
     const mode_program *program; /* whose text it is; NULL once evicted */
 } mode_row_figures;
 
@@ -90,7 +90,7 @@ struct mode {
     mode_list events;             /* completions of the step */
     mode_flight *flights;         /* ring of steps not awaited */
     size_t flight_count, flight_first, flight_used;
-    unsigned probe_repeat;        /* 0: not probing */
+    unsigned probe_repeat; /* 0: not probing */
 
     mode_capture *captures; /* capture.c */
     mode_list slots;        /* results of a replay, by slot */

@@ -16,7 +16,7 @@
 /* ---- names ------------------------------------------------------------------- */
 
 static const char *const phase_names[TG_PHASE_COUNT] = {
-    [TG_PHASE_INPUT] = "input",       [TG_PHASE_FORWARD] = "forward",
+    [TG_PHASE_INPUT] = "input",           [TG_PHASE_FORWARD] = "forward",
     [TG_PHASE_STATISTICS] = "statistics", [TG_PHASE_BACKWARD] = "backward",
     [TG_PHASE_UPDATE] = "update",
 };
@@ -75,8 +75,7 @@ static void cache_evict_oldest(mode *m)
 {
     size_t oldest = m->cache_slots;
     for (size_t i = 0; i < m->cache_slots; i++)
-        if (m->cache[i] &&
-            (oldest == m->cache_slots || m->cache[i]->used < m->cache[oldest]->used))
+        if (m->cache[i] && (oldest == m->cache_slots || m->cache[i]->used < m->cache[oldest]->used))
             oldest = i;
     mode_program_release(m->cache[oldest]);
     m->cache[oldest] = NULL;
@@ -201,8 +200,8 @@ static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_statu
         m->counters[BN_COUNTER_DISK_HITS]++;
     } else {
         mode_clock(m, BN_PART_COMPILE);
-        bn_code code = rt_compile(m->client, p->text, p->text_length, &m->options.compile,
-                                  &p->executable, st);
+        bn_code code =
+            rt_compile(m->client, p->text, p->text_length, &m->options.compile, &p->executable, st);
         if (code != BN_OK)
             return code;
         m->counters[BN_COUNTER_COMPILES]++;

@@ -13,7 +13,7 @@
 #include "runtime/base.h"
 #include "runtime/ledger.h"
 
-#define RES_TEXT 64
+#define RES_TEXT           64
 #define RES_SCHEMA_VERSION 1
 
 /* What was asked for: with the runtime's sha256 it is the experiment's identity. */
@@ -25,25 +25,25 @@ typedef struct res_experiment {
     int graphs;
     int batch;
     int image;
-    char dtype[16];   /* "f32", "bf16" */
-    char layout[16];  /* "nhwc", "nchw" */
+    char dtype[16];    /* "f32", "bf16" */
+    char layout[16];   /* "nhwc", "nchw" */
     char runtime[256]; /* name or path as the user gave it */
-    int in_flight;    /* 1 is the serial regime */
+    int in_flight;     /* 1 is the serial regime */
     uint64_t seed;
 } res_experiment;
 
 /* One graph (executable) of the step and what became of it. In eager mode one
  * row stands for all executions of one op in a step. */
 typedef struct res_execution {
-    char graph[RES_TEXT];    /* "step", "forward", ... or the op's name */
-    int per_step;            /* executions of it in one step */
+    char graph[RES_TEXT]; /* "step", "forward", ... or the op's name */
+    int per_step;         /* executions of it in one step */
     int arguments, results;
     int64_t nodes;
-    char fingerprint[33];    /* structural hash, hex */
+    char fingerprint[33]; /* structural hash, hex */
     int64_t text_bytes;
     uint64_t lower_ns, compile_ns; /* of its first compile; 0 when loaded from disk */
     bool from_disk;
-    double flops, bytes;            /* by our op table, per execution */
+    double flops, bytes; /* by our op table, per execution */
     int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
     /* Raw samples, one execution each, submit to ready, each execution awaited
      * alone (serial). */
@@ -57,23 +57,23 @@ typedef struct res_execution {
 
 typedef struct res_record {
     res_experiment experiment;
-    char id[RES_TEXT];      /* unique: UTC time, host, process, a counter */
-    bn_code status;         /* BN_OK, or the class of the failure */
-    char message[1024];     /* of the failure */
+    char id[RES_TEXT];  /* unique: UTC time, host, process, a counter */
+    bn_code status;     /* BN_OK, or the class of the failure */
+    char message[1024]; /* of the failure */
     bool simulated;
     /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
     size_t step_count;
-    uint64_t *wall_ns;      /* [step] */
-    uint64_t *part_ns;      /* [step][BN_PART_COUNT] */
+    uint64_t *wall_ns; /* [step] */
+    uint64_t *part_ns; /* [step][BN_PART_COUNT] */
     /* Steps before the measured ones, with compiles; wall time only. */
     size_t warmup_count;
     uint64_t *warmup_wall_ns;
     bool warmup_stationary; /* false: the limit ended the warm-up */
     res_execution *executions;
     size_t execution_count;
-    int64_t counters[BN_COUNTER_COUNT];        /* over the whole experiment */
-    int64_t step_counters[BN_COUNTER_COUNT];   /* over the measured steps */
-    double loss;            /* of the last measured step, NaN when there is none */
+    int64_t counters[BN_COUNTER_COUNT];      /* over the whole experiment */
+    int64_t step_counters[BN_COUNTER_COUNT]; /* over the measured steps */
+    double loss;                             /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
      * A JSON object, owned by the record. Tables know one member of it,
@@ -153,7 +153,12 @@ double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /* ---- tables ------------------------------------------------------------ */
 
-typedef enum res_format { RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV, RES_TABLE_JSON } res_format;
+typedef enum res_format {
+    RES_TABLE_TEXT,
+    RES_TABLE_MARKDOWN,
+    RES_TABLE_CSV,
+    RES_TABLE_JSON
+} res_format;
 /* "text", "md", "csv", "json". */
 BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
 

@@ -103,12 +103,12 @@ typedef struct res_speedup_row {
     bool first_of_cell, first_of_block;
     bool base; /* the lazy record that the others of the cell are compared with */
     double nodes_per_step;
-    double trace_ns;    /* trace, hash and lookup of a step, median */
+    double trace_ns;       /* trace, hash and lookup of a step, median */
     res_interval overhead; /* of an execution, mean over those of a step */
-    double device_ns;   /* of a step */
-    double executions;  /* a step */
-    double compile_ns;  /* lowering and compile calls of all graphs */
-    const char *source; /* of the device time */
+    double device_ns;      /* of a step */
+    double executions;     /* a step */
+    double compile_ns;     /* lowering and compile calls of all graphs */
+    const char *source;    /* of the device time */
     res_interval wall;
     res_interval speedup; /* lazy wall over this wall; NaN without a base */
     bool other_build;     /* the lazy record is of another build of the runtime */

@@ -244,8 +244,7 @@ static json_t *row_json(const res_speedup_row *row)
     json_object_set_new(object, "nodes_per_step", res_json_real(row->nodes_per_step));
     json_object_set_new(object, "executions_per_step", res_json_real(row->executions));
     json_object_set_new(object, "trace_ns", res_json_real(row->trace_ns));
-    json_object_set_new(object, "overhead_per_execution_ns",
-                        res_json_real(row->overhead.estimate));
+    json_object_set_new(object, "overhead_per_execution_ns", res_json_real(row->overhead.estimate));
     json_object_set_new(object, "overhead_low_ns", res_json_real(row->overhead.low));
     json_object_set_new(object, "overhead_high_ns", res_json_real(row->overhead.high));
     json_object_set_new(object, "device_per_step_ns", res_json_real(row->device_ns));

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BN_MUST_USE    __attribute__((warn_unused_result))
+#define BN_MUST_USE     __attribute__((warn_unused_result))
 #define BN_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /*

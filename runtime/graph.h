@@ -137,7 +137,11 @@ tg_trace *tg_trace_new(void);
 void tg_trace_free(tg_trace *trace); /* NULL allowed */
 void tg_trace_set_hooks(tg_trace *trace, const tg_hooks *hooks);
 
-typedef enum tg_precision { TG_PRECISION_DEFAULT, TG_PRECISION_HIGH, TG_PRECISION_HIGHEST } tg_precision;
+typedef enum tg_precision {
+    TG_PRECISION_DEFAULT,
+    TG_PRECISION_HIGH,
+    TG_PRECISION_HIGHEST
+} tg_precision;
 /* Precision asked of matrix products and convolutions from here on. */
 void tg_trace_set_precision(tg_trace *trace, tg_precision precision);
 
@@ -182,15 +186,15 @@ void tg_hold(tg_trace *trace, tg_tensor *value);
  */
 typedef struct tg_graph {
     const tg_trace *trace;
-    unsigned group;               /* the phase group it was cut for */
+    unsigned group; /* the phase group it was cut for */
     tg_phase first_phase, last_phase;
-    tg_hash hash;                 /* of structure, outputs and donations */
+    tg_hash hash; /* of structure, outputs and donations */
     tg_tensor **inputs;
     tg_tensor **outputs;
-    tg_tensor **target;           /* [output]: variable that it becomes, or NULL */
-    int32_t *donor;               /* [output]: input whose memory it takes over, or -1 */
+    tg_tensor **target; /* [output]: variable that it becomes, or NULL */
+    int32_t *donor;     /* [output]: input whose memory it takes over, or -1 */
     size_t input_count, output_count;
-    size_t first_node, end_node;  /* nodes of the trace that can be in it */
+    size_t first_node, end_node; /* nodes of the trace that can be in it */
 } tg_graph;
 
 /*
@@ -380,8 +384,8 @@ tg_tensor *tg_select_and_scatter(tg_trace *trace, tg_tensor *x, tg_tensor *sourc
  * biased variance and also gives mean and variance of the batch.
  */
 tg_tensor *tg_batch_norm_training(tg_trace *trace, tg_tensor *x, tg_tensor *scale,
-                                  tg_tensor *offset, double epsilon, int feature,
-                                  tg_tensor **mean, tg_tensor **variance);
+                                  tg_tensor *offset, double epsilon, int feature, tg_tensor **mean,
+                                  tg_tensor **variance);
 tg_tensor *tg_batch_norm_inference(tg_trace *trace, tg_tensor *x, tg_tensor *scale,
                                    tg_tensor *offset, tg_tensor *mean, tg_tensor *variance,
                                    double epsilon, int feature);

@@ -14,7 +14,8 @@
 #define BN_LEDGER_PARTS(X)                                                                         \
     X(INPUT, input, "host batch prepared and sent to the device")                                  \
     X(TRACE, trace, "model function run, nodes appended and hashed")                               \
-    X(HASH, hash, "trace closed into the hash; captured: guards checked, and inputs gathered with them")         \
+    X(HASH, hash,                                                                                  \
+      "trace closed into the hash; captured: guards checked, and inputs gathered with them")       \
     X(LOOKUP, lookup, "compile cache searched, in memory and on disk")                             \
     X(LOWER, lower, "StableHLO text written")                                                      \
     X(COMPILE, compile, "the plugin's compile call, or load of a stored executable")               \

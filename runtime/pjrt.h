@@ -84,14 +84,14 @@ BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_stat
 typedef struct rt_attribute {
     const char *name;
     enum { RT_ATTR_STRING, RT_ATTR_INT, RT_ATTR_INTS, RT_ATTR_FLOAT, RT_ATTR_BOOL } kind;
-    const char *text;     /* every kind, printed; ints as "1.2.3" */
-    int64_t integer;      /* INT and BOOL; for INTS the first one */
-    double real;          /* FLOAT */
+    const char *text; /* every kind, printed; ints as "1.2.3" */
+    int64_t integer;  /* INT and BOOL; for INTS the first one */
+    double real;      /* FLOAT */
 } rt_attribute;
 
 /* What is known of a loaded plugin; all owned by the plugin, valid for good. */
 typedef struct rt_plugin_info {
-    const char *path;   /* resolved */
+    const char *path; /* resolved */
     char sha256[BN_SHA256_TEXT];
     int api_major, api_minor; /* the plugin's */
     size_t api_bytes;         /* size of its function table */
@@ -162,8 +162,8 @@ BN_MUST_USE bn_code rt_client_memory(const rt_client *client, size_t device,
 /* ---- executables ----------------------------------------------------- */
 
 typedef struct rt_compile_options {
-    int device;                 /* index of the addressable device; 0 by default */
-    const char *const *flags;   /* XLA options "name=value", as in XLA_FLAGS; empty by default */
+    int device;               /* index of the addressable device; 0 by default */
+    const char *const *flags; /* XLA options "name=value", as in XLA_FLAGS; empty by default */
     size_t flag_count;
 } rt_compile_options;
 
@@ -216,9 +216,9 @@ BN_MUST_USE bn_code rt_executable_optimized(const rt_executable *executable, cha
  * check: a plugin accepts another type of the same size. Allocates nothing of
  * ours. Thread rule: one thread per client.
  */
-BN_MUST_USE bn_code rt_execute(rt_executable *executable, rt_buffer *const *arguments,
-                               size_t count, const int64_t *keep, size_t keep_count,
-                               rt_buffer **results, rt_event **done, bn_status *st);
+BN_MUST_USE bn_code rt_execute(rt_executable *executable, rt_buffer *const *arguments, size_t count,
+                               const int64_t *keep, size_t keep_count, rt_buffer **results,
+                               rt_event **done, bn_status *st);
 
 /* ---- buffers --------------------------------------------------------- */
 
@@ -229,13 +229,12 @@ BN_MUST_USE bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_
                                         bn_status *st);
 /* As above without waiting: DATA must stay unchanged until *HOST_DONE fires. */
 BN_MUST_USE bn_code rt_buffer_from_host_async(rt_client *client, const void *data, rt_dtype dtype,
-                                              const int64_t *dims, size_t rank,
-                                              rt_buffer **buffer, rt_event **host_done,
-                                              bn_status *st);
+                                              const int64_t *dims, size_t rank, rt_buffer **buffer,
+                                              rt_event **host_done, bn_status *st);
 /* Copies the buffer to DATA (dense row-major) and waits for it. SIZE must be
  * the size of the contents; a donated buffer is BN_INVALID. */
-BN_MUST_USE bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data,
-                                      size_t size, bn_status *st);
+BN_MUST_USE bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size_t size,
+                                      bn_status *st);
 BN_MUST_USE bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
                                    int64_t dims[RT_MAX_RANK], size_t *rank, bn_status *st);
 /* Waits until the buffer's contents are there; an execution error shows here. */

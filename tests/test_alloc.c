@@ -137,8 +137,9 @@ static void run(const char *name, unsigned graphs, int in_flight, int steps)
     atomic_store(&watching, false);
     long grown = resident() - before;
     assert_ok(mode_drain(m, &st), &st);
-    print_message("%s, %u graphs, in flight %d: ours %d, the plugin's %d allocations, %ld kB more\n",
-                  name, graphs, in_flight, atomic_load(&ours), atomic_load(&others), grown);
+    print_message(
+        "%s, %u graphs, in flight %d: ours %d, the plugin's %d allocations, %ld kB more\n", name,
+        graphs, in_flight, atomic_load(&ours), atomic_load(&others), grown);
     assert_int_equal(atomic_load(&ours), 0);
 #if OWN_MALLOC
     assert_true(atomic_load(&others) > 0); /* the watch was on */

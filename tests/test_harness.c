@@ -24,15 +24,15 @@ static void parse_fails(unsigned command, char *one, char *two, const char *text
     const char *word[1];
     int words;
     char *argv[] = {one, two};
-    assert_fails(hn_options_parse(command, two ? 2 : 1, argv, &o, word, 1, &words, &st),
-                 BN_INVALID, text, &st);
+    assert_fails(hn_options_parse(command, two ? 2 : 1, argv, &o, word, 1, &words, &st), BN_INVALID,
+                 text, &st);
 }
 
 static void options_take_values_and_defaults(void **state)
 {
     (void)state;
-    char *argv[] = {"--model",          "resnet18", "--steps=7", "--runtime-option", "a=1",
-                    "--runtime-option", "b=2",      "--verbose"};
+    char *argv[] = {"--model", "resnet18",         "--steps=7", "--runtime-option",
+                    "a=1",     "--runtime-option", "b=2",       "--verbose"};
     hn_options o = parse(HN_CMD_RUN, argv, 8);
     assert_string_equal(o.model, "resnet18");
     assert_string_equal(o.mode, "lazy");
@@ -64,14 +64,16 @@ static void options_refuse_nonsense(void **state)
 static void every_option_is_in_help_and_man(void **state)
 {
     (void)state;
-    static const char *const wanted[][2] = {
-        {"model", "model"},       {"mode", "mode"},         {"phase", "phase"},
-        {"batch", "batch"},       {"image", "image"},       {"dtype", "dtype"},
-        {"graphs", "graphs"},     {"runtime", "runtime"},   {"steps", "steps"},
-        {"min-time", "min\\-time"}, {"warmup", "warmup"},   {"in-flight", "in\\-flight"},
-        {"pin", "pin"},           {"cache-dir", "cache\\-dir"}, {"store", "store"},
-        {"format", "format"},     {"timeout", "timeout"},   {"seed", "seed"},
-        {"verbose", "verbose"}};
+    static const char *const wanted[][2] = {{"model", "model"},     {"mode", "mode"},
+                                            {"phase", "phase"},     {"batch", "batch"},
+                                            {"image", "image"},     {"dtype", "dtype"},
+                                            {"graphs", "graphs"},   {"runtime", "runtime"},
+                                            {"steps", "steps"},     {"min-time", "min\\-time"},
+                                            {"warmup", "warmup"},   {"in-flight", "in\\-flight"},
+                                            {"pin", "pin"},         {"cache-dir", "cache\\-dir"},
+                                            {"store", "store"},     {"format", "format"},
+                                            {"timeout", "timeout"}, {"seed", "seed"},
+                                            {"verbose", "verbose"}};
     bn_text help = {0}, man = {0};
     hn_options_help(HN_CMD_RUN, &help);
     hn_options_man(&man);
@@ -97,8 +99,8 @@ static size_t expand(hn_options *o, hn_experiment **list, bn_text *notes)
 static void lists_make_all_combinations(void **state)
 {
     (void)state;
-    char *argv[] = {"--model", "all",       "--mode",  "lazy,capture", "--phase",
-                    "train,infer", "--graphs", "1,5", "--batch", "1,4"};
+    char *argv[] = {"--model",     "all",      "--mode", "lazy,capture", "--phase",
+                    "train,infer", "--graphs", "1,5",    "--batch",      "1,4"};
     hn_options o = parse(HN_CMD_RUN, argv, 10);
     hn_experiment *list;
     bn_text notes = {0};
@@ -129,11 +131,16 @@ static void unknown_names_are_listed(void **state)
     static const struct {
         char *option, *value;
         const char *text;
-    } wrong[] = {{"--model", "resnet99", "resnet50"}, {"--mode", "fast", "capture"},
-                 {"--phase", "test", "infer"},        {"--dtype", "f8", "bf16"},
-                 {"--graphs", "4", "1, 2, 3, 5"},     {"--batch", "x", "'x'"},
-                 {"--layout", "hwcn", "nchw"},        {"--model", "resnet50,,", "empty"},
-                 {"--graphs", "2", "only training steps in capture"},   {"--in-flight", "0", "from 1"}};
+    } wrong[] = {{"--model", "resnet99", "resnet50"},
+                 {"--mode", "fast", "capture"},
+                 {"--phase", "test", "infer"},
+                 {"--dtype", "f8", "bf16"},
+                 {"--graphs", "4", "1, 2, 3, 5"},
+                 {"--batch", "x", "'x'"},
+                 {"--layout", "hwcn", "nchw"},
+                 {"--model", "resnet50,,", "empty"},
+                 {"--graphs", "2", "only training steps in capture"},
+                 {"--in-flight", "0", "from 1"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *argv[] = {wrong[i].option, wrong[i].value};
         hn_options o = parse(HN_CMD_RUN, argv, 2);

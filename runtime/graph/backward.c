@@ -15,7 +15,7 @@
 /* Work space: ACTIVE and GRADS are indexed by value number. */
 typedef struct sweep {
     tg_trace *t;
-    size_t node_count;  /* at the start: what is differentiated */
+    size_t node_count; /* at the start: what is differentiated */
     uint32_t value_count;
     uint8_t *active;
     tg_tensor **grads;
@@ -76,8 +76,7 @@ static void differentiate(sweep *s, const tg_node *node)
         return;
     s->t->scope = node->scope;
     if (!node->op->grad) {
-        tg_trace_fail(s->t, BN_NOT_SUPPORTED, "backward: %s is not differentiable",
-                      node->op->name);
+        tg_trace_fail(s->t, BN_NOT_SUPPORTED, "backward: %s is not differentiable", node->op->name);
         return;
     }
     node->op->grad(s->t, node, gout, need, gin);

@@ -32,7 +32,7 @@ static void graph_hash(tg_graph *g)
 {
     uint32_t head[4] = {g->group, (uint32_t)g->input_count, (uint32_t)g->output_count,
                         (uint32_t)g->first_node};
-    tg_hash h = tg_hash_absorb(g->trace->hash, head, sizeof head);
+    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
     uint32_t chunk[64];
     size_t n = 0;
     for (size_t i = 0; i < g->output_count; i++) {
@@ -305,8 +305,8 @@ static bool one_group(const unsigned group_of_phase[TG_PHASE_COUNT])
     return true;
 }
 
-bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT],
-                     tg_tensor *stop_at, tg_graph *const **graphs, size_t *count, bn_status *st)
+bn_code tg_trace_cut(tg_trace *t, const unsigned group_of_phase[TG_PHASE_COUNT], tg_tensor *stop_at,
+                     tg_graph *const **graphs, size_t *count, bn_status *st)
 {
     if (t->status.code != BN_OK)
         return tg_trace_status(t, st);

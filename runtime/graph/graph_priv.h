@@ -9,7 +9,7 @@
 #include "runtime/graph.h"
 
 #define TG_OP_NAME_BYTES 24
-#define TG_MAX_RESULTS 3
+#define TG_MAX_RESULTS   3
 
 typedef struct tg_scope {
     const struct tg_scope *parent;
@@ -51,10 +51,10 @@ struct tg_node {
     tg_tensor **operands; /* values only */
     tg_tensor *results;   /* contiguous */
     const tg_scope *scope;
-    uint32_t index;       /* in the trace */
+    uint32_t index; /* in the trace */
     uint16_t operand_count;
     uint8_t result_count;
-    uint8_t phase; /* tg_phase */
+    uint8_t phase;         /* tg_phase */
     tg_variable *variable; /* input nodes: whose entry value */
 };
 

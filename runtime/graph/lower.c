@@ -24,10 +24,8 @@ struct tg_lowering {
 };
 
 static const char *const phase_prefix[TG_PHASE_COUNT] = {
-    [TG_PHASE_INPUT] = "input/",
-    [TG_PHASE_FORWARD] = "",
-    [TG_PHASE_STATISTICS] = "statistics/",
-    [TG_PHASE_BACKWARD] = "backward/",
+    [TG_PHASE_INPUT] = "input/",           [TG_PHASE_FORWARD] = "",
+    [TG_PHASE_STATISTICS] = "statistics/", [TG_PHASE_BACKWARD] = "backward/",
     [TG_PHASE_UPDATE] = "update/",
 };
 
@@ -271,8 +269,8 @@ out:
 static void add_cost(const tg_node *node, tg_graph_cost *cost)
 {
     cost->nodes++;
-    cost->flops += node->op->flops ? node->op->flops(node)
-                                   : (double)tg_type_elements(&node->results[0].type);
+    cost->flops +=
+        node->op->flops ? node->op->flops(node) : (double)tg_type_elements(&node->results[0].type);
     for (size_t k = 0; k < node->operand_count; k++)
         cost->bytes += (double)tg_type_bytes(tg_operand_type(node, k));
     for (size_t r = 0; r < node->result_count; r++)

@@ -76,8 +76,8 @@ static bn_code infer_logical(const tg_node *node, bn_status *st)
 
 static bn_code infer_compare(const tg_node *node, bn_status *st)
 {
-    bn_code code = common_type(tg_operand_type(node, 0), tg_operand_type(node, 1),
-                               &node->results[0].type, st);
+    bn_code code =
+        common_type(tg_operand_type(node, 0), tg_operand_type(node, 1), &node->results[0].type, st);
     node->results[0].type.dtype = TG_BOOL;
     return code;
 }
@@ -361,57 +361,89 @@ GRADIENT(grad_convert)
 
 #define FAMILY "element-wise"
 
-static const tg_op op_neg = {"neg", "negate", FAMILY, "-x", 1, 1, 1, 0,
+static const tg_op op_neg = {"neg",        "negate",          FAMILY,   "-x", 1, 1, 1, 0,
                              infer_signed, tg_lowering_plain, grad_neg, NULL};
-static const tg_op op_abs = {"abs", "abs", FAMILY, "|x|", 1, 1, 1, 0,
-                             infer_signed, tg_lowering_plain, grad_abs, NULL};
-static const tg_op op_sign = {"sign", "sign", FAMILY, "-1, 0 or 1", 1, 1, 1, 0,
-                              infer_signed, tg_lowering_plain, grad_zero, NULL};
-static const tg_op op_floor = {"floor", "floor", FAMILY, "largest whole number not above x",
-                               1, 1, 1, 0, infer_float, tg_lowering_plain, grad_zero, NULL};
-static const tg_op op_exp = {"exp", "exponential", FAMILY, "e^x", 1, 1, 1, 0,
+static const tg_op op_abs = {
+    "abs", "abs", FAMILY, "|x|", 1, 1, 1, 0, infer_signed, tg_lowering_plain, grad_abs, NULL};
+static const tg_op op_sign = {"sign", "sign", FAMILY,       "-1, 0 or 1",      1,         1,
+                              1,      0,      infer_signed, tg_lowering_plain, grad_zero, NULL};
+static const tg_op op_floor = {"floor",     "floor",
+                               FAMILY,      "largest whole number not above x",
+                               1,           1,
+                               1,           0,
+                               infer_float, tg_lowering_plain,
+                               grad_zero,   NULL};
+static const tg_op op_exp = {"exp",       "exponential",     FAMILY,   "e^x", 1, 1, 1, 0,
                              infer_float, tg_lowering_plain, grad_exp, NULL};
-static const tg_op op_log = {"log", "log", FAMILY, "natural logarithm", 1, 1, 1, 0,
-                             infer_float, tg_lowering_plain, grad_log, NULL};
-static const tg_op op_log1p = {"log1p", "log_plus_one", FAMILY, "ln(1 + x)", 1, 1, 1, 0,
+static const tg_op op_log = {"log", "log", FAMILY,      "natural logarithm", 1,        1,
+                             1,     0,     infer_float, tg_lowering_plain,   grad_log, NULL};
+static const tg_op op_log1p = {"log1p",     "log_plus_one",    FAMILY,     "ln(1 + x)", 1, 1, 1, 0,
                                infer_float, tg_lowering_plain, grad_log1p, NULL};
-static const tg_op op_sqrt = {"sqrt", "sqrt", FAMILY, "square root", 1, 1, 1, 0,
-                              infer_float, tg_lowering_plain, grad_sqrt, NULL};
-static const tg_op op_rsqrt = {"rsqrt", "rsqrt", FAMILY, "1 / square root", 1, 1, 1, 0,
-                               infer_float, tg_lowering_plain, grad_rsqrt, NULL};
-static const tg_op op_tanh = {"tanh", "tanh", FAMILY, "hyperbolic tangent", 1, 1, 1, 0,
-                              infer_float, tg_lowering_plain, grad_tanh, NULL};
-static const tg_op op_logistic = {"logistic", "logistic", FAMILY, "1 / (1 + e^-x)", 1, 1, 1, 0,
-                                  infer_float, tg_lowering_plain, grad_logistic, NULL};
-static const tg_op op_sin = {"sin", "sine", FAMILY, "sine", 1, 1, 1, 0,
-                             infer_float, tg_lowering_plain, grad_sin, NULL};
-static const tg_op op_cos = {"cos", "cosine", FAMILY, "cosine", 1, 1, 1, 0,
-                             infer_float, tg_lowering_plain, grad_cos, NULL};
-static const tg_op op_not = {"not", "not", FAMILY, "logical or bitwise complement", 1, 1, 1, 0,
-                             infer_bits, tg_lowering_plain, NULL, NULL};
-static const tg_op op_add = {"add", "add", FAMILY, "a + b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_add, NULL};
-static const tg_op op_sub = {"sub", "subtract", FAMILY, "a - b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_sub, NULL};
-static const tg_op op_mul = {"mul", "multiply", FAMILY, "a * b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_mul, NULL};
-static const tg_op op_div = {"div", "divide", FAMILY, "a / b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_div, NULL};
-static const tg_op op_max = {"max", "maximum", FAMILY, "the larger of a and b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_max, NULL};
-static const tg_op op_min = {"min", "minimum", FAMILY, "the smaller of a and b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_min, NULL};
-static const tg_op op_pow = {"pow", "power", FAMILY, "a to the power b", 2, 2, 1, 0,
-                             infer_binary, lower_binary, grad_pow, NULL};
-static const tg_op op_and = {"and", "and", FAMILY, "logical or bitwise and", 2, 2, 1, 0,
-                             infer_logical, lower_binary, NULL, NULL};
-static const tg_op op_or = {"or", "or", FAMILY, "logical or bitwise or", 2, 2, 1, 0,
-                            infer_logical, lower_binary, NULL, NULL};
-static const tg_op op_compare = {"compare", "compare", FAMILY, "eq, ne, lt, le, gt or ge", 2, 2, 1,
-                                 sizeof(tg_compare_attributes), infer_compare, lower_compare, NULL,
+static const tg_op op_sqrt = {"sqrt", "sqrt", FAMILY,      "square root",     1,         1,
+                              1,      0,      infer_float, tg_lowering_plain, grad_sqrt, NULL};
+static const tg_op op_rsqrt = {"rsqrt", "rsqrt", FAMILY,      "1 / square root", 1,          1,
+                               1,       0,       infer_float, tg_lowering_plain, grad_rsqrt, NULL};
+static const tg_op op_tanh = {"tanh", "tanh", FAMILY,      "hyperbolic tangent", 1,         1,
+                              1,      0,      infer_float, tg_lowering_plain,    grad_tanh, NULL};
+static const tg_op op_logistic = {
+    "logistic",        "logistic",    FAMILY, "1 / (1 + e^-x)", 1, 1, 1, 0, infer_float,
+    tg_lowering_plain, grad_logistic, NULL};
+static const tg_op op_sin = {
+    "sin", "sine", FAMILY, "sine", 1, 1, 1, 0, infer_float, tg_lowering_plain, grad_sin, NULL};
+static const tg_op op_cos = {"cos", "cosine", FAMILY,      "cosine",          1,        1,
+                             1,     0,        infer_float, tg_lowering_plain, grad_cos, NULL};
+static const tg_op op_not = {"not",      "not",
+                             FAMILY,     "logical or bitwise complement",
+                             1,          1,
+                             1,          0,
+                             infer_bits, tg_lowering_plain,
+                             NULL,       NULL};
+static const tg_op op_add = {"add", "add", FAMILY,       "a + b",      2,        2,
+                             1,     0,     infer_binary, lower_binary, grad_add, NULL};
+static const tg_op op_sub = {"sub", "subtract", FAMILY,       "a - b",      2,        2,
+                             1,     0,          infer_binary, lower_binary, grad_sub, NULL};
+static const tg_op op_mul = {"mul", "multiply", FAMILY,       "a * b",      2,        2,
+                             1,     0,          infer_binary, lower_binary, grad_mul, NULL};
+static const tg_op op_div = {"div", "divide", FAMILY,       "a / b",      2,        2,
+                             1,     0,        infer_binary, lower_binary, grad_div, NULL};
+static const tg_op op_max = {
+    "max",        "maximum", FAMILY, "the larger of a and b", 2, 2, 1, 0, infer_binary,
+    lower_binary, grad_max,  NULL};
+static const tg_op op_min = {
+    "min",        "minimum", FAMILY, "the smaller of a and b", 2, 2, 1, 0, infer_binary,
+    lower_binary, grad_min,  NULL};
+static const tg_op op_pow = {"pow", "power", FAMILY,       "a to the power b", 2,        2,
+                             1,     0,       infer_binary, lower_binary,       grad_pow, NULL};
+static const tg_op op_and = {
+    "and",        "and", FAMILY, "logical or bitwise and", 2, 2, 1, 0, infer_logical,
+    lower_binary, NULL,  NULL};
+static const tg_op op_or = {"or", "or", FAMILY, "logical or bitwise or", 2,
+                            2,    1,    0,      infer_logical,           lower_binary,
+                            NULL, NULL};
+static const tg_op op_compare = {"compare",
+                                 "compare",
+                                 FAMILY,
+                                 "eq, ne, lt, le, gt or ge",
+                                 2,
+                                 2,
+                                 1,
+                                 sizeof(tg_compare_attributes),
+                                 infer_compare,
+                                 lower_compare,
+                                 NULL,
                                  NULL};
-static const tg_op op_select = {"select", "select", FAMILY, "a where the predicate holds, else b",
-                                3, 3, 1, 0, infer_select, lower_select, grad_select, NULL};
+static const tg_op op_select = {"select",
+                                "select",
+                                FAMILY,
+                                "a where the predicate holds, else b",
+                                3,
+                                3,
+                                1,
+                                0,
+                                infer_select,
+                                lower_select,
+                                grad_select,
+                                NULL};
 
 static bn_code infer_convert(const tg_node *node, bn_status *st)
 {
@@ -421,15 +453,24 @@ static bn_code infer_convert(const tg_node *node, bn_status *st)
     return code;
 }
 
-static const tg_op op_convert = {"convert", "convert", FAMILY, "to another element type", 1, 1, 1,
-                                 sizeof(tg_convert_attributes), infer_convert, tg_lowering_plain,
-                                 grad_convert, tg_op_no_flops};
+static const tg_op op_convert = {"convert",
+                                 "convert",
+                                 FAMILY,
+                                 "to another element type",
+                                 1,
+                                 1,
+                                 1,
+                                 sizeof(tg_convert_attributes),
+                                 infer_convert,
+                                 tg_lowering_plain,
+                                 grad_convert,
+                                 tg_op_no_flops};
 
 const tg_op *const tg_ops_elementwise[] = {
-    &op_neg,  &op_abs,      &op_sign, &op_floor, &op_exp, &op_log, &op_log1p,
-    &op_sqrt, &op_rsqrt,    &op_tanh, &op_logistic, &op_sin, &op_cos, &op_not,
-    &op_add,  &op_sub,      &op_mul,  &op_div,   &op_max, &op_min, &op_pow,
-    &op_and,  &op_or,       &op_compare, &op_select, &op_convert, NULL};
+    &op_neg,  &op_abs,   &op_sign,    &op_floor,    &op_exp,     &op_log, &op_log1p,
+    &op_sqrt, &op_rsqrt, &op_tanh,    &op_logistic, &op_sin,     &op_cos, &op_not,
+    &op_add,  &op_sub,   &op_mul,     &op_div,      &op_max,     &op_min, &op_pow,
+    &op_and,  &op_or,    &op_compare, &op_select,   &op_convert, NULL};
 
 /* ---- public calls ------------------------------------------------------------------ */
 

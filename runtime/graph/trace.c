@@ -3,9 +3,9 @@
  *
  * This is the path that runs for every op of every lazy step, so it allocates
  * from arenas only and touches each node once: resolve operands, infer the
- * type, join the hash. The hash chains one record per node through XXH3
- * (128 bits); a record holds the op's name, its attributes and its operands'
- * numbers, which say everything about the node that a program can depend on.
+ * type, join the hash. Each node leaves a record, its op's name, attributes and
+ * operands' numbers, which say everything about the node that a program can
+ * depend on; records are chained through XXH3 (128 bits) a page at a time.
  */
 #define XXH_INLINE_ALL
 #include "runtime/graph/trace_priv.h"
@@ -101,6 +101,87 @@ static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
     return tensor->trace == t && tensor->epoch == t->epoch;
 }
 
+/* ---- hash ----------------------------------------------------------------- */
+
+tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size)
+{
+    char record[RECORD_BYTES];
+    const char *next = bytes;
+    do {
+        size_t room = sizeof record - sizeof hash;
+        size_t take = size < room ? size : room;
+        memcpy(record, &hash, sizeof hash);
+        memcpy(record + sizeof hash, next, take);
+        XXH128_hash_t h = XXH3_128bits(record, sizeof hash + take);
+        hash = (tg_hash){h.low64, h.high64};
+        next += take;
+        size -= take;
+    } while (size > 0);
+    return hash;
+}
+
+/* What is written down and not yet hashed starts with the hash so far. */
+static void record_begin(tg_trace *t, tg_hash hash)
+{
+    t->hash = hash;
+    memcpy(t->record, &hash, sizeof hash);
+    t->record_used = sizeof hash;
+}
+
+tg_hash tg_trace_hash(const tg_trace *t)
+{
+    if (t->record_used == sizeof t->hash)
+        return t->hash;
+    XXH128_hash_t h = XXH3_128bits(t->record, t->record_used);
+    return (tg_hash){h.low64, h.high64};
+}
+
+/* Room for SIZE bytes of the record; what was there before is hashed when it
+ * does not fit. NULL when it never will. */
+static char *record_room(tg_trace *t, size_t size)
+{
+    if (t->record_used + size > sizeof t->record)
+        record_begin(t, tg_trace_hash(t));
+    if (t->record_used + size > sizeof t->record)
+        return NULL;
+    char *at = t->record + t->record_used;
+    t->record_used += size;
+    return at;
+}
+
+static void record_mark(tg_trace *t, uint32_t mark)
+{
+    memcpy(record_room(t, sizeof mark), &mark, sizeof mark);
+}
+
+/* One record per node: op, number of operands, attributes, operands' numbers.
+ * Records are hashed together when the page is full. */
+static void hash_node(tg_trace *t, const tg_node *node)
+{
+    const tg_op *op = node->op;
+    uint32_t count = node->operand_count;
+    size_t size = sizeof op->name + sizeof count + op->attribute_bytes + count * sizeof(uint32_t);
+    char *at = record_room(t, size), *large = NULL;
+    if (!at) {
+        at = large = bn_arena_alloc(t->arena, size);
+        if (!large) {
+            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", count);
+            return;
+        }
+    }
+    memcpy(at, op->name, sizeof op->name);
+    at += sizeof op->name;
+    memcpy(at, &count, sizeof count);
+    at += sizeof count;
+    if (op->attribute_bytes)
+        memcpy(at, node->attributes, op->attribute_bytes);
+    at += op->attribute_bytes;
+    for (uint32_t i = 0; i < count; i++, at += sizeof(uint32_t))
+        memcpy(at, &node->operands[i]->id, sizeof(uint32_t));
+    if (large)
+        record_begin(t, tg_hash_absorb(t->hash, large, size));
+}
+
 /* ---- life of a trace ---------------------------------------------------- */
 
 tg_trace *tg_trace_new(void)
@@ -155,7 +236,7 @@ void tg_trace_begin(tg_trace *t)
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
     t->scope = NULL;
-    t->hash = (tg_hash){0, 0};
+    record_begin(t, (tg_hash){0, 0});
     t->node_count = 0;
     t->value_count = 0;
     t->input_count = 0;
@@ -194,18 +275,12 @@ size_t tg_trace_node_count(const tg_trace *t)
     return t->node_count;
 }
 
-tg_hash tg_trace_hash(const tg_trace *t)
-{
-    return t->hash;
-}
-
 tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
 {
     tg_phase before = t->phase;
     if (phase != before) {
         /* Phases decide where a step is cut, so they belong to its structure. */
-        int32_t mark = (int32_t)phase;
-        t->hash = tg_hash_absorb(t->hash, &mark, sizeof mark);
+        record_mark(t, (uint32_t)phase);
         t->phase = phase;
     }
     return before;
@@ -237,59 +312,6 @@ void tg_scope_write(const tg_scope *scope, bn_text *out)
         bn_text_putc(out, '.');
     }
     bn_text_puts(out, scope->name);
-}
-
-/* ---- hash ----------------------------------------------------------------- */
-
-tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size)
-{
-    char record[RECORD_BYTES];
-    const char *next = bytes;
-    do {
-        size_t room = sizeof record - sizeof hash;
-        size_t take = size < room ? size : room;
-        memcpy(record, &hash, sizeof hash);
-        memcpy(record + sizeof hash, next, take);
-        XXH128_hash_t h = XXH3_128bits(record, sizeof hash + take);
-        hash = (tg_hash){h.low64, h.high64};
-        next += take;
-        size -= take;
-    } while (size > 0);
-    return hash;
-}
-
-/* One record per node: chain so far, op, number of operands, attributes, and
- * the operands' numbers. */
-static void hash_node(tg_trace *t, const tg_node *node)
-{
-    char record[RECORD_BYTES];
-    const tg_op *op = node->op;
-    uint32_t count = node->operand_count;
-    size_t fixed = sizeof t->hash + sizeof op->name + sizeof count + op->attribute_bytes;
-    size_t size = fixed + count * sizeof(uint32_t);
-    char *large = NULL, *at = record;
-    if (size > sizeof record) {
-        large = bn_arena_alloc(t->arena, size);
-        if (!large) {
-            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", count);
-            return;
-        }
-        at = large;
-    }
-    char *start = at;
-    memcpy(at, &t->hash, sizeof t->hash);
-    at += sizeof t->hash;
-    memcpy(at, op->name, sizeof op->name);
-    at += sizeof op->name;
-    memcpy(at, &count, sizeof count);
-    at += sizeof count;
-    if (op->attribute_bytes)
-        memcpy(at, node->attributes, op->attribute_bytes);
-    at += op->attribute_bytes;
-    for (uint32_t i = 0; i < count; i++, at += sizeof(uint32_t))
-        memcpy(at, &node->operands[i]->id, sizeof(uint32_t));
-    XXH128_hash_t h = XXH3_128bits(start, size);
-    t->hash = (tg_hash){h.low64, h.high64};
 }
 
 /* ---- appending -------------------------------------------------------------- */
@@ -392,8 +414,8 @@ tg_tensor *tg_trace_value(const tg_trace *t, const tg_tensor *tensor)
     return tensor->node->results + tensor->result;
 }
 
-tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes,
-                   tg_tensor *const *operands, size_t count)
+tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tensor *const *operands,
+                   size_t count)
 {
     tg_tensor *values[8], **resolved = values;
     if (t->status.code != BN_OK)
@@ -515,7 +537,7 @@ void tg_hold(tg_trace *t, tg_tensor *value)
     if (v && !v->held) {
         v->held = true;
         /* A held value is an output of its graph. */
-        t->hash = tg_hash_absorb(t->hash, &v->id, sizeof v->id);
+        record_mark(t, v->id);
     }
 }
 

@@ -25,7 +25,9 @@ struct tg_trace {
     tg_hooks hooks;
     tg_precision precision;
     tg_phase phase;
-    tg_hash hash;
+    tg_hash hash;      /* of all records but those still on the page */
+    char record[4096]; /* that hash, then records not yet hashed */
+    size_t record_used;
     const tg_scope *scope;
     bn_arena *arena;   /* nodes, attributes, graphs */
     bn_arena *tensors; /* values only, so that a stale handle still meets a tensor */

@@ -8,10 +8,10 @@ static const struct {
     int64_t bytes;
     bool is_float;
 } dtypes[TG_DTYPE_COUNT] = {
-#define BOOL     false
-#define SIGNED   false
-#define UNSIGNED false
-#define FLOAT    true
+#define BOOL                          false
+#define SIGNED                        false
+#define UNSIGNED                      false
+#define FLOAT                         true
 #define X(dtype, text, bytes, number) [dtype] = {text, bytes, number},
     TG_DTYPES(X)
 #undef X
