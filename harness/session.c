@@ -183,11 +183,19 @@ void hn_session_drop_model(hn_session *s)
 
 /* ---- provenance ----------------------------------------------------------------------- */
 
+/* Plugins may say what is not UTF-8, which JSON cannot hold; the rest of the
+ * record must not be lost over it. */
+static json_t *text_json(const char *text)
+{
+    json_t *json = json_string(text);
+    return json ? json : json_string("(not UTF-8)");
+}
+
 static json_t *attributes_json(const rt_attribute *attributes, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, attributes[i].name, json_string(attributes[i].text));
+        json_object_set_new(object, attributes[i].name, text_json(attributes[i].text));
     return object;
 }
 
@@ -203,12 +211,13 @@ json_t *hn_session_describe(const hn_session *s)
     for (const char *const *f = e->xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
     return json_pack(
-        "{ss ss ss s[ii] sI sb so ss ss si s{ss ss so} so so}", "path", p->path, "sha256",
-        p->sha256, "label", e->label, "api_version", p->api_major, p->api_minor, "api_bytes",
-        (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
-        attributes_json(p->attributes, p->attribute_count), "platform",
-        rt_client_platform(s->client), "platform_version", rt_client_platform_version(s->client),
-        "devices", (int)rt_client_device_count(s->client), "device", "kind", d->kind, "description",
-        d->description, "attributes", attributes_json(d->attributes, d->attribute_count), "options",
-        options, "compile_flags", flags);
+        "{so ss so s[ii] sI sb so so so si s{so so so} so so}", "path", text_json(p->path),
+        "sha256", p->sha256, "label", text_json(e->label), "api_version", p->api_major,
+        p->api_minor, "api_bytes", (json_int_t)p->api_bytes, "profiler", p->has_profiler,
+        "attributes", attributes_json(p->attributes, p->attribute_count), "platform",
+        text_json(rt_client_platform(s->client)), "platform_version",
+        text_json(rt_client_platform_version(s->client)), "devices",
+        (int)rt_client_device_count(s->client), "device", "kind", text_json(d->kind), "description",
+        text_json(d->description), "attributes", attributes_json(d->attributes, d->attribute_count),
+        "options", options, "compile_flags", flags);
 }
