@@ -346,10 +346,7 @@ static bn_code record_moves(recorder *r, bn_status *st)
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         tg_tensor *value;
         tg_tensor *variable = tg_trace_assigned(m->trace, i, &value);
-        size_t k = m->targets.count;
-        while (k > 0 && m->targets.items[k - 1] != variable)
-            k--;
-        if (tg_input_variable(value) || (k > 0 && m->buffers.items[k - 1] == tg_tensor_data(value)))
+        if (!mode_wants_adoption(m, variable, value))
             continue;
         capture_source source;
         capture_move *move = calloc(1, sizeof *move);

@@ -195,6 +195,15 @@ bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *s
                    tg_tensor_name(variable));
 }
 
+bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tensor *value)
+{
+    size_t k = m->targets.count;
+    while (k > 0 && m->targets.items[k - 1] != variable)
+        k--;
+    bool pending = k > 0 && m->buffers.items[k - 1] == tg_tensor_data(value);
+    return !tg_input_variable(value) && !pending;
+}
+
 bn_code mode_adopt_assigned(mode *m, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -202,13 +211,8 @@ bn_code mode_adopt_assigned(mode *m, bn_status *st)
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         tg_tensor *value;
         tg_tensor *variable = tg_trace_assigned(m->trace, i, &value);
-        void *data = tg_tensor_data(value);
-        size_t k = m->targets.count;
-        while (k > 0 && m->targets.items[k - 1] != variable)
-            k--;
-        bool pending = k > 0 && m->buffers.items[k - 1] == data;
-        if (!tg_input_variable(value) && !pending)
-            code = mode_adopt(m, variable, data, st);
+        if (mode_wants_adoption(m, variable, value))
+            code = mode_adopt(m, variable, tg_tensor_data(value), st);
     }
     return code;
 }

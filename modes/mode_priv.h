@@ -162,6 +162,9 @@ BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, v
 BN_MUST_USE bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
 /* Takes BUFFER out of the step's temporaries for VARIABLE. */
 BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
+/* Whether VALUE, which the trace assigned to VARIABLE, was put out as a temporary
+ * and has yet to be taken over. */
+bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tensor *value);
 /* Values that the trace assigned after they were put out as temporaries. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
 /* Copies a computed value to the host and charges read. */

@@ -68,13 +68,7 @@ static rt_client *client;
 static int group_setup(void **state)
 {
     (void)state;
-    char path[4096];
-    bn_status st = {0};
-    rt_plugin *plugin;
-    rt_option one = {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1};
-    assert_ok(rt_plugin_find("cpu", path, sizeof path, &st), &st);
-    assert_ok(rt_plugin_load(path, &plugin, &st), &st);
-    assert_ok(rt_client_create(plugin, &one, 1, &client, &st), &st);
+    client = default_client();
     return 0;
 }
 

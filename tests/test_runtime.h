@@ -36,6 +36,20 @@
         *(st) = (bn_status){0};                                                                    \
     } while (0)
 
+/* A client of the default runtime with one device; its absence is a failure. */
+static inline rt_client *default_client(void)
+{
+    char path[4096];
+    bn_status st = {0};
+    rt_plugin *plugin;
+    rt_client *client;
+    rt_option one = {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1};
+    assert_ok(rt_plugin_find("cpu", path, sizeof path, &st), &st);
+    assert_ok(rt_plugin_load(path, &plugin, &st), &st);
+    assert_ok(rt_client_create(plugin, &one, 1, &client, &st), &st);
+    return client;
+}
+
 static inline void assert_nothing_live(void)
 {
     rt_live_counts live = rt_live();
