@@ -27,6 +27,7 @@
     X(TG_I64, "i64", 8, SIGNED)                                                                    \
     X(TG_U8, "ui8", 1, UNSIGNED)                                                                   \
     X(TG_U32, "ui32", 4, UNSIGNED)                                                                 \
+    X(TG_U64, "ui64", 8, UNSIGNED)                                                                 \
     X(TG_F16, "f16", 2, FLOAT)                                                                     \
     X(TG_BF16, "bf16", 2, FLOAT)                                                                   \
     X(TG_F32, "f32", 4, FLOAT)
@@ -41,6 +42,7 @@ typedef enum tg_dtype {
 const char *tg_dtype_text(tg_dtype dtype); /* "f32"; as StableHLO writes it */
 int64_t tg_dtype_bytes(tg_dtype dtype);
 bool tg_dtype_is_float(tg_dtype dtype);
+bool tg_dtype_is_unsigned(tg_dtype dtype); /* not bool */
 /* The dtype called TEXT ("f32", "bf16", ...); TG_DTYPE_COUNT when there is none. */
 tg_dtype tg_dtype_parse(const char *text);
 
@@ -280,12 +282,15 @@ tg_tensor *tg_abs(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_sign(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_floor(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_exp(tg_trace *trace, tg_tensor *x);
+tg_tensor *tg_expm1(tg_trace *trace, tg_tensor *x); /* e^x - 1, exact near 0 */
 tg_tensor *tg_log(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_log1p(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_sqrt(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_rsqrt(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_tanh(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_logistic(tg_trace *trace, tg_tensor *x);
+/* Error function: 2 / sqrt(pi) times the integral of exp(-s^2) from 0 to x. */
+tg_tensor *tg_erf(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_sin(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_cos(tg_trace *trace, tg_tensor *x);
 tg_tensor *tg_not(tg_trace *trace, tg_tensor *x);
@@ -304,6 +309,7 @@ tg_tensor *tg_min(tg_trace *trace, tg_tensor *a, tg_tensor *b);
 tg_tensor *tg_pow(tg_trace *trace, tg_tensor *a, tg_tensor *b);
 tg_tensor *tg_and(tg_trace *trace, tg_tensor *a, tg_tensor *b);
 tg_tensor *tg_or(tg_trace *trace, tg_tensor *a, tg_tensor *b);
+tg_tensor *tg_xor(tg_trace *trace, tg_tensor *a, tg_tensor *b);
 
 typedef enum tg_direction { TG_EQ, TG_NE, TG_LT, TG_LE, TG_GT, TG_GE } tg_direction;
 /* Result is bool. Operands as above. */

@@ -79,6 +79,8 @@ static void elementwise_ops_check_dtype_and_shape(void **state)
                    tg_mul(t, f23, h23));
     assert_refused("add: operand types differ: tensor<2x3xf32> and tensor<3xf32>",
                    tg_add(t, f23, f3));
+    assert_refused("erf: wants a floating-point operand, got tensor<2x3xi32>", tg_erf(t, i23));
+    assert_refused("xor: wants bool or integers, got tensor<2x3xf32>", tg_xor(t, f23, f23));
     assert_refused("max: wants numbers, got tensor<2x3xi1>", tg_max(t, b23, b23));
     assert_refused("and: wants bool or integers, got tensor<2x3xf32>", tg_and(t, f23, f23));
     assert_refused("compare: operand types differ: tensor<2x3xf32> and tensor<2x3xi32>",
@@ -103,11 +105,13 @@ static void constants_check_type_and_range(void **state)
     assert_refused("constant: rank 7 is not in 0..6", tg_full(t, &wide, 0));
     assert_refused("constant: 128 is not a value of i8", tg_scalar(t, TG_I8, 128));
     assert_refused("constant: -1 is not a value of ui32", tg_scalar(t, TG_U32, -1));
+    assert_refused("constant: 1.84467e+19 is not a value of ui64", tg_scalar(t, TG_U64, 0x1p64));
     assert_refused("constant: 9.22337e+18 is not a value of i64", tg_scalar(t, TG_I64, 0x1p63));
     assert_refused("is not a value of i32", tg_scalar(t, TG_I32, NAN));
     assert_refused("constant: inf is not a value of i64", tg_scalar(t, TG_I64, INFINITY));
     assert_refused("iota: dimension 2 of a tensor of rank 2", tg_iota(t, &plain, 2));
     assert_refused("iota: wants a number type, got tensor<3xi1>", tg_iota(t, &flags, 0));
+    assert_typed("tensor<ui64>", tg_scalar(t, TG_U64, 0x1p63));
     assert_typed("tensor<i64>", tg_scalar(t, TG_I64, -0x1p63));
     assert_typed("tensor<2x3xf32>", tg_full(t, &plain, NAN));
 }

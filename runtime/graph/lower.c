@@ -149,7 +149,7 @@ void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)
     if (dtype == TG_BOOL) {
         bn_text_puts(l->out, value != 0 ? "true" : "false");
     } else if (!tg_dtype_is_float(dtype)) {
-        bn_text_int(l->out, (int64_t)value);
+        tg_lowering_printf(l, "%.0f", value + 0.0); /* no -0, and room for the largest ui64 */
     } else if (isfinite(value)) {
         tg_lowering_printf(l, "%.17e", value);
     } else {

@@ -41,7 +41,7 @@ static bn_code check_type(const tg_type *type, bn_status *st)
  * have exactly. */
 static bool in_range(tg_dtype dtype, double value)
 {
-    bool is_unsigned = dtype == TG_U8 || dtype == TG_U32;
+    bool is_unsigned = tg_dtype_is_unsigned(dtype);
     double end = ldexp(1.0, (int)tg_dtype_bytes(dtype) * 8 - (is_unsigned ? 0 : 1));
     return value >= (is_unsigned ? 0.0 : -end) && value < end;
 }

@@ -6,6 +6,8 @@
  */
 #include "runtime/graph/op_priv.h"
 
+#include <math.h>
+
 /* ---- type rules -------------------------------------------------------------- */
 
 static bn_code infer_same(const tg_node *node, bn_status *st)
@@ -27,7 +29,7 @@ static bn_code infer_float(const tg_node *node, bn_status *st)
 static bn_code infer_signed(const tg_node *node, bn_status *st)
 {
     const tg_type *x = tg_operand_type(node, 0);
-    if (x->dtype == TG_BOOL || x->dtype == TG_U8 || x->dtype == TG_U32)
+    if (x->dtype == TG_BOOL || tg_dtype_is_unsigned(x->dtype))
         return tg_op_fail_type(st, "wants a signed operand, got", x);
     node->results[0].type = *x;
     return BN_OK;
@@ -152,6 +154,21 @@ static void lower_binary(tg_lowering *l, const tg_node *node)
     tg_type_write(&node->results[0].type, out);
 }
 
+/* StableHLO itself has no error function; its companion dialect CHLO, which JAX
+ * emits too, is parsed wherever StableHLO is. */
+static void lower_erf(tg_lowering *l, const tg_node *node)
+{
+    bn_text *out = tg_lowering_text(l);
+    tg_lowering_define(l, node);
+    bn_text_puts(out, node->op->stablehlo);
+    bn_text_putc(out, ' ');
+    tg_lowering_value(l, node->operands[0]);
+    bn_text_puts(out, " : ");
+    tg_type_write(tg_operand_type(node, 0), out);
+    bn_text_puts(out, " -> ");
+    tg_type_write(&node->results[0].type, out);
+}
+
 static void lower_compare(tg_lowering *l, const tg_node *node)
 {
     static const char *const directions[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
@@ -234,6 +251,13 @@ GRADIENT(grad_exp)
     gin[0] = tg_mul(t, gout[0], node->results);
 }
 
+/* e^x, from the result: (e^x - 1) + 1. */
+GRADIENT(grad_expm1)
+{
+    (void)need;
+    gin[0] = tg_mul(t, gout[0], tg_add(t, node->results, number_like(t, node, 1.0)));
+}
+
 GRADIENT(grad_log)
 {
     (void)need;
@@ -272,6 +296,15 @@ GRADIENT(grad_logistic)
     (void)need;
     tg_tensor *rest = tg_sub(t, number_like(t, node, 1.0), node->results);
     gin[0] = tg_mul(t, gout[0], tg_mul(t, node->results, rest));
+}
+
+/* d erf(x) = 2 / sqrt(pi) exp(-x^2) */
+GRADIENT(grad_erf)
+{
+    (void)need;
+    tg_tensor *x = node->operands[0];
+    tg_tensor *bell = tg_exp(t, tg_neg(t, tg_mul(t, x, x)));
+    gin[0] = tg_mul(t, gout[0], tg_mul(t, bell, number_like(t, node, M_2_SQRTPI)));
 }
 
 GRADIENT(grad_sin)
@@ -375,6 +408,9 @@ static const tg_op op_floor = {"floor",     "floor",
                                grad_zero,   NULL};
 static const tg_op op_exp = {"exp",       "exponential",     FAMILY,   "e^x", 1, 1, 1, 0,
                              infer_float, tg_lowering_plain, grad_exp, NULL};
+static const tg_op op_expm1 = {
+    "expm1",     "exponential_minus_one", FAMILY,     "e^x - 1", 1, 1, 1, 0,
+    infer_float, tg_lowering_plain,       grad_expm1, NULL};
 static const tg_op op_log = {"log", "log", FAMILY,      "natural logarithm", 1,        1,
                              1,     0,     infer_float, tg_lowering_plain,   grad_log, NULL};
 static const tg_op op_log1p = {"log1p",     "log_plus_one",    FAMILY,     "ln(1 + x)", 1, 1, 1, 0,
@@ -388,6 +424,8 @@ static const tg_op op_tanh = {"tanh", "tanh", FAMILY,      "hyperbolic tangent",
 static const tg_op op_logistic = {
     "logistic",        "logistic",    FAMILY, "1 / (1 + e^-x)", 1, 1, 1, 0, infer_float,
     tg_lowering_plain, grad_logistic, NULL};
+static const tg_op op_erf = {"erf", "chlo.erf", FAMILY,      "error function", 1,        1,
+                             1,     0,          infer_float, lower_erf,        grad_erf, NULL};
 static const tg_op op_sin = {
     "sin", "sine", FAMILY, "sine", 1, 1, 1, 0, infer_float, tg_lowering_plain, grad_sin, NULL};
 static const tg_op op_cos = {"cos", "cosine", FAMILY,      "cosine",          1,        1,
@@ -420,6 +458,9 @@ static const tg_op op_and = {
 static const tg_op op_or = {"or", "or", FAMILY, "logical or bitwise or", 2,
                             2,    1,    0,      infer_logical,           lower_binary,
                             NULL, NULL};
+static const tg_op op_xor = {
+    "xor",        "xor", FAMILY, "logical or bitwise exclusive or", 2, 2, 1, 0, infer_logical,
+    lower_binary, NULL,  NULL};
 static const tg_op op_compare = {"compare",
                                  "compare",
                                  FAMILY,
@@ -467,10 +508,10 @@ static const tg_op op_convert = {"convert",
                                  tg_op_no_flops};
 
 const tg_op *const tg_ops_elementwise[] = {
-    &op_neg,  &op_abs,   &op_sign,    &op_floor,    &op_exp,     &op_log, &op_log1p,
-    &op_sqrt, &op_rsqrt, &op_tanh,    &op_logistic, &op_sin,     &op_cos, &op_not,
-    &op_add,  &op_sub,   &op_mul,     &op_div,      &op_max,     &op_min, &op_pow,
-    &op_and,  &op_or,    &op_compare, &op_select,   &op_convert, NULL};
+    &op_neg,  &op_abs,   &op_sign,    &op_floor,    &op_exp,     &op_expm1, &op_log, &op_log1p,
+    &op_sqrt, &op_rsqrt, &op_tanh,    &op_logistic, &op_erf,     &op_sin,   &op_cos, &op_not,
+    &op_add,  &op_sub,   &op_mul,     &op_div,      &op_max,     &op_min,   &op_pow, &op_and,
+    &op_or,   &op_xor,   &op_compare, &op_select,   &op_convert, NULL};
 
 /* ---- public calls ------------------------------------------------------------------ */
 
@@ -510,6 +551,11 @@ tg_tensor *tg_exp(tg_trace *t, tg_tensor *x)
     return unary(t, &op_exp, x);
 }
 
+tg_tensor *tg_expm1(tg_trace *t, tg_tensor *x)
+{
+    return unary(t, &op_expm1, x);
+}
+
 tg_tensor *tg_log(tg_trace *t, tg_tensor *x)
 {
     return unary(t, &op_log, x);
@@ -538,6 +584,11 @@ tg_tensor *tg_tanh(tg_trace *t, tg_tensor *x)
 tg_tensor *tg_logistic(tg_trace *t, tg_tensor *x)
 {
     return unary(t, &op_logistic, x);
+}
+
+tg_tensor *tg_erf(tg_trace *t, tg_tensor *x)
+{
+    return unary(t, &op_erf, x);
 }
 
 tg_tensor *tg_sin(tg_trace *t, tg_tensor *x)
@@ -598,6 +649,11 @@ tg_tensor *tg_and(tg_trace *t, tg_tensor *a, tg_tensor *b)
 tg_tensor *tg_or(tg_trace *t, tg_tensor *a, tg_tensor *b)
 {
     return binary(t, &op_or, a, b);
+}
+
+tg_tensor *tg_xor(tg_trace *t, tg_tensor *a, tg_tensor *b)
+{
+    return binary(t, &op_xor, a, b);
 }
 
 tg_tensor *tg_compare(tg_trace *t, tg_tensor *a, tg_tensor *b, tg_direction direction)

@@ -40,6 +40,7 @@ static const char *limit_text(tg_dtype dtype, bool largest)
         [TG_I64] = {"-9223372036854775808", "9223372036854775807"},
         [TG_U8] = {"0", "255"},
         [TG_U32] = {"0", "4294967295"},
+        [TG_U64] = {"0", "18446744073709551615"},
     };
     return limits[dtype][largest];
 }

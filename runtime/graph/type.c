@@ -6,19 +6,11 @@
 static const struct {
     const char *text;
     int64_t bytes;
-    bool is_float;
+    enum { BOOL, SIGNED, UNSIGNED, FLOAT } number;
 } dtypes[TG_DTYPE_COUNT] = {
-#define BOOL                          false
-#define SIGNED                        false
-#define UNSIGNED                      false
-#define FLOAT                         true
 #define X(dtype, text, bytes, number) [dtype] = {text, bytes, number},
     TG_DTYPES(X)
 #undef X
-#undef BOOL
-#undef SIGNED
-#undef UNSIGNED
-#undef FLOAT
 };
 
 const char *tg_dtype_text(tg_dtype dtype)
@@ -33,7 +25,12 @@ int64_t tg_dtype_bytes(tg_dtype dtype)
 
 bool tg_dtype_is_float(tg_dtype dtype)
 {
-    return dtypes[dtype].is_float;
+    return dtypes[dtype].number == FLOAT;
+}
+
+bool tg_dtype_is_unsigned(tg_dtype dtype)
+{
+    return dtypes[dtype].number == UNSIGNED;
 }
 
 tg_dtype tg_dtype_parse(const char *text)

@@ -32,9 +32,9 @@ bn_code device_open(rt_client **client, bn_status *st)
 static rt_dtype device_dtype(tg_dtype dtype)
 {
     static const rt_dtype map[TG_DTYPE_COUNT] = {
-        [TG_BOOL] = RT_BOOL, [TG_I8] = RT_S8,     [TG_I32] = RT_S32,
-        [TG_I64] = RT_S64,   [TG_U8] = RT_U8,     [TG_U32] = RT_U32,
-        [TG_F16] = RT_F16,   [TG_BF16] = RT_BF16, [TG_F32] = RT_F32,
+        [TG_BOOL] = RT_BOOL, [TG_I8] = RT_S8,   [TG_I32] = RT_S32, [TG_I64] = RT_S64,
+        [TG_U8] = RT_U8,     [TG_U32] = RT_U32, [TG_U64] = RT_U64, [TG_F16] = RT_F16,
+        [TG_BF16] = RT_BF16, [TG_F32] = RT_F32,
     };
     return map[dtype];
 }

@@ -50,9 +50,13 @@ static const struct {
     const char *op;
     double (*function)(double);
 } unary_functions[] = {
-    {"neg", negative},      {"abs", fabs},     {"sign", sign_of}, {"floor", floor},
-    {"exp", exp},           {"log", log},      {"log1p", log1p},  {"sqrt", sqrt},
-    {"tanh", tanh},         {"sin", sin},      {"cos", cos},      {"rsqrt", reciprocal_root},
+    {"neg", negative},      {"abs", fabs},
+    {"sign", sign_of},      {"floor", floor},
+    {"exp", exp},           {"expm1", expm1},
+    {"erf", erf},           {"log", log},
+    {"log1p", log1p},       {"sqrt", sqrt},
+    {"tanh", tanh},         {"sin", sin},
+    {"cos", cos},           {"rsqrt", reciprocal_root},
     {"logistic", logistic}, {"reshape", same},
 };
 
@@ -108,7 +112,9 @@ static double combine(const tg_node *node, double a, double b)
         return pow(a, b);
     if (strcmp(op, "and") == 0)
         return (double)((int64_t)a & (int64_t)b);
-    return (double)((int64_t)a | (int64_t)b);
+    if (strcmp(op, "or") == 0)
+        return (double)((int64_t)a | (int64_t)b);
+    return (double)((int64_t)a ^ (int64_t)b);
 }
 
 static void binary(const tg_node *node, const double *const *in, double *const *out)
@@ -265,11 +271,9 @@ static double lowest_of(tg_dtype dtype)
 
 static double highest_of(tg_dtype dtype)
 {
-    static const double highest[TG_DTYPE_COUNT] = {[TG_I8] = INT8_MAX,
-                                                   [TG_I32] = INT32_MAX,
-                                                   [TG_I64] = 0x1p63,
-                                                   [TG_U8] = UINT8_MAX,
-                                                   [TG_U32] = UINT32_MAX};
+    static const double highest[TG_DTYPE_COUNT] = {
+        [TG_I8] = INT8_MAX,  [TG_I32] = INT32_MAX,  [TG_I64] = 0x1p63,
+        [TG_U8] = UINT8_MAX, [TG_U32] = UINT32_MAX, [TG_U64] = 0x1p64};
     return tg_dtype_is_float(dtype) ? INFINITY : highest[dtype];
 }
 
@@ -299,12 +303,14 @@ const evaluator_row evaluator_simple_rows[] = {
     {"sign", unary},
     {"floor", unary},
     {"exp", unary},
+    {"expm1", unary},
     {"log", unary},
     {"log1p", unary},
     {"sqrt", unary},
     {"rsqrt", unary},
     {"tanh", unary},
     {"logistic", unary},
+    {"erf", unary},
     {"sin", unary},
     {"cos", unary},
     {"not", complement},
@@ -317,6 +323,7 @@ const evaluator_row evaluator_simple_rows[] = {
     {"pow", binary},
     {"and", binary},
     {"or", binary},
+    {"xor", binary},
     {"compare", compare},
     {"select", select_rule},
     {"convert", convert},

@@ -45,6 +45,8 @@ double evaluator_round(tg_dtype dtype, double value)
         return (uint8_t)(int64_t)value;
     case TG_U32:
         return (uint32_t)(int64_t)value;
+    case TG_U64:
+        return value < 0 ? (double)(uint64_t)(int64_t)value : (double)(uint64_t)value;
     case TG_F16:
         return round_float(value, 11, -14, 65504.0);
     case TG_BF16:
@@ -114,7 +116,9 @@ void evaluator_pack(tg_dtype dtype, const double *from, void *to, int64_t count)
             uint16_t half = dtype == TG_F16 ? half_bits(value) : brain_bits(value);
             memcpy(at, &half, size);
         } else {
-            int64_t whole = (int64_t)value; /* little-endian: the low bytes come first */
+            /* Little-endian: the low bytes come first. Rounded values of unsigned
+             * dtypes are not negative. */
+            uint64_t whole = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
             memcpy(at, &whole, size);
         }
     }
@@ -136,7 +140,10 @@ void evaluator_unpack(tg_dtype dtype, const void *from, double *to, int64_t coun
         } else {
             int64_t whole = 0;
             memcpy(&whole, at, size);
-            to[i] = evaluator_round(dtype, (double)whole); /* extends the sign */
+            if (dtype == TG_U64)
+                to[i] = (double)(uint64_t)whole;
+            else
+                to[i] = evaluator_round(dtype, (double)whole); /* extends the sign */
         }
     }
 }

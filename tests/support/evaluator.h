@@ -4,7 +4,7 @@
  *
  * Each op is evaluated from its definition (StableHLO specification), one
  * element after the other, without regard to speed. Contents of every dtype are
- * doubles; i64 is exact up to 2^53.
+ * doubles; i64 and ui64 are exact up to 2^53.
  */
 #ifndef BENCH_TESTS_EVALUATOR_H
 #define BENCH_TESTS_EVALUATOR_H

@@ -22,7 +22,7 @@ static void range_of(const sample_operand *operand, double *low, double *high)
     *high = operand->high;
     if (*low != 0 || *high != 0)
         return;
-    if (dtype == TG_BOOL || dtype == TG_U8 || dtype == TG_U32) {
+    if (dtype == TG_BOOL || tg_dtype_is_unsigned(dtype)) {
         *high = dtype == TG_BOOL ? 1 : 12;
     } else {
         *high = tg_dtype_is_float(dtype) ? 2 : 9;
