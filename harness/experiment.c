@@ -60,13 +60,31 @@ static const char *phase_name(size_t index)
 
 static const char *variant_name(size_t index)
 {
-    static const char *const names[] = {"full", "small", NULL};
+    static const char *const names[] = {"full", "small", "full_pad", "small_pad", NULL};
     return fixed_name(names, index);
 }
 
 static const char *dtype_name(size_t index)
 {
     static const char *const names[] = {"f32", "bf16", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *optimizer_name(size_t index)
+{
+    static const char *const names[] = {"default", "sgd", "adamw", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *dropout_name(size_t index)
+{
+    static const char *const names[] = {"default", "off", NULL};
+    return fixed_name(names, index);
+}
+
+static const char *lengths_name(size_t index)
+{
+    static const char *const names[] = {"fixed", "varying", NULL};
     return fixed_name(names, index);
 }
 
@@ -126,7 +144,23 @@ static bn_code split_numbers(const char *option, const char *list, long least, i
 }
 
 /* The lists in order of nesting: the last changes fastest. */
-enum { RUNTIME, VARIANT, MODEL, PHASE, DTYPE, BATCH, IMAGE, FLIGHT, MODE, GRAPHS, LISTS };
+enum {
+    RUNTIME,
+    VARIANT,
+    MODEL,
+    PHASE,
+    DTYPE,
+    OPTIMIZER,
+    DROPOUT,
+    LENGTHS,
+    BATCH,
+    IMAGE,
+    SEQ,
+    FLIGHT,
+    MODE,
+    GRAPHS,
+    LISTS
+};
 
 static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
 {
@@ -143,6 +177,15 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
         code = split_numbers("batch", o->batch, 0, &lists[BATCH], st);
     if (code == BN_OK)
         code = split_numbers("image", o->image, 0, &lists[IMAGE], st);
+    if (code == BN_OK)
+        code = split_numbers("seq", o->seq, 0, &lists[SEQ], st);
+    if (code == BN_OK)
+        code = split_names("optimizer", o->optimizer, optimizer_name, false, &lists[OPTIMIZER], st);
+    if (code == BN_OK)
+        code = split_names("dropout", o->dropout, dropout_name, false, &lists[DROPOUT], st);
+    if (code == BN_OK)
+        code = split_names("lengths", o->buckets ? "varying" : o->lengths, lengths_name, false,
+                           &lists[LENGTHS], st);
     if (code == BN_OK)
         code = split_numbers("in-flight", o->in_flight, 1, &lists[FLIGHT], st);
     if (code == BN_OK)
@@ -195,6 +238,12 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
     w->graphs = atoi(ITEM(GRAPHS));
     w->batch = atoi(ITEM(BATCH));
     w->image = atoi(ITEM(IMAGE));
+    w->seq = atoi(ITEM(SEQ));
+    copy_text(w->optimizer, sizeof w->optimizer, ITEM(OPTIMIZER));
+    copy_text(w->dropout, sizeof w->dropout, ITEM(DROPOUT));
+    copy_text(w->lengths, sizeof w->lengths, ITEM(LENGTHS));
+    copy_text(w->input, sizeof w->input, "synthetic");
+    w->buckets = (int)o->buckets;
     w->in_flight = atoi(ITEM(FLIGHT));
     w->seed = (uint64_t)o->seed;
 #undef ITEM
@@ -209,6 +258,47 @@ static bool advance(const items *lists, size_t *at)
         at[i] = 0;
     }
     return false;
+}
+
+static model_info info_of(const char *name)
+{
+    model_info info = {0};
+    for (size_t i = 0; model_describe(i, &info) && strcmp(info.name, name) != 0; i++)
+        continue;
+    return info;
+}
+
+/* Why E cannot be, or NULL. */
+static const char *why_not(const res_experiment *w, char *text, size_t size)
+{
+    const model_info info = info_of(w->model);
+    if (w->graphs != 1 && !mode_cuts(w->mode))
+        snprintf(text, size, "%s mode does not cut a step into %d graphs", w->mode, w->graphs);
+    else if (w->graphs != 1 && strcmp(w->phase, "train") != 0)
+        snprintf(text, size, "%s has nothing to cut into %d graphs", w->phase, w->graphs);
+    else if (strstr(w->variant, "_pad") && !info.pads)
+        snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
+    else if (strstr(w->variant, "small") && !info.has_small)
+        snprintf(text, size, "%s has no variant %s", w->model, w->variant);
+    else if (w->image && !info.default_image)
+        snprintf(text, size, "%s takes no images, so no --image %d", w->model, w->image);
+    else if (w->seq && !info.default_seq)
+        snprintf(text, size, "%s takes no tokens, so no --seq %d", w->model, w->seq);
+    else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
+        snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
+    else
+        return NULL;
+    return text;
+}
+
+/* What the first note says, for an error that has nothing else to say. */
+static const char *first_note(bn_text *notes)
+{
+    char *end = notes->data ? strchr(notes->data, ';') : NULL;
+    if (!end)
+        return "no combination is possible";
+    *end = '\0';
+    return notes->data + strlen("bench: ");
 }
 
 bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t *count,
@@ -226,23 +316,16 @@ bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t 
     while (code == BN_OK) {
         hn_experiment *e = &(*list)[*count];
         fill(o, lists, at, e);
-        if (e->what.graphs == 1)
+        char why[256];
+        if (!why_not(&e->what, why, sizeof why))
             ++*count;
-        else if (!mode_cuts(e->what.mode))
-            bn_text_printf(notes, "bench: %s mode does not cut a step into %d graphs; left out\n",
-                           e->what.mode, e->what.graphs);
-        else if (strcmp(e->what.phase, "train") != 0)
-            bn_text_printf(notes, "bench: %s has nothing to cut into %d graphs; left out\n",
-                           e->what.phase, e->what.graphs);
-        else
-            ++*count;
+        else if (!notes->data || !strstr(notes->data, why))
+            bn_text_printf(notes, "bench: %s; left out\n", why);
         if (!advance(lists, at))
             break;
     }
     if (code == BN_OK && *count == 0)
-        code = bn_fail(st, BN_INVALID,
-                       "nothing to run: only training steps in capture mode take --graphs %s",
-                       o->graphs);
+        code = bn_fail(st, BN_INVALID, "nothing to run: %s", first_note(notes));
     free(lists);
     return code;
 }
@@ -260,6 +343,18 @@ void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
         bn_text_printf(&t, " batch %d", w->batch);
     if (w->image)
         bn_text_printf(&t, " image %d", w->image);
+    if (w->seq)
+        bn_text_printf(&t, " seq %d", w->seq);
+    if (strcmp(w->optimizer, "default") != 0)
+        bn_text_printf(&t, " %s", w->optimizer);
+    if (strcmp(w->dropout, "default") != 0)
+        bn_text_printf(&t, " dropout %s", w->dropout);
+    if (strcmp(w->input, "synthetic") != 0)
+        bn_text_printf(&t, " input %s", w->input);
+    if (strcmp(w->lengths, "fixed") != 0)
+        bn_text_printf(&t, " %s lengths", w->lengths);
+    if (w->buckets)
+        bn_text_printf(&t, " %d buckets", w->buckets);
     if (w->in_flight > 1)
         bn_text_printf(&t, " in-flight %d", w->in_flight);
     bn_text_printf(&t, " %s on %s", w->dtype, slash ? slash + 1 : w->runtime);
@@ -279,13 +374,9 @@ static json_t *strings_json(const char *const *list)
 
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
-    const res_experiment *w = &e->what;
-    return json_pack("{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sf sf sO*}",
-                     "model", w->model, "variant", w->variant, "phase", w->phase, "mode", w->mode,
-                     "graphs", w->graphs, "batch", w->batch, "image", w->image, "dtype", w->dtype,
-                     "layout", w->layout, "runtime", w->runtime, "in_flight", w->in_flight, "seed",
-                     (json_int_t)w->seed, "label", e->label, "pin", e->pin, "cache_dir",
-                     e->cache_dir, "store", e->store, "runtime_option",
+    return json_pack("{so ss ss ss ss so so sI sI sf sf sO*}", "what",
+                     res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
+                     "cache_dir", e->cache_dir, "store", e->store, "runtime_option",
                      strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
                      "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
                      e->min_time, "timeout", e->timeout, "echo", e->echo);
@@ -300,33 +391,20 @@ static void strings_from(const json_t *array, const char **list)
 
 bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status *st)
 {
-    const char *network, *variant, *phase, *way, *dtype, *layout, *runtime;
-    json_t *options = NULL, *flags = NULL;
-    json_int_t seed, steps, warmup;
+    json_t *what = NULL, *options = NULL, *flags = NULL;
+    json_int_t steps, warmup;
     json_error_t error;
     *e = (hn_experiment){0};
-    res_experiment *w = &e->what;
-    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sF sF s?o}",
-                       "model", &network, "variant", &variant, "phase", &phase, "mode", &way,
-                       "graphs", &w->graphs, "batch", &w->batch, "image", &w->image, "dtype",
-                       &dtype, "layout", &layout, "runtime", &runtime, "in_flight", &w->in_flight,
-                       "seed", &seed, "label", &e->label, "pin", &e->pin, "cache_dir",
-                       &e->cache_dir, "store", &e->store, "runtime_option", &options, "xla_flag",
-                       &flags, "steps", &steps, "warmup", &warmup, "min_time", &e->min_time,
-                       "timeout", &e->timeout, "echo", &e->echo) != 0)
+    if (json_unpack_ex(
+            (json_t *)(uintptr_t)json, &error, 0, "{so ss ss ss ss so so sI sI sF sF s?o}", "what",
+            &what, "label", &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store",
+            &e->store, "runtime_option", &options, "xla_flag", &flags, "steps", &steps, "warmup",
+            &warmup, "min_time", &e->min_time, "timeout", &e->timeout, "echo", &e->echo) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
-    copy_text(w->model, sizeof w->model, network);
-    copy_text(w->variant, sizeof w->variant, variant);
-    copy_text(w->phase, sizeof w->phase, phase);
-    copy_text(w->mode, sizeof w->mode, way);
-    copy_text(w->dtype, sizeof w->dtype, dtype);
-    copy_text(w->layout, sizeof w->layout, layout);
-    copy_text(w->runtime, sizeof w->runtime, runtime);
-    w->seed = (uint64_t)seed;
     e->steps = steps;
     e->warmup = warmup;
     strings_from(options, e->runtime_option);
     strings_from(flags, e->xla_flag);
-    return BN_OK;
+    bn_code code = res_experiment_from_json(what, &e->what, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "the worker's request");
 }

@@ -45,12 +45,12 @@ hn_exit hn_complain(const bn_status *st);
 
 /* Values of the command line. Lists are comma-separated text as given. */
 typedef struct hn_options {
-    const char *model, *variant, *mode, *phase, *batch, *image, *dtype, *graphs, *layout, *runtime,
-        *in_flight;
+    const char *model, *variant, *mode, *phase, *batch, *image, *seq, *dtype, *graphs, *layout,
+        *runtime, *in_flight, *optimizer, *dropout, *lengths;
     const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
-    int64_t steps, warmup, seed;
+    int64_t steps, warmup, seed, buckets;
     double min_time, timeout;
     bool verbose, all, help, man, version;
 } hn_options;
@@ -167,7 +167,7 @@ typedef struct hn_session {
 } hn_session;
 
 typedef struct hn_session_options {
-    bool keep_gradients, keep_stages;
+    bool keep_gradients, keep_stages, no_dropout;
     tg_precision precision;
 } hn_session_options;
 
@@ -181,6 +181,8 @@ void hn_session_drop_model(hn_session *s);
 void hn_session_end(hn_session *s);
 /* The runtime's part of the provenance (new reference). */
 json_t *hn_session_describe(const hn_session *s);
+/* What W asks of its model on the runtime whose plugin is PATH. */
+model_options hn_model_options(const res_experiment *w, const char *path);
 /* The layout that suits the runtime, for --layout auto. */
 model_layout hn_layout_for_runtime(const char *runtime, const char *path);
 

@@ -2,35 +2,57 @@
 #include "harness/harness.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A listing is an array of objects; text is its table. */
-static json_t *list_models(bn_status *st)
+static json_t *describe_model(const hn_options *o, const model_info *info, bn_status *st)
+{
+    model *m = NULL;
+    double macs = 0;
+    const bool small = strncmp(o->variant, "small", 5) == 0;
+    const model_options options = {.dtype = TG_F32,
+                                   .small = small && info->has_small,
+                                   .batch = atoi(o->batch) ? atoi(o->batch) : info->golden_batch,
+                                   .image = info->default_image ? atoi(o->image) : 0,
+                                   .seq = info->default_seq ? atoi(o->seq) : 0};
+    bn_code code = model_new(info->name, &options, &m, st);
+    if (code == BN_OK)
+        code = model_forward_macs(m, &macs, st);
+    const model_options *filled = code == BN_OK ? model_get_options(m) : &options;
+    json_t *row =
+        code == BN_OK
+            ? json_pack("{ss ss ss sI sI si si si ss ss}", "model", info->name, "family",
+                        info->family, "variant", options.small ? "small" : "full", "parameters",
+                        (json_int_t)model_parameter_elements(m), "macs", (json_int_t)macs, "batch",
+                        filled->batch, "image", filled->image, "seq", filled->seq, "source",
+                        info->source, "summary", info->summary)
+            : NULL;
+    model_free(m);
+    return row;
+}
+
+/* MACS is of one forward pass of BATCH rows, by default those of the golden data. */
+static json_t *list_models(const hn_options *o, bn_status *st)
 {
     json_t *list = json_array();
     model_info info;
     for (size_t i = 0; model_describe(i, &info); i++) {
-        model *m = NULL;
-        model_options o = {.dtype = TG_F32};
-        if (model_new(info.name, &o, &m, st) != BN_OK) {
+        json_t *row = describe_model(o, &info, st);
+        if (!row) {
             json_decref(list);
             return NULL;
         }
-        json_array_append_new(list, json_pack("{ss ss sI si si ss ss}", "model", info.name,
-                                              "family", info.family, "parameters",
-                                              (json_int_t)model_parameter_elements(m), "batch",
-                                              info.default_batch, "image", info.default_image,
-                                              "source", info.source, "summary", info.summary));
-        model_free(m);
+        json_array_append_new(list, row);
     }
     return list;
 }
 
-static json_t *list_modes(bn_status *st)
+static json_t *list_modes(const hn_options *o, bn_status *st)
 {
     json_t *list = json_array();
     mode_info info;
-    (void)st;
+    (void)o, (void)st;
     for (size_t i = 0; mode_describe(i, &info); i++)
         json_array_append_new(list, json_pack("{ss ss ss}", "mode", info.name, "graphs",
                                               info.cuts_graphs ? "1, 2, 3, 5" : "1", "summary",
@@ -38,11 +60,11 @@ static json_t *list_modes(bn_status *st)
     return list;
 }
 
-static json_t *list_runtimes(bn_status *st)
+static json_t *list_runtimes(const hn_options *o, bn_status *st)
 {
     json_t *list = json_array();
     const char *name, *source;
-    (void)st;
+    (void)o, (void)st;
     for (size_t i = 0; (name = rt_plugin_known(i, &source)); i++) {
         char path[4096];
         bn_status why = {.code = BN_OK};
@@ -57,11 +79,11 @@ static json_t *list_runtimes(bn_status *st)
     return list;
 }
 
-static json_t *list_ops(bn_status *st)
+static json_t *list_ops(const hn_options *o, bn_status *st)
 {
     json_t *list = json_array();
     tg_op_info info;
-    (void)st;
+    (void)o, (void)st;
     for (size_t i = 0; tg_op_describe(i, &info); i++)
         json_array_append_new(
             list, json_pack("{ss ss ss si si si sb ss}", "op", info.name, "family", info.family,
@@ -132,7 +154,7 @@ int hn_command_list(const hn_options *options, const char *what)
 {
     static const struct {
         const char *name;
-        json_t *(*make)(bn_status *st);
+        json_t *(*make)(const hn_options *o, bn_status *st);
     } lists[] = {{"models", list_models},
                  {"modes", list_modes},
                  {"runtimes", list_runtimes},
@@ -148,7 +170,7 @@ int hn_command_list(const hn_options *options, const char *what)
         bn_fail(&st, BN_INVALID, "bench list prints text or json, not %s", options->format);
     if (st.code != BN_OK)
         return (int)hn_complain(&st);
-    json_t *list = lists[i].make(&st);
+    json_t *list = lists[i].make(options, &st);
     if (!list)
         return (int)hn_complain(&st);
     if (json) {

@@ -135,6 +135,7 @@ static void describe(hn_session *s, res_record *r)
     r->experiment = s->experiment->what;
     r->experiment.batch = m->batch;
     r->experiment.image = m->image;
+    r->experiment.seq = m->seq;
     snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
              m->layout == MODEL_NHWC ? "nhwc" : "nchw");
     r->simulated = strcmp(r->experiment.runtime, "sim") == 0;

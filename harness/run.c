@@ -44,24 +44,15 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
  * a failed record belongs to the same cell of a table as a good one. */
 static void resolve(res_experiment *w)
 {
-    bool automatic = strcmp(w->layout, "auto") == 0;
-    model_layout layout = automatic ? hn_layout_for_runtime(w->runtime, w->runtime)
-                          : strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
-                                                           : MODEL_NHWC;
-    model_options o = {.small = strcmp(w->variant, "small") == 0,
-                       .train = strcmp(w->phase, "train") == 0,
-                       .batch = w->batch,
-                       .image = w->image,
-                       .dtype = tg_dtype_parse(w->dtype),
-                       .layout = layout};
+    const model_options o = hn_model_options(w, w->runtime);
     model *m = NULL;
     bn_status refused = {.code = BN_OK};
-    if (automatic)
-        snprintf(w->layout, sizeof w->layout, "%s", layout == MODEL_NCHW ? "nchw" : "nhwc");
+    snprintf(w->layout, sizeof w->layout, "%s", o.layout == MODEL_NCHW ? "nchw" : "nhwc");
     if (model_new(w->model, &o, &m, &refused) != BN_OK)
         return; /* the options were the failure: they stay as given */
     w->batch = model_get_options(m)->batch;
     w->image = model_get_options(m)->image;
+    w->seq = model_get_options(m)->seq;
     model_free(m);
 }
 

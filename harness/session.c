@@ -132,6 +132,28 @@ static bn_code write_initial(hn_session *s, bn_status *st)
     return code;
 }
 
+model_options hn_model_options(const res_experiment *w, const char *path)
+{
+    const model_layout layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
+                                : strcmp(w->layout, "nhwc") == 0
+                                    ? MODEL_NHWC
+                                    : hn_layout_for_runtime(w->runtime, path);
+    return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
+                           .pad = strstr(w->variant, "_pad") != NULL,
+                           .train = strcmp(w->phase, "train") == 0,
+                           .no_dropout = strcmp(w->dropout, "off") == 0,
+                           .optimizer = strcmp(w->optimizer, "sgd") == 0 ? MODEL_SGD
+                                        : strcmp(w->optimizer, "adamw") == 0
+                                            ? MODEL_ADAMW
+                                            : MODEL_OPTIMIZER_DEFAULT,
+                           .batch = w->batch,
+                           .image = w->image,
+                           .seq = w->seq,
+                           .dtype = tg_dtype_parse(w->dtype),
+                           .layout = layout,
+                           .seed = w->seed};
+}
+
 bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *st)
 {
     const hn_experiment *e = s->experiment;
@@ -139,18 +161,10 @@ bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *
     size_t flags = 0;
     while (e->xla_flag[flags])
         flags++;
-    model_options network = {.small = strcmp(w->variant, "small") == 0,
-                             .train = strcmp(w->phase, "train") == 0,
-                             .batch = w->batch,
-                             .image = w->image,
-                             .dtype = tg_dtype_parse(w->dtype),
-                             .layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
-                                       : strcmp(w->layout, "nhwc") == 0
-                                           ? MODEL_NHWC
-                                           : hn_layout_for_runtime(w->runtime, s->path),
-                             .seed = w->seed,
-                             .keep_gradients = o->keep_gradients,
-                             .keep_stages = o->keep_stages};
+    model_options network = hn_model_options(w, s->path);
+    network.no_dropout = network.no_dropout || o->no_dropout;
+    network.keep_gradients = o->keep_gradients;
+    network.keep_stages = o->keep_stages;
     mode_options way = {.graphs = (unsigned)w->graphs,
                         .in_flight = w->in_flight,
                         .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,

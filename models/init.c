@@ -66,19 +66,28 @@ static const struct {
     [MODEL_FILL_VARIANCE] = {DRAW_U, 1.0, 0.5, 0.0},
     [MODEL_FILL_UNIT] = {DRAW_V, 0.0, 1.0, 0.0},
     [MODEL_FILL_IDS] = {DRAW_U, 0.0, 1.0, 0.0},
+    [MODEL_FILL_HALF] = {DRAW_NONE, 0.0, 0.0, 0.0},
+    [MODEL_FILL_TABLE] = {DRAW_NONE, 0.0, 0.0, 0.0},
+    [MODEL_FILL_SEED] = {DRAW_NONE, 0.0, 0.0, 0.0},
 };
 
 /* A fill made ready for one variable. */
 typedef struct maker {
-    uint64_t hash;
+    const model_variable *variable;
+    uint64_t hash, seed;
     draw draw;
-    bool whole; /* round down */
+    bool whole;   /* round down */
+    bool special; /* by position: make_special */
     double base, scale;
 } maker;
 
 static maker maker_of(const model_variable *v, uint64_t seed)
 {
-    maker k = {.hash = name_hash(v->name, seed),
+    maker k = {.variable = v,
+               .hash = name_hash(v->name, seed),
+               .seed = seed,
+               .special = v->mask.sparse || v->mask.padded || v->fill == MODEL_FILL_HALF ||
+                          v->fill == MODEL_FILL_TABLE,
                .draw = fills[v->fill].draw,
                .base = fills[v->fill].base,
                .scale = fills[v->fill].scale};
@@ -97,8 +106,7 @@ static maker maker_of(const model_variable *v, uint64_t seed)
     return k;
 }
 
-/* Element INDEX in the framework's order. */
-static inline double make(const maker *k, uint64_t index)
+static double make_drawn(const maker *k, uint64_t index)
 {
     if (k->draw == DRAW_NONE)
         return k->base;
@@ -111,6 +119,29 @@ static inline double make(const maker *k, uint64_t index)
     /* Stored, so that no compiler fuses the product with the sum. */
     volatile double rounded = product;
     return k->base + rounded;
+}
+
+/* What depends on the element's place: tables, and rows of tokens with their mask. */
+static double make_special(const maker *k, uint64_t index)
+{
+    const model_variable *v = k->variable;
+    if (v->fill == MODEL_FILL_TABLE)
+        return v->table(v, (int64_t)index);
+    const int64_t tokens = v->shape.rank == 2 ? v->shape.dims[1] : 1;
+    const int64_t row = (int64_t)index / tokens, token = (int64_t)index % tokens;
+    if (v->mask.padded && token >= model_padded_length(row, tokens))
+        return v->mask.pad_value;
+    if (v->mask.sparse && token % 7 != 3)
+        return v->mask.elsewhere;
+    if (v->fill == MODEL_FILL_HALF)
+        return token < tokens / 2 ? v->fill_low : v->fill_high;
+    return make_drawn(k, index);
+}
+
+/* Element INDEX in the framework's order. */
+static inline double make(const maker *k, uint64_t index)
+{
+    return k->special ? make_special(k, index) : make_drawn(k, index);
 }
 
 /* ---- order of elements --------------------------------------------------------- */
@@ -180,21 +211,24 @@ static void make_run(const maker *k, tg_dtype dtype, void *host, int64_t at, int
     float *f32 = (float *)host + (dtype == TG_F32 ? at : 0);
     uint16_t *bf16 = (uint16_t *)host + (dtype == TG_BF16 ? at : 0);
     int32_t *i32 = (int32_t *)host + (dtype == TG_I32 ? at : 0);
+    uint64_t *u64 = (uint64_t *)host + (dtype == TG_U64 ? at : 0);
     uint64_t index = (uint64_t)first;
     for (int64_t i = 0; i < count; i++, index += (uint64_t)stride) {
         if (dtype == TG_F32)
             f32[i] = (float)make(k, index);
         else if (dtype == TG_BF16)
             bf16[i] = bf16_of((float)make(k, index));
-        else
+        else if (dtype == TG_I32)
             i32[i] = (int32_t)make(k, index);
+        else
+            u64[i] = k->variable->fill == MODEL_FILL_SEED && index == 0 ? k->seed : 0;
     }
 }
 
 bn_code model_initial(const model_variable *v, uint64_t seed, void *host, bn_status *st)
 {
     const tg_dtype dtype = v->shape.dtype;
-    if (dtype != TG_F32 && dtype != TG_BF16 && dtype != TG_I32)
+    if (dtype != TG_F32 && dtype != TG_BF16 && dtype != TG_I32 && dtype != TG_U64)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s: no initial contents of dtype %s", v->name,
                        tg_dtype_text(dtype));
     const maker k = maker_of(v, seed);
@@ -222,6 +256,8 @@ void model_to_framework(const model_variable *v, const void *host, double *value
                 value = (double)bf16_value(((const uint16_t *)host)[done + i]);
             else if (v->shape.dtype == TG_I32)
                 value = (double)((const int32_t *)host)[done + i];
+            else if (v->shape.dtype == TG_U64)
+                value = (double)((const uint64_t *)host)[done + i];
             values[first + i * stride] = value;
         }
         first = next_run(&o, at, first);

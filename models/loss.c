@@ -6,17 +6,34 @@
 
 #include <string.h>
 
-tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x)
+/* The dimensions of a tensor without its last one, in place. */
+static const int leading[TG_MAX_RANK] = {0, 1, 2, 3, 4, 5};
+
+/* X less each row's maximum, f32; *TYPE is the result's. The maximum only keeps
+ * exp in range; its gradient would be zero. */
+static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
-    static const int rows = 0;
     if (tg_tensor_type(x)->dtype != TG_F32)
         x = tg_convert(t, x, TG_F32);
-    const tg_type type = *tg_tensor_type(x); /* (B, K) */
-    /* The maximum only keeps exp in range; its gradient would be zero. */
-    tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << 1)); /* (B) */
-    x = tg_sub(t, x, tg_broadcast(t, highest, type.rank, type.dims, &rows));
-    tg_tensor *sum = tg_reduce_sum(t, tg_exp(t, x), 1u << 1); /* (B) */
-    return tg_sub(t, x, tg_broadcast(t, tg_log(t, sum), type.rank, type.dims, &rows));
+    *type = *tg_tensor_type(x); /* (..., K) */
+    tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << (type->rank - 1)));
+    return tg_sub(t, x, tg_broadcast(t, highest, type->rank, type->dims, leading));
+}
+
+tg_tensor *nn_softmax(tg_trace *t, tg_tensor *x)
+{
+    tg_type type;
+    x = tg_exp(t, below_highest(t, x, &type));                   /* (..., K) */
+    tg_tensor *sum = tg_reduce_sum(t, x, 1u << (type.rank - 1)); /* (...) */
+    return tg_div(t, x, tg_broadcast(t, sum, type.rank, type.dims, leading));
+}
+
+tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x)
+{
+    tg_type type;
+    x = below_highest(t, x, &type);
+    tg_tensor *sum = tg_reduce_sum(t, tg_exp(t, x), 1u << (type.rank - 1)); /* (...) */
+    return tg_sub(t, x, tg_broadcast(t, tg_log(t, sum), type.rank, type.dims, leading));
 }
 
 tg_tensor *nn_cross_entropy(tg_trace *t, tg_tensor *logits, tg_tensor *targets)
@@ -27,26 +44,43 @@ tg_tensor *nn_cross_entropy(tg_trace *t, tg_tensor *logits, tg_tensor *targets)
     return tg_mul(t, total, tg_scalar(t, TG_F32, -1.0 / (double)batch));
 }
 
+/* Where the last dimension's index is LABELS' value: bool (..., CLASSES). */
+static tg_tensor *is_label(tg_trace *t, tg_tensor *labels, int64_t classes)
+{
+    tg_type wide = *tg_tensor_type(labels); /* (...) */
+    wide.dims[wide.rank++] = classes;
+    tg_tensor *class = tg_iota(t, &wide, wide.rank - 1);                       /* (..., K) */
+    tg_tensor *label = tg_broadcast(t, labels, wide.rank, wide.dims, leading); /* (..., K) */
+    return tg_compare(t, label, class, TG_EQ);
+}
+
 tg_tensor *nn_one_hot(tg_trace *t, tg_tensor *labels, int64_t classes)
 {
-    static const int rows = 0;
-    const tg_type *type = tg_tensor_type(labels); /* (B) */
-    const tg_type wide = tg_type_make(type->dtype, 2, TG_DIMS(type->dims[0], classes));
-    tg_tensor *class = tg_iota(t, &wide, 1);                                 /* (B, K) */
-    tg_tensor *label = tg_broadcast(t, labels, wide.rank, wide.dims, &rows); /* (B, K) */
-    return tg_convert(t, tg_compare(t, label, class, TG_EQ), TG_F32);
+    return tg_convert(t, is_label(t, labels, classes), TG_F32);
+}
+
+tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ignored,
+                         double smoothing)
+{
+    const tg_type type = *tg_tensor_type(logp), *rows = tg_tensor_type(labels);
+    const int64_t classes = type.dims[type.rank - 1];
+    const unsigned last = 1u << (type.rank - 1), all_rows = last - 1u;
+    tg_tensor *zero = tg_scalar(t, TG_F32, 0.0);
+    tg_tensor *counted = /* (...) */
+        tg_compare(t, labels, tg_scalar(t, rows->dtype, ignored), TG_NE);
+    tg_tensor *at_label = tg_select(t, is_label(t, labels, classes), logp, zero);
+    tg_tensor *row = tg_reduce_sum(t, at_label, last); /* (...): logp[label] */
+    if (smoothing > 0) {
+        tg_tensor *mean = tg_mul(t, tg_reduce_sum(t, logp, last),
+                                 tg_scalar(t, TG_F32, smoothing / (double)classes));
+        row = tg_add(t, tg_mul(t, row, tg_scalar(t, TG_F32, 1.0 - smoothing)), mean);
+    }
+    tg_tensor *total = tg_reduce_sum(t, tg_select(t, counted, row, zero), all_rows);
+    tg_tensor *count = tg_reduce_sum(t, tg_convert(t, counted, TG_F32), all_rows);
+    return tg_neg(t, tg_div(t, total, count)); /* () */
 }
 
 /* ---- image classification -------------------------------------------------- */
-
-static tg_tensor *result(model *m, const char *name, tg_dtype dtype, int32_t rank,
-                         const int64_t *dims)
-{
-    return nn_variable(m, &(model_variable){.name = name,
-                                            .role = MODEL_RESULT,
-                                            .fill = MODEL_FILL_ZERO,
-                                            .shape = tg_type_make(dtype, rank, dims)});
-}
 
 void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes)
 {
@@ -63,17 +97,11 @@ void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t cl
         memcpy(images.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
     task->images = nn_variable(m, &images);
 
-    if (o->train || o->keep_stages) {
-        task->labels = nn_variable(m, &(model_variable){.name = "labels",
-                                                        .role = MODEL_INPUT,
-                                                        .fill = MODEL_FILL_IDS,
-                                                        .fill_low = 0,
-                                                        .fill_high = (double)classes,
-                                                        .shape = tg_type_make(TG_I32, 1, &batch)});
-        task->loss = result(m, "loss", TG_F32, 0, NULL);
-    }
-    if (!o->train || o->keep_stages || o->keep_gradients)
-        task->logits = result(m, "logits", o->dtype, 2, TG_DIMS(batch, classes));
+    if (nn_wants_loss(m))
+        task->labels = nn_row_labels(m, "labels", MODEL_FILL_IDS, 0, (double)classes);
+    task->loss = nn_loss_result(m);
+    if (nn_wants_outputs(m))
+        task->logits = nn_result(m, "logits", o->dtype, 2, TG_DIMS(batch, classes));
 }
 
 tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task)

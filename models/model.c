@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_IMAGE 4096
+#define MAX_SEQ   65536
 
 /* ---- making one ----------------------------------------------------------- */
 
@@ -31,23 +32,46 @@ static const model_row *find_row(const char *name, bn_status *st)
 
 static void fill_defaults(model_options *o, const model_row *row, const model_variant *variant)
 {
+    const bool own = o->optimizer == MODEL_OPTIMIZER_DEFAULT || o->optimizer == row->optimizer;
+    const double usual = o->optimizer == MODEL_ADAMW ? 1e-4 : 1e-3;
     o->batch = o->batch ? o->batch : row->batch;
     o->image = o->image ? o->image : variant->image;
+    o->seq = o->seq ? o->seq : variant->seq;
     o->seed = o->seed ? o->seed : 1;
-    o->learning_rate = o->learning_rate != 0 ? o->learning_rate : variant->learning_rate;
+    o->optimizer = own ? row->optimizer : o->optimizer;
+    if (o->learning_rate == 0)
+        o->learning_rate = own ? variant->learning_rate : usual;
 }
 
-static bn_code check_options(const model_options *o, bn_status *st)
+/* NUMBER, of an option called NAME that the model may not have (USUAL 0). */
+static bn_code check_size(const char *name, int number, int usual, int most, bn_status *st)
 {
+    if (!usual && number)
+        return bn_fail(st, BN_INVALID, "option %s: the model has none", name);
+    if (usual && (number < 1 || number > most))
+        return bn_fail(st, BN_INVALID, "option %s: %d is not in 1 to %d", name, number, most);
+    return BN_OK;
+}
+
+static bn_code check_options(const model_options *o, const model_row *row,
+                             const model_variant *variant, bn_status *st)
+{
+    if (variant->learning_rate == 0)
+        return bn_fail(st, BN_NOT_FOUND, "the model has no reduced variant");
     if (o->batch < 1)
         return bn_fail(st, BN_INVALID, "option batch: %d is less than 1", o->batch);
-    if (o->image < 1 || o->image > MAX_IMAGE)
-        return bn_fail(st, BN_INVALID, "option image: %d is not in 1 to %d", o->image, MAX_IMAGE);
+    if (check_size("image", o->image, variant->image, MAX_IMAGE, st) != BN_OK ||
+        check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK)
+        return BN_INVALID;
+    if (o->pad && !row->pads)
+        return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)
         return bn_fail(st, BN_INVALID, "option dtype: %s; models compute in f32 or bf16",
                        o->dtype < TG_DTYPE_COUNT ? tg_dtype_text(o->dtype) : "unknown");
     if (o->layout != MODEL_NHWC && o->layout != MODEL_NCHW)
         return bn_fail(st, BN_INVALID, "option layout: neither NHWC nor NCHW");
+    if (o->optimizer != MODEL_SGD && o->optimizer != MODEL_ADAMW)
+        return bn_fail(st, BN_INVALID, "option optimizer: neither SGD nor AdamW");
     if (!isfinite(o->learning_rate) || o->learning_rate < 0)
         return bn_fail(st, BN_INVALID, "option learning rate: %g is not a positive number",
                        o->learning_rate);
@@ -78,7 +102,7 @@ static bn_code build(model *m, bn_status *st)
 {
     m->row->build(m);
     if (m->options.train && m->status.code == BN_OK) {
-        nn_sgd_new(m, &m->optimizer, m->options.learning_rate, m->variant->momentum);
+        nn_optimizer_new(m, &m->optimizer, m->options.optimizer, m->options.learning_rate);
         m->gradients = nn_alloc(m, m->optimizer.count, sizeof(tg_tensor *));
         if (m->options.keep_gradients)
             keep_gradients(m);
@@ -101,7 +125,7 @@ bn_code model_new(const char *name, const model_options *options, model **instan
     m->variant = options->small ? &row->small : &row->full;
     m->options = *options;
     fill_defaults(&m->options, row, m->variant);
-    bn_code code = check_options(&m->options, st);
+    bn_code code = check_options(&m->options, row, m->variant, st);
     if (code == BN_OK) {
         m->arena = bn_arena_new(1u << 16);
         code = m->arena ? build(m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
@@ -156,12 +180,48 @@ int64_t model_parameter_elements(const model *m)
     return elements;
 }
 
+const char *model_alias(const model *m, const char *name, size_t index)
+{
+    for (const model_tied *t = m->row->tied; t && t->alias; t++)
+        if (strcmp(t->name, name) == 0 && index-- == 0)
+            return t->alias;
+    return NULL;
+}
+
+int64_t model_padded_length(int64_t row, int64_t tokens)
+{
+    return tokens - row % 3 * (tokens / 4);
+}
+
+bn_code model_forward_macs(model *m, double *macs, bn_status *st)
+{
+    static const unsigned whole[TG_PHASE_COUNT] = {0};
+    tg_trace *t = tg_trace_new();
+    tg_graph *const *graphs;
+    tg_graph_cost cost = {0};
+    size_t count = 0;
+    if (!t)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trace");
+    tg_trace_begin(t);
+    m->row->forward(t, m->network);
+    bn_code code = tg_trace_cut(t, whole, NULL, &graphs, &count, st);
+    *macs = 0;
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        tg_graph_measure(graphs[i], &cost);
+        *macs += cost.macs;
+    }
+    if (m->row->idle_macs)
+        *macs -= m->row->idle_macs(m);
+    tg_trace_free(t);
+    return code;
+}
+
 /* ---- the step ------------------------------------------------------------------ */
 
 void model_step(tg_trace *t, void *instance)
 {
     model *m = instance;
-    const nn_sgd *o = &m->optimizer;
+    const nn_optimizer *o = &m->optimizer;
     tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
     tg_tensor *loss = m->row->forward(t, m->network);
     if (m->options.train) {
@@ -169,7 +229,7 @@ void model_step(tg_trace *t, void *instance)
         tg_backward(t, loss, o->parameters, o->count, m->gradients);
         for (size_t i = 0; m->kept_gradients && i < o->count; i++)
             tg_assign(t, m->kept_gradients[i], m->gradients[i]);
-        nn_sgd_step(t, o, m->gradients);
+        nn_optimizer_step(t, o, m->gradients);
     }
     tg_trace_phase(t, before);
 }

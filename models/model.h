@@ -16,38 +16,55 @@ typedef struct model model;
 
 typedef enum model_layout { MODEL_NHWC, MODEL_NCHW } model_layout;
 
+typedef enum model_optimizer {
+    MODEL_OPTIMIZER_DEFAULT, /* the one that the model is trained with */
+    MODEL_SGD,               /* with momentum */
+    MODEL_ADAMW
+} model_optimizer;
+
 typedef struct model_options {
-    bool small;           /* the reduced variant of the golden data */
-    bool train;           /* a training step; else inference */
-    int batch;            /* 0: the model's default, 1 for image models */
-    int image;            /* pixels a side; 0: the model's default */
-    tg_dtype dtype;       /* TG_F32 or TG_BF16: parameters and arithmetic */
-    model_layout layout;  /* of images inside the model */
-    uint64_t seed;        /* of weights and inputs; 0: 1, the golden data's */
-    double learning_rate; /* 0: the model's default */
-    bool keep_gradients;  /* gradients as results, for verification; training only */
-    bool keep_stages;     /* outputs of the inner modules as results */
+    bool small;                /* the reduced variant of the golden data */
+    bool train;                /* a training step; else inference */
+    bool pad;                  /* rows end in padding (model_padded_length); language models */
+    bool no_dropout;           /* training as if every dropout had probability 0 */
+    int batch;                 /* 0: the model's default */
+    int image;                 /* pixels a side; 0: the model's default */
+    int seq;                   /* tokens a row; 0: the model's default */
+    tg_dtype dtype;            /* TG_F32 or TG_BF16: parameters and arithmetic */
+    model_layout layout;       /* of images inside the model */
+    uint64_t seed;             /* of weights and inputs; 0: 1, the golden data's */
+    model_optimizer optimizer; /* of a training step */
+    double learning_rate;      /* 0: the model's default, or the optimizer's */
+    bool keep_gradients;       /* gradients as results, for verification; training only */
+    bool keep_stages;          /* outputs of the inner modules as results */
 } model_options;
 
 /*
  * Variables of an instance, in this order where they exist:
  *
- *   input            images, in the model's dtype
- *   labels           i32; in training, and in inference with keep_stages
+ *   <inputs>         as the model's source names them; images in the model's
+ *                    dtype, tokens i32; those of the loss ("labels", "target",
+ *                    ...) only in training, and in inference with keep_stages
  *   loss             f32 result; where there are labels
- *   logits           result in the model's dtype; in inference, and in training
- *                    with keep_gradients or keep_stages
+ *   logits           result in the model's dtype (further outputs by their names);
+ *                    in inference, and in training with keep_gradients or
+ *                    keep_stages
  *   <parameters and statistics, as the framework orders them>, parameters in
- *                    the model's dtype, statistics in f32
+ *                    the model's dtype, statistics in f32; among them buffers:
+ *                    tables that the framework computes and does not store
  *   stage/<module>   results in the model's dtype, with keep_stages; each after
  *                    the variables of its module
- *   momentum/<parameter>, learning_rate (f32)   in training
+ *   generator        u64 (2), before the first layer that drops out
+ *   momentum/<parameter>, or exp_avg/<parameter> and exp_avg_sq/<parameter>
+ *                    (f32) and optimizer_step (f32); learning_rate (f32)
+ *                    in training
  *   grad/<parameter> results in the parameter's dtype, with keep_gradients
  */
 typedef enum model_role {
     MODEL_PARAMETER,
     MODEL_STATISTIC, /* running mean and variance */
-    MODEL_OPTIMIZER, /* momentum */
+    MODEL_BUFFER,    /* a table that never changes */
+    MODEL_STATE,     /* of the optimizer, of the generator of random bits */
     MODEL_INPUT,     /* a batch's tensor */
     MODEL_SCALAR,    /* learning rate: an input that changes without recompiling */
     MODEL_RESULT,    /* "loss", "logits", "grad/<parameter>", "stage/<module>" */
@@ -67,27 +84,49 @@ typedef enum model_fill {
     MODEL_FILL_BIAS,
     MODEL_FILL_MEAN,
     MODEL_FILL_VARIANCE,
-    MODEL_FILL_UNIT, /* v, in [-1, 1) */
-    MODEL_FILL_IDS,  /* FILL_LOW + floor(u * (FILL_HIGH - FILL_LOW)) */
+    MODEL_FILL_UNIT,  /* v, in [-1, 1) */
+    MODEL_FILL_IDS,   /* FILL_LOW + floor(u * (FILL_HIGH - FILL_LOW)) */
+    MODEL_FILL_HALF,  /* FILL_LOW in the first half of a row, FILL_HIGH in the rest */
+    MODEL_FILL_TABLE, /* TABLE(VARIABLE, index) */
+    MODEL_FILL_SEED,  /* the seed, then zeros: a generator's state */
     MODEL_FILL_COUNT
 } model_fill;
 
+typedef struct model_variable model_variable;
+
+/* What a (batch, tokens) input holds at some positions in place of its fill. */
+typedef struct model_mask {
+    bool sparse; /* only positions t with t % 7 == 3 keep the fill, others are ELSEWHERE */
+    bool padded; /* positions from model_padded_length on are PAD_VALUE */
+    double elsewhere, pad_value;
+} model_mask;
+
+/* Tokens of row ROW that are not padding, of TOKENS: TOKENS - (ROW % 3) *
+ * floor(TOKENS / 4). */
+int64_t model_padded_length(int64_t row, int64_t tokens);
+
 /* One variable of an instance. SHAPE is the framework's; device dimension i is
  * framework dimension PERMUTATION[i]. */
-typedef struct model_variable {
+struct model_variable {
     tg_tensor *tensor;
     const char *name;
     model_role role;
     model_fill fill;
     double fill_low, fill_high;
+    double (*table)(const model_variable *variable, int64_t index); /* MODEL_FILL_TABLE */
+    model_mask mask;
     tg_type shape;
     int permutation[TG_MAX_RANK];
-} model_variable;
+};
 
 /* What `bench list models` prints; INDEX from 0 until false. */
 typedef struct model_info {
     const char *name, *summary, *source, *family;
-    int default_batch, default_image;
+    int default_batch, default_image, default_seq; /* image or seq is 0: the model has none */
+    int golden_batch;                              /* of the golden data */
+    bool pads;                                     /* takes the option pad */
+    bool has_small;                                /* there is a reduced variant */
+    bool varies;                                   /* batches may differ in length */
 } model_info;
 bool model_describe(size_t index, model_info *info);
 
@@ -101,8 +140,19 @@ const model_options *model_get_options(const model *instance); /* defaults fille
 const model_variable *model_variables(const model *instance, size_t *count);
 /* The variable called NAME, or NULL. */
 const model_variable *model_find(const model *instance, const char *name);
-/* Elements of all parameters. */
+/* Elements of all parameters; tied ones count once. */
 int64_t model_parameter_elements(const model *instance);
+/*
+ * Multiply-adds of one forward pass of INSTANCE's batch in matrix products and
+ * convolutions, what the field calls MACs (half of what PyTorch's flop counter
+ * says). Traced, not executed. What a static shape computes and a framework's
+ * dynamic one skips (experts that no token chose) is not counted.
+ */
+BN_MUST_USE bn_code model_forward_macs(model *instance, double *macs, bn_status *st);
+
+/* Other names that files give parameter NAME ("tied" tensors); INDEX from 0,
+ * NULL after the last. */
+const char *model_alias(const model *instance, const char *name, size_t index);
 
 /*
  * The step function: traces one step of INSTANCE (a model *), its phases
@@ -114,8 +164,8 @@ void model_step(tg_trace *trace, void *instance);
 /*
  * Initial contents of VARIABLE by the counter rule, in the device's shape and
  * dtype: HOST has room for tg_type_bytes of the tensor's type. Deterministic in
- * name, seed and shape. BN_NOT_SUPPORTED for dtypes other than f32, bf16 and i32,
- * which no model has.
+ * name, seed and shape. BN_NOT_SUPPORTED for dtypes other than f32, bf16, i32 and
+ * u64, which no model has.
  */
 BN_MUST_USE bn_code model_initial(const model_variable *variable, uint64_t seed, void *host,
                                   bn_status *st);

@@ -8,11 +8,17 @@
 
 /* What differs between the published model and the reduced one. */
 typedef struct model_variant {
-    int channel_divisor; /* of all channel counts */
-    int classes, image;
-    double learning_rate, momentum;
-    const void *config; /* the family's own */
+    int channel_divisor;  /* of all channel counts; image models */
+    int classes, image;   /* image models; IMAGE is 0 for others */
+    int seq;              /* tokens a row; 0 for image models */
+    double learning_rate; /* of the model's own optimizer */
+    const void *config;   /* the family's own */
 } model_variant;
+
+/* A second name under which a file may hold a parameter. */
+typedef struct model_tied {
+    const char *alias, *name;
+} model_tied;
 
 /*
  * A model. BUILD makes layers and inputs and sets m->network; errors stick to M.
@@ -21,10 +27,17 @@ typedef struct model_variant {
  */
 typedef struct model_row {
     const char *name, *summary, *source, *family;
-    int batch; /* the default */
-    model_variant full, small;
+    int batch, golden_batch;   /* the default; that of the golden data */
+    model_optimizer optimizer; /* MODEL_SGD or MODEL_ADAMW */
+    model_fill weights;        /* of matrices and kernels: MODEL_FILL_W6 or MODEL_FILL_W3 */
+    bool pads;                 /* takes the option pad */
+    bool varies;               /* its step traces rows of whatever length they have */
+    const model_tied *tied;    /* ended by a NULL alias; may be NULL */
+    model_variant full, small; /* NULL config is allowed; no small one: learning_rate 0 */
     void (*build)(model *m);
     tg_tensor *(*forward)(tg_trace *t, const void *network);
+    /* Multiply-adds that FORWARD traces and a dynamic shape would skip; may be NULL. */
+    double (*idle_macs)(const model *m);
 } model_row;
 
 /* Row INDEX, or NULL after the last one. */
@@ -45,7 +58,8 @@ struct model {
     size_t variable_count, variable_capacity;
 
     void *network;              /* the family's layers */
-    nn_sgd optimizer;           /* training */
+    tg_tensor *generator;       /* state of the random bits, made at first use */
+    nn_optimizer optimizer;     /* training */
     tg_tensor **gradients;      /* [parameter] of the step in hand */
     tg_tensor **kept_gradients; /* [parameter] results; NULL: not asked for */
 };

@@ -12,7 +12,10 @@
  * Strings given as names must be literals or live as long as the instance.
  *
  * Shapes in comments: B batch, H height, W width, C channels. They are written
- * for MODEL_NHWC; under MODEL_NCHW the same tensor is (B, C, H, W).
+ * for MODEL_NHWC; under MODEL_NCHW the same tensor is (B, C, H, W). T and S are
+ * tokens a row, D width, N heads, E width of a head, V vocabulary. Layers of
+ * language models read sizes off their operands: a batch may have another length
+ * than the one before.
  *
  * Prefix nn_.
  */
@@ -50,13 +53,33 @@ tg_tensor *nn_variable(model *m, const model_variable *spec);
 tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t rank,
                         const int64_t *dims);
 
+/* A table that never changes, f32, named within the enclosing module: element i
+ * is TABLE(variable, i), rounded. */
+tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
+                     double (*table)(const model_variable *variable, int64_t index));
+
+/* Whether the step computes a loss, and whether it gives its outputs as results. */
+bool nn_wants_loss(const model *m);
+bool nn_wants_outputs(const model *m);
+/* A result of the framework's shape DIMS. */
+tg_tensor *nn_result(model *m, const char *name, tg_dtype dtype, int32_t rank, const int64_t *dims);
+/* The scalar result "loss", or NULL when none is wanted. */
+tg_tensor *nn_loss_result(model *m);
+/* An i32 input (B, T) of tokens. SPEC has name, fill and mask; a mask's padding
+ * is in force under the option pad only, unless ALWAYS_PADDED. */
+tg_tensor *nn_tokens(model *m, const model_variable *spec, bool always_padded);
+/* An i32 input (B). */
+tg_tensor *nn_row_labels(model *m, const char *name, model_fill fill, double low, double high);
+
 /*
  * The output of the module NAME (NULL: the enclosing one) as result
  * "stage/<path>"; NULL, which nn_keep skips, unless stages are asked for.
- * nn_stage is for images, nn_row_stage for (B, COUNT).
+ * nn_stage is for images, nn_plain_stage for what is laid out as in the framework,
+ * nn_token_stage for (B, T, WIDTH).
  */
 tg_tensor *nn_stage(model *m, const char *name, nn_image image);
-tg_tensor *nn_row_stage(model *m, const char *name, int64_t count);
+tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_t *dims);
+tg_tensor *nn_token_stage(model *m, const char *name, int64_t width);
 /* Makes X the contents of the result VARIABLE (NULL allowed); returns X. */
 tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x);
 
@@ -138,20 +161,103 @@ typedef struct nn_dense {
 } nn_dense;
 
 void nn_linear_new(model *m, nn_dense *layer, const char *name, int64_t in, int64_t out, bool bias);
-/* (B, in) -> (B, out) */
+/* (..., in) -> (..., out) */
 tg_tensor *nn_linear(tg_trace *t, const nn_dense *layer, tg_tensor *x);
+/* x W^T and x W^T + b without a layer: WEIGHT (out, in), BIAS (out) or NULL. */
+tg_tensor *nn_project(tg_trace *t, tg_tensor *x, tg_tensor *weight, tg_tensor *bias);
+/* X + VECTOR or X * VECTOR, VECTOR (D) along X's last dimension. */
+tg_tensor *nn_add_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
+tg_tensor *nn_mul_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 
-/* max(x, 0) */
-tg_tensor *nn_relu(tg_trace *t, tg_tensor *x);
+/* A table (rows, width) looked up by tokens. */
+typedef struct nn_table {
+    const char *name;
+    tg_tensor *weight;
+} nn_table;
+void nn_embedding_new(model *m, nn_table *layer, const char *name, int64_t rows, int64_t width);
+/* i32 (B, T) -> (B, T, width) */
+tg_tensor *nn_embedding(tg_trace *t, const nn_table *layer, tg_tensor *tokens);
+
+tg_tensor *nn_relu(tg_trace *t, tg_tensor *x);      /* max(x, 0) */
+tg_tensor *nn_relu6(tg_trace *t, tg_tensor *x);     /* min(max(x, 0), 6) */
+tg_tensor *nn_gelu(tg_trace *t, tg_tensor *x);      /* x / 2 (1 + erf(x / sqrt 2)) */
+tg_tensor *nn_gelu_tanh(tg_trace *t, tg_tensor *x); /* the approximation by tanh */
+tg_tensor *nn_silu(tg_trace *t, tg_tensor *x);      /* x / (1 + e^-x) */
+
+/* ---- dropout (nn_dropout.c) ------------------------------------------------------ */
+
+/*
+ * Zeroes each element with probability P and divides the others by 1 - P, in
+ * training unless the option no_dropout is set; else gives X back. The mask is
+ * made of random bits whose state the step carries on in the instance's variable
+ * "generator", so no mask comes twice and no step is compiled anew.
+ */
+typedef struct nn_drop {
+    tg_tensor *generator; /* NULL: nothing is dropped */
+    double p;
+} nn_drop;
+void nn_dropout_new(model *m, nn_drop *layer, double p);
+tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x);
+
+/* ---- normalisation of rows (nn_layer_norm.c) --------------------------------------- */
+
+/* Both compute in f32 whatever the model's dtype. */
+typedef struct nn_row_norm {
+    const char *name;
+    tg_tensor *weight, *bias; /* (D); RMS norms have no bias */
+    double epsilon;
+} nn_row_norm;
+/* (x - mean) / sqrt(biased variance + epsilon) * weight + bias over the last dimension. */
+void nn_layer_norm_new(model *m, nn_row_norm *layer, const char *name, int64_t width,
+                       double epsilon);
+tg_tensor *nn_layer_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x);
+/* x / sqrt(mean of squares + epsilon) * weight (Zhang and Sennrich, 2019). */
+void nn_rms_norm_new(model *m, nn_row_norm *layer, const char *name, int64_t width, double epsilon);
+tg_tensor *nn_rms_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x);
+/* Mean over the last dimension of X (f32), stretched to X's shape. */
+tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x);
+
+/* ---- attention (nn_attention.c) ------------------------------------------------------ */
+
+/* (B, T, N * E) -> (B, T, N, E) and back. */
+tg_tensor *nn_split_heads(tg_trace *t, tg_tensor *x, int64_t heads);
+tg_tensor *nn_join_heads(tg_trace *t, tg_tensor *x);
+/* Which keys queries may see, bool (B, N, T, S): KEYS, bool (B, S); no later ones. */
+tg_tensor *nn_mask_keys(tg_trace *t, tg_tensor *keys, int64_t heads, int64_t queries);
+tg_tensor *nn_mask_causal(tg_trace *t, int64_t batch, int64_t heads, int64_t tokens);
+/* bool (B, T): tokens that are not PAD. */
+tg_tensor *nn_tokens_kept(tg_trace *t, tg_tensor *tokens, int pad);
+
+/*
+ * Scaled dot-product attention (Vaswani et al., 2017): softmax(SCALE q k^T, hidden
+ * scores replaced by HIDDEN) v. Q (B, T, N, E), K and V (B, S, N, E); MASK as above
+ * or NULL; DROP (NULL allowed) on the weights. Gives (B, T, N, E). Softmax is in f32.
+ */
+typedef struct nn_attend {
+    double scale, hidden;
+    tg_tensor *mask;
+    const nn_drop *drop;
+} nn_attend;
+tg_tensor *nn_attention(tg_trace *t, tg_tensor *q, tg_tensor *k, tg_tensor *v,
+                        const nn_attend *how);
 
 /* ---- losses (loss.c) ------------------------------------------------------------ */
 
-/* (B, K) -> (B, K): logarithm of the softmax of each row; bf16 becomes f32. */
-tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *logits);
+/* Along the last dimension; bf16 becomes f32. */
+tg_tensor *nn_softmax(tg_trace *t, tg_tensor *x);
+tg_tensor *nn_log_softmax(tg_trace *t, tg_tensor *x);
 /* Mean over rows of -log softmax at the target; TARGETS is one-hot, f32 (B, K). */
 tg_tensor *nn_cross_entropy(tg_trace *t, tg_tensor *logits, tg_tensor *targets);
-/* Integer LABELS (B) -> f32 (B, CLASSES), one 1 a row. */
+/* Integer LABELS of any shape -> f32 (shape..., CLASSES), one 1 a row, or none for a
+ * label that is no class. */
 tg_tensor *nn_one_hot(tg_trace *t, tg_tensor *labels, int64_t classes);
+/*
+ * Mean over the rows whose label is not IGNORED of
+ * (1 - smoothing) * -logp[label] + smoothing * mean over classes of -logp,
+ * as PyTorch's cross_entropy. LOGP (..., V) f32, log softmax; LABELS i32 (...).
+ */
+tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ignored,
+                         double smoothing);
 
 /* Image classification: the batch's tensors and the results of a step. */
 typedef struct nn_classifier {
@@ -171,20 +277,26 @@ tg_tensor *nn_classifier_end(tg_trace *t, const nn_classifier *task, tg_tensor *
 
 /* ---- optimizers (optimizer.c) ------------------------------------------------------ */
 
-/* Stochastic gradient descent with momentum, as PyTorch's SGD:
- * b = momentum * b + g;  p = p - rate * b. */
-typedef struct nn_sgd {
+/*
+ * SGD with momentum, as PyTorch's: b = 0.9 b + g;  p = p - rate b.
+ * AdamW (Loshchilov and Hutter, 2019), as PyTorch's with betas 0.9 and 0.999,
+ * epsilon 1e-8 and weight decay 0.01 on every parameter; moments and arithmetic
+ * are f32 in every model.
+ */
+typedef struct nn_optimizer {
+    model_optimizer kind;
     tg_tensor **parameters;
-    tg_tensor **momenta;
+    tg_tensor **first;  /* [parameter] momentum, or mean of gradients */
+    tg_tensor **second; /* [parameter] AdamW: mean of squared gradients */
     size_t count;
+    tg_tensor *step; /* AdamW: updates so far, f32 scalar */
     tg_tensor *rate; /* "learning_rate", f32 scalar variable */
-    double momentum;
-    tg_dtype dtype; /* of parameters and momenta */
-} nn_sgd;
+    tg_dtype dtype;  /* of parameters */
+} nn_optimizer;
 
-/* Over all parameters that M has so far; momenta start at zero. */
-void nn_sgd_new(model *m, nn_sgd *optimizer, double rate, double momentum);
+/* Over all parameters that M has so far; the state starts at zero. */
+void nn_optimizer_new(model *m, nn_optimizer *optimizer, model_optimizer kind, double rate);
 /* GRADIENTS has one tensor a parameter. In phase TG_PHASE_UPDATE. */
-void nn_sgd_step(tg_trace *t, const nn_sgd *optimizer, tg_tensor *const *gradients);
+void nn_optimizer_step(tg_trace *t, const nn_optimizer *optimizer, tg_tensor *const *gradients);
 
 #endif

@@ -88,7 +88,8 @@ static bool reserve_variable(model *m)
 tg_tensor *nn_variable(model *m, const model_variable *spec)
 {
     char name[2 * MODEL_PATH_BYTES];
-    bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC;
+    bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC ||
+                     spec->role == MODEL_BUFFER;
     if (m->status.code != BN_OK || !reserve_variable(m))
         return NULL;
     snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
@@ -117,6 +118,61 @@ tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t ran
                                             .shape = tg_type_make(m->options.dtype, rank, dims)});
 }
 
+tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
+                     double (*table)(const model_variable *variable, int64_t index))
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_BUFFER,
+                                            .fill = MODEL_FILL_TABLE,
+                                            .table = table,
+                                            .shape = tg_type_make(TG_F32, rank, dims)});
+}
+
+/* ---- what a step takes and gives ---------------------------------------------- */
+
+bool nn_wants_loss(const model *m)
+{
+    return m->options.train || m->options.keep_stages;
+}
+
+bool nn_wants_outputs(const model *m)
+{
+    return !m->options.train || m->options.keep_stages || m->options.keep_gradients;
+}
+
+tg_tensor *nn_result(model *m, const char *name, tg_dtype dtype, int32_t rank, const int64_t *dims)
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_RESULT,
+                                            .fill = MODEL_FILL_ZERO,
+                                            .shape = tg_type_make(dtype, rank, dims)});
+}
+
+tg_tensor *nn_loss_result(model *m)
+{
+    return nn_wants_loss(m) ? nn_result(m, "loss", TG_F32, 0, NULL) : NULL;
+}
+
+tg_tensor *nn_tokens(model *m, const model_variable *spec, bool always_padded)
+{
+    model_variable v = *spec;
+    v.role = MODEL_INPUT;
+    v.mask.padded = v.mask.padded && (always_padded || m->options.pad);
+    v.shape = tg_type_make(TG_I32, 2, TG_DIMS(m->options.batch, m->options.seq));
+    return nn_variable(m, &v);
+}
+
+tg_tensor *nn_row_labels(model *m, const char *name, model_fill fill, double low, double high)
+{
+    return nn_variable(
+        m, &(model_variable){.name = name,
+                             .role = MODEL_INPUT,
+                             .fill = fill,
+                             .fill_low = low,
+                             .fill_high = high,
+                             .shape = tg_type_make(TG_I32, 1, TG_DIMS(m->options.batch))});
+}
+
 /* ---- stages ----------------------------------------------------------------- */
 
 static tg_tensor *stage(model *m, const char *name, model_variable v)
@@ -140,10 +196,14 @@ tg_tensor *nn_stage(model *m, const char *name, nn_image image)
     return stage(m, name, v);
 }
 
-tg_tensor *nn_row_stage(model *m, const char *name, int64_t count)
+tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_t *dims)
 {
-    const int64_t *dims = TG_DIMS(m->options.batch, count);
-    return stage(m, name, (model_variable){.shape = tg_type_make(m->options.dtype, 2, dims)});
+    return stage(m, name, (model_variable){.shape = tg_type_make(m->options.dtype, rank, dims)});
+}
+
+tg_tensor *nn_token_stage(model *m, const char *name, int64_t width)
+{
+    return nn_plain_stage(m, name, 3, TG_DIMS(m->options.batch, m->options.seq, width));
 }
 
 tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x)

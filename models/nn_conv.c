@@ -53,7 +53,7 @@ nn_image nn_conv2d_new(model *m, nn_conv *layer, const char *name, nn_image in, 
     model_variable weight = {
         .name = "weight",
         .role = MODEL_PARAMETER,
-        .fill = MODEL_FILL_W6,
+        .fill = m->row->weights,
         .shape = tg_type_make(m->options.dtype, 4,
                               TG_DIMS(s.out, in.channels / s.groups, s.kernel, s.kernel))};
     if (m->options.layout == MODEL_NHWC)

@@ -138,7 +138,7 @@ static void resnet_build(model *m)
         x = build_layer(m, &net->layers[level], x, level);
     net->stages.avgpool = nn_stage(m, "avgpool", (nn_image){x.channels, 1, 1});
     nn_linear_new(m, &net->fc, "fc", x.channels, classes, true);
-    net->stages.fc = nn_row_stage(m, "fc", classes);
+    net->stages.fc = nn_plain_stage(m, "fc", 2, TG_DIMS(m->options.batch, classes));
 }
 
 /* ---- a step ----------------------------------------------------------------- */
@@ -225,8 +225,11 @@ const model_row model_resnet18 = {
     .source = "torchvision.models.resnet18",
     .family = "cnn",
     .batch = 1,
-    .full = {PUBLISHED, .learning_rate = 0.01, .momentum = 0.9, .config = &basic_2222},
-    .small = {REDUCED, .learning_rate = 0.01, .momentum = 0.9, .config = &basic_1111},
+    .golden_batch = 2,
+    .optimizer = MODEL_SGD,
+    .weights = MODEL_FILL_W6,
+    .full = {PUBLISHED, .learning_rate = 0.01, .config = &basic_2222},
+    .small = {REDUCED, .learning_rate = 0.01, .config = &basic_1111},
     .build = resnet_build,
     .forward = resnet_forward,
 };
@@ -237,8 +240,11 @@ const model_row model_resnet50 = {
     .source = "torchvision.models.resnet50",
     .family = "cnn",
     .batch = 1,
-    .full = {PUBLISHED, .learning_rate = 0.001, .momentum = 0.9, .config = &bottleneck_3463},
-    .small = {REDUCED, .learning_rate = 0.01, .momentum = 0.9, .config = &bottleneck_1111},
+    .golden_batch = 2,
+    .optimizer = MODEL_SGD,
+    .weights = MODEL_FILL_W6,
+    .full = {PUBLISHED, .learning_rate = 0.001, .config = &bottleneck_3463},
+    .small = {REDUCED, .learning_rate = 0.01, .config = &bottleneck_1111},
     .build = resnet_build,
     .forward = resnet_forward,
 };

@@ -24,6 +24,11 @@ bool model_describe(size_t index, model_info *info)
                          .source = row->source,
                          .family = row->family,
                          .default_batch = row->batch,
-                         .default_image = row->full.image};
+                         .default_image = row->full.image,
+                         .golden_batch = row->golden_batch,
+                         .default_seq = row->full.seq,
+                         .pads = row->pads,
+                         .varies = row->varies,
+                         .has_small = row->small.learning_rate > 0};
     return true;
 }

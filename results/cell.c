@@ -11,6 +11,11 @@ unsigned res_setup_difference(const res_experiment *a, const res_experiment *b)
     mask |= strcmp(a->variant, b->variant) != 0 ? RES_SETUP_VARIANT : 0;
     mask |= a->batch != b->batch ? RES_SETUP_BATCH : 0;
     mask |= a->image != b->image ? RES_SETUP_IMAGE : 0;
+    mask |= a->seq != b->seq ? RES_SETUP_SEQ : 0;
+    mask |= strcmp(a->optimizer, b->optimizer) != 0 ? RES_SETUP_OPTIMIZER : 0;
+    mask |= strcmp(a->dropout, b->dropout) != 0 ? RES_SETUP_DROPOUT : 0;
+    mask |= strcmp(a->input, b->input) != 0 ? RES_SETUP_INPUT : 0;
+    mask |= strcmp(a->lengths, b->lengths) != 0 || a->buckets != b->buckets ? RES_SETUP_LENGTHS : 0;
     mask |= strcmp(a->dtype, b->dtype) != 0 ? RES_SETUP_DTYPE : 0;
     mask |= strcmp(a->layout, b->layout) != 0 ? RES_SETUP_LAYOUT : 0;
     mask |= a->in_flight != b->in_flight ? RES_SETUP_IN_FLIGHT : 0;
@@ -21,6 +26,31 @@ static void separate(bn_text *out, size_t start)
 {
     if (out->length > start)
         bn_text_puts(out, ", ");
+}
+
+/* Members that are worth a word where they are not as usual. */
+static void put_unusual(const res_experiment *e, unsigned mask, size_t start, bn_text *out)
+{
+    const struct {
+        unsigned bit;
+        const char *text, *usual, *before, *after;
+    } members[] = {
+        {RES_SETUP_OPTIMIZER, e->optimizer, "default", "", ""},
+        {RES_SETUP_DROPOUT, e->dropout, "default", "dropout ", ""},
+        {RES_SETUP_INPUT, e->input, "synthetic", "input ", ""},
+        {RES_SETUP_LENGTHS, e->lengths, "fixed", "", " lengths"},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (!(mask & members[i].bit) || !members[i].text[0] ||
+            strcmp(members[i].text, members[i].usual) == 0)
+            continue;
+        separate(out, start);
+        bn_text_puts(out, members[i].before);
+        bn_text_puts(out, members[i].text);
+        bn_text_puts(out, members[i].after);
+    }
+    if ((mask & RES_SETUP_LENGTHS) && e->buckets > 0)
+        bn_text_printf(out, " in %d bucket%s", e->buckets, e->buckets == 1 ? "" : "s");
 }
 
 void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *out)
@@ -36,6 +66,11 @@ void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *ou
         separate(out, start);
         bn_text_printf(out, "image %d", experiment->image);
     }
+    if ((mask & RES_SETUP_SEQ) && experiment->seq > 0) {
+        separate(out, start);
+        bn_text_printf(out, "seq %d", experiment->seq);
+    }
+    put_unusual(experiment, mask, start, out);
     if ((mask & RES_SETUP_DTYPE) && experiment->dtype[0] != '\0') {
         separate(out, start);
         bn_text_puts(out, experiment->dtype);

@@ -7,6 +7,7 @@
 #include "results/results_priv.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,42 @@ static json_t *fields_json(const res_field *fields, const void *base)
     for (const res_field *field = fields; field->name; field++)
         json_object_set_new(object, field->name, field_json(field, base));
     return object;
+}
+
+json_t *res_experiment_to_json(const res_experiment *experiment)
+{
+    return fields_json(res_experiment_fields, experiment);
+}
+
+/* Texts, whole numbers and seeds: the kinds that an experiment has. */
+static bool field_from(const res_field *field, const json_t *value, void *base)
+{
+    char *at = (char *)base + field->offset;
+    const char *text = json_string_value(value);
+    const json_int_t number = json_integer_value(value);
+    if (field->kind == RES_KIND_TEXT && text && strlen(text) < field->size) {
+        strcpy(at, text);
+        return true;
+    }
+    if (field->kind == RES_KIND_INT && json_is_integer(value) && number >= INT_MIN &&
+        number <= INT_MAX) {
+        *(int *)(void *)at = (int)number;
+        return true;
+    }
+    if (field->kind == RES_KIND_U64 && (json_is_integer(value) || text)) {
+        *(uint64_t *)(void *)at = text ? strtoull(text, NULL, 10) : (uint64_t)number;
+        return true;
+    }
+    return false;
+}
+
+bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment, bn_status *st)
+{
+    *experiment = (res_experiment){0};
+    for (const res_field *field = res_experiment_fields; field->name; field++)
+        if (!field_from(field, json_object_get(json, field->name), experiment))
+            return bn_fail(st, BN_FORMAT, "experiment: %s is missing or does not fit", field->name);
+    return BN_OK;
 }
 
 static json_t *summary_json(const uint64_t *values, size_t count)

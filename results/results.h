@@ -14,21 +14,27 @@
 #include "runtime/ledger.h"
 
 #define RES_TEXT           64
-#define RES_SCHEMA_VERSION 1
+#define RES_SCHEMA_VERSION 2
 
 /* What was asked for: with the runtime's sha256 it is the experiment's identity. */
 typedef struct res_experiment {
     char model[RES_TEXT];
-    char variant[RES_TEXT]; /* "full" or "small" */
+    char variant[RES_TEXT]; /* "full" or "small", with "_pad" where rows are padded */
     char phase[16];         /* "train" or "infer" */
     char mode[16];          /* "eager", "lazy", "capture" */
     int graphs;
     int batch;
-    int image;
-    char dtype[16];    /* "f32", "bf16" */
-    char layout[16];   /* "nhwc", "nchw" */
-    char runtime[256]; /* name or path as the user gave it */
-    int in_flight;     /* 1 is the serial regime */
+    int image;          /* pixels a side; 0: the model takes no images */
+    int seq;            /* tokens a row, at most; 0: the model takes no tokens */
+    char optimizer[16]; /* "default" (the model's own), "sgd", "adamw" */
+    char dropout[16];   /* "default" (in training, as the model's source), "off" */
+    char input[16];     /* "synthetic", "transfer", "prefetch" */
+    char lengths[16];   /* of rows: "fixed", "varying" */
+    int buckets;        /* that varying lengths are padded to; 0: none */
+    char dtype[16];     /* "f32", "bf16" */
+    char layout[16];    /* "nhwc", "nchw" */
+    char runtime[256];  /* name or path as the user gave it */
+    int in_flight;      /* 1 is the serial regime */
     uint64_t seed;
 } res_experiment;
 
@@ -54,6 +60,12 @@ typedef struct res_execution {
     bn_device_time_source device_source;
     char device_note[128]; /* why it is unavailable or limited, else "" */
 } res_execution;
+
+/* {"model": "resnet50", ...} (new reference), and back: members that JSON lacks or
+ * that do not fit are BN_FORMAT. */
+json_t *res_experiment_to_json(const res_experiment *experiment);
+BN_MUST_USE bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment,
+                                             bn_status *st);
 
 typedef struct res_record {
     res_experiment experiment;

@@ -87,9 +87,14 @@ typedef enum res_setup_bit {
     RES_SETUP_IMAGE = 4,
     RES_SETUP_DTYPE = 8,
     RES_SETUP_LAYOUT = 16,
-    RES_SETUP_IN_FLIGHT = 32
+    RES_SETUP_IN_FLIGHT = 32,
+    RES_SETUP_SEQ = 64,
+    RES_SETUP_OPTIMIZER = 128,
+    RES_SETUP_DROPOUT = 256,
+    RES_SETUP_INPUT = 512,
+    RES_SETUP_LENGTHS = 1024
 } res_setup_bit;
-#define RES_SETUP_ALL 63u
+#define RES_SETUP_ALL 2047u
 
 /* Members in which A and B differ. */
 unsigned res_setup_difference(const res_experiment *a, const res_experiment *b);

@@ -228,6 +228,12 @@ static void set_identity(json_t *object, const res_record *record)
     json_object_set_new(object, "variant", res_json_text(experiment->variant));
     json_object_set_new(object, "batch", json_integer(experiment->batch));
     json_object_set_new(object, "image", json_integer(experiment->image));
+    json_object_set_new(object, "seq", json_integer(experiment->seq));
+    json_object_set_new(object, "optimizer", res_json_text(experiment->optimizer));
+    json_object_set_new(object, "dropout", res_json_text(experiment->dropout));
+    json_object_set_new(object, "input", res_json_text(experiment->input));
+    json_object_set_new(object, "lengths", res_json_text(experiment->lengths));
+    json_object_set_new(object, "buckets", json_integer(experiment->buckets));
     json_object_set_new(object, "dtype", res_json_text(experiment->dtype));
     json_object_set_new(object, "layout", res_json_text(experiment->layout));
     json_object_set_new(object, "in_flight", json_integer(experiment->in_flight));
@@ -290,6 +296,12 @@ static const char *const csv_columns[] = {
     "phase",
     "batch",
     "image",
+    "seq",
+    "optimizer",
+    "dropout",
+    "input",
+    "lengths",
+    "buckets",
     "dtype",
     "layout",
     "in_flight",

@@ -227,11 +227,12 @@ tg_tensor *tg_trace_value(const tg_trace *trace, const tg_tensor *tensor);
 BN_MUST_USE bn_code tg_graph_lower(const tg_graph *graph, const char *name, bn_text *out,
                                    bn_status *st);
 
-/* Nodes that outputs need, their FLOPs (multiply and add count as two), and
- * the bytes that they read and write if nothing is fused. */
+/* Nodes that outputs need, their FLOPs (multiply and add count as two), the
+ * multiply-adds of matrix products and convolutions among them, and the bytes that
+ * they read and write if nothing is fused. */
 typedef struct tg_graph_cost {
     int64_t nodes;
-    double flops, bytes;
+    double flops, macs, bytes;
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
 
@@ -400,4 +401,6 @@ tg_tensor *tg_batch_norm_grad(tg_trace *trace, tg_tensor *x, tg_tensor *scale, t
                               tg_tensor *variance, tg_tensor *grad_output, double epsilon,
                               int feature, tg_tensor **grad_scale, tg_tensor **grad_offset);
 
+tg_tensor *tg_random_bits(tg_trace *trace, tg_tensor *state, const tg_type *type,
+                          tg_tensor **next); /*TMP*/
 #endif

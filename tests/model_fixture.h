@@ -21,8 +21,22 @@
 #define GOLDEN_FOLDER "tests/golden"
 #endif
 
-static const char *const names[] = {"resnet18", "resnet50"};
-#define NAME_COUNT (sizeof names / sizeof *names)
+/* Every model there is, full and small where it has both: INDEX from 0 until false. */
+typedef struct model_case {
+    model_info info;
+    bool small;
+} model_case;
+
+static inline bool case_at(size_t index, model_case *c)
+{
+    for (size_t i = 0; model_describe(i, &c->info); i++)
+        for (int small = 0; small <= (int)c->info.has_small; small++)
+            if (index-- == 0) {
+                c->small = small;
+                return true;
+            }
+    return false;
+}
 
 static inline model *make_model(const char *name, model_options options)
 {

@@ -59,7 +59,8 @@ static void check_assigned(const tg_trace *t, const model *m)
     const bool train = model_get_options(m)->train;
     for (size_t i = 0; i < count; i++)
         expected += v[i].role == MODEL_RESULT ||
-                    (train && v[i].role != MODEL_INPUT && v[i].role != MODEL_SCALAR);
+                    (train && v[i].role != MODEL_INPUT && v[i].role != MODEL_SCALAR &&
+                     v[i].role != MODEL_BUFFER);
     assert_int_equal(tg_trace_assigned_count(t), expected);
     for (size_t i = 0; i < expected; i++) {
         tg_tensor *value, *variable = tg_trace_assigned(t, i, &value);
@@ -96,7 +97,13 @@ static void check_step(const char *name, model_options options)
     size_t count;
     if (tg_trace_cut(t, five, NULL, &graphs, &count, &st) != BN_OK)
         fail_msg("%s: %s", name, st.message);
-    assert_int_equal(count, options.train ? 5 : options.keep_stages ? 2 : 1);
+    /* Five of image classifiers; others may have nothing to prepare or clean up. */
+    if (options.train)
+        assert_in_range(count, 3, 5);
+    else
+        assert_in_range(count, 1, 2);
+    if (strncmp(name, "resnet", 6) == 0)
+        assert_int_equal(count, options.train ? 5 : options.keep_stages ? 2 : 1);
     print_message("%s%s %s %s %s: %zu nodes traced in %.0f us; by graph", name,
                   options.small ? " small" : "", options.train ? "training" : "inference",
                   tg_dtype_text(options.dtype), options.layout == MODEL_NHWC ? "NHWC" : "NCHW",
@@ -114,29 +121,33 @@ static void check_step(const char *name, model_options options)
 static void test_steps(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < NAME_COUNT; i++)
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++)
         for (int train = 0; train < 2; train++)
             for (int bf16 = 0; bf16 < 2; bf16++)
                 for (int layout = 0; layout < 2; layout++)
-                    check_step(names[i], (model_options){.train = train,
-                                                         .batch = 8,
-                                                         .dtype = bf16 ? TG_BF16 : TG_F32,
-                                                         .layout = (model_layout)layout});
+                    check_step(c.info.name, (model_options){.small = c.small,
+                                                            .train = train,
+                                                            .batch = 8,
+                                                            .dtype = bf16 ? TG_BF16 : TG_F32,
+                                                            .layout = (model_layout)layout});
 }
 
 static void test_steps_with_results(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < NAME_COUNT; i++)
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++)
         for (int train = 0; train < 2; train++)
-            for (int layout = 0; layout < 2; layout++)
-                check_step(names[i], (model_options){.small = true,
-                                                     .train = train,
-                                                     .batch = 2,
-                                                     .dtype = TG_F32,
-                                                     .layout = (model_layout)layout,
-                                                     .keep_gradients = train,
-                                                     .keep_stages = true});
+            for (int adamw = 0; adamw < 2; adamw++)
+                check_step(c.info.name, (model_options){.small = c.small,
+                                                        .train = train,
+                                                        .batch = 2,
+                                                        .dtype = TG_F32,
+                                                        .optimizer = adamw ? MODEL_ADAMW : MODEL_SGD,
+                                                        .pad = c.info.pads && adamw,
+                                                        .keep_gradients = train,
+                                                        .keep_stages = true});
 }
 
 /* Names in the text are torchvision's. */

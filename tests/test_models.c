@@ -14,8 +14,9 @@ static model_fill fill_of_kind(const char *kind)
         const char *kind;
         model_fill fill;
     } kinds[] = {
-        {"W6", MODEL_FILL_W6},     {"NORM", MODEL_FILL_NORM},  {"NORMR", MODEL_FILL_NORM_RESIDUAL},
-        {"BIAS", MODEL_FILL_BIAS}, {"RMEAN", MODEL_FILL_MEAN}, {"RVAR", MODEL_FILL_VARIANCE},
+        {"W6", MODEL_FILL_W6},       {"NORM", MODEL_FILL_NORM},     {"NORMR", MODEL_FILL_NORM_RESIDUAL},
+        {"BIAS", MODEL_FILL_BIAS},   {"RMEAN", MODEL_FILL_MEAN},    {"RVAR", MODEL_FILL_VARIANCE},
+        {"W3", MODEL_FILL_W3},       {"EMB", MODEL_FILL_EMBEDDING}, {"POS", MODEL_FILL_POSITION},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].kind, kind) == 0)
@@ -59,82 +60,98 @@ static void compare_with_list(const char *name, bool small, model_layout layout)
 static void test_lists(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        for (int small = 0; small < 2; small++) {
-            compare_with_list(names[i], small, MODEL_NHWC);
-            compare_with_list(names[i], small, MODEL_NCHW);
-        }
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++) {
+        compare_with_list(c.info.name, c.small, MODEL_NHWC);
+        compare_with_list(c.info.name, c.small, MODEL_NCHW);
+    }
+}
+
+static int64_t integer_at(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
 }
 
 static void test_numbers_of_json(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        for (int small = 0; small < 2; small++) {
-            model *m = make_model(names[i], (model_options){.small = small, .train = true});
-            json_t *root = golden_json(names[i], small);
-            json_t *optimizer = json_object_get(root, "optimizer");
-            const model_options *o = model_get_options(m);
-            assert_int_equal(model_parameter_elements(m),
-                             json_integer_value(json_object_get(root, "param_count")));
-            assert_true(o->learning_rate == json_real_value(json_object_get(optimizer, "lr")));
-            assert_true(m->variant->momentum ==
-                        json_real_value(json_object_get(optimizer, "momentum")));
-            assert_int_equal(o->image, json_integer_value(json_object_get(
-                                           json_object_get(root, "dims"), "image")));
-            assert_int_equal(o->batch, 1);
-            assert_int_equal(o->seed, 1);
-            json_decref(root);
-            model_free(m);
-        }
+    model_case c;
+    bn_status st = {.code = BN_OK};
+    for (size_t i = 0; case_at(i, &c); i++) {
+        json_t *root = golden_json(c.info.name, c.small);
+        const json_t *optimizer = json_object_get(root, "optimizer");
+        const json_t *dims = json_object_get(root, "dims");
+        model *m = make_model(c.info.name, (model_options){.small = c.small, .train = true});
+        const model_options *o = model_get_options(m);
+        assert_int_equal(model_parameter_elements(m), integer_at(root, "param_count"));
+        assert_true(o->learning_rate == json_real_value(json_object_get(optimizer, "lr")));
+        assert_string_equal(json_string_value(json_object_get(optimizer, "name")),
+                            o->optimizer == MODEL_ADAMW ? "AdamW" : "SGD");
+        if (json_object_get(dims, "image"))
+            assert_int_equal(o->image, integer_at(dims, "image"));
+        assert_int_equal(o->seq, integer_at(dims, "seq"));
+        assert_int_equal(o->seed, 1);
+        model_free(m);
+
+        double macs = 0;
+        m = make_model(c.info.name,
+                       (model_options){.small = c.small, .batch = (int)integer_at(dims, "batch")});
+        assert_int_equal(model_forward_macs(m, &macs, &st), BN_OK);
+        if ((int64_t)macs != integer_at(root, "forward_macs"))
+            fail_msg("%s: %.0f multiply-adds, not %lld", c.info.name, macs,
+                     (long long)integer_at(root, "forward_macs"));
+        if (!c.small)
+            assert_int_equal(c.info.golden_batch, integer_at(dims, "batch"));
+        json_decref(root);
+        model_free(m);
+    }
 }
 
 /* Stages are those of the golden file, in its order, with its shapes. */
+static void compare_stages(const model_case *c)
+{
+    json_t *root = golden_json(c->info.name, c->small), *stage, *stages, *dim;
+    const int batch = (int)integer_at(json_object_get(root, "dims"), "batch");
+    model *m = make_model(c->info.name,
+                          (model_options){.small = c->small, .batch = batch, .keep_stages = true});
+    size_t at;
+    const char *key;
+    stages = json_object_get(json_object_get(json_object_get(root, "f64"), "eval"), "stages");
+    json_object_foreach(stages, key, stage)
+    {
+        char name[256];
+        snprintf(name, sizeof name, "stage/%s", key);
+        const model_variable *v = model_find(m, name);
+        if (!v)
+            fail_msg("%s has no %s", c->info.name, name);
+        assert_int_equal(v->role, MODEL_RESULT);
+        assert_int_equal(v->shape.rank, json_array_size(json_array_get(stage, 0)));
+        json_array_foreach(json_array_get(stage, 0), at, dim)
+            assert_int_equal(v->shape.dims[at], json_integer_value(dim));
+    }
+    assert_non_null(model_find(m, "loss"));
+    assert_null(model_find(m, "stage/layer9"));
+    json_decref(root);
+    model_free(m);
+}
+
 static void test_stages(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        for (int small = 0; small < 2; small++) {
-            model *m = make_model(names[i],
-                                  (model_options){.small = small, .batch = 2, .keep_stages = true});
-            json_t *root = golden_json(names[i], small), *stage, *stages, *dim;
-            size_t count, next = 0, at;
-            const char *key;
-            const model_variable *v = model_variables(m, &count);
-            stages =
-                json_object_get(json_object_get(json_object_get(root, "f64"), "eval"), "stages");
-            json_object_foreach(stages, key, stage)
-            {
-                while (next < count && strncmp(v[next].name, "stage/", 6) != 0)
-                    next++;
-                assert_true(next < count);
-                assert_string_equal(v[next].name + 6, key);
-                assert_int_equal(v[next].role, MODEL_RESULT);
-                assert_int_equal(v[next].shape.rank, json_array_size(json_array_get(stage, 0)));
-                json_array_foreach(json_array_get(stage, 0), at, dim)
-                    assert_int_equal(v[next].shape.dims[at], json_integer_value(dim));
-                next++;
-            }
-            assert_non_null(model_find(m, "loss"));
-            assert_non_null(model_find(m, "labels"));
-            assert_null(model_find(m, "stage/layer9"));
-            json_decref(root);
-            model_free(m);
-        }
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++)
+        compare_stages(&c);
 }
 
 static void test_describe(void **state)
 {
     (void)state;
     model_info info;
-    size_t count = 0;
-    for (; model_describe(count, &info); count++) {
-        assert_string_equal(info.name, names[count]);
-        assert_string_equal(info.family, "cnn");
-        assert_int_equal(info.default_batch, 1);
-        assert_int_equal(info.default_image, 224);
+    for (size_t i = 0; model_describe(i, &info); i++) {
+        assert_true(strlen(info.name) > 0 && strlen(info.summary) > 0 && strlen(info.source) > 0);
+        assert_true(info.default_batch > 0 && info.golden_batch > 0);
+        assert_true((info.default_image > 0) != (info.default_seq > 0));
     }
-    assert_int_equal(count, NAME_COUNT);
 }
 
 /* ---- mistakes -------------------------------------------------------------------- */
@@ -191,7 +208,9 @@ static void test_mistakes(void **state)
 static void test_layers(void **state)
 {
     (void)state;
-    model m = {.options = {.batch = 4, .image = 3, .dtype = TG_F32, .layout = MODEL_NHWC},
+    static const model_row row = {.weights = MODEL_FILL_W6};
+    model m = {.row = &row,
+               .options = {.batch = 4, .image = 3, .dtype = TG_F32, .layout = MODEL_NHWC},
                .arena = bn_arena_new(1u << 12)};
     nn_conv conv;
     nn_enter(&m, "features");

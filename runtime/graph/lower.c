@@ -268,9 +268,13 @@ out:
 
 static void add_cost(const tg_node *node, tg_graph_cost *cost)
 {
-    cost->nodes++;
-    cost->flops +=
+    const char *family = node->op->family;
+    const double flops =
         node->op->flops ? node->op->flops(node) : (double)tg_type_elements(&node->results[0].type);
+    cost->nodes++;
+    cost->flops += flops;
+    if (strcmp(family, "dot") == 0 || strcmp(family, "convolution") == 0)
+        cost->macs += flops / 2;
     for (size_t k = 0; k < node->operand_count; k++)
         cost->bytes += (double)tg_type_bytes(tg_operand_type(node, k));
     for (size_t r = 0; r < node->result_count; r++)
