@@ -343,6 +343,28 @@ tg_tensor *tg_pad(tg_trace *trace, tg_tensor *x, tg_tensor *value, const int64_t
                   const int64_t *high, const int64_t *interior);
 tg_tensor *tg_concatenate(tg_trace *trace, tg_tensor *const *parts, size_t count, int dim);
 
+/*
+ * Rows by number. X is (N, rest...), IDS integers of 32 or 64 bits and of any
+ * shape S. gather_rows gives (S..., rest...), an embedding lookup: a number
+ * outside 0..N-1 takes the first or the last row. scatter_add_rows adds UPDATES
+ * (S..., rest...) to the rows of X that IDS name, to one as often as it is
+ * named; what names no row is dropped. Each is the other's gradient. StableHLO
+ * specification, gather and scatter.
+ */
+tg_tensor *tg_gather_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids);
+tg_tensor *tg_scatter_add_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids, tg_tensor *updates);
+
+/*
+ * A part of SIZES whose start is data: STARTS has an integer scalar for each
+ * dimension of X, all of one dtype. A start that would put the part partly
+ * outside X is moved to the nearest that does not. The update gives X with that
+ * part replaced by UPDATE (no larger than X).
+ */
+tg_tensor *tg_dynamic_slice(tg_trace *trace, tg_tensor *x, tg_tensor *const *starts,
+                            const int64_t *sizes);
+tg_tensor *tg_dynamic_update_slice(tg_trace *trace, tg_tensor *x, tg_tensor *update,
+                                   tg_tensor *const *starts);
+
 /* Reductions over the dimensions in the bit mask AXES, which disappear. A
  * maximum's gradient goes to every element equal to it, shared evenly. */
 tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);

@@ -170,6 +170,41 @@ static void slices_stay_inside(void **state)
     assert_typed("tensor<3x5xf32>", tg_pad(t, f23, f0, TG_DIMS(0, -1), TG_DIMS(0, 1), ones));
 }
 
+static void places_are_integers(void **state)
+{
+    tg_tensor *const one[] = {f3, f0}, *zero = tg_variable_new("zero", &(tg_type){.dtype = TG_I32});
+    tg_tensor *const starts[] = {zero, zero}, *const mixed[] = {zero, f0};
+    assert_refused("gather_rows: wants row numbers of 32 or 64 bits, got tensor<2x3xui8>",
+                   tg_gather_rows(t, f32, u23));
+    assert_refused("gather_rows: wants row numbers of 32 or 64 bits, got tensor<3xf32>",
+                   tg_gather_rows(t, f32, f3));
+    assert_refused("gather_rows: wants rows, got tensor<f32>", tg_gather_rows(t, f0, i23));
+    assert_refused("gather_rows: too many dimensions in the result: tensor<1x1x1x1x1x1xf32> and "
+                   "tensor<2x3xi32>",
+                   tg_gather_rows(t, f111111, i23));
+    assert_refused("scatter_add_rows: rows and updates differ: tensor<2x3x2xf32> and "
+                   "tensor<2x3xf32>",
+                   tg_scatter_add_rows(t, f32, i23, f23));
+    assert_refused("scatter_add_rows: wants numbers, got tensor<2x3xi1>",
+                   tg_scatter_add_rows(t, b23, i23, b23));
+    assert_refused("dynamic_slice: wants integer scalars as starts, got tensor<3xf32>",
+                   tg_dynamic_slice(t, f23, one, TG_DIMS(1, 1)));
+    assert_refused("dynamic_slice: wants integer scalars as starts, got tensor<f32>",
+                   tg_dynamic_slice(t, f23, mixed, TG_DIMS(1, 1)));
+    assert_refused("dynamic_slice: 4 elements of dimension 1 of size 3",
+                   tg_dynamic_slice(t, f23, starts, TG_DIMS(1, 4)));
+    assert_refused("dynamic_update_slice: the update is no part of the operand: tensor<2x3xf32> "
+                   "and tensor<3x2xf32>",
+                   tg_dynamic_update_slice(t, f23, f32, starts));
+    assert_typed("tensor<2x3x2xf32>", tg_gather_rows(t, f32, i23));
+    assert_typed("tensor<2x3x4x8x4xf32>",
+                 tg_dynamic_slice(t, tg_gather_rows(t, x4, i23),
+                                  (tg_tensor *const[]){zero, zero, zero, zero, zero},
+                                  TG_DIMS(2, 3, 4, 8, 4)));
+    assert_typed("tensor<2x3xf32>", tg_dynamic_update_slice(t, f23, f23, starts));
+    tg_variable_free(zero);
+}
+
 static void reductions_name_their_axes(void **state)
 {
     assert_refused("reduce_sum: axes 0x5 name a dimension past rank 2", tg_reduce_sum(t, f23, 5));
@@ -301,6 +336,7 @@ int main(void)
         cmocka_unit_test(constants_check_type_and_range),
         cmocka_unit_test(shapes_must_fit),
         cmocka_unit_test(slices_stay_inside),
+        cmocka_unit_test(places_are_integers),
         cmocka_unit_test(reductions_name_their_axes),
         cmocka_unit_test(products_pair_dimensions),
         cmocka_unit_test(convolutions_check_everything),

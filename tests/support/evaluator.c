@@ -214,8 +214,9 @@ void evaluation_set(evaluation *e, const tg_tensor *variable, const double *cont
 
 static evaluator_rule *rule_of(const char *op)
 {
-    const evaluator_row *const tables[] = {evaluator_simple_rows, evaluator_contract_rows};
-    for (size_t i = 0; i < 2; i++)
+    const evaluator_row *const tables[] = {evaluator_simple_rows, evaluator_contract_rows,
+                                           evaluator_index_rows};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (const evaluator_row *row = tables[i]; row->op; row++)
             if (strcmp(row->op, op) == 0)
                 return row->rule;

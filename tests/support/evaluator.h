@@ -46,6 +46,7 @@ typedef struct evaluator_row {
 /* Ended by a NULL op. */
 extern const evaluator_row evaluator_simple_rows[];   /* evaluate_simple.c */
 extern const evaluator_row evaluator_contract_rows[]; /* evaluate_contract.c */
+extern const evaluator_row evaluator_index_rows[];    /* evaluate_index.c */
 
 /* Steps INDEX through DIMS in row-major order; false after the last. */
 bool evaluator_next(int64_t *index, const int64_t *dims, int32_t rank);

@@ -47,6 +47,7 @@ typedef struct sample {
 extern const sample samples_elementwise[]; /* samples_elementwise.c */
 extern const sample samples_shape[];       /* samples_shape.c */
 extern const sample samples_contract[];    /* samples_contract.c */
+extern const sample samples_index[];       /* samples_index.c */
 
 /* Sample INDEX over all lists; NULL past the last. */
 const sample *sample_at(size_t index);
