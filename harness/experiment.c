@@ -272,10 +272,10 @@ static model_info info_of(const char *name)
 static const char *why_not(const res_experiment *w, char *text, size_t size)
 {
     const model_info info = info_of(w->model);
-    if (w->graphs != 1 && !mode_cuts(w->mode))
-        snprintf(text, size, "%s mode does not cut a step into %d graphs", w->mode, w->graphs);
-    else if (w->graphs != 1 && strcmp(w->phase, "train") != 0)
-        snprintf(text, size, "%s has nothing to cut into %d graphs", w->phase, w->graphs);
+    if (w->graphs != 1 && (!mode_cuts(w->mode) || strcmp(w->phase, "train") != 0))
+        snprintf(text, size,
+                 "only training steps in capture mode are cut into %d graphs, not %s %s", w->graphs,
+                 w->phase, w->mode);
     else if (strstr(w->variant, "_pad") && !info.pads)
         snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
     else if (strstr(w->variant, "small") && !info.has_small)

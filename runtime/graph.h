@@ -423,6 +423,4 @@ tg_tensor *tg_batch_norm_grad(tg_trace *trace, tg_tensor *x, tg_tensor *scale, t
                               tg_tensor *variance, tg_tensor *grad_output, double epsilon,
                               int feature, tg_tensor **grad_scale, tg_tensor **grad_offset);
 
-tg_tensor *tg_random_bits(tg_trace *trace, tg_tensor *state, const tg_type *type,
-                          tg_tensor **next); /*TMP*/
 #endif

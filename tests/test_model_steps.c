@@ -58,9 +58,9 @@ static void check_assigned(const tg_trace *t, const model *m)
     const model_variable *v = model_variables(m, &count);
     const bool train = model_get_options(m)->train;
     for (size_t i = 0; i < count; i++)
-        expected += v[i].role == MODEL_RESULT ||
-                    (train && v[i].role != MODEL_INPUT && v[i].role != MODEL_SCALAR &&
-                     v[i].role != MODEL_BUFFER);
+        expected +=
+            v[i].role == MODEL_RESULT || (train && v[i].role != MODEL_INPUT &&
+                                          v[i].role != MODEL_SCALAR && v[i].role != MODEL_BUFFER);
     assert_int_equal(tg_trace_assigned_count(t), expected);
     for (size_t i = 0; i < expected; i++) {
         tg_tensor *value, *variable = tg_trace_assigned(t, i, &value);
@@ -140,14 +140,15 @@ static void test_steps_with_results(void **state)
     for (size_t i = 0; case_at(i, &c); i++)
         for (int train = 0; train < 2; train++)
             for (int adamw = 0; adamw < 2; adamw++)
-                check_step(c.info.name, (model_options){.small = c.small,
-                                                        .train = train,
-                                                        .batch = 2,
-                                                        .dtype = TG_F32,
-                                                        .optimizer = adamw ? MODEL_ADAMW : MODEL_SGD,
-                                                        .pad = c.info.pads && adamw,
-                                                        .keep_gradients = train,
-                                                        .keep_stages = true});
+                check_step(c.info.name,
+                           (model_options){.small = c.small,
+                                           .train = train,
+                                           .batch = 2,
+                                           .dtype = TG_F32,
+                                           .optimizer = adamw ? MODEL_ADAMW : MODEL_SGD,
+                                           .pad = c.info.pads && adamw,
+                                           .keep_gradients = train,
+                                           .keep_stages = true});
 }
 
 /* Names in the text are torchvision's. */

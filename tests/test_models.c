@@ -14,9 +14,15 @@ static model_fill fill_of_kind(const char *kind)
         const char *kind;
         model_fill fill;
     } kinds[] = {
-        {"W6", MODEL_FILL_W6},       {"NORM", MODEL_FILL_NORM},     {"NORMR", MODEL_FILL_NORM_RESIDUAL},
-        {"BIAS", MODEL_FILL_BIAS},   {"RMEAN", MODEL_FILL_MEAN},    {"RVAR", MODEL_FILL_VARIANCE},
-        {"W3", MODEL_FILL_W3},       {"EMB", MODEL_FILL_EMBEDDING}, {"POS", MODEL_FILL_POSITION},
+        {"W6", MODEL_FILL_W6},
+        {"NORM", MODEL_FILL_NORM},
+        {"NORMR", MODEL_FILL_NORM_RESIDUAL},
+        {"BIAS", MODEL_FILL_BIAS},
+        {"RMEAN", MODEL_FILL_MEAN},
+        {"RVAR", MODEL_FILL_VARIANCE},
+        {"W3", MODEL_FILL_W3},
+        {"EMB", MODEL_FILL_EMBEDDING},
+        {"POS", MODEL_FILL_POSITION},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].kind, kind) == 0)
