@@ -246,7 +246,7 @@ static void use_spans(const hn_session *s, const rt_device_span *spans, size_t c
             if (at && (at[length] == '\0' || at[length] == '(' || at[length] == '.'))
                 durations[n++] = (double)spans[i].duration_ns;
         }
-        if (n == 0 || n < steps * (size_t)x->per_step)
+        if (n == 0 || x->per_step == 0 || n < steps * (size_t)x->per_step)
             continue;
         res_execution *out = &r->executions[row];
         gsl_sort(durations, 1, n);
@@ -284,13 +284,20 @@ static void profile(hn_session *s, res_record *r)
 
 bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
 {
+    /* Repetitions are of one program, so of one batch; it may be new. */
+    hn_feed_hold(s->feed);
+    bn_code code = s->feed ? mode_step(s->mode, &s->call, NULL, st) : BN_OK;
+    if (code == BN_OK)
+        code = mode_drain(s->mode, st);
     probes p = {.rows = mode_execution_count(s->mode)};
     plan(&p, res_quantile(r->wall_ns, r->step_count, 0.5));
     size_t cells = (p.rows + 1) * MAX_ROUNDS * p.repeats;
     p.pjrt_ns = calloc(cells, sizeof(double));
     p.submit_ns = calloc(cells, sizeof(double));
-    bn_code code = p.pjrt_ns && p.submit_ns ? res_record_reserve_executions(r, p.rows, st)
-                                            : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
+    if (code == BN_OK && p.pjrt_ns && p.submit_ns)
+        code = res_record_reserve_executions(r, p.rows, st);
+    else if (code == BN_OK)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
     /* The first probes run with cold caches and are not kept. */
     for (int i = 0; i < 2 && code == BN_OK; i++)
         code = mode_step_probe(s->mode, &s->call, 1, st);

@@ -155,6 +155,8 @@ void hn_host_memory(int64_t *now, int64_t *peak);
 
 /* ---- session (session.c): a runtime, a model and a mode in a worker ------------------ */
 
+typedef struct hn_feed hn_feed;
+
 typedef struct hn_session {
     const hn_experiment *experiment;
     rt_plugin *plugin;
@@ -162,6 +164,7 @@ typedef struct hn_session {
     model *instance;
     mode *mode;
     mode_call call; /* the model's step */
+    hn_feed *feed;  /* of batches; NULL: the one batch that was written stays */
     hn_pinning *pinning;
     char path[4096]; /* of the plugin */
 } hn_session;
@@ -185,6 +188,15 @@ json_t *hn_session_describe(const hn_session *s);
 model_options hn_model_options(const res_experiment *w, const char *path);
 /* The layout that suits the runtime, for --layout auto. */
 model_layout hn_layout_for_runtime(const char *runtime, const char *path);
+
+/* The feed that the experiment asks for (--input, --lengths, --buckets), or NULL for
+ * fixed batches of one length; takes over what the inputs hold. To be freed before
+ * the model. */
+BN_MUST_USE bn_code hn_feed_new(hn_session *s, hn_feed **feed, bn_status *st);
+void hn_feed_free(hn_feed *feed); /* NULL allowed */
+const mode_feed *hn_feed_hooks(const hn_feed *feed);
+/* Stays with one batch from here on. */
+void hn_feed_hold(hn_feed *feed);
 
 /* ---- measuring ------------------------------------------------------------------------ */
 

@@ -176,7 +176,10 @@ bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *
         code = mode_create(w->mode, s->client, &way, &s->mode, st);
     if (code == BN_OK)
         code = write_initial(s, st);
-    s->call = (mode_call){.function = model_step, .context = s->instance};
+    if (code == BN_OK)
+        code = hn_feed_new(s, &s->feed, st);
+    s->call =
+        (mode_call){.function = model_step, .context = s->instance, .feed = hn_feed_hooks(s->feed)};
     return code;
 }
 
@@ -187,6 +190,8 @@ void hn_session_drop_model(hn_session *s)
     bn_status ignored = {.code = BN_OK};
     if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
         ignored.code = BN_OK; /* the failure has been reported where it mattered */
+    hn_feed_free(s->feed);
+    s->feed = NULL;
     for (size_t i = 0; s->mode && i < count; i++)
         mode_clear(s->mode, v[i].tensor);
     mode_destroy(s->mode);

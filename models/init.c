@@ -129,7 +129,9 @@ static double make_special(const maker *k, uint64_t index)
         return v->table(v, (int64_t)index);
     const int64_t tokens = v->shape.rank == 2 ? v->shape.dims[1] : 1;
     const int64_t row = (int64_t)index / tokens, token = (int64_t)index % tokens;
-    if (v->mask.padded && token >= model_padded_length(row, tokens))
+    const int64_t length =
+        v->mask.lengths ? v->mask.lengths[row] : model_padded_length(row, tokens);
+    if (v->mask.padded && token >= length)
         return v->mask.pad_value;
     if (v->mask.sparse && token % 7 != 3)
         return v->mask.elsewhere;

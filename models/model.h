@@ -97,9 +97,18 @@ typedef struct model_variable model_variable;
 /* What a (batch, tokens) input holds at some positions in place of its fill. */
 typedef struct model_mask {
     bool sparse; /* only positions t with t % 7 == 3 keep the fill, others are ELSEWHERE */
-    bool padded; /* positions from model_padded_length on are PAD_VALUE */
+    bool padded; /* positions from the row's length on are PAD_VALUE */
     double elsewhere, pad_value;
+    const int32_t *lengths; /* [row]; NULL: model_padded_length */
 } model_mask;
+
+/* Dimension 1 of a variable, in a model whose batches vary in length. */
+typedef enum model_length {
+    MODEL_LENGTH_FIXED,
+    MODEL_LENGTH_SOURCE, /* the longest source row of the batch */
+    MODEL_LENGTH_TARGET, /* the longest target row */
+    MODEL_LENGTH_COUNT
+} model_length;
 
 /* Tokens of row ROW that are not padding, of TOKENS: TOKENS - (ROW % 3) *
  * floor(TOKENS / 4). */
@@ -115,6 +124,7 @@ struct model_variable {
     double fill_low, fill_high;
     double (*table)(const model_variable *variable, int64_t index); /* MODEL_FILL_TABLE */
     model_mask mask;
+    model_length length; /* what dimension 1 is, where batches vary */
     tg_type shape;
     int permutation[TG_MAX_RANK];
 };
@@ -153,6 +163,20 @@ BN_MUST_USE bn_code model_forward_macs(model *instance, double *macs, bn_status 
 /* Other names that files give parameter NAME ("tied" tensors); INDEX from 0,
  * NULL after the last. */
 const char *model_alias(const model *instance, const char *name, size_t index);
+
+/*
+ * Gives the inputs and results of INSTANCE, a model that varies, the shapes of batch
+ * NUMBER of its seed, and the inputs their rows' lengths; model_initial then makes
+ * contents, under whatever seed it is given. The variables concerned must hold no
+ * data. With BUCKETS above 0 both dimensions are the smallest of that many lengths,
+ * evenly spaced up to the option seq, that holds the batch.
+ *
+ * A source row has round(exp(N(ln(seq / 2), 1/2))) tokens, its target row that times
+ * exp(N(0, 0.15)), both brought into 4 to seq (or 1 to seq where seq is under 4):
+ * lengths of sentences are about log-normal (Williams, Biometrika 31, 1940). The
+ * median and the spreads are ours.
+ */
+BN_MUST_USE bn_code model_draw_batch(model *instance, uint64_t number, int buckets, bn_status *st);
 
 /*
  * The step function: traces one step of INSTANCE (a model *), its phases

@@ -57,11 +57,12 @@ struct model {
     model_variable *variables;
     size_t variable_count, variable_capacity;
 
-    void *network;              /* the family's layers */
-    tg_tensor *generator;       /* state of the random bits, made at first use */
-    nn_optimizer optimizer;     /* training */
-    tg_tensor **gradients;      /* [parameter] of the step in hand */
-    tg_tensor **kept_gradients; /* [parameter] results; NULL: not asked for */
+    void *network;                        /* the family's layers */
+    int32_t *lengths[MODEL_LENGTH_COUNT]; /* [row] of the batch drawn last */
+    tg_tensor *generator;                 /* state of the random bits, made at first use */
+    nn_optimizer optimizer;               /* training */
+    tg_tensor **gradients;                /* [parameter] of the step in hand */
+    tg_tensor **kept_gradients;           /* [parameter] results; NULL: not asked for */
 };
 
 #endif

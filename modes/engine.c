@@ -189,6 +189,23 @@ bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st
     return BN_OK;
 }
 
+bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
+                    rt_event **host_done, bn_status *st)
+{
+    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
+    return rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype), type->dims,
+                                     (size_t)type->rank, buffer, host_done, st);
+}
+
+bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+{
+    void *old = tg_tensor_data(variable);
+    bn_code code = old ? mode_list_push(&m->retired, old, st) : BN_OK;
+    if (code == BN_OK)
+        tg_tensor_set_data(variable, buffer);
+    return code;
+}
+
 bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size, bn_status *st)
 {
     rt_buffer *buffer = tg_tensor_data(variable);
@@ -227,12 +244,29 @@ bn_code mode_drain(mode *m, bn_status *st)
     return code;
 }
 
+/* One of a feed's calls, NULL allowed. */
+static bn_code feed_step(mode *m, const mode_feed *feed,
+                         bn_code (*function)(void *context, mode *m, bn_status *st), bn_status *st)
+{
+    if (!function)
+        return BN_OK;
+    bn_part before = mode_clock(m, BN_PART_INPUT);
+    bn_code code = function(feed->context, m, st);
+    mode_clock(m, before);
+    return code;
+}
+
 static bn_code run_step(mode *m, const mode_call *call, bn_status *st)
 {
+    const mode_feed none = {0}, *feed = call->feed ? call->feed : &none;
     m->counters[BN_COUNTER_STEPS]++;
-    bn_code code = m->kind->step(m, call, st);
+    bn_code code = feed_step(m, feed, feed->begin, st);
+    if (code == BN_OK)
+        code = m->kind->step(m, call, st);
     if (code == BN_OK)
         code = mode_commit(m, st);
+    if (code == BN_OK)
+        code = feed_step(m, feed, feed->submitted, st);
     if (code != BN_OK) {
         mode_abandon(m);
         return bn_context(st, "%s step %lld", m->kind->name,

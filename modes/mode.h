@@ -24,6 +24,15 @@ typedef struct mode mode;
 /* Traces one step; CONTEXT is the caller's. */
 typedef void mode_function(tg_trace *trace, void *context);
 
+/* How batches come to the device. mode_step calls BEGIN before the step's function
+ * or replay, and SUBMITTED when all executions of the step have been submitted and
+ * not yet awaited; their time is the ledger's `input`. Either may be NULL. */
+typedef struct mode_feed {
+    void *context;
+    bn_code (*begin)(void *context, mode *m, bn_status *st);
+    bn_code (*submitted)(void *context, mode *m, bn_status *st);
+} mode_feed;
+
 /* What is called each step. STATICS are arguments that the trace may depend on
  * (any bytes): capture guards them; they may be NULL. */
 typedef struct mode_call {
@@ -31,6 +40,7 @@ typedef struct mode_call {
     void *context;
     const void *statics;
     size_t static_bytes;
+    const mode_feed *feed; /* NULL: inputs stay as they are */
 } mode_call;
 
 typedef struct mode_options {
@@ -58,6 +68,13 @@ void mode_destroy(mode *m);
 
 /* Replaces VARIABLE's contents by HOST (dense row-major, of its type). */
 BN_MUST_USE bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st);
+/* Starts copying HOST (dense row-major, of TYPE) to a new buffer; HOST must stay
+ * unchanged until *HOST_DONE (NULL allowed as an event) has fired. */
+BN_MUST_USE bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
+                                rt_event **host_done, bn_status *st);
+/* Makes BUFFER VARIABLE's contents; the old buffer is given back once the step in
+ * hand has been submitted. For feeds. */
+BN_MUST_USE bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
 /* Waits for VARIABLE's contents and copies them to HOST (SIZE bytes). */
 BN_MUST_USE bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size,
                               bn_status *st);
