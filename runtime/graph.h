@@ -370,6 +370,14 @@ tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_max(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_min(tg_trace *trace, tg_tensor *x, unsigned axes);
 
+/*
+ * The K largest elements along the last dimension, largest first, and their
+ * positions there in *INDICES (i32): (..., N) gives two of (..., K). Of equal
+ * ones the first comes first. Floats are in their total order, in which 0 is
+ * above -0 and NaN above infinity. The gradient goes to where the values were.
+ */
+tg_tensor *tg_top_k(tg_trace *trace, tg_tensor *x, int64_t k, tg_tensor **indices);
+
 /* Contracts and batches pairs of dimensions; result: batch, free of A, free of B. */
 typedef struct tg_dot_dims {
     int32_t batch_count, contract_count;
@@ -401,6 +409,8 @@ typedef struct tg_window {
 } tg_window;
 tg_tensor *tg_window_max(tg_trace *trace, tg_tensor *x, const tg_window *window);
 tg_tensor *tg_window_sum(tg_trace *trace, tg_tensor *x, const tg_window *window);
+/* Sums of all elements up to each one along AXIS, itself included, in X's dtype. */
+tg_tensor *tg_cumsum(tg_trace *trace, tg_tensor *x, int axis);
 /* Adds each element of SOURCE to the position of its window's first maximum in
  * X: the gradient of tg_window_max. */
 tg_tensor *tg_select_and_scatter(tg_trace *trace, tg_tensor *x, tg_tensor *source,

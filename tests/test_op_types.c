@@ -205,6 +205,20 @@ static void places_are_integers(void **state)
     tg_variable_free(zero);
 }
 
+static void the_largest_are_there(void **state)
+{
+    tg_tensor *where;
+    assert_refused("top_k: 4 elements of dimension 1 of size 3", tg_top_k(t, f23, 4, &where));
+    assert_int_equal(where->kind, TG_KIND_POISON);
+    assert_refused("top_k: -1 elements of dimension 1", tg_top_k(t, f23, -1, &where));
+    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<f32>",
+                   tg_top_k(t, f0, 0, &where));
+    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<2x3xi1>",
+                   tg_top_k(t, b23, 1, &where));
+    assert_typed("tensor<2x2xf32>", tg_top_k(t, f23, 2, &where));
+    assert_int_equal(tg_tensor_type(where)->dtype, TG_I32);
+}
+
 static void reductions_name_their_axes(void **state)
 {
     assert_refused("reduce_sum: axes 0x5 name a dimension past rank 2", tg_reduce_sum(t, f23, 5));
@@ -299,6 +313,8 @@ static void windows_check_everything(void **state)
                    tg_window_sum(t, b23, &w));
     assert_refused("window_max: wants numbers of rank 1 or more, got tensor<f32>",
                    tg_window_max(t, f0, &w));
+    assert_refused("cumsum: axis 2 of a tensor of rank 2", tg_cumsum(t, f23, 2));
+    assert_typed("tensor<2x3xi32>", tg_cumsum(t, i23, 1));
     w.size[1] = 0;
     assert_refused("window_max: window of size 0 and stride 1 in dimension 1",
                    tg_window_max(t, f23, &w));
@@ -337,6 +353,7 @@ int main(void)
         cmocka_unit_test(shapes_must_fit),
         cmocka_unit_test(slices_stay_inside),
         cmocka_unit_test(places_are_integers),
+        cmocka_unit_test(the_largest_are_there),
         cmocka_unit_test(reductions_name_their_axes),
         cmocka_unit_test(products_pair_dimensions),
         cmocka_unit_test(convolutions_check_everything),

@@ -65,6 +65,11 @@ typedef struct tg_concatenate_attributes {
     int64_t dim;
 } tg_concatenate_attributes;
 
+/* top_k */
+typedef struct tg_top_k_attributes {
+    int64_t k;
+} tg_top_k_attributes;
+
 /* dot */
 typedef struct tg_dot_attributes {
     tg_dot_dims dims;

@@ -14,6 +14,7 @@ extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
 extern const tg_op *const tg_ops_slice[];       /* op_slice.c */
 extern const tg_op *const tg_ops_index[];       /* op_index.c */
+extern const tg_op *const tg_ops_sort[];        /* op_sort.c */
 extern const tg_op *const tg_ops_reduce[];      /* op_reduce.c */
 extern const tg_op *const tg_ops_dot[];         /* op_dot.c */
 extern const tg_op *const tg_ops_convolution[]; /* op_convolution.c */
