@@ -324,6 +324,15 @@ tg_tensor *tg_full(tg_trace *trace, const tg_type *type, double value);
 /* 0, 1, 2, ... along dimension DIM of TYPE. */
 tg_tensor *tg_iota(tg_trace *trace, const tg_type *type, int dim);
 
+/*
+ * Random bits of TYPE (ui32 or ui64) from STATE (tensor<2xui64>: a key, then a
+ * counter), and the state that the next draw starts from in *NEW_STATE: the same
+ * state, the same bits, on one build of a plugin; StableHLO leaves their values
+ * to it. ThreeFry (Salmon et al., 2011). Bits are integers, so gradients end here.
+ */
+tg_tensor *tg_random_bits(tg_trace *trace, tg_tensor *state, const tg_type *type,
+                          tg_tensor **new_state);
+
 /* Shape. */
 tg_tensor *tg_reshape(tg_trace *trace, tg_tensor *x, int32_t rank, const int64_t *dims);
 /* Result dimension i is operand dimension PERMUTATION[i]. */

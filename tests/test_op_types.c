@@ -345,6 +345,23 @@ static void normalisation_wants_an_element_a_feature(void **state)
     assert_true(tg_type_equal(tg_tensor_type(b), tg_tensor_type(f3)));
 }
 
+static void random_bits_have_a_state(void **state)
+{
+    tg_type words = tg_type_make(TG_U64, 1, TG_DIMS(2)), bits = tg_type_make(TG_U32, 1, TG_DIMS(5));
+    tg_type floats = tg_type_make(TG_F32, 1, TG_DIMS(5)),
+            none = tg_type_make(TG_U32, 1, TG_DIMS(-5));
+    tg_tensor *seed = tg_variable_new("seed", &words), *next;
+    assert_refused("random_bits: wants a state of tensor<2xui64>, got tensor<3xf32>",
+                   tg_random_bits(t, f3, &bits, &next));
+    assert_int_equal(next->kind, TG_KIND_POISON);
+    assert_refused("random_bits: gives ui32 and ui64, not tensor<5xf32>",
+                   tg_random_bits(t, seed, &floats, &next));
+    assert_refused("random_bits: dimension 0 has size -5", tg_random_bits(t, seed, &none, &next));
+    assert_typed("tensor<5xui32>", tg_random_bits(t, seed, &bits, &next));
+    assert_true(tg_type_equal(tg_tensor_type(next), &words));
+    tg_variable_free(seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +376,7 @@ int main(void)
         cmocka_unit_test(convolutions_check_everything),
         cmocka_unit_test(windows_check_everything),
         cmocka_unit_test(normalisation_wants_an_element_a_feature),
+        cmocka_unit_test(random_bits_have_a_state),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

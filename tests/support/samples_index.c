@@ -1,5 +1,5 @@
-/* samples_index.c - samples of ops whose places are data, and of the largest
- * elements. */
+/* samples_index.c - samples of ops whose places are data, of the largest elements
+ * and of random bits. */
 #include "tests/support/samples.h"
 
 /* ---- rows by number -------------------------------------------------------------- */
@@ -59,6 +59,15 @@ static tg_tensor *top_k(tg_trace *t, tg_tensor *const *x, const sample *s)
         .op = "top_k", .count = 1, .in = {{TYPE(__VA_ARGS__), 0, 0, false}}, .flops = flops_,      \
         .build = top_k, .number = k_                                                               \
     }
+
+/* ---- random bits -------------------------------------------------------------------------- */
+
+static tg_tensor *random_bits(tg_trace *t, tg_tensor *const *x, const sample *s)
+{
+    tg_tensor *state;
+    tg_random_bits(t, x[0], &s->type, &state);
+    return state;
+}
 
 const sample samples_index[] = {
     GATHER(TYPE(TG_F32, 2, 5, 3), TYPE(TG_I32, 2, 2, 4), 0, 4),
@@ -136,5 +145,12 @@ const sample samples_index[] = {
      .number = 25},
     TOP_K(5, 60, TG_I32, 2, 3, 20),
     TOP_K(5, 60, TG_U8, 2, 3, 20),
+
+    {.op = "random_bits",
+     .count = 1,
+     .in = {{TYPE(TG_U64, 1, 2), 0, 0, false}},
+     .judged_by = "test_random",
+     .build = random_bits,
+     .type = TYPE(TG_U32, 2, 3, 4)},
     {.op = NULL},
 };
