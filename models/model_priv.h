@@ -25,6 +25,9 @@ typedef struct model_row {
     model_variant full, small;
     void (*build)(model *m);
     tg_tensor *(*forward)(tg_trace *t, const void *network);
+    /* Names that the framework has for one tensor: the other name and ours in
+     * turn, NULL-ended; NULL where nothing is tied. For weights in files. */
+    const char *const *tied;
 } model_row;
 
 /* Row INDEX, or NULL after the last one. */
@@ -49,5 +52,20 @@ struct model {
     tg_tensor **gradients;      /* [parameter] of the step in hand */
     tg_tensor **kept_gradients; /* [parameter] results; NULL: not asked for */
 };
+
+/*
+ * Order of a variable's elements (init.c): the device's dimensions with the
+ * framework's strides; at least one of them. Runs of the innermost dimension are
+ * walked with AT all zero and FIRST 0 at the start: model_order_next moves AT to
+ * the next run and returns the framework's index of its first element.
+ */
+typedef struct model_order {
+    int rank;
+    int64_t dims[TG_MAX_RANK], strides[TG_MAX_RANK];
+    int64_t elements;
+} model_order;
+
+model_order model_order_of(const model_variable *variable);
+int64_t model_order_next(const model_order *order, int64_t at[TG_MAX_RANK], int64_t first);
 
 #endif
