@@ -154,6 +154,9 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
         code = split_names("layout", o->layout, layout_name, false, &layout, st);
     if (code == BN_OK && layout.count != 1)
         code = bn_fail(st, BN_INVALID, "--layout takes one layout");
+    if (code == BN_OK && o->weights && lists[MODEL].count != 1)
+        code = bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
+                       lists[MODEL].count);
     return code;
 }
 
@@ -178,6 +181,7 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
                          .pin = o->pin,
                          .cache_dir = o->cache_dir,
                          .store = o->store,
+                         .weights = o->weights,
                          .steps = o->steps,
                          .warmup = o->warmup,
                          .min_time = o->min_time,
@@ -280,12 +284,12 @@ static json_t *strings_json(const char *const *list)
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
     const res_experiment *w = &e->what;
-    return json_pack("{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sf sf sO*}",
+    return json_pack("{ss ss ss ss si si si ss ss ss si sI ss ss ss ss ss* so so sI sI sf sf sO*}",
                      "model", w->model, "variant", w->variant, "phase", w->phase, "mode", w->mode,
                      "graphs", w->graphs, "batch", w->batch, "image", w->image, "dtype", w->dtype,
                      "layout", w->layout, "runtime", w->runtime, "in_flight", w->in_flight, "seed",
                      (json_int_t)w->seed, "label", e->label, "pin", e->pin, "cache_dir",
-                     e->cache_dir, "store", e->store, "runtime_option",
+                     e->cache_dir, "store", e->store, "weights", e->weights, "runtime_option",
                      strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
                      "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
                      e->min_time, "timeout", e->timeout, "echo", e->echo);
@@ -306,15 +310,15 @@ bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status 
     json_error_t error;
     *e = (hn_experiment){0};
     res_experiment *w = &e->what;
-    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{ss ss ss ss si si si ss ss ss si sI ss ss ss ss so so sI sI sF sF s?o}",
-                       "model", &network, "variant", &variant, "phase", &phase, "mode", &way,
-                       "graphs", &w->graphs, "batch", &w->batch, "image", &w->image, "dtype",
-                       &dtype, "layout", &layout, "runtime", &runtime, "in_flight", &w->in_flight,
-                       "seed", &seed, "label", &e->label, "pin", &e->pin, "cache_dir",
-                       &e->cache_dir, "store", &e->store, "runtime_option", &options, "xla_flag",
-                       &flags, "steps", &steps, "warmup", &warmup, "min_time", &e->min_time,
-                       "timeout", &e->timeout, "echo", &e->echo) != 0)
+    if (json_unpack_ex(
+            (json_t *)(uintptr_t)json, &error, 0,
+            "{ss ss ss ss si si si ss ss ss si sI ss ss ss ss s?s so so sI sI sF sF s?o}", "model",
+            &network, "variant", &variant, "phase", &phase, "mode", &way, "graphs", &w->graphs,
+            "batch", &w->batch, "image", &w->image, "dtype", &dtype, "layout", &layout, "runtime",
+            &runtime, "in_flight", &w->in_flight, "seed", &seed, "label", &e->label, "pin", &e->pin,
+            "cache_dir", &e->cache_dir, "store", &e->store, "weights", &e->weights,
+            "runtime_option", &options, "xla_flag", &flags, "steps", &steps, "warmup", &warmup,
+            "min_time", &e->min_time, "timeout", &e->timeout, "echo", &e->echo) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     copy_text(w->model, sizeof w->model, network);
     copy_text(w->variant, sizeof w->variant, variant);

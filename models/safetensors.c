@@ -226,10 +226,10 @@ static bn_code read_header(model_file *f, bn_status *st)
     f->header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     if (!f->header) {
         char word[MODEL_FILE_WORD];
-        return bn_fail(st, json_error_code(&error) == json_error_out_of_memory ? BN_OUT_OF_MEMORY
-                                                                               : BN_FORMAT,
-                       "damaged: the header, at byte %d: %s", error.position,
-                       model_file_word(error.text, word));
+        return bn_fail(
+            st, json_error_code(&error) == json_error_out_of_memory ? BN_OUT_OF_MEMORY : BN_FORMAT,
+            "damaged: the header, at byte %d: %s", error.position,
+            model_file_word(error.text, word));
     }
     return read_entries(f, st);
 }

@@ -63,8 +63,9 @@ static bn_code make_header(const model_file_tensor *tensors, size_t count,
 
 static bn_code taken(const char *path, bn_status *st)
 {
-    return bn_fail(st, BN_IO, "%s is there already and is not overwritten: remove it or choose "
-                              "another name",
+    return bn_fail(st, BN_IO,
+                   "%s is there already and is not overwritten: remove it or choose "
+                   "another name",
                    path);
 }
 

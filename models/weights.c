@@ -2,9 +2,9 @@
  * weights.c - a model's parameters and statistics out of a safetensors file:
  * which tensor is whose, and elements in the device's order and type.
  */
+#include "models/weights.h"
 #include "models/model_priv.h"
 #include "models/safetensors_priv.h"
-#include "models/weights.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,9 +16,9 @@ _Static_assert(MODEL_WEIGHTS_NAME >= MODEL_FILE_WORD, "a name fits as it is shor
 struct model_weights {
     char *path;
     model_file *file;
-    const model *instance;         /* that fits; NULL so far */
-    const model_file_tensor **of;  /* [variable of the instance], NULL: not from the file */
-    bool *used;                    /* [tensor of the file] */
+    const model *instance;        /* that fits; NULL so far */
+    const model_file_tensor **of; /* [variable of the instance], NULL: not from the file */
+    bool *used;                   /* [tensor of the file] */
     size_t used_count;
 };
 
@@ -159,8 +159,9 @@ static bn_code check(const model_variable *v, const model_file_tensor *t, bn_sta
 {
     if (t->dtype != MODEL_FILE_F64 && t->dtype != MODEL_FILE_F32 && t->dtype != MODEL_FILE_F16 &&
         t->dtype != MODEL_FILE_BF16)
-        return bn_fail(st, BN_INVALID, "%s is %s in the file, the model wants F64, F32, F16 or BF16",
-                       t->name, model_file_dtype_name(t->dtype));
+        return bn_fail(st, BN_INVALID,
+                       "%s is %s in the file, the model wants F64, F32, F16 or BF16", t->name,
+                       model_file_dtype_name(t->dtype));
     size_t rank = (size_t)v->shape.rank;
     if (t->rank == rank && memcmp(t->dims, v->shape.dims, rank * sizeof *t->dims) == 0)
         return BN_OK;
