@@ -197,6 +197,9 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
         code = split_names("layout", o->layout, layout_name, false, &layout, st);
     if (code == BN_OK && layout.count != 1)
         code = bn_fail(st, BN_INVALID, "--layout takes one layout");
+    if (code == BN_OK && o->weights && lists[MODEL].count != 1)
+        code = bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
+                       lists[MODEL].count);
     return code;
 }
 
@@ -221,6 +224,7 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
                          .pin = o->pin,
                          .cache_dir = o->cache_dir,
                          .store = o->store,
+                         .weights = o->weights,
                          .steps = o->steps,
                          .warmup = o->warmup,
                          .min_time = o->min_time,
@@ -374,12 +378,12 @@ static json_t *strings_json(const char *const *list)
 
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
-    return json_pack("{so ss ss ss ss so so sI sI sf sf sO*}", "what",
-                     res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
-                     "cache_dir", e->cache_dir, "store", e->store, "runtime_option",
-                     strings_json(e->runtime_option), "xla_flag", strings_json(e->xla_flag),
-                     "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup, "min_time",
-                     e->min_time, "timeout", e->timeout, "echo", e->echo);
+    return json_pack(
+        "{so ss ss ss ss ss* so so sI sI sf sf sO*}", "what", res_experiment_to_json(&e->what),
+        "label", e->label, "pin", e->pin, "cache_dir", e->cache_dir, "store", e->store, "weights",
+        e->weights, "runtime_option", strings_json(e->runtime_option), "xla_flag",
+        strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup,
+        "min_time", e->min_time, "timeout", e->timeout, "echo", e->echo);
 }
 
 static void strings_from(const json_t *array, const char **list)
@@ -395,11 +399,12 @@ bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status 
     json_int_t steps, warmup;
     json_error_t error;
     *e = (hn_experiment){0};
-    if (json_unpack_ex(
-            (json_t *)(uintptr_t)json, &error, 0, "{so ss ss ss ss so so sI sI sF sF s?o}", "what",
-            &what, "label", &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store",
-            &e->store, "runtime_option", &options, "xla_flag", &flags, "steps", &steps, "warmup",
-            &warmup, "min_time", &e->min_time, "timeout", &e->timeout, "echo", &e->echo) != 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
+                       "{so ss ss ss ss s?s so so sI sI sF sF s?o}", "what", &what, "label",
+                       &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store", &e->store,
+                       "weights", &e->weights, "runtime_option", &options, "xla_flag", &flags,
+                       "steps", &steps, "warmup", &warmup, "min_time", &e->min_time, "timeout",
+                       &e->timeout, "echo", &e->echo) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->steps = steps;
     e->warmup = warmup;

@@ -8,6 +8,7 @@
  *                 measure.c, verify.c and selftest.c
  *   device_time.c slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
+ *   weights.c     --weights and export-weights
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -20,6 +21,7 @@
 #include <sys/types.h>
 
 #include "models/model.h"
+#include "models/weights.h"
 #include "modes/mode.h"
 #include "results/results.h"
 #include "runtime/pjrt.h"
@@ -50,13 +52,21 @@ typedef struct hn_options {
     const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
+    const char *weights, *output; /* NULL: not given */
     int64_t steps, warmup, seed, buckets;
     double min_time, timeout;
     bool verbose, all, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
-enum { HN_CMD_RUN = 1, HN_CMD_VERIFY = 2, HN_CMD_TABLE = 4, HN_CMD_LIST = 8, HN_CMD_SELFTEST = 16 };
+enum {
+    HN_CMD_RUN = 1,
+    HN_CMD_VERIFY = 2,
+    HN_CMD_TABLE = 4,
+    HN_CMD_LIST = 8,
+    HN_CMD_SELFTEST = 16,
+    HN_CMD_EXPORT_WEIGHTS = 32
+};
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
 BN_MUST_USE bn_code hn_options_parse(unsigned command, int argc, char **argv, hn_options *options,
@@ -76,6 +86,7 @@ typedef struct hn_experiment {
     const char *runtime_option[HN_MAX_REPEATS + 1];
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store;
+    const char *weights;   /* file of the initial ones; NULL: by the rule */
     int64_t steps, warmup; /* at least so many measured; at most so many before */
     double min_time, timeout;
     json_t *echo; /* borrowed: the options as given */
@@ -163,8 +174,9 @@ typedef struct hn_session {
     rt_client *client;
     model *instance;
     mode *mode;
-    mode_call call; /* the model's step */
-    hn_feed *feed;  /* of batches; NULL: the one batch that was written stays */
+    mode_call call;  /* the model's step */
+    hn_feed *feed;   /* of batches; NULL: the one batch that was written stays */
+    json_t *weights; /* where they came from, for the record; NULL: the rule */
     hn_pinning *pinning;
     char path[4096]; /* of the plugin */
 } hn_session;
@@ -198,6 +210,18 @@ const mode_feed *hn_feed_hooks(const hn_feed *feed);
 /* Stays with one batch from here on. */
 void hn_feed_hold(hn_feed *feed);
 
+/* ---- weights (weights.c) ---------------------------------------------------------------- */
+
+/* Maps FILE and finds in it all that the INSTANCE needs; the message says which
+ * option is at fault. */
+BN_MUST_USE bn_code hn_weights_open(const char *file, const model *instance,
+                                    model_weights **weights, bn_status *st);
+/* Whether --weights fits each of the experiments, as far as that can be told
+ * without a runtime. */
+BN_MUST_USE bn_code hn_weights_check(const hn_experiment *list, size_t count, bn_status *st);
+/* {"path": ..., "sha256": ..., ...}: FILE, opened as WEIGHTS (new reference). */
+json_t *hn_weights_to_json(const char *file, const model_weights *weights);
+
 /* ---- measuring ------------------------------------------------------------------------ */
 
 /* Warm-up is over when the last HN_WARM_WINDOW steps compiled nothing and their
@@ -227,6 +251,7 @@ int hn_command_verify(const hn_options *options);
 int hn_command_table(const hn_options *options);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
+int hn_command_export_weights(const hn_options *options);
 
 /* Jobs in the worker: read REQUEST, report the result. */
 BN_MUST_USE bn_code hn_job_measure(const json_t *request, bn_status *st);

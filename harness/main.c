@@ -27,15 +27,19 @@ static const command_row commands[] = {
     {"selftest", "bench selftest host-cost",
      "the host's own cost of a step beside the plugin's Execute call, judged by limits",
      HN_CMD_SELFTEST, "host-cost"},
+    {"export-weights", "bench export-weights --model NAME --output FILE",
+     "write a model's initial parameters and running statistics as a safetensors file",
+     HN_CMD_EXPORT_WEIGHTS, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static const char exit_codes[] =
     "Exit codes: 0 all went well; 1 an experiment failed, verify or selftest did not pass, or a\n"
-    "record of the store is damaged; 2 usage: unknown command, option, model or mode;\n"
-    "3 environment: no such plugin or not a plugin, store not writable, disk full, other file\n"
-    "damaged; 130 interrupted (records written so far are kept).\n";
+    "record of the store is damaged; 2 usage: unknown command, option, model or mode, weights\n"
+    "that do not fit the model; 3 environment: no such plugin or not a plugin, store not\n"
+    "writable, disk full, other file missing or damaged; 130 interrupted (records written so\n"
+    "far are kept).\n";
 
 static void print_help(const command_row *command)
 {
@@ -72,7 +76,8 @@ static void print_man(void)
     hn_options_man(&text);
     bn_text_puts(
         &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage\n"
+               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
+               "or weights that do not fit the model\n"
                ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
                "disk full, other file damaged\n"
                ".TP\n.B 130\ninterrupted; records written so far are kept\n"
@@ -102,6 +107,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_list(o, what);
     case HN_CMD_SELFTEST:
         return hn_command_selftest(o, what);
+    case HN_CMD_EXPORT_WEIGHTS:
+        return hn_command_export_weights(o);
     default:
         return hn_command_run(o);
     }

@@ -141,10 +141,10 @@ static void describe(hn_session *s, res_record *r)
     r->simulated = strcmp(r->experiment.runtime, "sim") == 0;
     hn_host_memory(&now, &peak);
     json_decref(r->provenance);
-    r->provenance = json_pack("{so so so sO* s{sI sI}}", "host", hn_host_describe(), "runtime",
+    r->provenance = json_pack("{so so so sO* sO* s{sI sI}}", "host", hn_host_describe(), "runtime",
                               hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning),
-                              "options", s->experiment->echo, "memory", "rss_bytes",
-                              (json_int_t)now, "peak_rss_bytes", (json_int_t)peak);
+                              "options", s->experiment->echo, "weights", s->weights, "memory",
+                              "rss_bytes", (json_int_t)now, "peak_rss_bytes", (json_int_t)peak);
 }
 
 static void count(const hn_session *s, const int64_t *before, res_record *r)

@@ -29,13 +29,14 @@ enum {
     TABLE = HN_CMD_TABLE,
     LIST = HN_CMD_LIST,
     SELFTEST = HN_CMD_SELFTEST,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST
+    EXPORT = HN_CMD_EXPORT_WEIGHTS,
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT
 };
 
 static const option_row rows[] = {
-    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST, 0,
+    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | EXPORT, 0,
      "models to run; 'all' is every one (bench list models)"},
-    {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST, 0,
+    {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST | EXPORT, 0,
      "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
      "tokens end in padding"},
     {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY, 0,
@@ -57,7 +58,8 @@ static const option_row rows[] = {
      "length not seen before is compiled"},
     {"buckets", "N", NUMBER, AT(buckets), "0", RUN, 0,
      "pad varying lengths to N lengths; 0 does not; N implies --lengths varying"},
-    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN, 0, "type of parameters and arithmetic"},
+    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | EXPORT, 0,
+     "type of parameters and arithmetic"},
     {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN, 0,
      "into how many graphs capture cuts a step: 1 whole; 2 forward+backward, update; 3 forward, "
      "backward, update; 5 input, forward, statistics, backward, update"},
@@ -94,7 +96,12 @@ static const option_row rows[] = {
      "text, md, csv or json (json: records on standard output, all else on standard error)"},
     {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST, 0,
      "give an experiment up after so long; 0 never"},
-    {"seed", "N", NUMBER, AT(seed), "1", RUN, 0, "of weights and inputs"},
+    {"seed", "N", NUMBER, AT(seed), "1", RUN | EXPORT, 0, "of weights and inputs"},
+    {"weights", "FILE", TEXT, AT(weights), NULL, RUN, 0,
+     "safetensors file with the model's parameters and running statistics, by the framework's "
+     "names, as F64, F32, F16 or BF16; all else starts as without"},
+    {"output", "FILE", TEXT, AT(output), NULL, EXPORT, 0,
+     "safetensors file that export-weights writes; one that is there is never overwritten"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},
@@ -325,7 +332,7 @@ static json_t *value_json(const hn_options *options, const option_row *row)
     json_t *list;
     switch (row->kind) {
     case TEXT:
-        return json_string(*(const char *const *)at);
+        return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
     case NUMBER:
         return json_integer(*(const int64_t *)at);
     case REAL:

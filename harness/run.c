@@ -152,7 +152,8 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* What can be told before any worker starts: the store, and each runtime's file. */
+/* What can be told before any worker starts: the store, each runtime's file, the
+ * file of weights. */
 static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = bn_make_folder(list[0].store, st);
@@ -169,7 +170,7 @@ static bn_code check_environment(const hn_experiment *list, size_t count, bn_sta
         if (!seen && access(path, R_OK) != 0)
             return bn_fail_errno(st, errno, "runtime %s: %s", list[i].what.runtime, path);
     }
-    return BN_OK;
+    return hn_weights_check(list, count, st);
 }
 
 int hn_command_run(const hn_options *options)

@@ -103,11 +103,21 @@ void hn_session_end(hn_session *s)
 
 /* ---- model and mode --------------------------------------------------------------- */
 
-static bn_code write_initial(hn_session *s, bn_status *st)
+/* Contents of V before the first step: of the file where there is one and it has
+ * to do with V. */
+static bn_code initial(const hn_session *s, const model_weights *weights, const model_variable *v,
+                       void *host, bn_status *st)
+{
+    if (!weights || (v->role != MODEL_PARAMETER && v->role != MODEL_STATISTIC))
+        return model_initial(v, model_get_options(s->instance)->seed, host, st);
+    model_weights_load(weights, v, host);
+    return BN_OK;
+}
+
+static bn_code write_variables(hn_session *s, const model_weights *weights, bn_status *st)
 {
     size_t count;
     const model_variable *v = model_variables(s->instance, &count);
-    uint64_t seed = model_get_options(s->instance)->seed;
     void *host = NULL;
     int64_t room = 0;
     bn_code code = BN_OK;
@@ -124,7 +134,7 @@ static bn_code write_initial(hn_session *s, bn_status *st)
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %lld bytes of %s", (long long)size,
                            v[i].name);
         if (code == BN_OK)
-            code = model_initial(&v[i], seed, host, st);
+            code = initial(s, weights, &v[i], host, st);
         if (code == BN_OK)
             code = mode_write(s->mode, v[i].tensor, host, st);
     }
@@ -152,6 +162,22 @@ model_options hn_model_options(const res_experiment *w, const char *path)
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};
+}
+
+static bn_code write_initial(hn_session *s, bn_status *st)
+{
+    const char *file = s->experiment->weights;
+    model_weights *weights = NULL;
+    if (!file)
+        return write_variables(s, NULL, st);
+    hn_report_progress("reading weights", 0, 0);
+    bn_code code = hn_weights_open(file, s->instance, &weights, st);
+    if (code == BN_OK)
+        code = write_variables(s, weights, st);
+    if (code == BN_OK)
+        s->weights = hn_weights_to_json(file, weights);
+    model_weights_close(weights);
+    return code;
 }
 
 bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *st)
@@ -196,6 +222,8 @@ void hn_session_drop_model(hn_session *s)
         mode_clear(s->mode, v[i].tensor);
     mode_destroy(s->mode);
     model_free(s->instance);
+    json_decref(s->weights);
+    s->weights = NULL;
     s->mode = NULL;
     s->instance = NULL;
 }

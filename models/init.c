@@ -148,17 +148,10 @@ static inline double make(const maker *k, uint64_t index)
 
 /* ---- order of elements --------------------------------------------------------- */
 
-/* The device's dimensions with the framework's strides; at least one of them. */
-typedef struct order {
-    int rank;
-    int64_t dims[TG_MAX_RANK], strides[TG_MAX_RANK];
-    int64_t elements;
-} order;
-
-static order order_of(const model_variable *v)
+model_order model_order_of(const model_variable *v)
 {
     int64_t strides[TG_MAX_RANK] = {0}, stride = 1;
-    order o = {.rank = v->shape.rank};
+    model_order o = {.rank = v->shape.rank};
     for (int i = o.rank; i-- > 0; stride *= v->shape.dims[i])
         strides[i] = stride;
     o.elements = stride;
@@ -173,9 +166,7 @@ static order order_of(const model_variable *v)
     return o;
 }
 
-/* Moves AT to the next run of the innermost dimension; returns the framework's
- * index of the run's first element. */
-static int64_t next_run(const order *o, int64_t at[TG_MAX_RANK], int64_t first)
+int64_t model_order_next(const model_order *o, int64_t at[TG_MAX_RANK], int64_t first)
 {
     for (int i = o->rank - 1; i-- > 0;) {
         first += o->strides[i];
@@ -234,19 +225,19 @@ bn_code model_initial(const model_variable *v, uint64_t seed, void *host, bn_sta
         return bn_fail(st, BN_NOT_SUPPORTED, "%s: no initial contents of dtype %s", v->name,
                        tg_dtype_text(dtype));
     const maker k = maker_of(v, seed);
-    const order o = order_of(v);
+    const model_order o = model_order_of(v);
     const int64_t run = o.dims[o.rank - 1], stride = o.strides[o.rank - 1];
     int64_t at[TG_MAX_RANK] = {0}, first = 0;
     for (int64_t done = 0; done < o.elements; done += run) {
         make_run(&k, dtype, host, done, first, stride, run);
-        first = next_run(&o, at, first);
+        first = model_order_next(&o, at, first);
     }
     return BN_OK;
 }
 
 void model_to_framework(const model_variable *v, const void *host, double *values)
 {
-    const order o = order_of(v);
+    const model_order o = model_order_of(v);
     const int64_t run = o.dims[o.rank - 1], stride = o.strides[o.rank - 1];
     int64_t at[TG_MAX_RANK] = {0}, first = 0;
     for (int64_t done = 0; done < o.elements; done += run) {
@@ -262,6 +253,6 @@ void model_to_framework(const model_variable *v, const void *host, double *value
                 value = (double)((const uint64_t *)host)[done + i];
             values[first + i * stride] = value;
         }
-        first = next_run(&o, at, first);
+        first = model_order_next(&o, at, first);
     }
 }

@@ -65,4 +65,19 @@ struct model {
     tg_tensor **kept_gradients;           /* [parameter] results; NULL: not asked for */
 };
 
+/*
+ * Order of a variable's elements (init.c): the device's dimensions with the
+ * framework's strides; at least one of them. Runs of the innermost dimension are
+ * walked with AT all zero and FIRST 0 at the start: model_order_next moves AT to
+ * the next run and returns the framework's index of its first element.
+ */
+typedef struct model_order {
+    int rank;
+    int64_t dims[TG_MAX_RANK], strides[TG_MAX_RANK];
+    int64_t elements;
+} model_order;
+
+model_order model_order_of(const model_variable *variable);
+int64_t model_order_next(const model_order *order, int64_t at[TG_MAX_RANK], int64_t first);
+
 #endif

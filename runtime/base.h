@@ -123,6 +123,18 @@ BN_MUST_USE bn_code bn_file_read(const char *path, char **data, size_t *size, bn
 BN_MUST_USE bn_code bn_file_write_atomic(const char *path, const void *data, size_t size,
                                          bn_status *st);
 
+/*
+ * The same in pieces, for files larger than memory should hold. bn_writer_finish
+ * gives the file its name; without REPLACE a file of that name is an error and
+ * stays. Finish and drop free the writer, and but for a finish that succeeds
+ * they leave no file behind.
+ */
+typedef struct bn_writer bn_writer;
+BN_MUST_USE bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st);
+BN_MUST_USE bn_code bn_writer_add(bn_writer *writer, const void *data, size_t size, bn_status *st);
+BN_MUST_USE bn_code bn_writer_finish(bn_writer *writer, bool replace, bn_status *st);
+void bn_writer_drop(bn_writer *writer); /* NULL allowed */
+
 /* Creates the folder PATH and its parents; an existing folder is success. */
 BN_MUST_USE bn_code bn_make_folder(const char *path, bn_status *st);
 

@@ -5,6 +5,7 @@
  * write and fsync a file beside the target, rename it over the target, fsync
  * the folder so that the rename itself survives a power cut.
  */
+#define _GNU_SOURCE
 #include "runtime/base.h"
 
 #include <errno.h>
@@ -82,8 +83,6 @@ static bn_code write_all(int fd, const char *path, const void *data, size_t size
         bytes += done;
         size -= (size_t)done;
     }
-    if (fsync(fd) != 0)
-        return bn_fail_errno(st, errno, "%s", path);
     return BN_OK;
 }
 
@@ -123,25 +122,88 @@ static void sync_folder_of(const char *path)
     close(fd);
 }
 
-bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
+struct bn_writer {
+    int fd;
+    char path[PATH_MAX], name[PATH_MAX]; /* of the target, and of the file so far */
+};
+
+bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
 {
-    char name[PATH_MAX];
-    int fd = -1;
-    bn_code code = open_beside(path, name, sizeof name, &fd, st);
-    if (code != BN_OK)
-        return code;
-    code = write_all(fd, path, data, size, st);
-    /* A network file system may report the failed write only here. */
-    if (close(fd) != 0 && code == BN_OK)
-        code = bn_fail_errno(st, errno, "%s", path);
-    if (code == BN_OK && rename(name, path) != 0)
-        code = bn_fail_errno(st, errno, "%s", path);
+    bn_writer *w = malloc(sizeof *w);
+    if (!w)
+        return bn_fail_errno(st, ENOMEM, "%s", path);
+    int length = snprintf(w->path, sizeof w->path, "%s", path);
+    bn_code code = length < 0 || (size_t)length >= sizeof w->path
+                       ? bn_fail_errno(st, ENAMETOOLONG, "%s", path)
+                       : open_beside(path, w->name, sizeof w->name, &w->fd, st);
     if (code != BN_OK) {
-        unlink(name);
+        free(w);
         return code;
     }
-    sync_folder_of(path);
+    *writer = w;
     return BN_OK;
+}
+
+bn_code bn_writer_add(bn_writer *w, const void *data, size_t size, bn_status *st)
+{
+    return write_all(w->fd, w->path, data, size, st);
+}
+
+/* Renames without replacing, in one call where the file system can. */
+static int rename_to_new(const char *name, const char *path)
+{
+    struct stat info;
+    if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (lstat(path, &info) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(name, path);
+}
+
+bn_code bn_writer_finish(bn_writer *w, bool replace, bn_status *st)
+{
+    bn_code code = fsync(w->fd) == 0 ? BN_OK : bn_fail_errno(st, errno, "%s", w->path);
+    int fd = w->fd;
+    w->fd = -1;
+    /* A network file system may report the failed write only here. */
+    if (close(fd) != 0 && code == BN_OK)
+        code = bn_fail_errno(st, errno, "%s", w->path);
+    if (code == BN_OK && (replace ? rename(w->name, w->path) : rename_to_new(w->name, w->path)))
+        code = bn_fail_errno(st, errno, "%s", w->path);
+    if (code == BN_OK) {
+        sync_folder_of(w->path);
+        free(w);
+    } else {
+        bn_writer_drop(w);
+    }
+    return code;
+}
+
+void bn_writer_drop(bn_writer *w)
+{
+    if (!w)
+        return;
+    if (w->fd >= 0)
+        close(w->fd);
+    unlink(w->name);
+    free(w);
+}
+
+bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
+{
+    bn_writer *w = NULL;
+    bn_code code = bn_writer_begin(path, &w, st);
+    if (code != BN_OK)
+        return code;
+    code = bn_writer_add(w, data, size, st);
+    if (code == BN_OK)
+        return bn_writer_finish(w, true, st);
+    bn_writer_drop(w);
+    return code;
 }
 
 static bn_code make_one_folder(const char *path, bn_status *st)
