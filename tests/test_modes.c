@@ -275,7 +275,7 @@ static void guards_notice_statics_and_shapes(void **state)
     bn_status st = {0};
     const int64_t *c = mode_counters(m);
     int variant = 1;
-    mode_call call = {fit_step, &f, &variant, sizeof variant};
+    mode_call call = {fit_step, &f, &variant, sizeof variant, NULL};
     assert_ok(mode_step(m, &call, NULL, &st), &st);
     assert_ok(mode_step(m, &call, NULL, &st), &st);
     assert_int_equal(c[BN_COUNTER_GUARD_MISSES], 0);
@@ -475,7 +475,7 @@ static void memory_cache_is_bounded(void **state)
     for (int i = 0; i < 3; i++)
         assert_ok(mode_write(m, v[i], zeros, &st), &st);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        assert_ok(mode_step(m, &(mode_call){add_step, v[order[i]], NULL, 0}, NULL, &st), &st);
+        assert_ok(mode_step(m, &(mode_call){add_step, v[order[i]], NULL, 0, NULL}, NULL, &st), &st);
     assert_int_equal(c[BN_COUNTER_COMPILES], 4);
     assert_int_equal(c[BN_COUNTER_CACHE_EVICTIONS], 2);
     assert_int_equal(rt_live().executables, 2);
@@ -497,7 +497,7 @@ static void errors_are_told_and_leave_the_state(void **state)
     for (size_t i = 0; i < 3; i++) {
         mode *m = mode_new(names[i], &(mode_options){0});
         tg_tensor *v = vector_named("empty", 2);
-        mode_call call = {add_step, v, NULL, 0};
+        mode_call call = {add_step, v, NULL, 0, NULL};
         assert_fails(mode_step(m, &call, NULL, &st), BN_INVALID, "empty", &st);
         const float one[2] = {1, 1};
         float got[2];
