@@ -82,6 +82,12 @@ static const char *dropout_name(size_t index)
     return fixed_name(names, index);
 }
 
+static const char *input_name(size_t index)
+{
+    static const char *const names[] = {"synthetic", "transfer", "prefetch", NULL};
+    return fixed_name(names, index);
+}
+
 static const char *lengths_name(size_t index)
 {
     static const char *const names[] = {"fixed", "varying", NULL};
@@ -152,6 +158,7 @@ enum {
     DTYPE,
     OPTIMIZER,
     DROPOUT,
+    INPUT,
     LENGTHS,
     BATCH,
     IMAGE,
@@ -183,6 +190,8 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
         code = split_names("optimizer", o->optimizer, optimizer_name, false, &lists[OPTIMIZER], st);
     if (code == BN_OK)
         code = split_names("dropout", o->dropout, dropout_name, false, &lists[DROPOUT], st);
+    if (code == BN_OK)
+        code = split_names("input", o->input, input_name, false, &lists[INPUT], st);
     if (code == BN_OK)
         code = split_names("lengths", o->buckets ? "varying" : o->lengths, lengths_name, false,
                            &lists[LENGTHS], st);
@@ -246,7 +255,7 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
     copy_text(w->optimizer, sizeof w->optimizer, ITEM(OPTIMIZER));
     copy_text(w->dropout, sizeof w->dropout, ITEM(DROPOUT));
     copy_text(w->lengths, sizeof w->lengths, ITEM(LENGTHS));
-    copy_text(w->input, sizeof w->input, "synthetic");
+    copy_text(w->input, sizeof w->input, ITEM(INPUT));
     w->buckets = (int)o->buckets;
     w->in_flight = atoi(ITEM(FLIGHT));
     w->seed = (uint64_t)o->seed;

@@ -48,7 +48,7 @@ hn_exit hn_complain(const bn_status *st);
 /* Values of the command line. Lists are comma-separated text as given. */
 typedef struct hn_options {
     const char *model, *variant, *mode, *phase, *batch, *image, *seq, *dtype, *graphs, *layout,
-        *runtime, *in_flight, *optimizer, *dropout, *lengths;
+        *runtime, *in_flight, *optimizer, *dropout, *lengths, *input;
     const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;

@@ -53,6 +53,9 @@ static const option_row rows[] = {
      "of training steps: sgd (with momentum), adamw, or default, the model's own"},
     {"dropout", "default,off", TEXT, AT(dropout), "default", RUN, 0,
      "in training: as in the model's source, or off"},
+    {"input", "WAY,...", TEXT, AT(input), "synthetic", RUN, 0,
+     "synthetic: batches lie on the device; transfer: each step sends a fresh one first; "
+     "prefetch: it is sent while the device works on the step before"},
     {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN, 0,
      "rows of --seq tokens, or a batch of other lengths each step (transformer_wmt_en_de); each "
      "length not seen before is compiled"},
