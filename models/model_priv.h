@@ -43,6 +43,10 @@ typedef struct model_row {
 /* Row INDEX, or NULL after the last one. */
 const model_row *model_row_at(size_t index);           /* table.c */
 extern const model_row model_resnet18, model_resnet50; /* resnet.c */
+extern const model_row model_transformer_wmt_en_de;    /* wmt.c */
+extern const model_row model_gpt2;                     /* gpt2.c */
+extern const model_row model_llama;                    /* llama.c */
+extern const model_row model_mixtral;                  /* mixtral.c */
 
 #define MODEL_PATH_BYTES 128
 
