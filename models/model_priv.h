@@ -41,8 +41,12 @@ typedef struct model_row {
 } model_row;
 
 /* Row INDEX, or NULL after the last one. */
-const model_row *model_row_at(size_t index);           /* table.c */
-extern const model_row model_resnet18, model_resnet50; /* resnet.c */
+const model_row *model_row_at(size_t index);                                    /* table.c */
+extern const model_row model_resnet18, model_resnet50;                          /* resnet.c */
+extern const model_row model_vit_small_patch16_224, model_vit_base_patch16_224; /* vit.c */
+extern const model_row model_bert;                                              /* bert.c */
+extern const model_row model_bert_pytorch;                                      /* bert_pytorch.c */
+extern const model_row model_unit_qnli;                                         /* unit.c */
 
 #define MODEL_PATH_BYTES 128
 

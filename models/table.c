@@ -7,6 +7,11 @@
 static const model_row *const rows[] = {
     &model_resnet18,
     &model_resnet50,
+    &model_vit_small_patch16_224,
+    &model_vit_base_patch16_224,
+    &model_bert,
+    &model_bert_pytorch,
+    &model_unit_qnli,
 };
 
 const model_row *model_row_at(size_t index)
