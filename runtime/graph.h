@@ -325,6 +325,15 @@ tg_tensor *tg_full(tg_trace *trace, const tg_type *type, double value);
 /* 0, 1, 2, ... along dimension DIM of TYPE. */
 tg_tensor *tg_iota(tg_trace *trace, const tg_type *type, int dim);
 
+/*
+ * Random bits of TYPE (ui32 or ui64) from STATE (tensor<2xui64>: a key, then a
+ * counter), and the state that the next draw starts from in *NEW_STATE: the same
+ * state, the same bits, on one build of a plugin; StableHLO leaves their values
+ * to it. ThreeFry (Salmon et al., 2011). Bits are integers, so gradients end here.
+ */
+tg_tensor *tg_random_bits(tg_trace *trace, tg_tensor *state, const tg_type *type,
+                          tg_tensor **new_state);
+
 /* Shape. */
 tg_tensor *tg_reshape(tg_trace *trace, tg_tensor *x, int32_t rank, const int64_t *dims);
 /* Result dimension i is operand dimension PERMUTATION[i]. */
@@ -371,6 +380,14 @@ tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_max(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_min(tg_trace *trace, tg_tensor *x, unsigned axes);
 
+/*
+ * The K largest elements along the last dimension, largest first, and their
+ * positions there in *INDICES (i32): (..., N) gives two of (..., K). Of equal
+ * ones the first comes first. Floats are in their total order, in which 0 is
+ * above -0 and NaN above infinity. The gradient goes to where the values were.
+ */
+tg_tensor *tg_top_k(tg_trace *trace, tg_tensor *x, int64_t k, tg_tensor **indices);
+
 /* Contracts and batches pairs of dimensions; result: batch, free of A, free of B. */
 typedef struct tg_dot_dims {
     int32_t batch_count, contract_count;
@@ -402,6 +419,8 @@ typedef struct tg_window {
 } tg_window;
 tg_tensor *tg_window_max(tg_trace *trace, tg_tensor *x, const tg_window *window);
 tg_tensor *tg_window_sum(tg_trace *trace, tg_tensor *x, const tg_window *window);
+/* Sums of all elements up to each one along AXIS, itself included, in X's dtype. */
+tg_tensor *tg_cumsum(tg_trace *trace, tg_tensor *x, int axis);
 /* Adds each element of SOURCE to the position of its window's first maximum in
  * X: the gradient of tg_window_max. */
 tg_tensor *tg_select_and_scatter(tg_trace *trace, tg_tensor *x, tg_tensor *source,

@@ -205,6 +205,20 @@ static void places_are_integers(void **state)
     tg_variable_free(zero);
 }
 
+static void the_largest_are_there(void **state)
+{
+    tg_tensor *where;
+    assert_refused("top_k: 4 elements of dimension 1 of size 3", tg_top_k(t, f23, 4, &where));
+    assert_int_equal(where->kind, TG_KIND_POISON);
+    assert_refused("top_k: -1 elements of dimension 1", tg_top_k(t, f23, -1, &where));
+    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<f32>",
+                   tg_top_k(t, f0, 0, &where));
+    assert_refused("top_k: wants numbers of rank 1 or more, got tensor<2x3xi1>",
+                   tg_top_k(t, b23, 1, &where));
+    assert_typed("tensor<2x2xf32>", tg_top_k(t, f23, 2, &where));
+    assert_int_equal(tg_tensor_type(where)->dtype, TG_I32);
+}
+
 static void reductions_name_their_axes(void **state)
 {
     assert_refused("reduce_sum: axes 0x5 name a dimension past rank 2", tg_reduce_sum(t, f23, 5));
@@ -299,6 +313,8 @@ static void windows_check_everything(void **state)
                    tg_window_sum(t, b23, &w));
     assert_refused("window_max: wants numbers of rank 1 or more, got tensor<f32>",
                    tg_window_max(t, f0, &w));
+    assert_refused("cumsum: axis 2 of a tensor of rank 2", tg_cumsum(t, f23, 2));
+    assert_typed("tensor<2x3xi32>", tg_cumsum(t, i23, 1));
     w.size[1] = 0;
     assert_refused("window_max: window of size 0 and stride 1 in dimension 1",
                    tg_window_max(t, f23, &w));
@@ -329,6 +345,23 @@ static void normalisation_wants_an_element_a_feature(void **state)
     assert_true(tg_type_equal(tg_tensor_type(b), tg_tensor_type(f3)));
 }
 
+static void random_bits_have_a_state(void **state)
+{
+    tg_type words = tg_type_make(TG_U64, 1, TG_DIMS(2)), bits = tg_type_make(TG_U32, 1, TG_DIMS(5));
+    tg_type floats = tg_type_make(TG_F32, 1, TG_DIMS(5)),
+            none = tg_type_make(TG_U32, 1, TG_DIMS(-5));
+    tg_tensor *seed = tg_variable_new("seed", &words), *next;
+    assert_refused("random_bits: wants a state of tensor<2xui64>, got tensor<3xf32>",
+                   tg_random_bits(t, f3, &bits, &next));
+    assert_int_equal(next->kind, TG_KIND_POISON);
+    assert_refused("random_bits: gives ui32 and ui64, not tensor<5xf32>",
+                   tg_random_bits(t, seed, &floats, &next));
+    assert_refused("random_bits: dimension 0 has size -5", tg_random_bits(t, seed, &none, &next));
+    assert_typed("tensor<5xui32>", tg_random_bits(t, seed, &bits, &next));
+    assert_true(tg_type_equal(tg_tensor_type(next), &words));
+    tg_variable_free(seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,11 +370,13 @@ int main(void)
         cmocka_unit_test(shapes_must_fit),
         cmocka_unit_test(slices_stay_inside),
         cmocka_unit_test(places_are_integers),
+        cmocka_unit_test(the_largest_are_there),
         cmocka_unit_test(reductions_name_their_axes),
         cmocka_unit_test(products_pair_dimensions),
         cmocka_unit_test(convolutions_check_everything),
         cmocka_unit_test(windows_check_everything),
         cmocka_unit_test(normalisation_wants_an_element_a_feature),
+        cmocka_unit_test(random_bits_have_a_state),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -4,7 +4,8 @@
  * naive evaluator (tests/support/evaluator.h) and with the plugin.
  *
  * The tests walk the table: a row without a sample, or a differentiable one
- * without a sample to differentiate, fails.
+ * without a sample to differentiate, fails. Values that the specification leaves
+ * open are judged by a test of their own, which the sample names.
  */
 #include "runtime/graph/trace_priv.h"
 #include "tests/support/device.h"
@@ -248,13 +249,17 @@ static void results_are_those_of_the_evaluator(void **state)
     static const char *const results[TG_MAX_RESULTS] = {"result", "result 1", "result 2"};
     tg_trace *t = tg_trace_new();
     size_t count = 0;
-    for (const sample *s; (s = sample_at(count)); count++) {
+    const sample *s;
+    for (size_t i = 0; (s = sample_at(i)); i++) {
+        if (s->judged_by)
+            continue;
         assert_true(count < MAX_SAMPLES);
         tg_scope_push(t, s->op);
         sample_trace(t, s, &all[count]);
         tg_scope_pop(t);
         for (unsigned r = 0; r < all[count].result->node->result_count; r++)
             check_add(t, &c, &all[count], tg_emit_result(all[count].result, r), results[r]);
+        count++;
     }
     evaluation *e = evaluation_new(t, true);
     assert_non_null(e);
@@ -282,6 +287,10 @@ static void every_row_has_samples(void **state)
                 continue;
             traced it;
             sample_trace(t, s, &it);
+            if (!s->judged_by != evaluator_knows(op->name))
+                fail_msg("op %s is either compared with the evaluator or judged by a test of "
+                         "its own",
+                         op->name);
             samples++;
             gradients += has_gradient(s, it.result);
             sample_drop(&it);
@@ -404,9 +413,11 @@ static void gradients_run_on_the_device(void **state)
     tg_trace *t = tg_trace_new();
     size_t count = 0;
     const sample *s;
-    for (; (s = sample_at(count)); count++) {
-        traced *it = &all[count];
+    for (size_t i = 0; (s = sample_at(i)); i++) {
+        if (s->judged_by)
+            continue;
         assert_true(count < MAX_SAMPLES);
+        traced *it = &all[count++];
         sample_trace(t, s, it);
         if (!has_gradient(s, it->result))
             continue;

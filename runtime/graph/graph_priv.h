@@ -112,6 +112,8 @@ bn_text *tg_lowering_text(tg_lowering *l);
 void tg_lowering_value(tg_lowering *l, const tg_tensor *value);
 /* "    %5 = " (or "    %5:3 = ") for the node's results. */
 void tg_lowering_define(tg_lowering *l, const tg_node *node);
+/* "    %5 = " for one of several results, where each has a statement of its own. */
+void tg_lowering_define_result(tg_lowering *l, const tg_node *node, unsigned result);
 /* A fresh name for an extra value inside one node's lowering; write it with
  * tg_lowering_extra ("%x7"). */
 unsigned tg_lowering_fresh(tg_lowering *l);

@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A value of a node with several results that has a name of its own. */
+#define ALONE 2
+
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {
     const tg_graph *graph;
     bn_text *out;
     int32_t *name;   /* [value] */
-    uint8_t *known;  /* [value] input of the graph or already written */
+    uint8_t *known;  /* [value] input of the graph or already written; ALONE: by itself */
     uint8_t *needed; /* [node] */
     int32_t next;
     unsigned fresh;
@@ -46,7 +49,7 @@ void tg_lowering_value(tg_lowering *l, const tg_tensor *value)
     }
     bn_text_putc(l->out, '%');
     bn_text_int(l->out, name);
-    if (value->node->result_count > 1) {
+    if (value->node->result_count > 1 && l->known[value->id] != ALONE) {
         bn_text_putc(l->out, '#');
         bn_text_int(l->out, value->result);
     }
@@ -64,6 +67,15 @@ void tg_lowering_define(tg_lowering *l, const tg_node *node)
         bn_text_putc(l->out, ':');
         bn_text_int(l->out, node->result_count);
     }
+    bn_text_puts(l->out, " = ");
+}
+
+void tg_lowering_define_result(tg_lowering *l, const tg_node *node, unsigned result)
+{
+    l->name[node->results[result].id] = l->next;
+    l->known[node->results[result].id] = ALONE;
+    bn_text_puts(l->out, "    %");
+    bn_text_int(l->out, l->next++);
     bn_text_puts(l->out, " = ");
 }
 

@@ -65,6 +65,16 @@ typedef struct tg_concatenate_attributes {
     int64_t dim;
 } tg_concatenate_attributes;
 
+/* top_k */
+typedef struct tg_top_k_attributes {
+    int64_t k;
+} tg_top_k_attributes;
+
+/* random_bits */
+typedef struct tg_random_attributes {
+    tg_type type; /* of the bits */
+} tg_random_attributes;
+
 /* dot */
 typedef struct tg_dot_attributes {
     tg_dot_dims dims;

@@ -26,17 +26,6 @@ static int64_t value_bits(double value)
 
 /* ---- type rules -------------------------------------------------------------- */
 
-static bn_code check_type(const tg_type *type, bn_status *st)
-{
-    if (type->rank < 0 || type->rank > TG_MAX_RANK)
-        return bn_fail(st, BN_INVALID, "rank %d is not in 0..%d", type->rank, TG_MAX_RANK);
-    for (int32_t i = 0; i < type->rank; i++)
-        if (type->dims[i] < 0)
-            return bn_fail(st, BN_INVALID, "dimension %d has size %lld", i,
-                           (long long)type->dims[i]);
-    return BN_OK;
-}
-
 /* Whether an integer dtype has VALUE; limits as powers of two, which doubles
  * have exactly. */
 static bool in_range(tg_dtype dtype, double value)
@@ -49,7 +38,7 @@ static bool in_range(tg_dtype dtype, double value)
 static bn_code infer_constant(const tg_node *node, bn_status *st)
 {
     const tg_constant_attributes *c = node->attributes;
-    bn_code code = check_type(&c->type, st);
+    bn_code code = tg_op_check_shape(c->type.rank, c->type.dims, st);
     if (code != BN_OK)
         return code;
     if (!tg_dtype_is_float(c->type.dtype) && c->type.dtype != TG_BOOL &&
@@ -63,7 +52,7 @@ static bn_code infer_constant(const tg_node *node, bn_status *st)
 static bn_code infer_iota(const tg_node *node, bn_status *st)
 {
     const tg_iota_attributes *i = node->attributes;
-    bn_code code = check_type(&i->type, st);
+    bn_code code = tg_op_check_shape(i->type.rank, i->type.dims, st);
     if (code != BN_OK)
         return code;
     if (i->type.dtype == TG_BOOL)

@@ -14,11 +14,13 @@ extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
 extern const tg_op *const tg_ops_slice[];       /* op_slice.c */
 extern const tg_op *const tg_ops_index[];       /* op_index.c */
+extern const tg_op *const tg_ops_sort[];        /* op_sort.c */
 extern const tg_op *const tg_ops_reduce[];      /* op_reduce.c */
 extern const tg_op *const tg_ops_dot[];         /* op_dot.c */
 extern const tg_op *const tg_ops_convolution[]; /* op_convolution.c */
 extern const tg_op *const tg_ops_window[];      /* op_window.c */
 extern const tg_op *const tg_ops_norm[];        /* op_norm.c */
+extern const tg_op *const tg_ops_random[];      /* op_random.c */
 
 /* BN_INVALID with "WHAT tensor<...>". */
 bn_code tg_op_fail_type(bn_status *st, const char *what, const tg_type *type);
@@ -32,6 +34,10 @@ bn_code tg_op_fail_types(bn_status *st, const char *what, const tg_type *a, cons
 
 /* FLOPs of ops that only move data (op_shape.c). */
 double tg_op_no_flops(const tg_node *node);
+
+/* BN_INVALID where an attribute is no shape: rank or a size out of range
+ * (op_shape.c). */
+bn_code tg_op_check_shape(int64_t rank, const int64_t *dims, bn_status *st);
 
 /* X itself, for calls that have nothing to do: a variable as the value it has
  * now, because the handle would follow later assignments (op_shape.c). */

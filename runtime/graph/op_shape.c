@@ -33,7 +33,7 @@ size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list)
 
 /* ---- type rules (StableHLO specification, the op of the same name) ------------- */
 
-static bn_code check_shape(int64_t rank, const int64_t *dims, bn_status *st)
+bn_code tg_op_check_shape(int64_t rank, const int64_t *dims, bn_status *st)
 {
     if (rank < 0 || rank > TG_MAX_RANK)
         return bn_fail(st, BN_INVALID, "rank %lld is not in 0..%d", (long long)rank, TG_MAX_RANK);
@@ -49,7 +49,7 @@ static bn_code infer_reshape(const tg_node *node, bn_status *st)
 {
     const tg_list_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
-    bn_code code = check_shape(a->rank, a->at, st);
+    bn_code code = tg_op_check_shape(a->rank, a->at, st);
     if (code != BN_OK)
         return code;
     tg_type *out = &node->results[0].type;
@@ -84,7 +84,7 @@ static bn_code infer_broadcast(const tg_node *node, bn_status *st)
 {
     const tg_broadcast_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
-    bn_code code = check_shape(a->rank, a->dims, st);
+    bn_code code = tg_op_check_shape(a->rank, a->dims, st);
     if (code != BN_OK)
         return code;
     for (int32_t i = 0; i < x->rank; i++) {

@@ -174,6 +174,8 @@ GRADIENT(grad_window_max)
  * Each element gets the sum over the windows that hold it: the windows' gradients
  * at the distance of the stride, summed by the same window at every place. The
  * padding, negative where windows start or end outside, makes the operand's size.
+ * The window pads by itself where it can: of a running sum compilers know the
+ * pattern, and take time in proportion to its length rather than to the square.
  */
 GRADIENT(grad_window_sum)
 {
@@ -182,15 +184,34 @@ GRADIENT(grad_window_sum)
     const tg_type *x = tg_operand_type(node, 0), *y = &node->results[0].type;
     int64_t low[TG_MAX_RANK] = {0}, high[TG_MAX_RANK] = {0}, interior[TG_MAX_RANK] = {0};
     tg_window each = *w;
+    bool plain = true; /* whether the window can pad */
     for (int32_t i = 0; i < x->rank; i++) {
         interior[i] = w->stride[i] - 1;
         low[i] = w->size[i] - 1 - w->pad_low[i];
         high[i] = x->dims[i] + w->size[i] - 1 - low[i] - tg_op_dilated(y->dims[i], w->stride[i]);
         each.stride[i] = 1;
-        each.pad_low[i] = each.pad_high[i] = 0;
+        each.pad_low[i] = (int32_t)low[i];
+        each.pad_high[i] = (int32_t)high[i];
+        plain &= interior[i] == 0 && low[i] >= 0 && high[i] >= 0;
     }
+    if (plain) {
+        gin[0] = tg_window_sum(t, gout[0], &each);
+        return;
+    }
+    for (int32_t i = 0; i < x->rank; i++)
+        each.pad_low[i] = each.pad_high[i] = 0;
     tg_tensor *apart = tg_pad(t, gout[0], tg_scalar(t, x->dtype, 0.0), low, high, interior);
     gin[0] = tg_window_sum(t, apart, &each);
+}
+
+/* Whether each window along dimension I is the one before and an element more, or
+ * the other way round: a running sum, of which a step takes one operation. */
+static bool runs(const tg_type *windows, const tg_window *w, int32_t i)
+{
+    int32_t rest = w->size[i] - 1;
+    bool one_side = (w->pad_low[i] == rest && w->pad_high[i] == 0) ||
+                    (w->pad_low[i] == 0 && w->pad_high[i] == rest);
+    return w->stride[i] == 1 && one_side && windows->dims[i] == w->size[i];
 }
 
 /* One for each element of each window; WINDOWS has an element a window. */
@@ -198,7 +219,7 @@ static double flops_windows(const tg_type *windows, const tg_window *w)
 {
     double flops = (double)tg_type_elements(windows);
     for (int32_t i = 0; i < windows->rank; i++)
-        flops *= w->size[i];
+        flops *= runs(windows, w, i) ? 1 : w->size[i];
     return flops;
 }
 
@@ -279,6 +300,22 @@ tg_tensor *tg_window_max(tg_trace *t, tg_tensor *x, const tg_window *window)
 tg_tensor *tg_window_sum(tg_trace *t, tg_tensor *x, const tg_window *window)
 {
     return emit_window(t, &op_window_sum, &x, 1, window);
+}
+
+tg_tensor *tg_cumsum(tg_trace *t, tg_tensor *x, int axis)
+{
+    tg_window window = {{0}, {0}, {0}, {0}};
+    if (x->kind != TG_KIND_POISON && (axis < 0 || axis >= x->type.rank)) {
+        tg_trace_fail(t, BN_INVALID, "cumsum: axis %d of a tensor of rank %d", axis, x->type.rank);
+        return &t->poison;
+    }
+    for (int32_t i = 0; i < x->type.rank; i++)
+        window.size[i] = window.stride[i] = 1;
+    if (x->type.rank > 0 && x->type.dims[axis] > 0) {
+        window.size[axis] = (int32_t)x->type.dims[axis];
+        window.pad_low[axis] = window.size[axis] - 1;
+    }
+    return tg_window_sum(t, x, &window);
 }
 
 tg_tensor *tg_select_and_scatter(tg_trace *t, tg_tensor *x, tg_tensor *source,

@@ -5,6 +5,7 @@
 #include "runtime/graph/op_attributes.h"
 #include "tests/support/evaluator.h"
 
+#include <math.h>
 #include <string.h>
 
 static const tg_type *result_type(const tg_node *node)
@@ -82,10 +83,38 @@ static void dynamic_update_slice(const tg_node *node, const double *const *in, d
         out[0][part_place(x, start, at)] = in[1][i];
 }
 
+/* ---- the largest elements -------------------------------------------------------------- */
+
+/* Whether element I stands before element J: larger, or as large and earlier. */
+static bool stands_before(const double *x, int64_t i, int64_t j)
+{
+    if (x[i] != x[j])
+        return x[i] > x[j];
+    return signbit(x[i]) != signbit(x[j]) ? signbit(x[j]) : i < j;
+}
+
+/* Each element's place is the number of those that stand before it. */
+static void top_k(const tg_node *node, const double *const *in, double *const *out)
+{
+    const tg_type *x = tg_operand_type(node, 0);
+    int64_t n = x->dims[x->rank - 1], k = result_type(node)->dims[x->rank - 1];
+    for (int64_t row = 0; n > 0 && row < tg_type_elements(x) / n; row++)
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = 0;
+            for (int64_t j = 0; j < n; j++)
+                place += stands_before(in[0] + row * n, j, i);
+            if (place < k) {
+                out[0][row * k + place] = in[0][row * n + i];
+                out[1][row * k + place] = (double)i;
+            }
+        }
+}
+
 const evaluator_row evaluator_index_rows[] = {
     {"gather_rows", gather_rows},
     {"scatter_add_rows", scatter_add_rows},
     {"dynamic_slice", dynamic_slice},
     {"dynamic_update_slice", dynamic_update_slice},
+    {"top_k", top_k},
     {NULL, NULL},
 };

@@ -223,6 +223,11 @@ static evaluator_rule *rule_of(const char *op)
     return NULL;
 }
 
+bool evaluator_knows(const char *op)
+{
+    return rule_of(op) != NULL;
+}
+
 static void round_result(const evaluation *e, const tg_tensor *value)
 {
     double *contents = e->contents[value->id];

@@ -25,6 +25,8 @@ void evaluation_free(evaluation *e);
 void evaluation_set(evaluation *e, const tg_tensor *variable, const double *contents);
 /* Evaluates all nodes. On failure the op that has no rule here, else NULL. */
 const char *evaluation_run(evaluation *e);
+/* Whether the evaluator has a rule for the row OP. */
+bool evaluator_knows(const char *op);
 const double *evaluation_value(const evaluation *e, const tg_tensor *value);
 
 /* VALUE as DTYPE has it. */

@@ -27,6 +27,9 @@ typedef struct sample {
     size_t count;
     sample_operand in[SAMPLE_OPERANDS];
     double flops;
+    /* Where the specification leaves the values to the implementation: the test
+     * program that judges them. Such a row has no rule in the evaluator. */
+    const char *judged_by;
     tg_tensor *(*build)(tg_trace *t, tg_tensor *const *x, const struct sample *s);
     tg_tensor *(*unary)(tg_trace *t, tg_tensor *x);
     tg_tensor *(*binary)(tg_trace *t, tg_tensor *a, tg_tensor *b);

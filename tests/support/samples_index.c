@@ -1,5 +1,5 @@
-/* samples_index.c - samples of ops whose places are data, and of the largest
- * elements. */
+/* samples_index.c - samples of ops whose places are data, of the largest elements
+ * and of random bits. */
 #include "tests/support/samples.h"
 
 /* ---- rows by number -------------------------------------------------------------- */
@@ -45,6 +45,29 @@ static tg_tensor *dynamic_update_slice(tg_trace *t, tg_tensor *const *x, const s
     {                                                                                              \
         TYPE(dtype_, 0, 0), value_, value_, false                                                  \
     }
+
+/* ---- the largest elements ---------------------------------------------------------------- */
+
+static tg_tensor *top_k(tg_trace *t, tg_tensor *const *x, const sample *s)
+{
+    tg_tensor *indices;
+    return tg_top_k(t, x[0], s->number, &indices);
+}
+
+#define TOP_K(k_, flops_, ...)                                                                     \
+    {                                                                                              \
+        .op = "top_k", .count = 1, .in = {{TYPE(__VA_ARGS__), 0, 0, false}}, .flops = flops_,      \
+        .build = top_k, .number = k_                                                               \
+    }
+
+/* ---- random bits -------------------------------------------------------------------------- */
+
+static tg_tensor *random_bits(tg_trace *t, tg_tensor *const *x, const sample *s)
+{
+    tg_tensor *state;
+    tg_random_bits(t, x[0], &s->type, &state);
+    return state;
+}
 
 const sample samples_index[] = {
     GATHER(TYPE(TG_F32, 2, 5, 3), TYPE(TG_I32, 2, 2, 4), 0, 4),
@@ -106,5 +129,28 @@ const sample samples_index[] = {
             {TYPE(TG_BF16, 1, 4), 0, 0, false},
             START(TG_I32, 2)},
      .build = dynamic_update_slice},
+
+    TOP_K(2, 30, TG_F32, 2, 5, 6),
+    TOP_K(4, 24, TG_F32, 3, 2, 3, 4),
+    TOP_K(1, 9, TG_F32, 1, 9),
+    TOP_K(3, 70, TG_BF16, 2, 7, 10),
+    TOP_K(3, 33, TG_F16, 2, 3, 11),
+    TOP_K(0, 6, TG_F32, 1, 6),
+    /* Many equal, zeros of both signs among them. */
+    {.op = "top_k",
+     .count = 1,
+     .in = {{TYPE(TG_F32, 2, 3, 40), -1, 1, true}},
+     .flops = 120,
+     .build = top_k,
+     .number = 25},
+    TOP_K(5, 60, TG_I32, 2, 3, 20),
+    TOP_K(5, 60, TG_U8, 2, 3, 20),
+
+    {.op = "random_bits",
+     .count = 1,
+     .in = {{TYPE(TG_U64, 1, 2), 0, 0, false}},
+     .judged_by = "test_random",
+     .build = random_bits,
+     .type = TYPE(TG_U32, 2, 3, 4)},
     {.op = NULL},
 };

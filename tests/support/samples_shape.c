@@ -78,6 +78,11 @@ static tg_tensor *windowed(tg_trace *t, tg_tensor *const *x, const sample *s)
     return s->windowed(t, x[0], &s->window);
 }
 
+static tg_tensor *cumsum(tg_trace *t, tg_tensor *const *x, const sample *s)
+{
+    return tg_cumsum(t, x[0], s->number);
+}
+
 static tg_tensor *scatter(tg_trace *t, tg_tensor *const *x, const sample *s)
 {
     return tg_select_and_scatter(t, x[0], x[1], &s->window);
@@ -284,6 +289,16 @@ const sample samples_shape[] = {
      .build = windowed,
      .windowed = tg_window_sum,
      .window = {.size = {3}, .stride = {1}}},
+    /* Running sums: an operation an element. */
+    {.op = "window_sum", ONE(TG_F32, 3, 2, 5, 3), .flops = 30, .build = cumsum, .number = 1},
+    {.op = "window_sum",
+     .count = 1, /* all of one sign: nothing cancels */
+     .in = {{TYPE(TG_F32, 1, 300), 0.1, 1, false}},
+     .flops = 300,
+     .build = cumsum},
+    {.op = "window_sum", ONE(TG_BF16, 2, 2, 5), .flops = 10, .build = cumsum, .number = 1},
+    {.op = "window_sum", ONE(TG_I32, 2, 5, 3), .flops = 15, .build = cumsum},
+    {.op = "window_sum", ONE(TG_F32, 2, 0, 3), .build = cumsum},
     {.op = "select_and_scatter",
      TWO(TYPE(TG_F32, 4, 2, 7, 6, 2), TYPE(TG_F32, 4, 2, 4, 3, 2)),
      .flops = 2 * 4 * 3 * 2 * 9,
