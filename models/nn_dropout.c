@@ -5,16 +5,6 @@
 
 #include <math.h>
 
-/* Until the op is there. */
-static tg_tensor *tg_random_bits(tg_trace *t, tg_tensor *state, const tg_type *type,
-                                 tg_tensor **next)
-{
-    (void)type;
-    tg_trace_fail(t, BN_NOT_SUPPORTED, "random bits");
-    *next = state;
-    return state;
-}
-
 /* The instance's generator: a key and a counter. */
 static tg_tensor *generator(model *m)
 {
