@@ -52,6 +52,13 @@ const char *nn_name(model *m, const char *text)
     return copy ? copy : "";
 }
 
+const char *nn_index_name(model *m, int index)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", index);
+    return nn_name(m, text);
+}
+
 /* ---- variables ------------------------------------------------------------- */
 
 /* The framework's permutation, or the identity for an all-zero one; then the

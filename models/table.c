@@ -5,8 +5,17 @@
 #include "models/model_priv.h"
 
 static const model_row *const rows[] = {
-    &model_resnet18, &model_resnet50, &model_transformer_wmt_en_de,
-    &model_gpt2,     &model_llama,    &model_mixtral,
+    &model_resnet18,
+    &model_resnet50,
+    &model_vit_small_patch16_224,
+    &model_vit_base_patch16_224,
+    &model_bert,
+    &model_bert_pytorch,
+    &model_unit_qnli,
+    &model_transformer_wmt_en_de,
+    &model_gpt2,
+    &model_llama,
+    &model_mixtral,
 };
 
 const model_row *model_row_at(size_t index)
