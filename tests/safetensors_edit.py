@@ -64,6 +64,7 @@ def write(path, tensors):
         }
         data += values
     text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
     with open(path, "wb") as f:
         f.write(struct.pack("<Q", len(text)) + text + data)
 
