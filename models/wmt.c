@@ -130,14 +130,15 @@ static void build_stack(model *m, wmt_stack *stack, bool decodes)
     nn_leave(m);
 }
 
-static tg_tensor *new_tokens(model *m, const char *name, int vocabulary)
+static tg_tensor *new_tokens(model *m, const char *name, int vocabulary, model_length length)
 {
     return nn_tokens(m,
                      &(model_variable){.name = name,
                                        .fill = MODEL_FILL_IDS,
                                        .fill_low = FIRST_ID,
                                        .fill_high = vocabulary,
-                                       .mask = {.padded = true, .pad_value = PAD}},
+                                       .mask = {.padded = true, .pad_value = PAD},
+                                       .length = length},
                      false);
 }
 
@@ -150,13 +151,19 @@ static void wmt_build(model *m)
         return;
     m->network = net;
     net->heads = c->heads;
-    net->src_tokens = new_tokens(m, "src_tokens", c->vocabulary);
-    net->prev_output_tokens = new_tokens(m, "prev_output_tokens", c->vocabulary);
+    net->src_tokens = new_tokens(m, "src_tokens", c->vocabulary, MODEL_LENGTH_SOURCE);
+    net->prev_output_tokens =
+        new_tokens(m, "prev_output_tokens", c->vocabulary, MODEL_LENGTH_TARGET);
     if (nn_wants_loss(m))
-        net->target = new_tokens(m, "target", c->vocabulary);
+        net->target = new_tokens(m, "target", c->vocabulary, MODEL_LENGTH_TARGET);
     net->loss = nn_loss_result(m);
     if (nn_wants_outputs(m))
-        net->logits = nn_result(m, "logits", o->dtype, 3, TG_DIMS(o->batch, o->seq, c->vocabulary));
+        net->logits = nn_variable(
+            m, &(model_variable){
+                   .name = "logits",
+                   .role = MODEL_RESULT,
+                   .length = MODEL_LENGTH_TARGET,
+                   .shape = tg_type_make(o->dtype, 3, TG_DIMS(o->batch, o->seq, c->vocabulary))});
 
     net->encoder.name = "encoder";
     nn_enter(m, net->encoder.name);
