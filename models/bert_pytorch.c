@@ -21,11 +21,17 @@ typedef struct codertimo_config {
     int vocabulary, width, layers, heads;
 } codertimo_config;
 
+/* A part's norm, before it. */
+typedef struct sublayer {
+    const char *name;
+    nn_row_norm norm;
+} sublayer;
+
 typedef struct codertimo_block {
     const char *name;
     nn_dense linear_layers[3], output_linear; /* of q, k, v */
     nn_dense w_1, w_2;
-    nn_row_norm input_norm, output_norm; /* before attention, before feed-forward */
+    sublayer input, output; /* attention, feed-forward */
     tg_tensor *stage;
 } codertimo_block;
 
@@ -105,10 +111,11 @@ static void build_embedding(model *m, codertimo *net)
     nn_leave(m);
 }
 
-static void build_norm(model *m, nn_row_norm *norm, const char *sublayer, int64_t width)
+static void build_sublayer(model *m, sublayer *part, const char *name, int64_t width)
 {
-    *norm = (nn_row_norm){.name = "norm", .epsilon = NORM_EPSILON};
-    nn_enter(m, sublayer);
+    nn_row_norm *norm = &part->norm;
+    *part = (sublayer){.name = name, .norm = {.name = "norm", .epsilon = NORM_EPSILON}};
+    nn_enter(m, name);
     nn_enter(m, norm->name);
     norm->weight = nn_parameter(m, "a_2", MODEL_FILL_NORM, 1, &width);
     norm->bias = nn_parameter(m, "b_2", MODEL_FILL_BIAS, 1, &width);
@@ -132,8 +139,8 @@ static void build_block(model *m, codertimo_block *b, int number, int64_t width)
     nn_linear_new(m, &b->w_1, "w_1", width, 4 * width, true);
     nn_linear_new(m, &b->w_2, "w_2", 4 * width, width, true);
     nn_leave(m);
-    build_norm(m, &b->input_norm, "input_sublayer", width);
-    build_norm(m, &b->output_norm, "output_sublayer", width);
+    build_sublayer(m, &b->input, "input_sublayer", width);
+    build_sublayer(m, &b->output, "output_sublayer", width);
     b->stage = nn_token_stage(m, NULL, width);
     nn_leave(m);
 }
@@ -188,10 +195,12 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
 
 /* weight * (x - mean) / (s + epsilon) + bias, s the unbiased standard deviation of a
  * row; in f32. */
-static tg_tensor *norm_step(tg_trace *t, const nn_row_norm *norm, tg_tensor *x)
+static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
 {
     static const int rows[] = {0, 1};
+    const nn_row_norm *norm = &part->norm;
     const tg_type type = *tg_tensor_type(x); /* (B, T, D) */
+    tg_scope_push(t, part->name);
     tg_scope_push(t, norm->name);
     x = as(t, x, TG_F32);
     x = tg_sub(t, x, nn_row_mean(t, x));
@@ -201,6 +210,7 @@ static tg_tensor *norm_step(tg_trace *t, const nn_row_norm *norm, tg_tensor *x)
     x = nn_mul_vector(t, x, as(t, norm->weight, TG_F32));
     x = tg_div(t, x, tg_broadcast(t, s, 3, type.dims, rows));
     x = as(t, nn_add_vector(t, x, as(t, norm->bias, TG_F32)), type.dtype);
+    tg_scope_pop(t);
     tg_scope_pop(t);
     return x;
 }
@@ -234,14 +244,10 @@ static tg_tensor *block_step(tg_trace *t, const codertimo_block *b, const codert
                              tg_tensor *x, const nn_attend *how)
 {
     tg_scope_push(t, b->name);
-    tg_scope_push(t, "input_sublayer");
-    tg_tensor *y = attend(t, b, net, norm_step(t, &b->input_norm, x), how); /* (B, T, D) */
+    tg_tensor *y = attend(t, b, net, norm_step(t, &b->input, x), how); /* (B, T, D) */
     x = tg_add(t, x, nn_dropout(t, &net->drop, y));
-    tg_scope_pop(t);
-    tg_scope_push(t, "output_sublayer");
-    y = feed_forward(t, b, net, norm_step(t, &b->output_norm, x));
+    y = feed_forward(t, b, net, norm_step(t, &b->output, x));
     x = tg_add(t, x, nn_dropout(t, &net->drop, y));
-    tg_scope_pop(t);
     x = nn_dropout(t, &net->drop, x);
     tg_scope_pop(t);
     return nn_keep(t, b->stage, x);
