@@ -51,7 +51,7 @@ const char *model_file_dtype_name(model_file_dtype dtype)
 const char *model_file_word(const char *name, char word[MODEL_FILE_WORD])
 {
     size_t length = 0;
-    for (; name[length] && length < MODEL_FILE_WORD - 4; length++)
+    for (; length < MODEL_FILE_WORD - 4 && name[length]; length++)
         word[length] = name[length] < ' ' || name[length] > '~' ? '?' : name[length];
     strcpy(word + length, name[length] ? "..." : "");
     return word;

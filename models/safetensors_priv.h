@@ -64,8 +64,8 @@ typedef struct model_file model_file;
 
 /*
  * The file in the SIZE bytes at BYTES, which must outlive it: no byte is copied,
- * and none outside of them is looked at. BN_FORMAT says what is damaged; whatever
- * the reference implementation refuses is refused, and duplicate names as well.
+ * and none outside of them is looked at. BN_FORMAT says what is damaged: what the
+ * reference implementation refuses, duplicate names, and names with a zero byte.
  */
 BN_MUST_USE bn_code model_file_parse(const void *bytes, size_t size, model_file **file,
                                      bn_status *st);
