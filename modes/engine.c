@@ -106,6 +106,32 @@ static bn_code engine_begin(mode *m, bn_status *st)
     return m->cache_dir ? bn_make_folder(m->cache_dir, st) : BN_OK;
 }
 
+bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_options *options,
+                         mode **out, bn_status *st)
+{
+    const unsigned graphs = options->graphs ? options->graphs : 1;
+    mode *m = calloc(1, sizeof *m);
+    *out = NULL;
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
+    m->kind = kind;
+    m->client = client;
+    m->options = *options;
+    if (m->options.cache_entries == 0)
+        m->options.cache_entries = DEFAULT_CACHE_ENTRIES;
+    bn_code code = choose_cut(m, graphs, st);
+    if (code == BN_OK)
+        code = engine_begin(m, st);
+    if (code != BN_OK) {
+        mode_destroy(m);
+        return bn_context(st, "%s mode", kind->name);
+    }
+    if (kind->begin)
+        kind->begin(m);
+    *out = m;
+    return BN_OK;
+}
+
 bn_code mode_create(const char *name, rt_client *client, const mode_options *options, mode **out,
                     bn_status *st)
 {
@@ -121,25 +147,7 @@ bn_code mode_create(const char *name, rt_client *client, const mode_options *opt
                        "%s mode runs a step as it comes; only capture cuts it "
                        "into %u graphs",
                        name, graphs);
-    mode *m = calloc(1, sizeof *m);
-    if (!m)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
-    m->kind = kind;
-    m->client = client;
-    m->options = *options;
-    if (m->options.cache_entries == 0)
-        m->options.cache_entries = DEFAULT_CACHE_ENTRIES;
-    bn_code code = choose_cut(m, graphs, st);
-    if (code == BN_OK)
-        code = engine_begin(m, st);
-    if (code != BN_OK) {
-        mode_destroy(m);
-        return bn_context(st, "%s mode", name);
-    }
-    if (kind->begin)
-        kind->begin(m);
-    *out = m;
-    return BN_OK;
+    return mode_create_kind(kind, client, options, out, st);
 }
 
 void mode_destroy(mode *m)

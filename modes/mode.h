@@ -140,4 +140,42 @@ const char *mode_execution_text(const mode *m, size_t index, size_t *length);
 BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds,
                                        uint64_t *lower_ns, size_t *text_bytes, bn_status *st);
 
+/* ---- programs that others wrote ------------------------------------------------ */
+
+typedef struct mode_argument {
+    rt_dtype dtype;
+    size_t rank;
+    int64_t dims[RT_MAX_RANK];
+    int32_t result; /* that takes over its memory (tf.aliasing_output), or -1 */
+    bool donated;   /* given away without saying to which result (jax.buffer_donor) */
+} mode_argument;
+
+/*
+ * The arguments of the function @main of a StableHLO module in MLIR's text form, in
+ * *LIST (malloc). Nothing else is parsed. BN_FORMAT says where the text cannot be
+ * read, BN_NOT_SUPPORTED which type cannot be passed: a dynamic shape, a tuple, a
+ * token, an element type that rt_dtype lacks.
+ */
+BN_MUST_USE bn_code mode_signature_read(const char *text, size_t length, mode_argument **list,
+                                        size_t *count, bn_status *st);
+int64_t mode_argument_bytes(const mode_argument *argument);
+
+/*
+ * A mode that runs the module TEXT as it stands (copied) on COUNT arguments whose
+ * contents are HOST[i], dense row-major; they must outlive the mode. Its steps call
+ * no function: mode_step, mode_step_probe and the rest take an empty mode_call.
+ *
+ * Donation in the text is honoured. An argument whose memory a result takes over is
+ * that result in the next step: the program iterates. One that is consumed otherwise
+ * gets its first contents again before the next step, which the ledger's `input`
+ * shows; mode_step_probe keeps it from being consumed.
+ */
+BN_MUST_USE bn_code mode_create_program(rt_client *client, const mode_options *options,
+                                        const char *text, size_t length,
+                                        const mode_argument *arguments, size_t count,
+                                        const void *const *host, mode **out, bn_status *st);
+/* Results of the last step: how many, and each one's buffer (owned by the mode). */
+size_t mode_program_result_count(const mode *m);
+rt_buffer *mode_program_result(const mode *m, size_t index);
+
 #endif

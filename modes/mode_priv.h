@@ -6,6 +6,7 @@
  *   disk.c      executables on disk
  *   dispatch.c  bind, execute, commit, release, wait; the probe
  *   eager.c lazy.c capture.c   one mode each
+ *   plain.c     a program that others wrote; signature.c reads its arguments
  */
 #ifndef BENCH_MODE_PRIV_H
 #define BENCH_MODE_PRIV_H
@@ -47,6 +48,7 @@ typedef struct mode_flight {
 } mode_flight;
 
 typedef struct mode_capture mode_capture;
+typedef struct mode_plain mode_plain;
 
 /* The rows of table.c. BEGIN may prepare the trace; STEP runs the call up to
  * the last dispatch; END frees what the mode keeps. */
@@ -93,6 +95,9 @@ struct mode {
     unsigned probe_repeat; /* 0: not probing */
 
     mode_capture *captures; /* capture.c */
+    mode_plain *plain;      /* plain.c */
+    const int64_t *keep;    /* arguments that the next execution must not consume */
+    size_t keep_count;
     mode_list slots;        /* results of a replay, by slot */
 };
 
@@ -115,6 +120,10 @@ BN_MUST_USE bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *
 BN_MUST_USE bn_code mode_list_push(mode_list *list, void *item, bn_status *st);
 void mode_list_free(mode_list *list);
 
+/* A mode of KIND without rows of the table. */
+BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
+                                     const mode_options *options, mode **out, bn_status *st);
+
 /* ---- program.c --------------------------------------------------------- */
 
 /*
@@ -124,6 +133,12 @@ void mode_list_free(mode_list *list);
  */
 BN_MUST_USE bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label,
                                      bool share, mode_program **program, bn_status *st);
+/* An executable of TEXT (copied) as it stands, with a row of its own: INPUTS
+ * arguments, the compiler's figures. DONOR (result count unknown before) stays empty.
+ * The caller releases it. */
+BN_MUST_USE bn_code mode_program_from_text(mode *m, const char *label, const char *text,
+                                           size_t length, size_t inputs, mode_program **program,
+                                           bn_status *st);
 /* The program for KEY if it is in memory, else NULL. */
 mode_program *mode_program_find(mode *m, tg_hash key);
 mode_program *mode_program_retain(mode_program *program);

@@ -137,17 +137,22 @@ static mode_row_figures *row_new(mode *m, const char *label, bool share, bn_stat
     return row;
 }
 
+/* The program whose text and compiler's figures are the row's. */
+static void row_begin(mode_row_figures *row, const mode_program *program)
+{
+    char digest[BN_SHA256_TEXT];
+    bn_sha256(program->text, program->text_length, digest);
+    memcpy(row->view.fingerprint, digest, 32);
+    row->program = program;
+    rt_executable_describe(program->executable, &row->view.stats);
+}
+
 static void row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
                     uint64_t lower_ns, uint64_t compile_ns, bool from_disk)
 {
     mode_execution *view = &row->view;
-    if (!row->program) {
-        char digest[BN_SHA256_TEXT];
-        bn_sha256(program->text, program->text_length, digest);
-        memcpy(view->fingerprint, digest, 32);
-        row->program = program;
-        rt_executable_describe(program->executable, &view->stats);
-    }
+    if (!row->program)
+        row_begin(row, program);
     tg_graph_cost cost;
     tg_graph_measure(graph, &cost);
     view->argument_count = program->input_count;
@@ -191,7 +196,8 @@ static bn_code program_new(const tg_graph *graph, const char *label, mode_progra
     return BN_OK;
 }
 
-static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_status *st)
+/* From disk, or compiled. */
+static bn_code program_compile(mode *m, mode_program *p, bool *from_disk, bn_status *st)
 {
     mode_clock(m, BN_PART_LOOKUP);
     p->executable = mode_disk_load(m, p->text, p->text_length);
@@ -208,9 +214,55 @@ static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_statu
         mode_clock(m, BN_PART_LOOKUP);
         mode_disk_store(m, p->text, p->text_length, p->executable);
     }
+    return BN_OK;
+}
+
+static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_status *st)
+{
+    bn_code code = program_compile(m, p, from_disk, st);
+    if (code != BN_OK)
+        return code;
     if (rt_executable_result_count(p->executable) != p->output_count)
         return bn_fail(st, BN_PLUGIN, "the executable has %zu results, the graph %zu",
                        rt_executable_result_count(p->executable), p->output_count);
+    return BN_OK;
+}
+
+bn_code mode_program_from_text(mode *m, const char *label, const char *text, size_t length,
+                               size_t inputs, mode_program **program, bn_status *st)
+{
+    mode_program *p = calloc(1, sizeof *p);
+    bool from_disk = false;
+    if (!p || !(p->text = malloc(length + 1))) {
+        free(p);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    }
+    memcpy(p->text, text, length);
+    p->text[length] = '\0';
+    p->text_length = length;
+    p->references = 1;
+    p->input_count = inputs;
+    const uint64_t start = bn_now_ns();
+    bn_code code = program_compile(m, p, &from_disk, st);
+    mode_row_figures *row = code == BN_OK ? row_new(m, label, false, st) : NULL;
+    if (row) {
+        p->output_count = rt_executable_result_count(p->executable);
+        p->donor = calloc(p->output_count + 1, sizeof *p->donor);
+        p->row = row;
+        row_begin(row, p);
+        row->view.result_count = p->output_count;
+        row->view.argument_count = inputs;
+        row->view.text_bytes = (int64_t)length;
+        row->view.compile_ns = from_disk ? 0 : bn_now_ns() - start;
+        row->view.from_disk = from_disk;
+        row->view.flops = row->view.stats.flops > 0 ? row->view.stats.flops : 0;
+        row->view.bytes = row->view.stats.bytes_accessed > 0 ? row->view.stats.bytes_accessed : 0;
+    }
+    if (!row || !p->donor) {
+        mode_program_release(p);
+        return code != BN_OK ? code : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    }
+    *program = p;
     return BN_OK;
 }
 

@@ -26,7 +26,7 @@ typedef struct rt_event rt_event;   /* the plugin's PJRT_Event */
 typedef struct rt_topology rt_topology;
 typedef struct rt_profiler rt_profiler;
 
-#define RT_MAX_RANK 8
+#define RT_MAX_RANK 32
 
 /* Element types that cross the runtime's border. Bytes per element, the text
  * of the type in StableHLO, and the number PJRT_Buffer_Type gives it. */

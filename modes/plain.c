@@ -1,0 +1,210 @@
+/*
+ * plain.c - a program that others wrote, run as it stands: its arguments are kept
+ * on the device, each step is one execution, and what it donates comes back as its
+ * result or is sent anew.
+ */
+#include "modes/mode_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One argument between steps. */
+typedef struct plain_argument {
+    mode_argument type;
+    const void *host; /* first contents, the caller's */
+    rt_buffer *buffer;
+    bool renewed; /* consumed by each execution, and by no result we know of */
+} plain_argument;
+
+struct mode_plain {
+    mode_program *program;
+    plain_argument *arguments;
+    size_t argument_count;
+    rt_buffer **results; /* [result]; NULL where an argument took it over */
+    int32_t *taker;      /* [result] argument that takes it over, or -1 */
+    size_t result_count;
+    int64_t *keep; /* arguments that a probe must not consume */
+    size_t keep_count;
+    bool known; /* which arguments are consumed */
+};
+
+/* ---- a step ------------------------------------------------------------------------ */
+
+static bn_code send(mode *m, plain_argument *a, bn_status *st)
+{
+    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
+    return rt_buffer_from_host(m->client, a->host, a->type.dtype, a->type.dims, a->type.rank,
+                               &a->buffer, st);
+}
+
+static bn_code bind(mode *m, mode_plain *p, bn_status *st)
+{
+    bn_code code = mode_dispatch_reserve(m, p->program, st);
+    if (code == BN_OK) /* old handles of results, and of what is consumed */
+        code = mode_list_reserve(&m->retired,
+                                 m->retired.count + p->result_count + 2 * p->argument_count, st);
+    for (size_t i = 0; i < p->argument_count && code == BN_OK; i++) {
+        plain_argument *a = &p->arguments[i];
+        if (!a->buffer) {
+            bn_part before = mode_clock(m, BN_PART_INPUT);
+            code = send(m, a, st);
+            mode_clock(m, before);
+        }
+        m->arguments.items[i] = a->buffer;
+    }
+    return code;
+}
+
+/* Arguments whose contents the first execution took, though the text names no result
+ * for them: asked once, of the plugin itself. */
+static void learn_consumed(mode *m, mode_plain *p)
+{
+    for (size_t i = 0; i < p->argument_count; i++) {
+        plain_argument *a = &p->arguments[i];
+        bool taken = false;
+        for (size_t o = 0; o < p->result_count; o++)
+            taken |= p->taker[o] == (int32_t)i;
+        a->renewed = !taken && (a->type.donated || rt_buffer_is_deleted(m->client, a->buffer));
+        if (a->renewed)
+            p->keep[p->keep_count++] = (int64_t)i;
+    }
+    p->known = true;
+}
+
+static void retire(mode *m, rt_buffer *buffer)
+{
+    if (buffer)
+        m->retired.items[m->retired.count++] = buffer;
+}
+
+static void keep_results(mode *m, mode_plain *p)
+{
+    for (size_t o = 0; o < p->result_count; o++) {
+        rt_buffer *result = m->results.items[o];
+        rt_buffer **place =
+            p->taker[o] >= 0 ? &p->arguments[p->taker[o]].buffer : &p->results[o];
+        retire(m, *place);
+        *place = result;
+    }
+    for (size_t i = 0; i < p->argument_count; i++)
+        if (p->arguments[i].renewed) {
+            retire(m, p->arguments[i].buffer);
+            p->arguments[i].buffer = NULL;
+        }
+}
+
+static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
+{
+    mode_plain *p = m->plain;
+    (void)call;
+    mode_clock(m, BN_PART_BIND);
+    bn_code code = bind(m, p, st);
+    m->keep = m->probe_repeat > 0 ? p->keep : NULL;
+    m->keep_count = m->probe_repeat > 0 ? p->keep_count : 0;
+    if (code == BN_OK)
+        code = mode_dispatch(m, p->program, st);
+    mode_clock(m, BN_PART_BIND);
+    if (code == BN_OK && !p->known)
+        learn_consumed(m, p);
+    if (code == BN_OK)
+        keep_results(m, p);
+    mode_clock(m, BN_PART_OTHER);
+    return code;
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+static void plain_end(mode *m)
+{
+    mode_plain *p = m->plain;
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->argument_count && p->arguments; i++)
+        rt_buffer_release(m->client, p->arguments[i].buffer);
+    for (size_t o = 0; o < p->result_count && p->results; o++)
+        rt_buffer_release(m->client, p->results[o]);
+    mode_program_release(p->program);
+    free(p->arguments);
+    free(p->results);
+    free(p->taker);
+    free(p->keep);
+    free(p);
+    m->plain = NULL;
+}
+
+static const mode_kind mode_plain_kind = {
+    .name = "program",
+    .summary = "a StableHLO text as it stands",
+    .step = plain_step,
+    .end = plain_end,
+};
+
+/* Which result takes over which argument, by the text. */
+static bn_code tie(mode_plain *p, bn_status *st)
+{
+    for (size_t o = 0; o < p->result_count; o++)
+        p->taker[o] = p->program->donor[o] = -1;
+    for (size_t i = 0; i < p->argument_count; i++) {
+        const int32_t o = p->arguments[i].type.result;
+        if (o < 0)
+            continue;
+        if ((size_t)o >= p->result_count || p->taker[o] >= 0)
+            return bn_fail(st, BN_FORMAT, "argument %zu is to become result %d of %zu, which %s", i,
+                           o, p->result_count,
+                           (size_t)o >= p->result_count ? "is none" : "another one becomes");
+        p->taker[o] = p->program->donor[o] = (int32_t)i;
+    }
+    return BN_OK;
+}
+
+static bn_code build(mode *m, const char *text, size_t length, const mode_argument *arguments,
+                     size_t count, const void *const *host, bn_status *st)
+{
+    mode_plain *p = m->plain = calloc(1, sizeof *p);
+    if (!p)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    bn_code code = mode_program_from_text(m, "program", text, length, count, &p->program, st);
+    if (code != BN_OK)
+        return code;
+    p->result_count = p->program->output_count;
+    p->arguments = calloc(count + 1, sizeof *p->arguments);
+    p->results = calloc(p->result_count + 1, sizeof(rt_buffer *));
+    p->taker = calloc(p->result_count + 1, sizeof *p->taker);
+    p->keep = calloc(count + 1, sizeof *p->keep);
+    if (!p->arguments || !p->results || !p->taker || !p->keep)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    p->argument_count = count;
+    for (size_t i = 0; i < count; i++)
+        p->arguments[i] = (plain_argument){.type = arguments[i], .host = host[i]};
+    code = tie(p, st);
+    for (size_t i = 0; i < count && code == BN_OK; i++)
+        code = send(m, &p->arguments[i], st);
+    return code;
+}
+
+bn_code mode_create_program(rt_client *client, const mode_options *options, const char *text,
+                            size_t length, const mode_argument *arguments, size_t count,
+                            const void *const *host, mode **out, bn_status *st)
+{
+    mode *m = NULL;
+    bn_code code = mode_create_kind(&mode_plain_kind, client, options, &m, st);
+    if (code == BN_OK)
+        code = build(m, text, length, arguments, count, host, st);
+    if (code != BN_OK) {
+        mode_destroy(m);
+        return code;
+    }
+    *out = m;
+    return BN_OK;
+}
+
+size_t mode_program_result_count(const mode *m)
+{
+    return m->plain->result_count;
+}
+
+rt_buffer *mode_program_result(const mode *m, size_t index)
+{
+    const mode_plain *p = m->plain;
+    return p->taker[index] >= 0 ? p->arguments[p->taker[index]].buffer : p->results[index];
+}
