@@ -1,0 +1,14 @@
+#!/bin/bash
+# check_verify_small.sh - every reduced entry of tests/golden whose model there is, in
+# every mode, as TAP. Eager mode shares no executable with the others and runs beside
+# them.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=tests/verify.sh
+. tests/verify.sh
+
+variants=$(variants_of small)
+start eager eager "$variants" &
+start whole lazy,capture "$variants"
+wait $!
+report_entries small eager whole
