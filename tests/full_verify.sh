@@ -9,4 +9,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 variants=$(variants_of full)
 start whole lazy,capture "$variants"
 start eager eager "$variants"
-report_entries full whole eager
+report_entries '*.full*' whole eager

@@ -58,26 +58,27 @@ verify() {
     [ $got -eq "$want" ] || { echo "# exit code $got, want $want"; return 1; }
 }
 
-# start NAME MODES VARIANTS: verifies all models; rows go to $folder/NAME.json, what
-# else it says to NAME.err. Capture finds the executables of lazy mode on disk: the
+# start NAME MODES VARIANTS [MODELS]: verifies all models; rows go to $folder/NAME.json,
+# what else it says to NAME.err. Capture finds the executables of lazy mode on disk: the
 # graphs are the same, and compiling is what takes the time.
 start() {
-    "$bench" verify --runtime "$runtime" --model all --mode "$2" --variant "$3" --format json \
+    "$bench" verify --runtime "$runtime" --model "${4:-all}" --mode "$2" --variant "$3" --format json \
         --cache-dir "$folder/cache" >"$folder/$1.json" 2>"$folder/$1.err"
 }
 # variants_of KIND: variants of tests/golden whose name begins so, as a list.
 variants_of() {
     find tests/golden -name "*.$1*.json" | sed 's/.*\.\([^.]*\)\.json$/\1/' | sort -u | paste -sd,
 }
-# report_entries KIND NAME...: a line of TAP, and how near the nearest quantity came to
-# its tolerance, for each such entry of tests/golden whose model there is, in each mode.
+# report_entries PATTERNS NAME...: a line of TAP, and how near the nearest quantity came
+# to its tolerance, for each file of tests/golden by PATTERNS whose model there is, in each
+# mode that was started as NAME.
 report_entries() {
-    local kind=$1
+    local patterns=$1
     shift
     "$bench" list models --format json >"$folder/models.json"
-    "$python" - "$folder" "$kind" "$@" <<'PYTHON'
+    "$python" - "$folder" "$patterns" "$@" <<'PYTHON'
 import glob, json, sys
-folder, kind, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+folder, patterns, names = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
 known = {row["model"] for row in json.load(open(folder + "/models.json"))}
 rows, said, count, failed = {}, "", 0, 0
 for name in names:
@@ -89,7 +90,7 @@ for name in names:
     for row in listed:
         rows.setdefault((row["model"], row["variant"], row["mode"]), []).append(row)
 modes = sorted({key[2] for key in rows})
-for path in sorted(glob.glob(f"tests/golden/*.{kind}*.json")):
+for path in sorted(sum((glob.glob(f"tests/golden/{p}.json") for p in patterns), [])):
     model, variant = path.split("/")[-1].split(".")[:2]
     for mode in modes if model in known else []:
         found = rows.get((model, variant, mode), [])
