@@ -322,6 +322,8 @@ bn_code hn_golden_configure(const hn_golden *g, res_experiment *w, bn_status *st
     bn_code code = find_variant(g, &info, &small, st);
     if (code != BN_OK)
         return code;
+    if (small && !info.has_small)
+        return bn_fail(st, BN_NOT_SUPPORTED, "%s has no reduced variant", g->model);
     snprintf(w->model, sizeof w->model, "%s", g->model);
     snprintf(w->variant, sizeof w->variant, "%s%s", small ? "small" : "full",
              g->padded && info.pads ? "_pad" : "");
@@ -332,8 +334,8 @@ bn_code hn_golden_configure(const hn_golden *g, res_experiment *w, bn_status *st
              : g->optimizer == MODEL_SGD ? "sgd"
                                          : "default");
     w->batch = g->batch;
-    w->image = info.default_image ? g->image : 0;
-    w->seq = info.default_seq ? g->seq : 0;
+    w->image = g->image;
+    w->seq = g->seq;
     w->seed = g->seed;
     w->in_flight = 1;
     return BN_OK;

@@ -88,7 +88,7 @@ static const option_row rows[] = {
      "none; host: host thread on one core, the runtime on the others; all: everything on the "
      "cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a plugin "
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
-    {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN, 0,
+    {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
     {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE, 0,
      "folder of records, one HDF5 file an experiment"},

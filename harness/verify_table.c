@@ -30,23 +30,37 @@ static double used(const json_t *line)
     return tolerance > 0 ? value / tolerance : value;
 }
 
-static bool same_group(const json_t *a, const json_t *b)
+static bool same_text(const json_t *a, const json_t *b, const char *const *keys, size_t count)
 {
-    static const char *const keys[] = {"runtime", "model", "variant", "mode", "group"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    for (size_t i = 0; i < count; i++)
         if (strcmp(text_of(a, keys[i]), text_of(b, keys[i])) != 0)
             return false;
     return true;
 }
 
-/* No other line of its group is worse; of equals the first counts. */
-static bool is_worst(const json_t *lines, size_t index)
+/* The end of the lines that one worker reported, from line BEGIN on: they stand
+ * together, which is what keeps the search for the worst of them short. */
+static size_t worker_end(const json_t *lines, size_t begin)
 {
+    static const char *const keys[] = {"runtime", "model", "variant", "mode"};
+    size_t end = begin + 1;
+    while (end < json_array_size(lines) &&
+           same_text(json_array_get(lines, begin), json_array_get(lines, end), keys, 4))
+        end++;
+    return end;
+}
+
+/* No other line of its group, among those of its worker from BEGIN to END, is
+ * worse; of equals the first counts. */
+static bool is_worst(const json_t *lines, size_t index, size_t begin, size_t end)
+{
+    static const char *const group[] = {"group"};
     const json_t *line = json_array_get(lines, index);
-    for (size_t i = 0; i < json_array_size(lines); i++) {
+    const double own = used(line);
+    for (size_t i = begin; i < end; i++) {
         const json_t *other = json_array_get(lines, i);
-        bool worse = i < index ? used(other) >= used(line) : used(other) > used(line);
-        if (i != index && worse && same_group(other, line))
+        bool worse = i < index ? used(other) >= own : used(other) > own;
+        if (i != index && worse && same_text(other, line, group, 1))
             return false;
     }
     return true;
@@ -108,9 +122,13 @@ void hn_verify_table(const json_t *lines, res_format format, bool all, bn_text *
     }
     const bool runtime = format == RES_TABLE_CSV || several_runtimes(lines);
     json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(lines); i++) {
+    for (size_t i = 0, begin = 0, end = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i);
-        if (all || format == RES_TABLE_CSV || !passed(line) || is_worst(lines, i))
+        if (i == end) {
+            begin = i;
+            end = worker_end(lines, i);
+        }
+        if (all || format == RES_TABLE_CSV || !passed(line) || is_worst(lines, i, begin, end))
             json_array_append_new(rows, cells(line, runtime));
     }
     hn_sheet_write(columns + !runtime, sizeof columns / sizeof *columns - !runtime, rows, format,

@@ -10,8 +10,9 @@
 
 #include "results/results.h"
 
-/* LINES is an array. Text and Markdown show the worst of each group of
- * quantities and whatever failed, unless ALL; CSV and JSON always show all. */
+/* LINES is an array in which the lines of one worker stand together. Text and Markdown show the
+ * worst of each group of quantities and whatever failed, unless ALL; CSV and JSON always show all.
+ */
 void hn_verify_table(const json_t *lines, res_format format, bool all, bn_text *out);
 /* "214 comparisons, 0 failed" */
 void hn_verify_summary(const json_t *lines, bn_text *out);

@@ -268,6 +268,20 @@ static void damage_is_named(void **state)
     assert_refused("\"probe\": -1.0", "\"prob\": -1.0", "grads_step0: want pairs");
     assert_refused("{\"running_mean_l2\": 0.5", "{\"mean\": 0.5", "bn_after_step1: want pairs");
     assert_refused("{\"bn1\": ", "[", "line 1");
+    assert_refused("\"momentum\": 0.9,", "", "optimizer.momentum is missing");
+    assert_refused("\"SGD\"", "\"AdamW\"", "optimizer.betas is missing: want two numbers");
+    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9]", "optimizer.betas: want two");
+    assert_refused("\"SGD\"", "\"AdamW\", \"betas\": [0.9, 0.999]", "optimizer.eps is missing");
+    assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"lo\": \"0\"",
+                   "want numbers for lo");
+    assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"only_where\": \"t\"",
+                   "inputs: want a text for only_where, and elsewhere");
+    assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"pad_value\": 0",
+                   "inputs: want pad_value and lengths together");
+    assert_refused("\"rule\": \"image\"", "\"rule\": \"ids\", \"lengths\": [2, \"1\"]",
+                   "inputs: want arrays of numbers");
+    assert_refused("\"loss\": 2.0}", "\"loss\": 2.0, \"other\": 1}",
+                   "f64.eval.other.shape is missing");
     assert_refused(", \"bn\": 1e-5", "", "tolerance.bn is missing");
     assert_refused("\"rule\": \"image\",", "", "inputs: want objects");
     assert_refused("\"loss\": 2.0}", "\"loss\": 1e999}", "line 1");

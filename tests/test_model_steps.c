@@ -151,6 +151,46 @@ static void test_steps_with_results(void **state)
                                            .keep_stages = true});
 }
 
+/* Variable NAME of M, where it exists, for rows of TOKENS. */
+static void set_length(model *m, const char *name, int64_t tokens)
+{
+    const model_variable *v = model_find(m, name);
+    if (!v)
+        return;
+    tg_type type = v->shape;
+    type.dims[1] = tokens;
+    tg_variable_retype(v->tensor, &type);
+}
+
+static tg_hash hash_at_lengths(tg_trace *t, model *m, int64_t source, int64_t target)
+{
+    set_length(m, "src_tokens", source);
+    set_length(m, "prev_output_tokens", target);
+    set_length(m, "target", target);
+    set_length(m, "logits", target);
+    return trace_once(t, m);
+}
+
+/* Rows of sources and of targets may differ in length, and from step to step. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    for (int train = 0; train < 2; train++) {
+        tg_trace *t = tg_trace_new();
+        model *m = make_model("transformer_wmt_en_de",
+                              (model_options){.small = true, .batch = 2, .train = train});
+        tg_hash usual = trace_once(t, m);
+        tg_hash shorter = hash_at_lengths(t, m, 12, 9);
+        assert_false(tg_hash_equal(usual, shorter));
+        assert_false(tg_hash_equal(shorter, hash_at_lengths(t, m, 9, 12)));
+        assert_false(tg_hash_equal(shorter, hash_at_lengths(t, m, 12, 10)));
+        assert_true(tg_hash_equal(shorter, hash_at_lengths(t, m, 12, 9)));
+        assert_true(tg_hash_equal(usual, hash_at_lengths(t, m, 16, 16)));
+        model_free(m);
+        tg_trace_free(t);
+    }
+}
+
 /* Names in the text are torchvision's. */
 static void test_scopes(void **state)
 {
@@ -179,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_with_results),
+        cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_scopes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

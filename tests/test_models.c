@@ -113,6 +113,31 @@ static void test_numbers_of_json(void **state)
     }
 }
 
+/* Second names of parameters are those of the golden file. */
+static void test_tied(void **state)
+{
+    (void)state;
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++) {
+        json_t *root = golden_json(c.info.name, c.small), *name;
+        json_t *tied = json_object_get(root, "tied");
+        model *m = make_model(c.info.name, (model_options){.small = c.small});
+        size_t count, aliases = 0;
+        const model_variable *v = model_variables(m, &count);
+        for (size_t k = 0; k < count; k++) {
+            const char *alias;
+            for (size_t n = 0; (alias = model_alias(m, v[k].name, n)); n++, aliases++) {
+                name = json_object_get(tied, alias);
+                assert_non_null(name);
+                assert_string_equal(json_string_value(name), v[k].name);
+            }
+        }
+        assert_int_equal(aliases, json_object_size(tied));
+        json_decref(root);
+        model_free(m);
+    }
+}
+
 /* Stages are those of the golden file, in its order, with its shapes. */
 static void compare_stages(const model_case *c)
 {
@@ -207,6 +232,16 @@ static void test_mistakes(void **state)
                  "resnet50: layer4.0.bn2: options batch and image: 1 of 32 pixels");
     o.batch = 2;
     model_free(make_model("resnet50", o));
+    o = good;
+    expect_error("mixtral", o, BN_NOT_FOUND, "mixtral: the model has no reduced variant");
+    o.pad = true;
+    expect_error("llama", o, BN_INVALID, "llama: option pad");
+    o.pad = false;
+    o.seq = 65;
+    expect_error("gpt2", o, BN_INVALID,
+                 "gpt2: option seq: 65 tokens, but there are only 64 positions");
+    o.seq = 64;
+    model_free(make_model("gpt2", o));
     model_free(NULL);
 }
 
@@ -258,8 +293,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),    cmocka_unit_test(test_numbers_of_json),
-        cmocka_unit_test(test_stages),   cmocka_unit_test(test_describe),
-        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_tied),     cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_describe), cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
