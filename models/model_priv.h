@@ -41,8 +41,10 @@ typedef struct model_row {
 } model_row;
 
 /* Row INDEX, or NULL after the last one. */
-const model_row *model_row_at(size_t index);           /* table.c */
-extern const model_row model_resnet18, model_resnet50; /* resnet.c */
+const model_row *model_row_at(size_t index); /* table.c */
+extern const model_row model_resnet18, model_resnet50, model_resnext50;
+extern const model_row model_vgg16, model_alexnet, model_squeezenet;
+extern const model_row model_mobilenet_v2, model_mnasnet;
 
 #define MODEL_PATH_BYTES 128
 

@@ -52,6 +52,13 @@ const char *nn_name(model *m, const char *text)
     return copy ? copy : "";
 }
 
+const char *nn_number(model *m, int number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    return nn_name(m, text);
+}
+
 /* ---- variables ------------------------------------------------------------- */
 
 /* The framework's permutation, or the identity for an all-zero one; then the

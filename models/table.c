@@ -5,8 +5,12 @@
 #include "models/model_priv.h"
 
 static const model_row *const rows[] = {
-    &model_resnet18,
-    &model_resnet50,
+    &model_resnet18,     &model_resnet50, &model_resnext50, /* resnet.c */
+    &model_vgg16,                                           /* vgg.c */
+    &model_alexnet,                                         /* alexnet.c */
+    &model_mobilenet_v2,                                    /* mobilenet.c */
+    &model_mnasnet,                                         /* mnasnet.c */
+    &model_squeezenet,                                      /* squeezenet.c */
 };
 
 const model_row *model_row_at(size_t index)
