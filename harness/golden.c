@@ -11,31 +11,36 @@
 typedef enum kind {
     STRING,
     COUNT, /* whole number from 1 */
+    SIZE,  /* a count; may be missing */
     NUMBER,
     TOLERANCE, /* number from 0 */
+    PAIR,      /* array of two numbers */
     SHAPE,     /* array of counts */
     STEPS,     /* array of HN_GOLDEN_STEPS numbers */
-    ENDS,      /* array of numbers: the first or last of the logits */
-    ARGMAX,    /* array of whole numbers: one a row of the logits */
-    INPUTS,    /* array of objects with name, shape, rule */
+    ENDS,      /* array of numbers: the first or last of an output */
+    ARGMAX,    /* array of whole numbers: one a row of an output */
+    INPUTS,    /* array of objects: fault_of_input */
+    OUTPUT,    /* object: output_members */
     STAGES,    /* object of [shape, number] */
     FIGURES,   /* object of objects with l2 and probe */
     STATISTICS /* object of pairs of running_mean_l2, running_var_l2; may be missing */
 } kind;
 
-static const struct {
+typedef struct form_member {
     const char *path;
     kind kind;
-} members[] = {
+} form_member;
+
+static const form_member members[] = {
     {"model", STRING},
     {"variant", STRING},
     {"seed", COUNT},
     {"dims.batch", COUNT},
-    {"dims.image", COUNT},
+    {"dims.image", SIZE},
+    {"dims.seq", SIZE},
     {"param_count", COUNT},
     {"optimizer.name", STRING},
     {"optimizer.lr", NUMBER},
-    {"optimizer.momentum", NUMBER},
     {"optimizer.weight_decay", NUMBER},
     {"inputs", INPUTS},
     {"tolerance.logits", TOLERANCE},
@@ -46,15 +51,7 @@ static const struct {
     {"tolerance.params", TOLERANCE},
     {"tolerance.param_l2", TOLERANCE},
     {"tolerance.param_change_l2", TOLERANCE},
-    {"f64.eval.logits.shape", SHAPE},
-    {"f64.eval.logits.first16", ENDS},
-    {"f64.eval.logits.last16", ENDS},
-    {"f64.eval.logits.mean", NUMBER},
-    {"f64.eval.logits.std", NUMBER},
-    {"f64.eval.logits.l2", NUMBER},
-    {"f64.eval.logits.absmax", NUMBER},
-    {"f64.eval.logits.probe", NUMBER},
-    {"f64.eval.logits.argmax", ARGMAX},
+    {"f64.eval.logits", OUTPUT},
     {"f64.eval.stages", STAGES},
     {"f64.eval.loss", NUMBER},
     {"f64.train.loss", STEPS},
@@ -64,17 +61,55 @@ static const struct {
     {"f64.train.params_after_step3", FIGURES},
     {"f64.train.param_l2_after_step3", NUMBER},
     {"f64.train.param_change_l2_after_step3", NUMBER},
+    {NULL, STRING},
 };
 
-const json_t *hn_golden_at(const hn_golden *golden, const char *path)
+/* Of each output, shape first: others are checked by it. */
+static const form_member output_members[] = {
+    {"shape", SHAPE}, {"first16", ENDS},  {"last16", ENDS},  {"mean", NUMBER},   {"std", NUMBER},
+    {"l2", NUMBER},   {"absmax", NUMBER}, {"probe", NUMBER}, {"argmax", ARGMAX}, {NULL, STRING},
+};
+
+/* Of optimizers that models have; what others need nobody here knows. */
+static const struct {
+    const char *name;
+    model_optimizer kind;
+    form_member members[3];
+} optimizers[] = {
+    {"SGD", MODEL_SGD, {{"optimizer.momentum", NUMBER}, {NULL, STRING}}},
+    {"AdamW", MODEL_ADAMW, {{"optimizer.betas", PAIR}, {"optimizer.eps", NUMBER}, {NULL, STRING}}},
+};
+#define OPTIMIZERS (sizeof optimizers / sizeof *optimizers)
+
+static const json_t *value_at(const json_t *at, const char *path)
 {
-    const json_t *at = golden->root;
     while (at && *path) {
         size_t length = strcspn(path, ".");
         at = json_object_getn(at, path, length);
         path += length + (path[length] == '.');
     }
     return at;
+}
+
+const json_t *hn_golden_at(const hn_golden *golden, const char *path)
+{
+    return value_at(golden->root, path);
+}
+
+const json_t *hn_golden_output(const hn_golden *golden, size_t index, const char **name)
+{
+    static const char *const others[] = {"stages", "loss", "extra"};
+    const json_t *eval = hn_golden_at(golden, "f64.eval");
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)eval, *name, value)
+    {
+        bool output = true;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            output = output && strcmp(*name, others[i]) != 0;
+        if (output && index-- == 0)
+            return value;
+    }
+    return NULL;
 }
 
 /* ---- form --------------------------------------------------------------------- */
@@ -110,20 +145,6 @@ static bool is_shape(const json_t *value)
            is_array_of(value, json_array_size(value), is_count);
 }
 
-static bool is_input(const json_t *value)
-{
-    const json_t *sum = json_object_get(value, "sum");
-    static const char *const ends[] = {"first4", "first8"};
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *end = json_object_get(value, ends[i]);
-        if (end && !is_array_of(end, json_array_size(end), is_number))
-            return false;
-    }
-    return json_is_string(json_object_get(value, "name")) &&
-           json_is_string(json_object_get(value, "rule")) &&
-           is_shape(json_object_get(value, "shape")) && (!sum || json_is_number(sum));
-}
-
 static bool is_object_of(const json_t *value, bool (*good)(const json_t *))
 {
     const char *key;
@@ -154,10 +175,42 @@ static bool is_statistic(const json_t *value)
            json_is_number(json_object_get(value, "running_var_l2"));
 }
 
-/* Elements of the logits, and of them a row. */
-static size_t logits_size(const hn_golden *g, size_t *row)
+/* NULL, or what is wrong with one of the inputs. */
+static const char *fault_of_input(const json_t *value)
 {
-    const json_t *shape = hn_golden_at(g, "f64.eval.logits.shape");
+    static const char *const numbers[] = {"lo", "hi", "elsewhere", "pad_value", "sum"};
+    static const char *const lists[] = {"first4", "first8", "lengths"};
+    const json_t *shape = json_object_get(value, "shape"), *where, *member;
+    if (!json_is_string(json_object_get(value, "name")) ||
+        !json_is_string(json_object_get(value, "rule")) || !shape || !is_shape(shape))
+        return "want objects with name, shape and rule";
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if ((member = json_object_get(value, numbers[i])) && !json_is_number(member))
+            return "want numbers for lo, hi, elsewhere, pad_value and sum";
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if ((member = json_object_get(value, lists[i])) &&
+            !is_array_of(member, json_array_size(member), is_number))
+            return "want arrays of numbers for first4, first8 and lengths";
+    where = json_object_get(value, "only_where");
+    if (where && (!json_is_string(where) || !json_object_get(value, "elsewhere")))
+        return "want a text for only_where, and elsewhere beside it";
+    if (!json_object_get(value, "pad_value") != !json_object_get(value, "lengths"))
+        return "want pad_value and lengths together";
+    return NULL;
+}
+
+static const char *fault_of_inputs(const json_t *value)
+{
+    const char *fault = json_is_array(value) ? NULL : "want an array of inputs";
+    for (size_t i = 0; !fault && i < json_array_size(value); i++)
+        fault = fault_of_input(json_array_get(value, i));
+    return fault;
+}
+
+/* Elements of an output, and of them a row. */
+static size_t output_size(const json_t *output, size_t *row)
+{
+    const json_t *shape = json_object_get(output, "shape");
     size_t count = 1, rank = json_array_size(shape);
     *row = 1;
     for (size_t i = 0; i < rank; i++) {
@@ -167,22 +220,22 @@ static size_t logits_size(const hn_golden *g, size_t *row)
     return count;
 }
 
-/* The same question for values that hold others. */
-static const char *fault_of_group(const hn_golden *g, const json_t *value, kind wanted)
+/* The same question for values that hold others; WHOLE is what holds VALUE. */
+static const char *fault_of_group(const json_t *whole, const json_t *value, kind wanted)
 {
     size_t row, count;
     switch (wanted) {
     case ENDS:
-        count = logits_size(g, &row);
+        count = output_size(whole, &row);
         count = count < HN_GOLDEN_ENDS ? count : HN_GOLDEN_ENDS;
-        return is_array_of(value, count, is_number) ? NULL : "want 16 numbers, or all logits";
+        return is_array_of(value, count, is_number) ? NULL : "want 16 numbers, or all there are";
     case ARGMAX:
-        count = logits_size(g, &row);
+        count = output_size(whole, &row);
         return is_array_of(value, count / row, is_whole) ? NULL : "want an index for each row";
     case INPUTS:
-        return is_array_of(value, json_array_size(value), is_input)
-                   ? NULL
-                   : "want objects with name, shape and rule";
+        return fault_of_inputs(value);
+    case OUTPUT:
+        return json_is_object(value) ? NULL : "want an object";
     case STAGES:
         return is_object_of(value, is_stage) ? NULL : "want pairs of shape and l2";
     case FIGURES:
@@ -196,12 +249,16 @@ static const char *fault_of_group(const hn_golden *g, const json_t *value, kind 
     }
 }
 
-/* NULL when VALUE is of the WANTED kind, else what was wanted. */
-static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted)
+/* NULL when VALUE, a member of WHOLE, is of the WANTED kind, else what was wanted. */
+static const char *fault_of(const json_t *whole, const json_t *value, kind wanted)
 {
     switch (wanted) {
     case STRING:
         return json_is_string(value) ? NULL : "want a text";
+    case SIZE:
+        if (!value)
+            return NULL;
+        /* FALLTHROUGH */
     case COUNT:
         return is_count(value) ? NULL : "want a whole number from 1";
     case NUMBER:
@@ -209,31 +266,91 @@ static const char *fault_of(const hn_golden *g, const json_t *value, kind wanted
     case TOLERANCE:
         return json_is_number(value) && json_number_value(value) >= 0 ? NULL
                                                                       : "want a number from 0";
+    case PAIR:
+        return is_array_of(value, 2, is_number) ? NULL : "want two numbers";
     case SHAPE:
         return json_array_size(value) && is_shape(value) ? NULL : "want a shape";
     case STEPS:
         return is_array_of(value, HN_GOLDEN_STEPS, is_number) ? NULL : "want three numbers";
     default:
-        return fault_of_group(g, value, wanted);
+        return fault_of_group(whole, value, wanted);
     }
+}
+
+/* WHOLE, at the path BEFORE in the file, must have what TABLE lists. */
+static bn_code check_members(const char *name, const char *before, const json_t *whole,
+                             const form_member *table, bn_status *st)
+{
+    for (const form_member *m = table; m->path; m++) {
+        const json_t *value = value_at(whole, m->path);
+        const char *fault = fault_of(whole, value, m->kind);
+        if (fault)
+            return bn_fail(st, BN_FORMAT, "%s: %s%s%s: %s", name, before, m->path,
+                           value ? "" : " is missing", fault);
+    }
+    return BN_OK;
 }
 
 static bn_code check_form(const char *name, const hn_golden *g, bn_status *st)
 {
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const json_t *value = hn_golden_at(g, members[i].path);
-        const char *fault = fault_of(g, value, members[i].kind);
-        if (fault)
-            return bn_fail(st, BN_FORMAT, "%s: %s%s: %s", name, members[i].path,
-                           value ? "" : " is missing", fault);
+    const char *key;
+    const json_t *output;
+    bn_code code = check_members(name, "", g->root, members, st);
+    for (size_t i = 0; code == BN_OK && (output = hn_golden_output(g, i, &key)); i++) {
+        char before[256];
+        snprintf(before, sizeof before, "f64.eval.%s.", key);
+        code = check_members(name, before, output, output_members, st);
     }
-    if (hn_golden_at(g, "f64.train.bn_after_step1") &&
+    const char *optimizer = json_string_value(hn_golden_at(g, "optimizer.name"));
+    for (size_t i = 0; code == BN_OK && i < OPTIMIZERS; i++)
+        if (strcmp(optimizer, optimizers[i].name) == 0)
+            code = check_members(name, "", g->root, optimizers[i].members, st);
+    if (code == BN_OK && hn_golden_at(g, "f64.train.bn_after_step1") &&
         !json_is_number(hn_golden_at(g, "tolerance.bn")))
-        return bn_fail(st, BN_FORMAT, "%s: tolerance.bn is missing: want a number", name);
-    return BN_OK;
+        code = bn_fail(st, BN_FORMAT, "%s: tolerance.bn is missing: want a number", name);
+    return code;
 }
 
 /* ---- reading ------------------------------------------------------------------- */
+
+/* dims.KEY; where the file leaves it out, the last dimension of its first input of
+ * RANK, an image (rank 4) or tokens (rank 2); 0 where it has neither. */
+static bn_code read_size(const char *name, const hn_golden *g, const char *key, size_t rank,
+                         int *size, bn_status *st)
+{
+    const json_t *inputs = hn_golden_at(g, "inputs");
+    const json_t *value = json_object_get(hn_golden_at(g, "dims"), key);
+    for (size_t i = 0; rank && !value && i < json_array_size(inputs); i++) {
+        const json_t *shape = json_object_get(json_array_get(inputs, i), "shape");
+        if (json_array_size(shape) == rank)
+            value = json_array_get(shape, rank - 1);
+    }
+    if (json_integer_value(value) > INT32_MAX)
+        return bn_fail(st, BN_FORMAT, "%s: dims: want numbers of 31 bits", name);
+    *size = (int)json_integer_value(value);
+    return BN_OK;
+}
+
+static bn_code read_members(const char *name, hn_golden *g, bn_status *st)
+{
+    const json_t *inputs = hn_golden_at(g, "inputs");
+    const char *optimizer = json_string_value(hn_golden_at(g, "optimizer.name"));
+    g->model = json_string_value(hn_golden_at(g, "model"));
+    g->variant = json_string_value(hn_golden_at(g, "variant"));
+    g->seed = (uint64_t)json_integer_value(hn_golden_at(g, "seed"));
+    g->learning_rate = json_number_value(hn_golden_at(g, "optimizer.lr"));
+    for (size_t i = 0; i < OPTIMIZERS; i++)
+        if (strcmp(optimizer, optimizers[i].name) == 0)
+            g->optimizer = optimizers[i].kind;
+    for (size_t i = 0; i < json_array_size(inputs); i++)
+        g->padded = g->padded || json_object_get(json_array_get(inputs, i), "pad_value");
+    bn_code code = read_size(name, g, "batch", 0, &g->batch, st);
+    if (code == BN_OK)
+        code = read_size(name, g, "image", 4, &g->image, st);
+    if (code == BN_OK)
+        code = read_size(name, g, "seq", 2, &g->seq, st);
+    return code;
+}
 
 bn_code hn_golden_parse(const char *name, const char *text, size_t size, hn_golden *golden,
                         bn_status *st)
@@ -244,21 +361,11 @@ bn_code hn_golden_parse(const char *name, const char *text, size_t size, hn_gold
         return bn_fail(st, BN_FORMAT, "%s: line %d, column %d: %s", name, error.line, error.column,
                        error.text);
     bn_code code = check_form(name, golden, st);
-    json_int_t batch = json_integer_value(hn_golden_at(golden, "dims.batch"));
-    json_int_t image = json_integer_value(hn_golden_at(golden, "dims.image"));
-    if (code == BN_OK && (batch > INT32_MAX || image > INT32_MAX))
-        code = bn_fail(st, BN_FORMAT, "%s: dims: want numbers of 31 bits", name);
-    if (code != BN_OK) {
+    if (code == BN_OK)
+        code = read_members(name, golden, st);
+    if (code != BN_OK)
         hn_golden_free(golden);
-        return code;
-    }
-    golden->model = json_string_value(hn_golden_at(golden, "model"));
-    golden->variant = json_string_value(hn_golden_at(golden, "variant"));
-    golden->batch = (int)batch;
-    golden->image = (int)image;
-    golden->seed = (uint64_t)json_integer_value(hn_golden_at(golden, "seed"));
-    golden->learning_rate = json_number_value(hn_golden_at(golden, "optimizer.lr"));
-    return BN_OK;
+    return code;
 }
 
 bn_code hn_golden_read(const char *path, hn_golden *golden, bn_status *st)

@@ -21,8 +21,10 @@
 typedef struct hn_golden {
     json_t *root; /* shape and types of everything below were checked */
     const char *model, *variant;
-    int batch, image;
+    int batch, image, seq; /* IMAGE or SEQ is 0: no input has one */
+    bool padded;           /* some input ends in padding */
     uint64_t seed;
+    model_optimizer optimizer; /* MODEL_OPTIMIZER_DEFAULT: one that no model has */
     double learning_rate;
 } hn_golden;
 
@@ -35,6 +37,17 @@ BN_MUST_USE bn_code hn_golden_parse(const char *name, const char *text, size_t s
 void hn_golden_free(hn_golden *golden);
 /* The member at a dotted path such as "f64.eval.logits" (borrowed), or NULL. */
 const json_t *hn_golden_at(const hn_golden *golden, const char *path);
+/* Output INDEX of evaluation, from 0, and its *NAME: "logits" and others of the
+ * model, not "extra"; NULL after the last. */
+const json_t *hn_golden_output(const hn_golden *golden, size_t index, const char **name);
+
+/*
+ * Sets in W what the file fixes: variant, batch, image, seq, seed, optimizer,
+ * f32, no dropout. A variant whose name begins with "full" or "small" is of that
+ * model; of any other the number of parameters tells. BN_NOT_SUPPORTED when there
+ * is no such model, or neither has that number.
+ */
+BN_MUST_USE bn_code hn_golden_configure(const hn_golden *golden, res_experiment *w, bn_status *st);
 
 /* Whether what the file describes is what INSTANCE computes: shapes of inputs,
  * outputs and stages, how inputs are made, the optimizer. BN_NOT_SUPPORTED says
@@ -55,8 +68,8 @@ void hn_compare(const hn_check *c, const char *group, const char *quantity, doub
 /* First elements and sum of an input, which must be exact. */
 void hn_compare_input(const hn_check *c, const json_t *input, const double *values, size_t count);
 void hn_compare_parameter_count(const hn_check *c, int64_t count);
-/* COUNT values of the logits in the framework's order. */
-void hn_compare_logits(const hn_check *c, const double *values, size_t count);
+/* COUNT values of the output NAME in the framework's order. */
+void hn_compare_output(const hn_check *c, const char *name, const double *values, size_t count);
 void hn_compare_eval_loss(const hn_check *c, double loss);
 void hn_compare_stage(const hn_check *c, const char *module, double l2);
 void hn_compare_train_step(const hn_check *c, size_t step, double loss, double gradient_l2);

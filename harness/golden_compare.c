@@ -72,68 +72,91 @@ void hn_compare_parameter_count(const hn_check *c, int64_t count)
 
 /* ---- evaluation ------------------------------------------------------------------- */
 
-static void compare_ends(const hn_check *c, const double *y, size_t count)
+/* One output of evaluation, ours and the file's. */
+typedef struct output {
+    const char *name;
+    const json_t *want;
+    const double *values;
+    size_t count;
+} output;
+
+static double wanted(const output *o, const char *key)
 {
-    const json_t *first = hn_golden_at(c->golden, "f64.eval.logits.first16");
-    const json_t *last = hn_golden_at(c->golden, "f64.eval.logits.last16");
-    const double absmax = number_at(c, "f64.eval.logits.absmax");
-    const double tolerance = number_at(c, "tolerance.logits");
+    return json_number_value(json_object_get(o->want, key));
+}
+
+static void compare_ends(const hn_check *c, const output *o)
+{
+    const json_t *first = json_object_get(o->want, "first16");
+    const json_t *last = json_object_get(o->want, "last16");
+    const double absmax = wanted(o, "absmax"), tolerance = number_at(c, "tolerance.logits");
     const size_t n = json_array_size(first);
     char quantity[QUANTITY_BYTES];
     for (size_t i = 0; i < 2 * n; i++) {
         bool head = i < n;
         size_t k = head ? i : i - n;
-        snprintf(quantity, sizeof quantity, "eval.logits.%s16[%zu]", head ? "first" : "last", k);
-        hn_compare(c, "logits", quantity, head ? y[k] : y[count - n + k],
+        snprintf(quantity, sizeof quantity, "eval.%s.%s16[%zu]", o->name, head ? "first" : "last",
+                 k);
+        hn_compare(c, o->name, quantity, o->values[head ? k : o->count - n + k],
                    json_number_value(json_array_get(head ? first : last, k)), absmax, tolerance);
     }
 }
 
-static void compare_argmax(const hn_check *c, const double *y, size_t count)
+static void compare_argmax(const hn_check *c, const output *o)
 {
-    const json_t *argmax = hn_golden_at(c->golden, "f64.eval.logits.argmax");
-    const size_t rows = json_array_size(argmax), width = count / rows;
+    const json_t *argmax = json_object_get(o->want, "argmax");
+    const size_t rows = json_array_size(argmax), width = o->count / rows;
     char quantity[QUANTITY_BYTES];
     for (size_t r = 0; r < rows; r++) {
+        const double *row = o->values + r * width;
         size_t best = 0;
         for (size_t i = 1; i < width; i++)
-            if (y[r * width + i] > y[r * width + best])
+            if (row[i] > row[best])
                 best = i;
-        snprintf(quantity, sizeof quantity, "eval.logits.argmax[%zu]", r);
+        snprintf(quantity, sizeof quantity, "eval.%s.argmax[%zu]", o->name, r);
         hn_compare(c, "argmax", quantity, (double)best,
                    json_number_value(json_array_get(argmax, r)), 0, 0);
     }
 }
 
-void hn_compare_logits(const hn_check *c, const double *y, size_t count)
+/* Mean, deviation, norm, largest and probe. */
+static void compare_scalars(const hn_check *c, const output *o)
 {
-    const double l2 = number_at(c, "f64.eval.logits.l2");
-    const double absmax = number_at(c, "f64.eval.logits.absmax");
-    const double tolerance = number_at(c, "tolerance.eval_scalars");
+    const double absmax = wanted(o, "absmax"), l2 = wanted(o, "l2");
     double sum = 0, squares = 0, most = 0;
-    compare_ends(c, y, count);
-    for (size_t i = 0; i < count; i++) {
-        sum += y[i];
-        most = fabs(y[i]) > most || isnan(y[i]) ? fabs(y[i]) : most;
+    char quantity[QUANTITY_BYTES];
+    for (size_t i = 0; i < o->count; i++) {
+        const double size = fabs(o->values[i]);
+        sum += o->values[i];
+        most = size > most || isnan(size) ? size : most;
     }
-    const double mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++)
-        squares += (y[i] - mean) * (y[i] - mean);
-    const double deviation = sqrt(squares / (double)count);
+    const double mean = sum / (double)o->count;
+    for (size_t i = 0; i < o->count; i++)
+        squares += (o->values[i] - mean) * (o->values[i] - mean);
     const struct {
-        const char *path;
+        const char *key;
         double got, scale;
     } scalars[] = {
-        {"f64.eval.logits.mean", mean, absmax},
-        {"f64.eval.logits.std", deviation, number_at(c, "f64.eval.logits.std")},
-        {"f64.eval.logits.l2", hn_norm(y, count), l2},
-        {"f64.eval.logits.absmax", most, absmax},
-        {"f64.eval.logits.probe", hn_probe("logits", c->golden->seed, y, count), l2},
+        {"mean", mean, absmax},
+        {"std", sqrt(squares / (double)o->count), wanted(o, "std")},
+        {"l2", hn_norm(o->values, o->count), l2},
+        {"absmax", most, absmax},
+        {"probe", hn_probe(o->name, c->golden->seed, o->values, o->count), l2},
     };
-    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-        hn_compare(c, "eval scalars", scalars[i].path + 4, scalars[i].got,
-                   number_at(c, scalars[i].path), scalars[i].scale, tolerance);
-    compare_argmax(c, y, count);
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        snprintf(quantity, sizeof quantity, "eval.%s.%s", o->name, scalars[i].key);
+        hn_compare(c, "eval scalars", quantity, scalars[i].got, wanted(o, scalars[i].key),
+                   scalars[i].scale, number_at(c, "tolerance.eval_scalars"));
+    }
+}
+
+void hn_compare_output(const hn_check *c, const char *name, const double *values, size_t count)
+{
+    const json_t *want = json_object_get(hn_golden_at(c->golden, "f64.eval"), name);
+    const output o = {name, want, values, count};
+    compare_ends(c, &o);
+    compare_scalars(c, &o);
+    compare_argmax(c, &o);
 }
 
 /* The files give no rule for it; it is a loss before any update, like step 0's. */

@@ -121,6 +121,18 @@ static bn_code check_inputs(verifier *v, bn_status *st)
     return code;
 }
 
+static bn_code compare_outputs(verifier *v, bn_status *st)
+{
+    const char *name;
+    size_t count;
+    for (size_t i = 0; hn_golden_output(&v->golden, i, &name); i++) {
+        if (read_values(v, model_find(v->session.instance, name), &count, st) != BN_OK)
+            return st->code;
+        hn_compare_output(&v->check, name, v->values, count);
+    }
+    return BN_OK;
+}
+
 static bn_code compare_stages(verifier *v, bn_status *st)
 {
     const json_t *stages = hn_golden_at(&v->golden, "f64.eval.stages");
@@ -138,10 +150,10 @@ static bn_code compare_stages(verifier *v, bn_status *st)
 
 static bn_code evaluate(verifier *v, bn_status *st)
 {
-    const hn_session_options options = {.keep_stages = true, .precision = TG_PRECISION_HIGHEST};
+    const hn_session_options options = {
+        .keep_stages = true, .no_dropout = true, .precision = TG_PRECISION_HIGHEST};
     hn_session *s = &v->session;
     double loss = 0;
-    size_t count = 0;
     snprintf(v->experiment.what.phase, sizeof v->experiment.what.phase, "infer");
     bn_code code = hn_session_model(s, &options, st);
     if (code == BN_OK)
@@ -153,11 +165,9 @@ static bn_code evaluate(verifier *v, bn_status *st)
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
     if (code == BN_OK)
-        code = read_values(v, model_find(s->instance, "logits"), &count, st);
-    if (code == BN_OK) {
-        hn_compare_logits(&v->check, v->values, count);
+        code = compare_outputs(v, st);
+    if (code == BN_OK)
         code = compare_stages(v, st);
-    }
     if (code == BN_OK)
         code = read_scalar(v, "loss", &loss, st);
     if (code == BN_OK)
@@ -250,7 +260,8 @@ static bn_code compare_parameters(verifier *v, bn_status *st)
 
 static bn_code train(verifier *v, bn_status *st)
 {
-    const hn_session_options options = {.keep_gradients = true, .precision = TG_PRECISION_HIGHEST};
+    const hn_session_options options = {
+        .keep_gradients = true, .no_dropout = true, .precision = TG_PRECISION_HIGHEST};
     hn_session *s = &v->session;
     snprintf(v->experiment.what.phase, sizeof v->experiment.what.phase, "train");
     bn_code code = hn_session_model(s, &options, st);
@@ -274,17 +285,6 @@ static bn_code train(verifier *v, bn_status *st)
 
 /* ---- job ------------------------------------------------------------------------------------ */
 
-/* What the file fixes, whatever the command line said. */
-static void take_configuration(verifier *v)
-{
-    res_experiment *w = &v->experiment.what;
-    w->batch = v->golden.batch;
-    w->image = v->golden.image;
-    w->seed = v->golden.seed;
-    snprintf(w->dtype, sizeof w->dtype, "f32");
-    w->in_flight = 1;
-}
-
 bn_code hn_job_verify(const json_t *request, bn_status *st)
 {
     const char *path = json_string_value(json_object_get(request, "entry"));
@@ -296,9 +296,10 @@ bn_code hn_job_verify(const json_t *request, bn_status *st)
         code = hn_golden_read(path, &v.golden, st);
     if (code == BN_OK) {
         v.check.golden = &v.golden;
-        take_configuration(&v);
-        code = hn_session_begin(&v.session, &v.experiment, st);
+        code = hn_golden_configure(&v.golden, &v.experiment.what, st);
     }
+    if (code == BN_OK)
+        code = hn_session_begin(&v.session, &v.experiment, st);
     if (code == BN_OK)
         code = evaluate(&v, st);
     if (code == BN_OK)

@@ -50,12 +50,13 @@ static bn_code expand(const verify_state *v, const hn_entry *e, hn_experiment **
     hn_options o = *v->options;
     bn_text notes = {0};
     o.model = e->model;
-    o.variant = e->variant;
+    o.variant = "full";
     o.phase = "train";
-    o.batch = o.image = "0";
     o.dtype = "f32";
     o.graphs = o.in_flight = "1";
     bn_code code = hn_experiments_expand(&o, list, count, &notes, st);
+    for (size_t i = 0; code == BN_OK && i < *count; i++)
+        snprintf((*list)[i].what.variant, sizeof(*list)[i].what.variant, "%s", e->variant);
     bn_text_free(&notes);
     return code;
 }

@@ -92,11 +92,6 @@ static bool model_known(const char *name)
     return false;
 }
 
-static bool variant_known(const char *name)
-{
-    return strcmp(name, "full") == 0 || strcmp(name, "small") == 0;
-}
-
 /* The next item of a comma-separated *LIST; false at its end. */
 static bool next_item(const char **list, char item[HN_ENTRY_NAME])
 {
@@ -138,6 +133,32 @@ static bn_code unknown_model(const char *name, bn_status *st)
     return BN_INVALID;
 }
 
+/* The names that bench list gives variants; folders may have others. */
+static bool variant_usual(const char *name)
+{
+    static const char *const usual[] = {"full", "small", "full_pad", "small_pad", "all"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(name, usual[i]) == 0)
+            return true;
+    return false;
+}
+
+static bn_code unknown_variant(const hn_entries *all, const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        bool new = true;
+        for (size_t k = 0; new &&k < i; k++)
+            new = strcmp(all->list[k].variant, all->list[i].variant) != 0;
+        if (new)
+            bn_text_printf(&known, "%s%s", known.length ? ", " : "", all->list[i].variant);
+    }
+    bn_fail(st, BN_INVALID, "--variant: %s has no '%s'; it has %s", all->folder, name,
+            known.failed || !known.data ? "no entries" : known.data);
+    bn_text_free(&known);
+    return BN_INVALID;
+}
+
 static void refuse(hn_entries *all, const hn_entry *e, const char *why)
 {
     fprintf(stderr, "bench: %s.%s: not supported: %s\n", e->model, e->variant, why);
@@ -160,23 +181,24 @@ static bn_code choose_model(hn_entries *all, const hn_options *o, const char *na
             continue;
         if (!model_known(name))
             refuse(all, e, "bench has no model of that name");
-        else if (!variant_known(e->variant))
-            refuse(all, e, "the model has the variants full and small");
         else
             e->chosen = true;
     }
     return BN_OK;
 }
 
-/* "all" takes what bench has a model for and passes over the rest in silence.
+/* "all" takes what bench has a model for, and only says what it passes over.
  * With --all the default of --variant is no wish of the user's. */
 static void choose_all(hn_entries *all, const hn_options *o)
 {
     const bool any = o->all && strcmp(o->variant, "full") == 0;
     for (size_t i = 0; i < all->count; i++) {
         hn_entry *e = &all->list[i];
-        e->chosen = model_known(e->model) && variant_known(e->variant) &&
-                    (any || in_list(o->variant, e->variant));
+        const bool wanted = any || in_list(o->variant, e->variant);
+        e->chosen = wanted && model_known(e->model);
+        if (wanted && !e->chosen)
+            fprintf(stderr, "bench: %s.%s: bench has no model of that name; left out\n", e->model,
+                    e->variant);
     }
 }
 
@@ -186,9 +208,8 @@ static bn_code choose(hn_entries *all, const hn_options *o, bn_status *st)
     char item[HN_ENTRY_NAME];
     bn_code code = BN_OK;
     while (code == BN_OK && next_item(&variants, item))
-        if (!variant_known(item) && strcmp(item, "all") != 0 && !folder_has(all, NULL, item))
-            code =
-                bn_fail(st, BN_INVALID, "--variant: there is no '%s'; there is full, small", item);
+        if (!variant_usual(item) && !folder_has(all, NULL, item))
+            code = unknown_variant(all, item, st);
     if (code == BN_OK && (o->all || strcmp(models, "all") == 0)) {
         choose_all(all, o);
     } else {

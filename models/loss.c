@@ -1,6 +1,6 @@
 /*
- * loss.c - cross-entropy over integer classes, and the two ends of an image
- * classifier's step.
+ * loss.c - cross-entropy over integer classes, and the two ends of a classifier's
+ * step.
  */
 #include "models/model_priv.h"
 
@@ -80,28 +80,33 @@ tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ig
     return tg_neg(t, tg_div(t, total, count)); /* () */
 }
 
-/* ---- image classification -------------------------------------------------- */
+/* ---- classification of rows -------------------------------------------------- */
 
-void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes)
+void nn_row_classifier_new(model *m, nn_classifier *task, int64_t classes)
 {
     const model_options *o = &m->options;
-    const int64_t batch = o->batch;
     *task = (nn_classifier){.classes = classes};
-    model_variable images = {
-        .name = "input",
-        .role = MODEL_INPUT,
-        .fill = MODEL_FILL_UNIT,
-        .shape =
-            tg_type_make(o->dtype, 4, TG_DIMS(batch, image.channels, image.height, image.width))};
-    if (o->layout == MODEL_NHWC)
-        memcpy(images.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
-    task->images = nn_variable(m, &images);
-
     if (nn_wants_loss(m))
         task->labels = nn_row_labels(m, "labels", MODEL_FILL_IDS, 0, (double)classes);
     task->loss = nn_loss_result(m);
     if (nn_wants_outputs(m))
-        task->logits = nn_result(m, "logits", o->dtype, 2, TG_DIMS(batch, classes));
+        task->logits = nn_result(m, "logits", o->dtype, 2, TG_DIMS(o->batch, classes));
+}
+
+void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes)
+{
+    const model_options *o = &m->options;
+    model_variable images = {
+        .name = "input",
+        .role = MODEL_INPUT,
+        .fill = MODEL_FILL_UNIT,
+        .shape = tg_type_make(o->dtype, 4,
+                              TG_DIMS(o->batch, image.channels, image.height, image.width))};
+    if (o->layout == MODEL_NHWC)
+        memcpy(images.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
+    tg_tensor *input = nn_variable(m, &images);
+    nn_row_classifier_new(m, task, classes);
+    task->images = input;
 }
 
 tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task)

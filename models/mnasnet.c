@@ -143,7 +143,7 @@ static tg_tensor *mnasnet_forward(tg_trace *t, const void *network)
 
 /* ---- the row -------------------------------------------------------------------- */
 
-const model_row model_mnasnet = {
+const model_row model_mnasnet1_0 = {
     .name = "mnasnet1_0",
     .summary = "inverted residuals found by search for mobile devices, ImageNet classes",
     .source = "torchvision.models.mnasnet1_0",

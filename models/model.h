@@ -87,7 +87,7 @@ typedef enum model_fill {
     MODEL_FILL_UNIT,  /* v, in [-1, 1) */
     MODEL_FILL_IDS,   /* FILL_LOW + floor(u * (FILL_HIGH - FILL_LOW)) */
     MODEL_FILL_HALF,  /* FILL_LOW in the first half of a row, FILL_HIGH in the rest */
-    MODEL_FILL_TABLE, /* TABLE(VARIABLE, index) */
+    MODEL_FILL_TABLE, /* TABLE(VARIABLE, index), which may look at FILL_LOW and FILL_HIGH */
     MODEL_FILL_SEED,  /* the seed, then zeros: a generator's state */
     MODEL_FILL_COUNT
 } model_fill;

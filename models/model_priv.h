@@ -42,9 +42,12 @@ typedef struct model_row {
 
 /* Row INDEX, or NULL after the last one. */
 const model_row *model_row_at(size_t index); /* table.c */
-extern const model_row model_resnet18, model_resnet50, model_resnext50;
-extern const model_row model_vgg16, model_alexnet, model_squeezenet;
-extern const model_row model_mobilenet_v2, model_mnasnet;
+extern const model_row model_resnet18, model_resnet50, model_resnext50_32x4d;
+extern const model_row model_vgg16, model_alexnet, model_mobilenet_v2, model_mnasnet1_0;
+extern const model_row model_squeezenet1_1;
+extern const model_row model_vit_small_patch16_224, model_vit_base_patch16_224;
+extern const model_row model_bert, model_bert_pytorch, model_unit_qnli;
+extern const model_row model_transformer_wmt_en_de, model_gpt2, model_llama, model_mixtral;
 
 #define MODEL_PATH_BYTES 128
 

@@ -39,8 +39,8 @@ void nn_leave(model *m);
 void *nn_alloc(model *m, size_t count, size_t size);
 /* A copy of TEXT that lives as long as the instance; "" without memory. */
 const char *nn_name(model *m, const char *text);
-/* NUMBER as such a text, "0", "1", ...: how frameworks call modules of a list. */
-const char *nn_number(model *m, int number);
+/* INDEX in decimal as such a name: what frameworks call the modules of a list. */
+const char *nn_index_name(model *m, int index);
 /* Puts an error on M, after the path in force; the first one stays. */
 void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
 
@@ -186,6 +186,9 @@ tg_tensor *nn_project(tg_trace *t, tg_tensor *x, tg_tensor *weight, tg_tensor *b
 tg_tensor *nn_add_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 tg_tensor *nn_mul_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 
+/* Elements FIRST to FIRST + COUNT - 1 of X along dimension DIM. */
+tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count);
+
 /* A table (rows, width) looked up by tokens. */
 typedef struct nn_table {
     const char *name;
@@ -317,9 +320,9 @@ tg_tensor *nn_one_hot(tg_trace *t, tg_tensor *labels, int64_t classes);
 tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ignored,
                          double smoothing);
 
-/* Image classification: the batch's tensors and the results of a step. */
+/* Classification of rows: the batch's tensors and the results of a step. */
 typedef struct nn_classifier {
-    tg_tensor *images; /* "input", framework (B, 3, H, W) */
+    tg_tensor *images; /* "input", framework (B, 3, H, W); NULL: rows are no images */
     tg_tensor *labels; /* "labels", i32 (B); NULL when no loss is wanted */
     tg_tensor *logits; /* result (B, classes) in the model's dtype, or NULL */
     tg_tensor *loss;   /* result, f32 scalar, or NULL */
@@ -327,6 +330,8 @@ typedef struct nn_classifier {
 } nn_classifier;
 
 void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes);
+/* The same of rows that are no images: labels, loss and logits only. */
+void nn_row_classifier_new(model *m, nn_classifier *task, int64_t classes);
 /* In phase TG_PHASE_INPUT: one-hot targets of the batch; NULL without labels. */
 tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task);
 /* Ends the forward pass: assigns the results; returns the loss, or NULL. */

@@ -52,10 +52,10 @@ const char *nn_name(model *m, const char *text)
     return copy ? copy : "";
 }
 
-const char *nn_number(model *m, int number)
+const char *nn_index_name(model *m, int index)
 {
     char text[16];
-    snprintf(text, sizeof text, "%d", number);
+    snprintf(text, sizeof text, "%d", index);
     return nn_name(m, text);
 }
 

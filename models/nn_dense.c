@@ -4,6 +4,7 @@
 #include "models/model_priv.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- linear -------------------------------------------------------------- */
 
@@ -49,6 +50,16 @@ tg_tensor *nn_linear(tg_trace *t, const nn_dense *layer, tg_tensor *x)
     x = nn_project(t, x, layer->weight, layer->bias);
     tg_scope_pop(t);
     return x;
+}
+
+tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count)
+{
+    static const int64_t stride[TG_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    int64_t start[TG_MAX_RANK] = {0}, limit[TG_MAX_RANK];
+    memcpy(limit, tg_tensor_type(x)->dims, sizeof limit);
+    start[dim] = first;
+    limit[dim] = first + count;
+    return tg_slice(t, x, start, limit, stride);
 }
 
 /* ---- embedding ------------------------------------------------------------- */

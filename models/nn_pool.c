@@ -93,18 +93,13 @@ static tg_tensor *equal_bins(tg_trace *t, tg_tensor *x, int axis, int bins)
  * ceil((i + 1) I / O): bins may differ in length, and share elements. */
 static tg_tensor *uneven_bins(tg_trace *t, tg_tensor *x, int axis, int bins)
 {
-    const tg_type type = *tg_tensor_type(x);
-    const int64_t size = type.dims[axis];
-    const int64_t stride[TG_MAX_RANK] = {1, 1, 1, 1};
-    tg_type one = type;
+    tg_type one = *tg_tensor_type(x);
+    const int64_t size = one.dims[axis];
     tg_tensor *parts[NN_MAX_BINS];
     one.dims[axis] = 1;
     for (int i = 0; i < bins; i++) {
-        int64_t start[TG_MAX_RANK] = {0};
-        tg_type end = type;
-        start[axis] = i * size / bins;
-        end.dims[axis] = ((i + 1) * size + bins - 1) / bins;
-        tg_tensor *bin = tg_slice(t, x, start, end.dims, stride);
+        const int64_t first = i * size / bins, end = ((i + 1) * size + bins - 1) / bins;
+        tg_tensor *bin = nn_part(t, x, axis, first, end - first);
         parts[i] = tg_reshape(t, mean_over(t, bin, axis), one.rank, one.dims);
     }
     return tg_concatenate(t, parts, (size_t)bins, axis);

@@ -36,7 +36,7 @@ nn_image nn_sequence_end(model *m, nn_sequence *s, nn_image out)
 
 const char *nn_next_name(model *m, const nn_sequence *s)
 {
-    return nn_number(m, s->count);
+    return nn_index_name(m, s->count);
 }
 
 nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out)

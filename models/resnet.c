@@ -79,7 +79,7 @@ static nn_image build_block(model *m, resnet_block *b, int number, nn_image in, 
 {
     const resnet_config *c = m->variant->config;
     const int stride = level > 0 && number == 0 ? 2 : 1;
-    b->name = nn_number(m, number);
+    b->name = nn_index_name(m, number);
     b->bottleneck = c->bottleneck;
 
     nn_enter(m, b->name);
@@ -249,7 +249,7 @@ const model_row model_resnet50 = {
     .forward = resnet_forward,
 };
 
-const model_row model_resnext50 = {
+const model_row model_resnext50_32x4d = {
     .name = "resnext50_32x4d",
     .summary = "residual network of 50 layers, 32 groups of 4 channels, ImageNet classes",
     .source = "torchvision.models.resnext50_32x4d",

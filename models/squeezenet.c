@@ -120,7 +120,7 @@ static tg_tensor *squeezenet_forward(tg_trace *t, const void *network)
 
 /* ---- the row -------------------------------------------------------------------- */
 
-const model_row model_squeezenet = {
+const model_row model_squeezenet1_1 = {
     .name = "squeezenet1_1",
     .summary = "convolutions squeezed to few channels and expanded, ImageNet classes",
     .source = "torchvision.models.squeezenet1_1",

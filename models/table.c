@@ -5,12 +5,23 @@
 #include "models/model_priv.h"
 
 static const model_row *const rows[] = {
-    &model_resnet18,     &model_resnet50, &model_resnext50, /* resnet.c */
-    &model_vgg16,                                           /* vgg.c */
-    &model_alexnet,                                         /* alexnet.c */
-    &model_mobilenet_v2,                                    /* mobilenet.c */
-    &model_mnasnet,                                         /* mnasnet.c */
-    &model_squeezenet,                                      /* squeezenet.c */
+    &model_resnet18,
+    &model_resnet50,
+    &model_resnext50_32x4d,
+    &model_vgg16,
+    &model_alexnet,
+    &model_mobilenet_v2,
+    &model_mnasnet1_0,
+    &model_squeezenet1_1,
+    &model_vit_small_patch16_224,
+    &model_vit_base_patch16_224,
+    &model_bert,
+    &model_bert_pytorch,
+    &model_unit_qnli,
+    &model_transformer_wmt_en_de,
+    &model_gpt2,
+    &model_llama,
+    &model_mixtral,
 };
 
 const model_row *model_row_at(size_t index)

@@ -55,7 +55,8 @@ void model_weights_close(model_weights *w)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* Characters of the one stretch in which A and B differ, in both of them. */
+/* Characters of the one stretch in which A and B differ, in both of them; one that
+ * only one of them has, such as a prefix, counts half. */
 static size_t difference(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b), least = x < y ? x : y, front = 0, back = 0;
@@ -63,7 +64,8 @@ static size_t difference(const char *a, const char *b)
         front++;
     while (back < least - front && a[x - 1 - back] == b[y - 1 - back])
         back++;
-    return x + y - 2 * (front + back);
+    size_t stretch = x + y - 2 * (front + back);
+    return front + back == least ? stretch / 2 : stretch;
 }
 
 #define NEAR 3

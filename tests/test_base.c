@@ -261,6 +261,45 @@ static void file_errors_are_told(void **state)
     assert_fails(bn_file_write_atomic(folder, "x", 1, &st), BN_IO, folder, &st);
 }
 
+static void files_are_written_in_pieces(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    char path[300], *data = NULL;
+    size_t size = 0;
+    bn_writer *w = NULL;
+    path_of(path, "pieces");
+    assert_ok(bn_writer_begin(path, &w, &st), &st);
+    assert_ok(bn_writer_add(w, "one ", 4, &st), &st);
+    assert_fails(bn_file_read(path, &data, &size, &st), BN_NOT_FOUND, "pieces", &st);
+    st = (bn_status){0};
+    assert_ok(bn_writer_add(w, "", 0, &st), &st);
+    assert_ok(bn_writer_add(w, "two", 3, &st), &st);
+    assert_ok(bn_writer_finish(w, false, &st), &st);
+
+    /* A file that is there is replaced only when asked for. */
+    for (int replace = 0; replace < 2; replace++) {
+        st = (bn_status){0};
+        assert_ok(bn_writer_begin(path, &w, &st), &st);
+        assert_ok(bn_writer_add(w, "three", 5, &st), &st);
+        if (replace)
+            assert_ok(bn_writer_finish(w, true, &st), &st);
+        else
+            assert_fails(bn_writer_finish(w, false, &st), BN_IO, "File exists", &st);
+        st = (bn_status){0};
+        assert_ok(bn_file_read(path, &data, &size, &st), &st);
+        assert_string_equal(data, replace ? "three" : "one two");
+        free(data);
+    }
+    unlink(path);
+
+    assert_ok(bn_writer_begin(path, &w, &st), &st);
+    bn_writer_drop(w);
+    bn_writer_drop(NULL); /* what is left behind, folder_remove finds */
+    path_of(path, "missing/a");
+    assert_fails(bn_writer_begin(path, &w, &st), BN_NOT_FOUND, "missing/a", &st);
+}
+
 static void folders_are_made_with_parents(void **state)
 {
     (void)state;
@@ -348,6 +387,7 @@ int main(void)
         cmocka_unit_test(files_are_written_whole),
         cmocka_unit_test(files_of_the_kernel_are_read),
         cmocka_unit_test(file_errors_are_told),
+        cmocka_unit_test(files_are_written_in_pieces),
         cmocka_unit_test(folders_are_made_with_parents),
         cmocka_unit_test(digests_are_sha256),
         cmocka_unit_test(ledger_names),

@@ -125,7 +125,7 @@ static void what_is_not_finite_fails(void **state)
     double wrong[8];
     memcpy(wrong, logits, sizeof wrong);
     wrong[7] = (double)NAN; /* both ends hold it, and all five scalars */
-    hn_compare_logits(&f->check, wrong, 8);
+    hn_compare_output(&f->check, "logits", wrong, 8);
     assert_rows(f, 8 + 8 + 5 + 2, 2 + 5);
 }
 
@@ -134,13 +134,13 @@ static void logits_are_compared_at_both_ends(void **state)
     fixture *f = *state;
     double y[8];
     memcpy(y, logits, sizeof y);
-    hn_compare_logits(&f->check, y, 8);
+    hn_compare_output(&f->check, "logits", y, 8);
     assert_rows(f, 23, 0);
     y[2] += 3e-5; /* of an absmax of 4: within 1e-5 */
-    hn_compare_logits(&f->check, y, 8);
+    hn_compare_output(&f->check, "logits", y, 8);
     assert_rows(f, 23, 0);
     y[2] += 2e-5;
-    hn_compare_logits(&f->check, y, 8);
+    hn_compare_output(&f->check, "logits", y, 8);
     assert_string_equal(first_failure(f), "eval.logits.first16[2]");
     assert_rows(f, 23, 2);
 }
@@ -152,7 +152,7 @@ static void exchanged_logits_fail_though_their_norm_is_right(void **state)
     memcpy(y, logits, sizeof y);
     y[0] = logits[1];
     y[1] = logits[0];
-    hn_compare_logits(&f->check, y, 8);
+    hn_compare_output(&f->check, "logits", y, 8);
     size_t probe = 0, argmax = 0, l2 = 0;
     for (size_t i = 0; i < json_array_size(f->check.rows); i++) {
         const json_t *row = json_array_get(f->check.rows, i);

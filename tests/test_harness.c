@@ -119,8 +119,35 @@ static void lists_make_all_combinations(void **state)
         assert_ok(hn_experiment_from_json(json, &back, &st), &st);
         assert_memory_equal(&back.what, &list[i].what, sizeof back.what);
         assert_int_equal(back.steps, list[i].steps);
+        assert_null(back.weights);
         json_decref(json);
     }
+    free(list);
+    bn_text_free(&notes);
+}
+
+static void weights_are_of_one_model(void **state)
+{
+    (void)state;
+    char *argv[] = {"--weights", "w.safetensors", "--model", "resnet18", "--mode", "lazy,eager"};
+    hn_options o = parse(HN_CMD_RUN, argv, 6);
+    hn_experiment *list = NULL, back;
+    bn_text notes = {0};
+    bn_status st = {0};
+    size_t count = expand(&o, &list, &notes);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = hn_experiment_to_json(&list[i]);
+        assert_ok(hn_experiment_from_json(json, &back, &st), &st);
+        assert_string_equal(back.weights, "w.safetensors");
+        json_decref(json);
+    }
+    free(list);
+    list = NULL;
+    argv[3] = "resnet18,resnet50";
+    o = parse(HN_CMD_RUN, argv, 6);
+    assert_fails(hn_experiments_expand(&o, &list, &count, &notes, &st), BN_INVALID, "--weights",
+                 &st);
     free(list);
     bn_text_free(&notes);
 }
@@ -207,6 +234,7 @@ int main(void)
         cmocka_unit_test(options_refuse_nonsense),
         cmocka_unit_test(every_option_is_in_help_and_man),
         cmocka_unit_test(lists_make_all_combinations),
+        cmocka_unit_test(weights_are_of_one_model),
         cmocka_unit_test(unknown_names_are_listed),
         cmocka_unit_test(warm_up_ends_by_rule),
         cmocka_unit_test(the_slope_finds_device_time),

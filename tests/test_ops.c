@@ -506,6 +506,39 @@ static void ties_go_where_the_header_says(void **state)
     assert_memory_equal(g, pooled, sizeof g);
 }
 
+/* Positions of the K largest of CONTENTS[6], as the device has them. */
+static void largest_on_device(double *contents, int64_t k, double *positions)
+{
+    static const unsigned one_group[TG_PHASE_COUNT] = {0};
+    tg_type six = tg_type_make(TG_F32, 1, TG_DIMS(6)), some = tg_type_make(TG_I32, 1, &k);
+    tg_tensor *x = tg_variable_new("x", &six), *out = tg_variable_new("out", &some), *where;
+    tg_trace *t = tg_trace_new();
+    tg_graph *const *graphs;
+    size_t graph_count;
+    double *got;
+    bn_status st = {0};
+    tg_tensor_set_data(x, contents);
+    tg_top_k(t, x, k, &where);
+    tg_assign(t, out, where);
+    assert_ok(tg_trace_cut(t, one_group, NULL, &graphs, &graph_count, &st), &st);
+    assert_ok(device_run(client, graphs[0], &got, &st), &st);
+    memcpy(positions, got, (size_t)k * sizeof *got);
+    free(got);
+    tg_trace_free(t);
+    tg_variable_free(x);
+    tg_variable_free(out);
+}
+
+static void the_largest_are_in_total_order(void **state)
+{
+    double x[6] = {1, NAN, INFINITY, -INFINITY, -0.0, 0.0}, positions[6];
+    const double order[6] = {1, 2, 0, 5, 4, 3};
+    for (int64_t k = 1; k <= 6; k++) {
+        largest_on_device(x, k, positions);
+        assert_memory_equal(positions, order, (size_t)k * sizeof *order);
+    }
+}
+
 /* Whether each side of the image is strided over or keeps its size. */
 static bool strides_or_keeps(const sample *s, const tg_type *y)
 {
@@ -561,6 +594,7 @@ int main(void)
         cmocka_unit_test(gradients_run_on_the_device),
         cmocka_unit_test(gradients_cost_what_the_op_does),
         cmocka_unit_test(ties_go_where_the_header_says),
+        cmocka_unit_test(the_largest_are_in_total_order),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -1,0 +1,238 @@
+/*
+ * decoder.c - the decoder of llama and its relatives, as Hugging Face transformers
+ * builds it (Touvron et al., LLaMA, 2023): RMS norms before each sublayer, rotary
+ * embedding, heads of keys and values that serve several of queries, an output
+ * layer of its own. What a layer's feed-forward is, its model says.
+ */
+#include "models/causal_priv.h"
+#include "models/model_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct decoder_layer {
+    const char *name;
+    struct {
+        nn_dense q_proj, k_proj, v_proj, o_proj;
+    } self_attn;
+    void *feed;
+    nn_row_norm input_layernorm, post_attention_layernorm;
+    tg_tensor *stage;
+} decoder_layer;
+
+typedef struct decoder {
+    causal_task task;
+    const decoder_config *config;
+    const decoder_feed *feed;
+    nn_table embed_tokens;
+    decoder_layer *layers;
+    nn_row_norm norm;
+    tg_tensor *inv_freq; /* f32 (E / 2) */
+    nn_dense lm_head;
+    struct {
+        tg_tensor *embed_tokens, *norm;
+    } stages;
+} decoder;
+
+/* What all layers of a step share. */
+typedef struct decoder_shared {
+    const decoder *net;
+    tg_tensor *cosines, *sines; /* f32 (T, E) */
+    tg_tensor *mask;            /* bool (B, N, T, T) */
+} decoder_shared;
+
+/* ---- building ------------------------------------------------------------- */
+
+static void build_attention(model *m, decoder_layer *layer)
+{
+    const decoder_config *c = m->variant->config;
+    const int64_t width = c->width, keys = width / c->heads * c->key_heads;
+    nn_enter(m, "self_attn");
+    nn_linear_new(m, &layer->self_attn.q_proj, "q_proj", width, width, false);
+    nn_linear_new(m, &layer->self_attn.k_proj, "k_proj", width, keys, false);
+    nn_linear_new(m, &layer->self_attn.v_proj, "v_proj", width, keys, false);
+    nn_linear_new(m, &layer->self_attn.o_proj, "o_proj", width, width, false);
+    nn_leave(m);
+}
+
+static void build_layer(model *m, decoder *net, int number)
+{
+    const decoder_config *c = net->config;
+    decoder_layer *layer = &net->layers[number];
+    char name[16];
+    snprintf(name, sizeof name, "%d", number);
+    layer->name = nn_name(m, name);
+    nn_enter(m, layer->name);
+    build_attention(m, layer);
+    layer->feed = net->feed->build(m, c);
+    nn_rms_norm_new(m, &layer->input_layernorm, "input_layernorm", c->width, c->epsilon);
+    nn_rms_norm_new(m, &layer->post_attention_layernorm, "post_attention_layernorm", c->width,
+                    c->epsilon);
+    layer->stage = nn_token_stage(m, NULL, c->width);
+    nn_leave(m);
+}
+
+/* theta^(-2i / E): the angle that pair I of a head turns by from one token to the
+ * next (Su et al., RoFormer, 2021, section 3.2.2). */
+static double inverse_frequency(const model_variable *variable, int64_t index)
+{
+    return pow(variable->fill_low, -(double)index / (double)variable->shape.dims[0]);
+}
+
+static tg_tensor *build_rotary(model *m, const decoder_config *c)
+{
+    const int64_t pairs = c->width / c->heads / 2;
+    nn_enter(m, "rotary_emb");
+    tg_tensor *table = nn_variable(m, &(model_variable){.name = "inv_freq",
+                                                        .role = MODEL_BUFFER,
+                                                        .fill = MODEL_FILL_TABLE,
+                                                        .fill_low = c->theta,
+                                                        .table = inverse_frequency,
+                                                        .shape = tg_type_make(TG_F32, 1, &pairs)});
+    nn_leave(m);
+    return table;
+}
+
+void model_decoder_build(model *m, const decoder_feed *feed)
+{
+    const decoder_config *c = m->variant->config;
+    decoder *net = nn_alloc(m, 1, sizeof *net);
+    if (!net)
+        return;
+    m->network = net;
+    net->config = c;
+    net->feed = feed;
+
+    model_causal_new(m, &net->task, c->vocabulary);
+    nn_enter(m, "model");
+    nn_embedding_new(m, &net->embed_tokens, "embed_tokens", c->vocabulary, c->width);
+    net->stages.embed_tokens = nn_token_stage(m, "embed_tokens", c->width);
+    nn_enter(m, "layers");
+    net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
+    for (int i = 0; i < c->layers && net->layers; i++)
+        build_layer(m, net, i);
+    nn_leave(m);
+    nn_rms_norm_new(m, &net->norm, "norm", c->width, c->epsilon);
+    net->stages.norm = nn_token_stage(m, "norm", c->width);
+    net->inv_freq = build_rotary(m, c);
+    nn_leave(m);
+    nn_linear_new(m, &net->lm_head, "lm_head", c->width, c->vocabulary, false);
+}
+
+/* ---- rotary embedding --------------------------------------------------------- */
+
+/* Cosines and sines of position times frequency, f32 (T, E): the second half of a
+ * head turns with the first. No products of matrices, so no multiply-adds. */
+static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
+{
+    static const int along = 1;
+    tg_scope_push(t, "rotary_emb");
+    const tg_type type =
+        tg_type_make(TG_F32, 2, TG_DIMS(tokens, tg_tensor_type(s->net->inv_freq)->dims[0]));
+    tg_tensor *frequencies = tg_broadcast(t, s->net->inv_freq, 2, type.dims, &along);
+    tg_tensor *angles = tg_mul(t, tg_iota(t, &type, 0), frequencies); /* (T, E / 2) */
+    angles = tg_concatenate(t, (tg_tensor *[]){angles, angles}, 2, 1);
+    s->cosines = tg_cos(t, angles);
+    s->sines = tg_sin(t, angles);
+    tg_scope_pop(t);
+}
+
+/* The halves of each head exchanged, the one that comes first negated. */
+static tg_tensor *rotate_half(tg_trace *t, tg_tensor *x)
+{
+    const tg_type type = *tg_tensor_type(x); /* (B, T, N, E) */
+    const int64_t half = type.dims[3] / 2, *ones = TG_DIMS(1, 1, 1, 1);
+    const int64_t middle[] = {type.dims[0], type.dims[1], type.dims[2], half};
+    tg_tensor *first = tg_slice(t, x, TG_DIMS(0, 0, 0, 0), middle, ones);
+    tg_tensor *second = tg_slice(t, x, TG_DIMS(0, 0, 0, half), type.dims, ones);
+    return tg_concatenate(t, (tg_tensor *[]){tg_neg(t, second), first}, 2, 3);
+}
+
+/* X (B, T, N, E) turned by the angles of its tokens, in f32. */
+static tg_tensor *rotate(tg_trace *t, const decoder_shared *s, tg_tensor *x)
+{
+    static const int map[] = {1, 3};
+    const tg_type type = *tg_tensor_type(x);
+    if (type.dtype != TG_F32)
+        x = tg_convert(t, x, TG_F32);
+    tg_tensor *cosines = tg_broadcast(t, s->cosines, 4, type.dims, map);
+    tg_tensor *sines = tg_broadcast(t, s->sines, 4, type.dims, map);
+    x = tg_add(t, tg_mul(t, x, cosines), tg_mul(t, rotate_half(t, x), sines));
+    return type.dtype == TG_F32 ? x : tg_convert(t, x, type.dtype);
+}
+
+/* ---- a step ----------------------------------------------------------------- */
+
+/* Each head of X as often as there are heads of queries to one: (B, T, K, E) ->
+ * (B, T, N, E). */
+static tg_tensor *repeat_heads(tg_trace *t, tg_tensor *x, int64_t heads)
+{
+    static const int map[] = {0, 1, 2, 4};
+    const int64_t *d = tg_tensor_type(x)->dims;
+    const int64_t batch = d[0], tokens = d[1], groups = d[2], width = d[3];
+    if (groups == heads)
+        return x;
+    x = tg_broadcast(t, x, 5, TG_DIMS(batch, tokens, groups, heads / groups, width), map);
+    return tg_reshape(t, x, 4, TG_DIMS(batch, tokens, heads, width));
+}
+
+static tg_tensor *attention(tg_trace *t, const decoder_layer *layer, const decoder_shared *s,
+                            tg_tensor *x)
+{
+    const decoder_config *c = s->net->config;
+    tg_scope_push(t, "self_attn");
+    tg_tensor *q = nn_split_heads(t, nn_linear(t, &layer->self_attn.q_proj, x), c->heads);
+    tg_tensor *k = nn_split_heads(t, nn_linear(t, &layer->self_attn.k_proj, x), c->key_heads);
+    tg_tensor *v = nn_split_heads(t, nn_linear(t, &layer->self_attn.v_proj, x), c->key_heads);
+    q = rotate(t, s, q);                            /* (B, T, N, E) */
+    k = repeat_heads(t, rotate(t, s, k), c->heads); /* (B, T, N, E) */
+    v = repeat_heads(t, v, c->heads);               /* (B, T, N, E) */
+    const nn_attend how = {.scale = 1.0 / sqrt((double)tg_tensor_type(q)->dims[3]),
+                           .hidden = -INFINITY,
+                           .mask = s->mask};
+    x = nn_join_heads(t, nn_attention(t, q, k, v, &how)); /* (B, T, D) */
+    x = nn_linear(t, &layer->self_attn.o_proj, x);
+    tg_scope_pop(t);
+    return x;
+}
+
+tg_tensor *model_decoder_swiglu(tg_trace *t, const nn_dense *gate, const nn_dense *up,
+                                const nn_dense *down, tg_tensor *x)
+{
+    tg_tensor *open = nn_silu(t, nn_linear(t, gate, x)); /* (..., F) */
+    x = tg_mul(t, open, nn_linear(t, up, x));            /* (..., F) */
+    return nn_linear(t, down, x);                        /* (..., D) */
+}
+
+static tg_tensor *layer_step(tg_trace *t, const decoder_layer *layer, const decoder_shared *s,
+                             tg_tensor *x)
+{
+    tg_scope_push(t, layer->name);
+    x = tg_add(t, x, attention(t, layer, s, nn_rms_norm(t, &layer->input_layernorm, x)));
+    tg_tensor *fed = nn_rms_norm(t, &layer->post_attention_layernorm, x);
+    x = tg_add(t, x, s->net->feed->step(t, layer->feed, fed)); /* (B, T, D) */
+    tg_scope_pop(t);
+    return nn_keep(t, layer->stage, x);
+}
+
+tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
+{
+    const decoder *net = network;
+    const tg_type *type = tg_tensor_type(net->task.tokens);
+    const int64_t batch = type->dims[0], tokens = type->dims[1];
+    decoder_shared shared = {.net = net};
+
+    tg_scope_push(t, "model");
+    tg_tensor *x = nn_embedding(t, &net->embed_tokens, net->task.tokens); /* (B, T, D) */
+    nn_keep(t, net->stages.embed_tokens, x);
+    turn_angles(t, &shared, tokens);
+    shared.mask = nn_mask_causal(t, batch, net->config->heads, tokens);
+    tg_scope_push(t, "layers");
+    for (int i = 0; i < net->config->layers; i++)
+        x = layer_step(t, &net->layers[i], &shared, x); /* (B, T, D) */
+    tg_scope_pop(t);
+    x = nn_rms_norm(t, &net->norm, x);
+    nn_keep(t, net->stages.norm, x);
+    tg_scope_pop(t);
+    return model_causal_end(t, &net->task, nn_linear(t, &net->lm_head, x)); /* (B, T, V) */
+}
