@@ -143,12 +143,27 @@ typedef struct nn_pool {
     tg_window window;
 } nn_pool;
 
-/* KERNEL, STRIDE and PADDING on both sides; padding never wins. */
-nn_image nn_max_pool2d_new(model *m, nn_pool *layer, const char *name, nn_image in, int kernel,
-                           int stride, int padding);
+/* PADDING on both sides never wins. */
+typedef struct nn_pool_spec {
+    int kernel, stride, padding;
+    bool ceil; /* a last window that reaches over the end counts (PyTorch's ceil_mode) */
+} nn_pool_spec;
+nn_image nn_max_pool2d_new(model *m, nn_pool *layer, const char *name, nn_image in,
+                           nn_pool_spec spec);
 /* (B, H, W, C) -> (B, H', W', C) */
 tg_tensor *nn_max_pool2d(tg_trace *t, const nn_pool *layer, tg_tensor *x);
 
+/* Means over BINS x BINS parts of the image, as PyTorch cuts it: (B, H, W, C) ->
+ * (B, bins, bins, C). An image of that size comes back. bf16 is summed in f32. */
+#define NN_MAX_BINS 8
+typedef struct nn_bins {
+    const char *name;
+    model_layout layout;
+    int bins; /* a side */
+} nn_bins;
+nn_image nn_adaptive_avg_pool2d_new(model *m, nn_bins *layer, const char *name, nn_image in,
+                                    int bins);
+tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *x);
 /* Mean over the image, (B, H, W, C) -> (B, 1, 1, C); bf16 is summed in f32. */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x);
 /* (B, H, W, C) -> (B, C*H*W), elements in the framework's order. */
@@ -203,6 +218,47 @@ typedef struct nn_drop {
 } nn_drop;
 void nn_dropout_new(model *m, nn_drop *layer, double p);
 tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x);
+
+/* ---- sequences (nn_sequence.c) ---------------------------------------------------- */
+
+/*
+ * Modules "0", "1", ... of the module NAME, each fed by the one before, as
+ * PyTorch's Sequential. Between nn_sequence_begin and nn_sequence_end an nn_append_*
+ * makes the next one and returns the image that it puts out; an image of height 0
+ * stands for rows (B, channels). With STAGES the outputs of its modules and its own
+ * are stages.
+ */
+typedef tg_tensor *nn_module(tg_trace *t, const void *layer, tg_tensor *x);
+typedef struct nn_item nn_item;
+typedef struct nn_sequence {
+    const char *name;
+    nn_item *first, *last;
+    int count;
+    bool stages;
+    tg_tensor *stage;
+} nn_sequence;
+
+void nn_sequence_begin(model *m, nn_sequence *s, const char *name, bool stages);
+nn_image nn_sequence_end(model *m, nn_sequence *s, nn_image out);
+tg_tensor *nn_sequential(tg_trace *t, const nn_sequence *s, tg_tensor *x);
+
+nn_image nn_append_conv2d(model *m, nn_sequence *s, nn_image in, nn_conv_spec spec);
+nn_image nn_append_batch_norm2d(model *m, nn_sequence *s, nn_image in, nn_norm_spec spec);
+nn_image nn_append_relu(model *m, nn_sequence *s, nn_image in);
+nn_image nn_append_relu6(model *m, nn_sequence *s, nn_image in);
+nn_image nn_append_max_pool2d(model *m, nn_sequence *s, nn_image in, nn_pool_spec spec);
+nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, int bins);
+nn_image nn_append_dropout(model *m, nn_sequence *s, nn_image in, double p);
+/* With bias; IN is rows, and so is what comes out. */
+nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out);
+/* A sequence as the next module of S: begins one, NULL without memory, and ends it
+ * where it is appended. */
+nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s);
+nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_image out);
+/* A module of the model's own as the next one of S: FORWARD gets LAYER, which was
+ * built under the name nn_next_name and puts out OUT. */
+const char *nn_next_name(model *m, const nn_sequence *s);
+nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out);
 
 /* ---- normalisation of rows (nn_layer_norm.c) --------------------------------------- */
 

@@ -1,11 +1,10 @@
 /*
  * resnet.c - residual networks, as torchvision builds them (He et al., Deep
  * Residual Learning for Image Recognition, 2016; the stride of a bottleneck
- * sits on its 3x3 convolution).
+ * sits on its 3x3 convolution), and ResNeXt (Xie et al., Aggregated Residual
+ * Transformations for Deep Neural Networks, 2017).
  */
 #include "models/model_priv.h"
-
-#include <stdio.h>
 
 typedef struct resnet_config {
     bool bottleneck; /* blocks of 1x1, 3x3, 1x1 instead of two 3x3 */
@@ -80,9 +79,7 @@ static nn_image build_block(model *m, resnet_block *b, int number, nn_image in, 
 {
     const resnet_config *c = m->variant->config;
     const int stride = level > 0 && number == 0 ? 2 : 1;
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    b->name = nn_name(m, name);
+    b->name = nn_index_name(m, number);
     b->bottleneck = c->bottleneck;
 
     nn_enter(m, b->name);
@@ -132,7 +129,8 @@ static void resnet_build(model *m)
     net->stages.conv1 = nn_stage(m, "conv1", x);
     x = nn_batch_norm2d_new(m, &net->bn1, "bn1", x, (nn_norm_spec){0});
     net->stages.bn1 = nn_stage(m, "bn1", x);
-    x = nn_max_pool2d_new(m, &net->maxpool, "maxpool", x, 3, 2, 1);
+    x = nn_max_pool2d_new(m, &net->maxpool, "maxpool", x,
+                          (nn_pool_spec){.kernel = 3, .stride = 2, .padding = 1});
     net->stages.maxpool = nn_stage(m, "maxpool", x);
     for (int level = 0; level < 4; level++)
         x = build_layer(m, &net->layers[level], x, level);
@@ -215,6 +213,8 @@ static const resnet_config basic_2222 = {false, {2, 2, 2, 2}, 1, 64};
 static const resnet_config basic_1111 = {false, {1, 1, 1, 1}, 1, 64};
 static const resnet_config bottleneck_3463 = {true, {3, 4, 6, 3}, 1, 64};
 static const resnet_config bottleneck_1111 = {true, {1, 1, 1, 1}, 1, 64};
+static const resnet_config grouped_3463 = {true, {3, 4, 6, 3}, 32, 4};
+static const resnet_config grouped_1111 = {true, {1, 1, 1, 1}, 32, 4};
 
 #define PUBLISHED .channel_divisor = 1, .classes = 1000, .image = 224
 #define REDUCED   .channel_divisor = 8, .classes = 10, .image = 64
@@ -245,6 +245,21 @@ const model_row model_resnet50 = {
     .weights = MODEL_FILL_W6,
     .full = {PUBLISHED, .learning_rate = 0.001, .config = &bottleneck_3463},
     .small = {REDUCED, .learning_rate = 0.01, .config = &bottleneck_1111},
+    .build = resnet_build,
+    .forward = resnet_forward,
+};
+
+const model_row model_resnext50_32x4d = {
+    .name = "resnext50_32x4d",
+    .summary = "residual network of 50 layers, 32 groups of 4 channels, ImageNet classes",
+    .source = "torchvision.models.resnext50_32x4d",
+    .family = "cnn",
+    .batch = 1,
+    .golden_batch = 2,
+    .optimizer = MODEL_SGD,
+    .weights = MODEL_FILL_W6,
+    .full = {PUBLISHED, .learning_rate = 0.001, .config = &grouped_3463},
+    .small = {REDUCED, .learning_rate = 0.01, .config = &grouped_1111},
     .build = resnet_build,
     .forward = resnet_forward,
 };

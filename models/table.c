@@ -7,6 +7,12 @@
 static const model_row *const rows[] = {
     &model_resnet18,
     &model_resnet50,
+    &model_resnext50_32x4d,
+    &model_vgg16,
+    &model_alexnet,
+    &model_mobilenet_v2,
+    &model_mnasnet1_0,
+    &model_squeezenet1_1,
     &model_vit_small_patch16_224,
     &model_vit_base_patch16_224,
     &model_bert,

@@ -274,11 +274,11 @@ static void test_layers(void **state)
     assert_string_equal(m.status.message, "features.3: option image: 3 is too small, a kernel of 5 "
                                           "meets an image of 3x3");
     nn_pool pool; /* a later mistake does not replace the first */
-    nn_max_pool2d_new(&m, &pool, "4", in, 4, 2, 0);
+    nn_max_pool2d_new(&m, &pool, "4", in, (nn_pool_spec){.kernel = 4, .stride = 2});
     assert_non_null(strstr(m.status.message, "features.3"));
 
     m.status.code = BN_OK;
-    nn_max_pool2d_new(&m, &pool, "4", in, 4, 2, 0);
+    nn_max_pool2d_new(&m, &pool, "4", in, (nn_pool_spec){.kernel = 4, .stride = 2});
     assert_non_null(strstr(m.status.message, "features.4: option image"));
     m.status.code = BN_OK;
     nn_conv2d_new(&m, &conv, "5", in, (nn_conv_spec){.out = 8, .kernel = 1, .groups = 5});
