@@ -38,7 +38,7 @@ static const option_row rows[] = {
      "models to run; 'all' is every one (bench list models)"},
     {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST | EXPORT, 0,
      "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
-     "tokens end in padding"},
+     "tokens end in padding; for verify, names of golden files, or all"},
     {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY, 0,
      "eager, lazy, capture (bench list modes)"},
     {"phase", "train,infer", TEXT, AT(phase), "train", RUN, 0,
