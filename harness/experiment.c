@@ -191,7 +191,8 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
     if (code == BN_OK)
         code = split_names("dropout", o->dropout, dropout_name, false, &lists[DROPOUT], st);
     if (code == BN_OK)
-        code = split_names("input", o->input, input_name, false, &lists[INPUT], st);
+        code = split_names("input", o->input[0] && !o->program ? o->input[0] : "synthetic",
+                           input_name, false, &lists[INPUT], st);
     if (code == BN_OK)
         code = split_names("lengths", o->buckets ? "varying" : o->lengths, lengths_name, false,
                            &lists[LENGTHS], st);
@@ -314,9 +315,37 @@ static const char *first_note(bn_text *notes)
     return notes->data + strlen("bench: ");
 }
 
+/* One experiment for each runtime and each number of steps in flight. */
+static bn_code expand_program(const hn_options *o, hn_experiment **list, size_t *count,
+                              bn_status *st)
+{
+    items *lists = calloc(LISTS, sizeof *lists);
+    size_t at[LISTS] = {0};
+    bn_code code = lists ? split_all(o, lists, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    for (int i = 0; code == BN_OK && i < LISTS; i++)
+        if (i != RUNTIME && i != FLIGHT)
+            lists[i].count = 1;
+    *count = 0;
+    *list =
+        code == BN_OK ? calloc(lists[RUNTIME].count * lists[FLIGHT].count, sizeof **list) : NULL;
+    if (code == BN_OK && !*list)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
+    while (code == BN_OK) {
+        fill(o, lists, at, &(*list)[(*count)++]);
+        if (!advance(lists, at))
+            break;
+    }
+    free(lists);
+    return code;
+}
+
 bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t *count,
                               bn_text *notes, bn_status *st)
 {
+    if (o->program)
+        return expand_program(o, list, count, st);
+    if (o->outputs[0] || o->check[0] || (o->input[0] && o->input[1]))
+        return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
     items *lists = calloc(LISTS, sizeof *lists);
     size_t at[LISTS] = {0}, most = 1;
     bn_code code = lists ? split_all(o, lists, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
@@ -346,6 +375,10 @@ bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t 
 void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
+    if (e->program) {
+        snprintf(text, size, "program %s on %.120s", w->model, w->runtime);
+        return;
+    }
     const char *slash = strrchr(w->runtime, '/');
     bn_text t = {0};
     bn_text_printf(&t, "%s%s%s %s %s", w->model, strcmp(w->variant, "full") ? "." : "",
@@ -388,11 +421,11 @@ static json_t *strings_json(const char *const *list)
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
     return json_pack(
-        "{so ss ss ss ss ss* so so sI sI sf sf sO*}", "what", res_experiment_to_json(&e->what),
+        "{so ss ss ss ss ss* so so sI sI sf sf sO* sO*}", "what", res_experiment_to_json(&e->what),
         "label", e->label, "pin", e->pin, "cache_dir", e->cache_dir, "store", e->store, "weights",
         e->weights, "runtime_option", strings_json(e->runtime_option), "xla_flag",
         strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup,
-        "min_time", e->min_time, "timeout", e->timeout, "echo", e->echo);
+        "min_time", e->min_time, "timeout", e->timeout, "echo", e->echo, "program", e->program);
 }
 
 static void strings_from(const json_t *array, const char **list)
@@ -409,11 +442,11 @@ bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status 
     json_error_t error;
     *e = (hn_experiment){0};
     if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{so ss ss ss ss s?s so so sI sI sF sF s?o}", "what", &what, "label",
+                       "{so ss ss ss ss s?s so so sI sI sF sF s?o s?o}", "what", &what, "label",
                        &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store", &e->store,
                        "weights", &e->weights, "runtime_option", &options, "xla_flag", &flags,
                        "steps", &steps, "warmup", &warmup, "min_time", &e->min_time, "timeout",
-                       &e->timeout, "echo", &e->echo) != 0)
+                       &e->timeout, "echo", &e->echo, "program", &e->program) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->steps = steps;
     e->warmup = warmup;

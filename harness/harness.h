@@ -44,11 +44,15 @@ hn_exit hn_complain(const bn_status *st);
 /* ---- options -------------------------------------------------------------- */
 
 #define HN_MAX_REPEATS 32
+#define HN_MAX_PATHS   4096 /* files given by repeating one option */
 
 /* Values of the command line. Lists are comma-separated text as given. */
 typedef struct hn_options {
     const char *model, *variant, *mode, *phase, *batch, *image, *seq, *dtype, *graphs, *layout,
-        *runtime, *in_flight, *optimizer, *dropout, *lengths, *input;
+        *runtime, *in_flight, *optimizer, *dropout, *lengths;
+    const char *program; /* NULL: models are run */
+    const char *input[HN_MAX_PATHS + 1], *outputs[HN_MAX_PATHS + 1], *check[HN_MAX_PATHS + 1];
+    double rtol, atol;
     const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
@@ -89,7 +93,8 @@ typedef struct hn_experiment {
     const char *weights;   /* file of the initial ones; NULL: by the rule */
     int64_t steps, warmup; /* at least so many measured; at most so many before */
     double min_time, timeout;
-    json_t *echo; /* borrowed: the options as given */
+    json_t *echo;    /* borrowed: the options as given */
+    json_t *program; /* borrowed: what hn_program_request made; NULL: a model is run */
 } hn_experiment;
 
 /* All combinations of the lists in OPTIONS (malloc). Those that cannot be (more
@@ -167,6 +172,7 @@ void hn_host_memory(int64_t *now, int64_t *peak);
 /* ---- session (session.c): a runtime, a model and a mode in a worker ------------------ */
 
 typedef struct hn_feed hn_feed;
+typedef struct hn_program hn_program;
 
 typedef struct hn_session {
     const hn_experiment *experiment;
@@ -174,9 +180,10 @@ typedef struct hn_session {
     rt_client *client;
     model *instance;
     mode *mode;
-    mode_call call;  /* the model's step */
-    hn_feed *feed;   /* of batches; NULL: the one batch that was written stays */
-    json_t *weights; /* where they came from, for the record; NULL: the rule */
+    mode_call call;      /* the model's step */
+    hn_program *program; /* in place of the model; NULL: a model is run */
+    hn_feed *feed;       /* of batches; NULL: the one batch that was written stays */
+    json_t *weights;     /* where they came from, for the record; NULL: the rule */
     hn_pinning *pinning;
     char path[4096]; /* of the plugin */
 } hn_session;
@@ -221,6 +228,19 @@ BN_MUST_USE bn_code hn_weights_open(const char *file, const model *instance,
 BN_MUST_USE bn_code hn_weights_check(const hn_experiment *list, size_t count, bn_status *st);
 /* {"path": ..., "sha256": ..., ...}: FILE, opened as WEIGHTS (new reference). */
 json_t *hn_weights_to_json(const char *file, const model_weights *weights);
+
+/* ---- programs that others wrote (program.c) ----------------------------------------------- */
+
+/* What --program and its options ask for, as a worker takes it (new reference, also
+ * where the text is refused). */
+BN_MUST_USE bn_code hn_program_request(const hn_options *options, json_t **request, bn_status *st);
+/* What a record says of REQUEST in place of a model. */
+void hn_program_describe(const json_t *request, res_experiment *what);
+/* Compiles the program, runs it once, writes and compares its results. A difference is
+ * BN_WRONG_RESULT. */
+BN_MUST_USE bn_code hn_session_program(hn_session *s, bn_status *st);
+json_t *hn_program_to_json(const hn_program *program); /* new reference */
+void hn_program_free(hn_program *program);             /* NULL allowed */
 
 /* ---- measuring ------------------------------------------------------------------------ */
 

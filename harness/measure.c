@@ -118,7 +118,7 @@ static bn_code measure_steps(hn_session *s, res_record *r, size_t room, bn_statu
 
 static bn_code read_loss(hn_session *s, double *loss, bn_status *st)
 {
-    const model_variable *v = model_find(s->instance, "loss");
+    const model_variable *v = s->instance ? model_find(s->instance, "loss") : NULL;
     float value;
     if (!v || tg_tensor_type(v->tensor)->dtype != TG_F32)
         return BN_OK;
@@ -131,20 +131,24 @@ static bn_code read_loss(hn_session *s, double *loss, bn_status *st)
 static void describe(hn_session *s, res_record *r)
 {
     int64_t now, peak;
-    const model_options *m = model_get_options(s->instance);
+    const model_options *m = s->instance ? model_get_options(s->instance) : NULL;
     r->experiment = s->experiment->what;
-    r->experiment.batch = m->batch;
-    r->experiment.image = m->image;
-    r->experiment.seq = m->seq;
-    snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
-             m->layout == MODEL_NHWC ? "nhwc" : "nchw");
+    if (m) {
+        r->experiment.batch = m->batch;
+        r->experiment.image = m->image;
+        r->experiment.seq = m->seq;
+        snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
+                 m->layout == MODEL_NHWC ? "nhwc" : "nchw");
+    }
     r->simulated = strcmp(r->experiment.runtime, "sim") == 0;
     hn_host_memory(&now, &peak);
     json_decref(r->provenance);
-    r->provenance = json_pack("{so so so sO* sO* s{sI sI}}", "host", hn_host_describe(), "runtime",
-                              hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning),
-                              "options", s->experiment->echo, "weights", s->weights, "memory",
-                              "rss_bytes", (json_int_t)now, "peak_rss_bytes", (json_int_t)peak);
+    r->provenance =
+        json_pack("{so so so sO* sO* so* s{sI sI}}", "host", hn_host_describe(), "runtime",
+                  hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning), "options",
+                  s->experiment->echo, "weights", s->weights, "program",
+                  s->program ? hn_program_to_json(s->program) : NULL, "memory", "rss_bytes",
+                  (json_int_t)now, "peak_rss_bytes", (json_int_t)peak);
 }
 
 static void count(const hn_session *s, const int64_t *before, res_record *r)
@@ -170,7 +174,10 @@ bn_code hn_measure(hn_session *s, res_record *r, bn_status *st)
     uint64_t *warm_ns = calloc((size_t)e->warmup, sizeof *warm_ns);
     bn_code code = warm_ns ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for warm-up");
     if (code == BN_OK)
-        code = hn_session_model(s, &(hn_session_options){.precision = TG_PRECISION_DEFAULT}, st);
+        code =
+            e->program
+                ? hn_session_program(s, st)
+                : hn_session_model(s, &(hn_session_options){.precision = TG_PRECISION_DEFAULT}, st);
     if (code == BN_OK)
         code = warm_up(s, warm_ns, &warm, &r->warmup_stationary, st);
     if (code == BN_OK)

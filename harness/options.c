@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { TEXT, NUMBER, REAL, FLAG, REPEATED } kind;
+typedef enum kind { TEXT, NUMBER, REAL, FLAG, REPEATED, PATHS } kind;
 
 typedef struct option_row {
     const char *name, *argument;
@@ -53,9 +53,19 @@ static const option_row rows[] = {
      "of training steps: sgd (with momentum), adamw, or default, the model's own"},
     {"dropout", "default,off", TEXT, AT(dropout), "default", RUN, 0,
      "in training: as in the model's source, or off"},
-    {"input", "WAY,...", TEXT, AT(input), "synthetic", RUN, 0,
-     "synthetic: batches lie on the device; transfer: each step sends a fresh one first; "
-     "prefetch: it is sent while the device works on the step before"},
+    {"input", "WAY,...", PATHS, AT(input), NULL, RUN, 0,
+     "synthetic (the default): batches lie on the device; transfer: each step sends a fresh one "
+     "first; prefetch: it is sent while the device works on the step before. With --program: "
+     "FILE.npy, once for each argument in order; without, arguments are made up: floats in "
+     "[-1, 1), integers from 0 to 7"},
+    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN, 0,
+     "run this StableHLO text in place of models"},
+    {"output", "FILE.npy", PATHS, AT(outputs), NULL, RUN, 0,
+     "with --program: where a result of the first execution goes; repeated, in order"},
+    {"check", "FILE.npy", PATHS, AT(check), NULL, RUN, 0,
+     "with --program: what a result of the first execution must be; repeated, in order"},
+    {"rtol", "R", REAL, AT(rtol), "1e-5", RUN, 0, "of --check: |got - want| <= A + R |want|"},
+    {"atol", "A", REAL, AT(atol), "1e-8", RUN, 0, "of --check; bool and integers are exact"},
     {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN, 0,
      "rows of --seq tokens, or a batch of other lengths each step (transformer_wmt_en_de); each "
      "length not seen before is compiled"},
@@ -150,6 +160,19 @@ static bn_code set_real(const option_row *row, const char *value, double *out, b
     return BN_OK;
 }
 
+static bn_code set_path(const option_row *row, const char *value, const char **list, bn_status *st)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    if (n == HN_MAX_PATHS)
+        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_PATHS);
+    if (!value[0])
+        return bn_fail(st, BN_INVALID, "--%s is empty", row->name);
+    list[n] = value;
+    return BN_OK;
+}
+
 static bn_code set_repeated(const option_row *row, const char *value, const char **list,
                             bn_status *st)
 {
@@ -186,6 +209,8 @@ static bn_code set_value(hn_options *options, const option_row *row, const char 
         return BN_OK;
     case REPEATED:
         return set_repeated(row, value, at, st);
+    case PATHS:
+        return set_path(row, value, at, st);
     }
     return BN_OK;
 }
@@ -343,6 +368,7 @@ static json_t *value_json(const hn_options *options, const option_row *row)
     case FLAG:
         return json_boolean(*(const bool *)at);
     case REPEATED:
+    case PATHS:
         list = json_array();
         for (const char *const *item = at; *item; item++)
             json_array_append_new(list, json_string(*item));

@@ -63,7 +63,8 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
     if (!r)
         return NULL;
     r->experiment = e->what;
-    resolve(&r->experiment);
+    if (!e->program)
+        resolve(&r->experiment);
     r->status = outcome->status;
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = strcmp(e->what.runtime, "sim") == 0;
@@ -181,8 +182,9 @@ int hn_command_run(const hn_options *options)
     size_t count = 0;
     run_state run = {.options = options};
     hn_exit code;
-    json_t *echo = hn_options_echo(HN_CMD_RUN, options);
-    if (res_format_parse(options->format, &run.format, &st) != BN_OK ||
+    json_t *echo = hn_options_echo(HN_CMD_RUN, options), *program = NULL;
+    if ((options->program && hn_program_request(options, &program, &st) != BN_OK) ||
+        res_format_parse(options->format, &run.format, &st) != BN_OK ||
         hn_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
         check_environment(list, count, &st) != BN_OK) {
         code = hn_complain(&st);
@@ -196,9 +198,12 @@ int hn_command_run(const hn_options *options)
         code = hn_complain(&st);
         goto out;
     }
+    for (size_t i = 0; program && i < count; i++)
+        hn_program_describe(program, &list[i].what);
     hn_supervisor_begin();
     for (size_t i = 0; i < count && !hn_interrupted() && !run.store_lost; i++) {
         list[i].echo = echo;
+        list[i].program = program;
         run_one(&run, &list[i], i + 1, count);
     }
     hn_progress_clear();
@@ -214,6 +219,7 @@ out:
     free(list);
     bn_text_free(&notes);
     json_decref(echo);
+    json_decref(program);
     return (int)code;
 }
 

@@ -222,6 +222,8 @@ void hn_session_drop_model(hn_session *s)
         mode_clear(s->mode, v[i].tensor);
     mode_destroy(s->mode);
     model_free(s->instance);
+    hn_program_free(s->program); /* after the mode, which reads its arguments */
+    s->program = NULL;
     json_decref(s->weights);
     s->weights = NULL;
     s->mode = NULL;

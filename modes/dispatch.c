@@ -58,8 +58,8 @@ static bn_code probe(mode *m, mode_program *p, bn_status *st)
             if (p->donor[o] >= 0)
                 arguments[p->donor[o]] = results[o];
         }
-        code = rt_execute(p->executable, arguments, p->input_count, m->keep, m->keep_count,
-                          results, &event, st);
+        code = rt_execute(p->executable, arguments, p->input_count, m->keep, m->keep_count, results,
+                          &event, st);
         if (code == BN_OK)
             events.items[events.count++] = event;
     }

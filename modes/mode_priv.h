@@ -98,7 +98,7 @@ struct mode {
     mode_plain *plain;      /* plain.c */
     const int64_t *keep;    /* arguments that the next execution must not consume */
     size_t keep_count;
-    mode_list slots;        /* results of a replay, by slot */
+    mode_list slots; /* results of a replay, by slot */
 };
 
 /* ---- engine.c ---------------------------------------------------------- */

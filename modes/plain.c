@@ -81,8 +81,7 @@ static void keep_results(mode *m, mode_plain *p)
 {
     for (size_t o = 0; o < p->result_count; o++) {
         rt_buffer *result = m->results.items[o];
-        rt_buffer **place =
-            p->taker[o] >= 0 ? &p->arguments[p->taker[o]].buffer : &p->results[o];
+        rt_buffer **place = p->taker[o] >= 0 ? &p->arguments[p->taker[o]].buffer : &p->results[o];
         retire(m, *place);
         *place = result;
     }

@@ -167,7 +167,8 @@ static bn_code read_tensor(cursor *c, mode_argument *a)
         return fail_at(c, BN_NOT_SUPPORTED, what);
     }
     if (take(c, ","))
-        return fail_at(c, BN_NOT_SUPPORTED, "arguments of a type with an encoding cannot be passed");
+        return fail_at(c, BN_NOT_SUPPORTED,
+                       "arguments of a type with an encoding cannot be passed");
     return take(c, ">") ? BN_OK : fail_at(c, BN_FORMAT, "a tensor type does not end");
 }
 
@@ -288,8 +289,9 @@ bn_code mode_signature_read(const char *text, size_t length, mode_argument **lis
     *list = NULL;
     *count = 0;
     if (!find_main(&c))
-        return bn_fail(st, BN_FORMAT, "no function @main: not a StableHLO module in MLIR's text "
-                                      "form (jax.jit(f).lower(...).as_text() is one)");
+        return bn_fail(st, BN_FORMAT,
+                       "no function @main: not a StableHLO module in MLIR's text "
+                       "form (jax.jit(f).lower(...).as_text() is one)");
     bn_code code = read_list(&c, list, count);
     if (code != BN_OK) {
         free(*list);

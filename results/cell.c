@@ -58,7 +58,7 @@ void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *ou
     size_t start = out->length;
     if ((mask & RES_SETUP_VARIANT) && experiment->variant[0] != '\0')
         bn_text_puts(out, experiment->variant);
-    if (mask & RES_SETUP_BATCH) {
+    if ((mask & RES_SETUP_BATCH) && experiment->batch > 0) {
         separate(out, start);
         bn_text_printf(out, "batch %d", experiment->batch);
     }
