@@ -62,25 +62,24 @@ verify() {
 # what else it says to NAME.err. Capture finds the executables of lazy mode on disk: the
 # graphs are the same, and compiling is what takes the time.
 start() {
-    "$bench" verify --runtime "$runtime" --model "${4:-all}" --mode "$2" --variant "$3" --format json \
-        --cache-dir "$folder/cache" >"$folder/$1.json" 2>"$folder/$1.err"
+    printf '%s %s %s' "$2" "$3" "${4:-all}" >"$folder/$1.asked"
+    "$bench" verify --runtime "$runtime" --model "${4:-all}" --mode "$2" --variant "$3" \
+        --format json --cache-dir "$folder/cache" >"$folder/$1.json" 2>"$folder/$1.err"
 }
 # variants_of KIND: variants of tests/golden whose name begins so, as a list.
 variants_of() {
     find tests/golden -name "*.$1*.json" | sed 's/.*\.\([^.]*\)\.json$/\1/' | sort -u | paste -sd,
 }
-# report_entries PATTERNS NAME...: a line of TAP, and how near the nearest quantity came
-# to its tolerance, for each file of tests/golden by PATTERNS whose model there is, in each
-# mode that was started as NAME.
+# report_entries NAME...: a line of TAP, and how near the nearest quantity came to its
+# tolerance, for each entry of tests/golden whose model there is, of the variants and
+# models, and in the modes, that were started as NAME.
 report_entries() {
-    local patterns=$1
-    shift
     "$bench" list models --format json >"$folder/models.json"
-    "$python" - "$folder" "$patterns" "$@" <<'PYTHON'
+    "$python" - "$folder" "$@" <<'PYTHON'
 import glob, json, sys
-folder, patterns, names = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
+folder, names = sys.argv[1], sys.argv[2:]
 known = {row["model"] for row in json.load(open(folder + "/models.json"))}
-rows, said, count, failed = {}, "", 0, 0
+rows, asked, said, count, failed = {}, set(), "", 0, 0
 for name in names:
     said += open(f"{folder}/{name}.err").read()
     try:
@@ -89,24 +88,26 @@ for name in names:
         listed = []
     for row in listed:
         rows.setdefault((row["model"], row["variant"], row["mode"]), []).append(row)
-modes = sorted({key[2] for key in rows})
-for path in sorted(sum((glob.glob(f"tests/golden/{p}.json") for p in patterns), [])):
-    model, variant = path.split("/")[-1].split(".")[:2]
-    for mode in modes if model in known else []:
-        found = rows.get((model, variant, mode), [])
-        wrong = [row for row in found if not row["pass"]]
-        # A file has about a hundred numbers; fewer would be a worker that skipped some.
-        good = len(found) > 80 and not wrong
-        count, failed = count + 1, failed + (not good)
-        print("ok" if good else "not ok", count, f"- {model}.{variant} in mode {mode}")
-        print(f"#   {len(found)} comparisons")
-        if good:
-            near = max((row for row in found if row["tolerance"]),
-                       key=lambda row: row["difference"] / row["tolerance"])
-            print("#   nearest:", near["quantity"], near["difference"], "of", near["tolerance"])
-        for row in wrong[:20]:
-            print("#  ", *(row.get(k) for k in
-                           ("quantity", "got", "want", "difference", "tolerance", "message")))
+    modes, variants, models = (w.split(",") for w in open(f"{folder}/{name}.asked").read().split())
+    for path in glob.glob("tests/golden/*.json"):
+        model, variant = path.split("/")[-1].split(".")[:2]
+        if variant in variants and model in known and (models == ["all"] or model in models):
+            asked |= {(model, variant, mode) for mode in modes}
+for model, variant, mode in sorted(asked):
+    found = rows.get((model, variant, mode), [])
+    wrong = [row for row in found if not row["pass"]]
+    # A file has about a hundred numbers; fewer would be a worker that skipped some.
+    good = len(found) > 80 and not wrong
+    count, failed = count + 1, failed + (not good)
+    print("ok" if good else "not ok", count, f"- {model}.{variant} in mode {mode}")
+    print(f"#   {len(found)} comparisons")
+    if good:
+        near = max((row for row in found if row["tolerance"]),
+                   key=lambda row: row["difference"] / row["tolerance"])
+        print("#   nearest:", near["quantity"], near["difference"], "of", near["tolerance"])
+    for row in wrong[:20]:
+        print("#  ", *(row.get(k) for k in
+                       ("quantity", "got", "want", "difference", "tolerance", "message")))
 if failed or not count:
     print("# " + said.replace("\n", "\n# "))
 print(f"1..{count}")
