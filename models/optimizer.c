@@ -66,10 +66,12 @@ static void sgd(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
     tg_tensor *momentum = tg_scalar(t, o->dtype, MOMENTUM);
     tg_tensor *rate = o->dtype == TG_F32 ? o->rate : tg_convert(t, o->rate, o->dtype);
     for (size_t i = 0; i < o->count; i++) {
+        const size_t first_node = tg_trace_node_count(t);
         tg_tensor *p = o->parameters[i], *b = o->first[i];
         tg_tensor *velocity = tg_add(t, tg_mul(t, momentum, b), gradients[i]);
         tg_assign(t, b, velocity);
         tg_assign(t, p, tg_sub(t, p, tg_mul(t, rate, velocity)));
+        tg_forget(t, first_node);
     }
 }
 
@@ -111,6 +113,7 @@ static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradient
     const bool narrow = o->dtype != TG_F32;
     const adamw_step s = adamw_begin(t, o);
     for (size_t i = 0; i < o->count; i++) {
+        const size_t first_node = tg_trace_node_count(t);
         tg_tensor *g = narrow ? tg_convert(t, gradients[i], TG_F32) : gradients[i];
         tg_tensor *p = narrow ? tg_convert(t, o->parameters[i], TG_F32) : o->parameters[i];
         tg_tensor *mean = tg_add(t, tg_mul(t, s.keep_1, o->first[i]), tg_mul(t, s.take_1, g));
@@ -121,6 +124,7 @@ static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradient
         tg_assign(t, o->first[i], mean);
         tg_assign(t, o->second[i], square);
         tg_assign(t, o->parameters[i], narrow ? tg_convert(t, p, o->dtype) : p);
+        tg_forget(t, first_node);
     }
 }
 

@@ -20,8 +20,9 @@ static bn_code bind_operands(mode *m, const tg_node *node, bn_status *st)
         tg_tensor *variable = tg_input_variable(operand);
         void *data = tg_tensor_data(variable ? variable : operand);
         if (!data)
-            return bn_fail(st, BN_INVALID, "%s has no contents; write it before the first step",
-                           variable ? tg_tensor_name(variable) : "an operand");
+            return bn_fail(st, BN_INVALID, "%s has no contents; %s",
+                           variable ? tg_tensor_name(variable) : "an operand",
+                           variable ? "write it before the first step" : "it was forgotten");
         m->arguments.items[used++] = data;
     }
     return BN_OK;
@@ -69,9 +70,38 @@ static bn_code eager_read(void *context, tg_trace *trace, tg_tensor *value, void
     return mode_read_buffer(context, buffer, host, size, st);
 }
 
+/* Results stand in the temporaries in the order in which nodes made them. */
+static void eager_forget(void *context, tg_trace *trace, size_t first_node)
+{
+    mode *m = context;
+    bn_part before = mode_clock(m, BN_PART_RELEASE);
+    const size_t end = tg_trace_node_count(trace);
+    size_t results = 0;
+    for (size_t n = first_node; n < end; n++)
+        if (tg_node_has_op(tg_trace_node(trace, n)))
+            results += tg_node_result_count(tg_trace_node(trace, n));
+    size_t kept = m->temporaries.count - results;
+    for (size_t n = first_node; n < end; n++) {
+        const tg_node *node = tg_trace_node(trace, n);
+        for (size_t r = 0; tg_node_has_op(node) && r < tg_node_result_count(node); r++) {
+            tg_tensor *value = tg_node_result(node, r);
+            if (tg_trace_is_assigned(trace, value)) {
+                m->temporaries.items[kept++] = tg_tensor_data(value);
+            } else {
+                rt_buffer_release(m->client, tg_tensor_data(value));
+                tg_tensor_set_data(value, NULL);
+            }
+        }
+    }
+    m->temporaries.count = kept;
+    mode_clock(m, before);
+}
+
 static void eager_begin(mode *m)
 {
-    tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .node = eager_node, .read = eager_read});
+    tg_trace_set_hooks(
+        m->trace,
+        &(tg_hooks){.context = m, .node = eager_node, .read = eager_read, .forget = eager_forget});
 }
 
 /* A value becomes the contents of the first variable that asks; others, and

@@ -133,6 +133,8 @@ typedef struct tg_hooks {
     /* Computes VALUE and copies its contents to HOST (tg_read). */
     bn_code (*read)(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                     bn_status *st);
+    /* Values of the nodes from FIRST_NODE on are not used any more (tg_forget). */
+    void (*forget)(void *context, tg_trace *trace, size_t first_node);
 } tg_hooks;
 
 tg_trace *tg_trace_new(void);
@@ -178,6 +180,11 @@ void tg_assign(tg_trace *trace, tg_tensor *variable, tg_tensor *value);
 void tg_read(tg_trace *trace, tg_tensor *tensor, void *host, size_t size);
 /* Asks that VALUE be kept across reads of this step. */
 void tg_hold(tg_trace *trace, tg_tensor *value);
+/* Says that the values made since the trace had FIRST_NODE nodes are not used any
+ * more, but for those that variables were assigned: C cannot tell by itself. Frees
+ * memory in eager execution, where to use such a value afterwards is an error;
+ * changes nothing elsewhere. */
+void tg_forget(tg_trace *trace, size_t first_node);
 
 /* ---- graphs: how a mode sees a trace ----------------------------------- */
 
@@ -218,6 +225,10 @@ tg_tensor *tg_input_variable(const tg_tensor *input);
  * the value that each now has. */
 size_t tg_trace_assigned_count(const tg_trace *trace);
 tg_tensor *tg_trace_assigned(const tg_trace *trace, size_t index, tg_tensor **value);
+/* Whether VALUE is what some variable was assigned last. */
+bool tg_trace_is_assigned(const tg_trace *trace, const tg_tensor *value);
+/* Node INDEX of the trace; entry values of variables are nodes, too. */
+tg_node *tg_trace_node(const tg_trace *trace, size_t index);
 /* The value that TENSOR stands for now: a variable's assigned or entry value
  * (NULL when the trace has not used it), a value itself. */
 tg_tensor *tg_trace_value(const tg_trace *trace, const tg_tensor *tensor);
@@ -243,6 +254,7 @@ tg_hash tg_node_key(const tg_node *node);
 BN_MUST_USE bn_code tg_node_graph(tg_trace *trace, tg_node *node, const tg_graph **graph,
                                   bn_status *st);
 const char *tg_node_op_name(const tg_node *node);
+bool tg_node_has_op(const tg_node *node); /* false for a variable's entry value */
 size_t tg_node_operand_count(const tg_node *node);
 tg_tensor *tg_node_operand(const tg_node *node, size_t index);
 size_t tg_node_result_count(const tg_node *node);

@@ -507,6 +507,26 @@ tg_tensor *tg_trace_assigned(const tg_trace *t, size_t index, tg_tensor **value)
     return &t->assigned[index]->head;
 }
 
+bool tg_trace_is_assigned(const tg_trace *t, const tg_tensor *value)
+{
+    /* What was assigned last is asked for first. */
+    for (size_t i = t->assigned_count; i-- > 0;)
+        if (t->assigned[i]->current == value)
+            return true;
+    return false;
+}
+
+tg_node *tg_trace_node(const tg_trace *t, size_t index)
+{
+    return t->nodes[index];
+}
+
+void tg_forget(tg_trace *t, size_t first_node)
+{
+    if (t->status.code == BN_OK && t->hooks.forget)
+        t->hooks.forget(t->hooks.context, t, first_node);
+}
+
 tg_tensor *tg_input_variable(const tg_tensor *input)
 {
     return input->node && input->node->variable ? &input->node->variable->head : NULL;
@@ -546,6 +566,11 @@ void tg_hold(tg_trace *t, tg_tensor *value)
 const char *tg_node_op_name(const tg_node *node)
 {
     return node->op->name;
+}
+
+bool tg_node_has_op(const tg_node *node)
+{
+    return node->op != &tg_op_input;
 }
 
 size_t tg_node_operand_count(const tg_node *node)
