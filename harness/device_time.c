@@ -106,10 +106,10 @@ static double *cell(double *table, const probes *p, size_t row, size_t round, si
 /* As many rounds as the budget allows, of fewer repeats where a step is long. */
 static void plan(probes *p, double step_ns)
 {
-    static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3};
-    bool is_long = step_ns > 3e8;
-    p->repeats = is_long ? 3 : 5;
-    memcpy(p->repeat, is_long ? few : many, p->repeats * sizeof *p->repeat);
+    static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3}, two[] = {1, 2};
+    const bool is_long = step_ns > 3e8, is_very_long = step_ns > 2e9;
+    p->repeats = is_very_long ? 2 : is_long ? 3 : 5;
+    memcpy(p->repeat, is_very_long ? two : is_long ? few : many, p->repeats * sizeof *p->repeat);
     double cost = 0;
     for (size_t i = 0; i < p->repeats; i++)
         cost += p->repeat[i] * step_ns;

@@ -86,7 +86,7 @@ static const option_row rows[] = {
      "compiler option for every executable; may be repeated"},
     {"label", "TEXT", TEXT, AT(label), "", RUN, 0,
      "what this build of the runtime is, for the record (a commit, say)"},
-    {"steps", "N", NUMBER, AT(steps), "20", RUN, 1, "steps measured at least"},
+    {"steps", "N", NUMBER, AT(steps), "10", RUN, 1, "steps measured at least"},
     {"min-time", "SECONDS", REAL, AT(min_time), "3", RUN, 0,
      "measure at least so long; the later of the two counts"},
     {"warmup", "N", NUMBER, AT(warmup), "60", RUN, 1,
