@@ -91,7 +91,7 @@ static void check_contents(const model *m, uint64_t seed)
         free(wanted);
         seen++;
     }
-    assert_true(seen > 50);
+    assert_true(seen >= 8); /* alexnet's */
     model_weights_info info;
     model_weights_describe(w, &info);
     assert_int_equal(info.used, seen);
@@ -105,13 +105,16 @@ static void check_contents(const model *m, uint64_t seed)
 static void test_round_trip(void **state)
 {
     static const tg_dtype dtypes[] = {TG_F32, TG_BF16};
-    for (size_t i = 0; i < 2 * NAME_COUNT; i++) {
-        const char *name = names[i / 2];
+    model_case c;
+    for (size_t i = 0; case_at(i / 2, &c); i++) {
+        const char *name = c.info.name;
+        if (!c.small)
+            continue;
         model_export_sums sums;
         model_options o = {.small = true, .train = true, .dtype = dtypes[i % 2], .seed = 3};
         model *nhwc = make_model(name, o);
         export_to_file(nhwc, &sums);
-        assert_true(sums.elements > model_parameter_elements(nhwc)); /* statistics, too */
+        assert_true(sums.elements >= model_parameter_elements(nhwc)); /* statistics, too */
         o.seed = 1;
         o.layout = MODEL_NCHW;
         o.train = false;
@@ -378,9 +381,10 @@ static void test_unused(void **state)
 
 static void test_tied(void **state)
 {
-    static const char *const tied[] = {
-        "decoder.bias", "cls.bias", "decoder.weight", "embed.weight", "lm_head.weight",
-        "embed.weight", NULL};
+    static const model_tied tied[] = {{"decoder.bias", "cls.bias"},
+                                      {"decoder.weight", "embed.weight"},
+                                      {"lm_head.weight", "embed.weight"},
+                                      {NULL, NULL}};
     little l;
     model *m = make_little(&l, TG_F32, 4);
     model_file_tensor tensors[] = {FLOATS("decoder.weight", five), FLOATS("embed.weight", five),
