@@ -6,6 +6,8 @@
  *   supervisor.c  parent: one worker process a job, progress, Ctrl-C
  *   worker.c      child: session.c opens runtime, model and mode for
  *                 measure.c, verify.c and selftest.c
+ *   feed.c        batches of a model, sent or lying on the device
+ *   program.c npy.c arrays.c   a StableHLO text in place of a model
  *   device_time.c slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights

@@ -577,10 +577,10 @@ static void transfers_check_their_arguments(void **state)
     bn_status st = {0};
     rt_buffer *buffer = NULL;
     rt_event *host_done = NULL;
-    const int64_t negative[1] = {-1}, many[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, none[2] = {0, 5};
+    const int64_t negative[1] = {-1}, many[RT_MAX_RANK + 1] = {1}, none[2] = {0, 5};
     const char byte = 1;
-    assert_fails(rt_buffer_from_host(client, &byte, RT_S8, many, 9, &buffer, &st), BN_INVALID,
-                 "rank 9, at most 8", &st);
+    assert_fails(rt_buffer_from_host(client, &byte, RT_S8, many, RT_MAX_RANK + 1, &buffer, &st),
+                 BN_INVALID, "rank 33, at most 32", &st);
     assert_fails(rt_buffer_from_host(client, &byte, RT_S8, negative, 1, &buffer, &st), BN_INVALID,
                  "dimension 0 is -1", &st);
     assert_fails(rt_buffer_from_host(client, &byte, RT_DTYPE_COUNT, many, 1, &buffer, &st),
