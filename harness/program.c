@@ -95,6 +95,10 @@ bn_code hn_program_request(const hn_options *o, json_t **request, bn_status *st)
     if (!*request)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_code code = read_text(*request, &p, st);
+    char digest[BN_SHA256_TEXT] = "";
+    if (code == BN_OK)
+        bn_sha256(p.text, p.length, digest);
+    json_object_set_new(*request, "sha256", json_string(digest));
     program_free(&p);
     return code;
 }
@@ -104,7 +108,9 @@ void hn_program_describe(const json_t *request, res_experiment *what)
     name_of(json_string_value(json_object_get(request, "file")), what->model, sizeof what->model);
     snprintf(what->phase, sizeof what->phase, "program");
     snprintf(what->mode, sizeof what->mode, "program");
-    snprintf(what->variant, sizeof what->variant, "as written");
+    /* Programs of one name with other texts are other rows of a table. */
+    snprintf(what->variant, sizeof what->variant, "text %.12s",
+             json_string_value(json_object_get(request, "sha256")));
     what->dtype[0] = what->layout[0] = '\0';
     what->batch = what->image = what->seq = 0;
     what->graphs = 1;
@@ -310,8 +316,7 @@ bn_code hn_session_program(hn_session *s, bn_status *st)
 
 json_t *hn_program_to_json(const hn_program *p)
 {
-    char digest[BN_SHA256_TEXT];
-    bn_sha256(p->text, p->length, digest);
-    return json_pack("{sO ss sI sb}", "request", p->request, "sha256", digest, "arguments",
-                     (json_int_t)p->count, "made_up", p->inputs == 0 && p->count > 0);
+    return json_pack("{sO sO sI sb}", "request", p->request, "sha256",
+                     json_object_get(p->request, "sha256"), "arguments", (json_int_t)p->count,
+                     "made_up", p->inputs == 0 && p->count > 0);
 }
