@@ -55,10 +55,26 @@ static bn_code bind(mode *m, mode_plain *p, bn_status *st)
     return code;
 }
 
+/* Whether RESULT can be the argument A of the next step: memory may be shared by
+ * types of one size, contents not. */
+static bool is_of_type(mode *m, rt_buffer *result, const mode_argument *a)
+{
+    bn_status ignored = {.code = BN_OK};
+    rt_dtype dtype;
+    int64_t dims[RT_MAX_RANK];
+    size_t rank;
+    return rt_buffer_type(m->client, result, &dtype, dims, &rank, &ignored) == BN_OK &&
+           dtype == a->dtype && rank == a->rank && memcmp(dims, a->dims, rank * sizeof *dims) == 0;
+}
+
 /* Arguments whose contents the first execution took, though the text names no result
  * for them: asked once, of the plugin itself. */
 static void learn_consumed(mode *m, mode_plain *p)
 {
+    for (size_t o = 0; o < p->result_count; o++)
+        if (p->taker[o] >= 0 &&
+            !is_of_type(m, m->results.items[o], &p->arguments[p->taker[o]].type))
+            p->taker[o] = p->program->donor[o] = -1;
     for (size_t i = 0; i < p->argument_count; i++) {
         plain_argument *a = &p->arguments[i];
         bool taken = false;

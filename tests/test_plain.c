@@ -210,6 +210,28 @@ static void other_arguments_stay(void **state)
     }
 }
 
+/* A result of another type takes the memory, and cannot be the next argument. */
+static void memory_of_another_type_is_no_argument(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    const float first[2] = {1, 10};
+    const void *host[] = {first};
+    int32_t y[2];
+    mode *m = open_program(
+        "func.func @main(%a: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> tensor<2xi32> {\n"
+        "  %b = stablehlo.bitcast_convert %a : (tensor<2xf32>) -> tensor<2xi32>\n"
+        "  return %b : tensor<2xi32>\n}\n",
+        host, 1);
+    for (int i = 0; i < 3; i++) {
+        step(m);
+        result(m, 0, y, sizeof y);
+        assert_memory_equal(y, first, sizeof y);
+    }
+    assert_ok(mode_step_probe(m, &(mode_call){0}, 3, &st), &st);
+    mode_destroy(m);
+}
+
 static void no_arguments_and_many(void **state)
 {
     (void)state;
@@ -337,6 +359,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_passed_is_told),
         cmocka_unit_test(aliased_arguments_iterate),
         cmocka_unit_test(other_arguments_stay),
+        cmocka_unit_test(memory_of_another_type_is_no_argument),
         cmocka_unit_test(no_arguments_and_many),
         cmocka_unit_test(other_ops_are_the_compilers),
         cmocka_unit_test(mistakes_are_errors),
