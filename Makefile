@@ -87,12 +87,15 @@ PROTOS := $(foreach room,$(ROOMS),$(call protos,$(room)))
 GENERATED := $(patsubst %.proto,$(BUILD)/gen/%.pb-c.h,$(PROTOS))
 ARCHIVES := $(foreach room,$(ROOMS),$(if $(strip $(OBJECTS_$(room))),$(BUILD)/lib$(room).a))
 
+# The simulated runtime is loaded, never linked; its archive is for tests of its parts.
+SIM := $(if $(filter sim,$(ROOMS)),$(BUILD)/libpjrt_sim.so)
 BENCH := $(if $(MAIN),$(BUILD)/bench)
+BENCH_ARCHIVES := $(filter-out %/libsim.a,$(ARCHIVES))
 
 .PHONY: all
-all: $(ARCHIVES) $(BENCH)
+all: $(ARCHIVES) $(BENCH) $(SIM)
 
-$(BUILD)/bench: $(BUILD)/harness/main.o $(ARCHIVES) $(BUILD)/flags
+$(BUILD)/bench: $(BUILD)/harness/main.o $(BENCH_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
@@ -145,6 +148,18 @@ $(BUILD)/lib$(1).a: $(OBJECTS_$(1)) $(BUILD)/$(1).list
 	$$(Q)rm -f $$@ && ar rcs $$@ $(OBJECTS_$(1))
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
+
+# The simulated runtime's own objects: position-independent, all hidden but the entry.
+SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard $(FOLDER_sim)/*.c))
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags
+	$(call note,CC,$< (plugin))
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+$(BUILD)/libpjrt_sim.so.list: $(call remembered,$(BUILD)/libpjrt_sim.so.list,$(SIM_OBJECTS))
+	@mkdir -p $(@D) && printf '%s' '$(strip $(SIM_OBJECTS))' > $@
+$(BUILD)/libpjrt_sim.so: $(SIM_OBJECTS) $(BUILD)/libpjrt_sim.so.list $(BUILD)/flags
+	$(call note,PLUGIN,$@)
+	$(Q)$(LINK) -shared -Wl,-z,defs -o $@ $(SIM_OBJECTS) -ljansson -lm -lpthread
 
 # ---- tests --------------------------------------------------------------
 

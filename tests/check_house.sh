@@ -52,9 +52,9 @@ may_use() { # ROOM OTHER
 # it may.
 include_fault() { # ROOM HEADER
     local room=$1 header=$2 other
-    # Only one room speaks the plugin's own language.
+    # Only two rooms speak the plugin's own language: who calls, and who answers.
     if [ "$header" = pjrt_c_api.h ]; then
-        [ "$room" = pjrt ] || echo "only room pjrt includes it"
+        [ "$room" = pjrt ] || [ "$room" = sim ] || echo "only rooms pjrt and sim include it"
         return
     fi
     other=${home_of[$header]:-}
