@@ -20,10 +20,15 @@
 #include <string.h>
 
 #define MAX_REPEATS     5
-#define MAX_ROUNDS      16
+#define MAX_ROUNDS      64
 #define LEAST_ROUNDS    3
+/* Rounds after which is looked whether the figures are exact enough. */
+#define USUAL_ROUNDS    16
+#define EXACT_SHARE     0.003
+#define EXACT_NS        1000
 #define BUDGET_NS       5e9
 #define RESAMPLES       1000
+#define LEAST_PROFILED  5
 /* A queue that the host cannot fill at this margin is no queue. Beside its
  * submission, each repetition costs the host an event to await. */
 #define SUBMIT_MARGIN   1.25
@@ -103,7 +108,8 @@ static double *cell(double *table, const probes *p, size_t row, size_t round, si
     return &table[(row * MAX_ROUNDS + round) * p->repeats + i];
 }
 
-/* As many rounds as the budget allows, of fewer repeats where a step is long. */
+/* As many rounds as the budget allows, and no more than are needed (is_exact); of fewer
+ * repeats where a step is long. */
 static void plan(probes *p, double step_ns)
 {
     static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3}, two[] = {1, 2};
@@ -132,6 +138,20 @@ static bn_code probe_once(hn_session *s, probes *p, size_t round, size_t i, bn_s
     return code;
 }
 
+/* Whether the slope of every row is known to EXACT_SHARE or EXACT_NS, so that further
+ * rounds would not tell more. */
+static bool is_exact(const probes *p, size_t rounds)
+{
+    for (size_t row = 0; row < p->rows; row++) {
+        hn_slope fit = hn_slope_fit(p->repeat, p->repeats, cell(p->pjrt_ns, p, row, 0, 0), rounds);
+        double half = (fit.high_ns - fit.low_ns) / 2;
+        /* A row that is not executed has no figures. */
+        if (half > EXACT_NS && half > EXACT_SHARE * fit.slope_ns)
+            return false;
+    }
+    return true;
+}
+
 static bn_code probe_rounds(hn_session *s, probes *p, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -151,6 +171,10 @@ static bn_code probe_rounds(hn_session *s, probes *p, bn_status *st)
         hn_report_progress("device time", (int64_t)round, (int64_t)p->rounds);
         for (size_t i = 0; i < p->repeats && code == BN_OK; i++)
             code = probe_once(s, p, round, order[i], st);
+        /* The look itself takes milliseconds: at 16 and 32 rounds only. */
+        if (code == BN_OK && (round + 1 == USUAL_ROUNDS || round + 1 == 2 * USUAL_ROUNDS) &&
+            is_exact(p, round + 1))
+            p->rounds = round + 1;
     }
     gsl_rng_free(rng);
     return code;
@@ -160,6 +184,7 @@ static bn_code probe_rounds(hn_session *s, probes *p, bn_status *st)
 
 static void copy_figures(const mode_execution *x, res_execution *out)
 {
+    out->overhead_ns = out->overhead_low_ns = out->overhead_high_ns = NAN;
     snprintf(out->graph, sizeof out->graph, "%.*s", (int)sizeof out->graph - 1, x->label);
     memcpy(out->fingerprint, x->fingerprint, sizeof out->fingerprint);
     out->per_step = (int)x->per_step;
@@ -230,58 +255,6 @@ static bn_code fill_row(const hn_session *s, const probes *p, size_t row, res_ex
     return BN_OK;
 }
 
-/* ---- profiler ---------------------------------------------------------------------------- */
-
-/* Spans of modules by the rows' names; a row needs all of its executions. */
-static void use_spans(const hn_session *s, const rt_device_span *spans, size_t count, size_t steps,
-                      res_record *r)
-{
-    double *durations = malloc((count + 1) * sizeof *durations);
-    for (size_t row = 0; durations && row < r->execution_count; row++) {
-        const mode_execution *x = mode_execution_at(s->mode, row);
-        size_t n = 0, length = strlen(x->module);
-        for (size_t i = 0; i < count; i++) {
-            const char *at = strstr(spans[i].name, x->module);
-            /* "bench_relu" is not "bench_relu6"; "bench_step(7)" is "bench_step". */
-            if (at && (at[length] == '\0' || at[length] == '(' || at[length] == '.'))
-                durations[n++] = (double)spans[i].duration_ns;
-        }
-        if (n == 0 || x->per_step == 0 || n < steps * (size_t)x->per_step)
-            continue;
-        res_execution *out = &r->executions[row];
-        gsl_sort(durations, 1, n);
-        out->device_ns = gsl_stats_median_from_sorted_data(durations, 1, n);
-        out->device_low_ns = gsl_stats_quantile_from_sorted_data(durations, 1, n, 0.025);
-        out->device_high_ns = gsl_stats_quantile_from_sorted_data(durations, 1, n, 0.975);
-        out->device_source = BN_DEVICE_TIME_PROFILER;
-        out->device_note[0] = '\0';
-    }
-    free(durations);
-}
-
-/* A profiler that fails costs its figures, not the experiment: the slope stays. */
-static void profile(hn_session *s, res_record *r)
-{
-    enum { STEPS = 5 };
-    rt_profiler *profiler = NULL;
-    rt_device_span *spans = NULL;
-    void *xspace = NULL;
-    size_t size = 0, count = 0;
-    bn_status st = {.code = BN_OK};
-    bn_code code = rt_profiler_start(s->plugin, &profiler, &st);
-    if (code != BN_OK)
-        return;
-    hn_report_progress("profiling", 0, 0);
-    for (int i = 0; i < STEPS && code == BN_OK; i++)
-        code = mode_step_probe(s->mode, &s->call, 1, &st);
-    bn_code finished = rt_profiler_finish(profiler, &xspace, &size, &st);
-    if (code == BN_OK && finished == BN_OK &&
-        rt_xspace_device_spans(xspace, size, &spans, &count, &st) == BN_OK)
-        use_spans(s, spans, count, STEPS, r);
-    free(spans);
-    free(xspace);
-}
-
 bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
 {
     /* Repetitions are of one program, so of one batch; it may be new. */
@@ -305,8 +278,8 @@ bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
         code = probe_rounds(s, &p, st);
     for (size_t row = 0; code == BN_OK && row < p.rows; row++)
         code = fill_row(s, &p, row, &r->executions[row], st);
-    if (code == BN_OK)
-        profile(s, r);
+    if (code == BN_OK && strcmp(s->experiment->device_time, "slope") != 0)
+        hn_measure_profile(s, p.rounds < LEAST_PROFILED ? LEAST_PROFILED : p.rounds, r);
     free(p.pjrt_ns);
     free(p.submit_ns);
     return code == BN_OK ? BN_OK : bn_context(st, "measuring executions");

@@ -205,6 +205,10 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
     items layout;
     if (code == BN_OK)
         code = split_names("layout", o->layout, layout_name, false, &layout, st);
+    if (code == BN_OK && strcmp(o->device_time, "auto") != 0 &&
+        strcmp(o->device_time, "slope") != 0)
+        code =
+            bn_fail(st, BN_INVALID, "--device-time %s: there are auto and slope", o->device_time);
     if (code == BN_OK && layout.count != 1)
         code = bn_fail(st, BN_INVALID, "--layout takes one layout");
     if (code == BN_OK && o->weights && lists[MODEL].count != 1)
@@ -227,6 +231,25 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%.*s", (int)size - 1, from);
 }
 
+/* What the runtime was told beside its name: part of what an experiment is. */
+static void settings_text(const hn_options *o, const char *runtime, char *text, size_t size)
+{
+    const char *environment = hn_simulated_name(runtime) ? getenv("PJRT_SIM") : NULL;
+    const char *file = hn_simulated_name(runtime) ? getenv("PJRT_SIM_CONFIG") : NULL;
+    bn_text t = {0};
+    bn_text_puts(&t, "");
+    if (file && *file)
+        bn_text_printf(&t, " config=%s", file);
+    if (environment && *environment)
+        bn_text_printf(&t, " %s", environment);
+    for (const char *const *option = o->runtime_option; *option; option++)
+        bn_text_printf(&t, " %s", *option);
+    for (const char *const *flag = o->xla_flag; *flag; flag++)
+        bn_text_printf(&t, " %s", *flag);
+    copy_text(text, size, t.length ? t.data + 1 : "");
+    bn_text_free(&t);
+}
+
 static void fill(const hn_options *o, const items *lists, const size_t *at, hn_experiment *e)
 {
 #define ITEM(list) (lists[list].text[at[list]])
@@ -234,6 +257,7 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
                          .pin = o->pin,
                          .cache_dir = o->cache_dir,
                          .store = o->store,
+                         .device_time = o->device_time,
                          .weights = o->weights,
                          .steps = o->steps,
                          .warmup = o->warmup,
@@ -259,6 +283,8 @@ static void fill(const hn_options *o, const items *lists, const size_t *at, hn_e
     copy_text(w->input, sizeof w->input, ITEM(INPUT));
     w->buckets = (int)o->buckets;
     w->in_flight = atoi(ITEM(FLIGHT));
+    settings_text(o, w->runtime, w->settings, sizeof w->settings);
+    w->trace_cost_ns = (int)o->trace_cost_ns;
     w->seed = (uint64_t)o->seed;
 #undef ITEM
 }
@@ -403,6 +429,8 @@ void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
         bn_text_printf(&t, " %d buckets", w->buckets);
     if (w->in_flight > 1)
         bn_text_printf(&t, " in-flight %d", w->in_flight);
+    if (w->trace_cost_ns)
+        bn_text_printf(&t, " trace-cost %d ns", w->trace_cost_ns);
     bn_text_printf(&t, " %s on %s", w->dtype, slash ? slash + 1 : w->runtime);
     copy_text(text, size, t.failed ? w->model : t.data);
     bn_text_free(&t);
@@ -420,12 +448,13 @@ static json_t *strings_json(const char *const *list)
 
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
-    return json_pack(
-        "{so ss ss ss ss ss* so so sI sI sf sf sO* sO*}", "what", res_experiment_to_json(&e->what),
-        "label", e->label, "pin", e->pin, "cache_dir", e->cache_dir, "store", e->store, "weights",
-        e->weights, "runtime_option", strings_json(e->runtime_option), "xla_flag",
-        strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup", (json_int_t)e->warmup,
-        "min_time", e->min_time, "timeout", e->timeout, "echo", e->echo, "program", e->program);
+    return json_pack("{so ss ss ss ss ss ss* so so sI sI sf sf sO* sO*}", "what",
+                     res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
+                     "cache_dir", e->cache_dir, "store", e->store, "device_time", e->device_time,
+                     "weights", e->weights, "runtime_option", strings_json(e->runtime_option),
+                     "xla_flag", strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup",
+                     (json_int_t)e->warmup, "min_time", e->min_time, "timeout", e->timeout, "echo",
+                     e->echo, "program", e->program);
 }
 
 static void strings_from(const json_t *array, const char **list)
@@ -442,11 +471,12 @@ bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status 
     json_error_t error;
     *e = (hn_experiment){0};
     if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{so ss ss ss ss s?s so so sI sI sF sF s?o s?o}", "what", &what, "label",
+                       "{so ss ss ss ss ss s?s so so sI sI sF sF s?o s?o}", "what", &what, "label",
                        &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store", &e->store,
-                       "weights", &e->weights, "runtime_option", &options, "xla_flag", &flags,
-                       "steps", &steps, "warmup", &warmup, "min_time", &e->min_time, "timeout",
-                       &e->timeout, "echo", &e->echo, "program", &e->program) != 0)
+                       "device_time", &e->device_time, "weights", &e->weights, "runtime_option",
+                       &options, "xla_flag", &flags, "steps", &steps, "warmup", &warmup, "min_time",
+                       &e->min_time, "timeout", &e->timeout, "echo", &e->echo, "program",
+                       &e->program) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->steps = steps;
     e->warmup = warmup;

@@ -8,7 +8,7 @@
  *                 measure.c, verify.c and selftest.c
  *   feed.c        batches of a model, sent or lying on the device
  *   program.c npy.c arrays.c   a StableHLO text in place of a model
- *   device_time.c slope and profiler  host.c pinning.c  provenance, cores
+ *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
  *
@@ -51,7 +51,7 @@ hn_exit hn_complain(const bn_status *st);
 /* Values of the command line. Lists are comma-separated text as given. */
 typedef struct hn_options {
     const char *model, *variant, *mode, *phase, *batch, *image, *seq, *dtype, *graphs, *layout,
-        *runtime, *in_flight, *optimizer, *dropout, *lengths;
+        *runtime, *in_flight, *optimizer, *dropout, *lengths, *device_time;
     const char *program; /* NULL: models are run */
     const char *input[HN_MAX_PATHS + 1], *outputs[HN_MAX_PATHS + 1], *check[HN_MAX_PATHS + 1];
     double rtol, atol;
@@ -59,9 +59,9 @@ typedef struct hn_options {
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
     const char *weights, *output; /* NULL: not given */
-    int64_t steps, warmup, seed, buckets;
+    int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout;
-    bool verbose, all, help, man, version;
+    bool verbose, all, quick, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
@@ -92,8 +92,9 @@ typedef struct hn_experiment {
     const char *runtime_option[HN_MAX_REPEATS + 1];
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store;
-    const char *weights;   /* file of the initial ones; NULL: by the rule */
-    int64_t steps, warmup; /* at least so many measured; at most so many before */
+    const char *device_time; /* "auto": the profiler where there is one; "slope" */
+    const char *weights;     /* file of the initial ones; NULL: by the rule */
+    int64_t steps, warmup;   /* at least so many measured; at most so many before */
     double min_time, timeout;
     json_t *echo;    /* borrowed: the options as given */
     json_t *program; /* borrowed: what hn_program_request made; NULL: a model is run */
@@ -205,6 +206,11 @@ void hn_session_drop_model(hn_session *s);
 void hn_session_end(hn_session *s);
 /* The runtime's part of the provenance (new reference). */
 json_t *hn_session_describe(const hn_session *s);
+/* Whether a runtime called NAME, or at that path, is the simulated one, as far as a
+ * name tells; a loaded plugin says so itself. */
+bool hn_simulated_name(const char *name);
+/* Whether the session's plugin says that its device is simulated. */
+bool hn_session_simulated(const hn_session *s);
 /* What W asks of its model on the runtime whose plugin is PATH. */
 model_options hn_model_options(const res_experiment *w, const char *path);
 /* The layout that suits the runtime, for --layout auto. */
@@ -258,6 +264,10 @@ BN_MUST_USE bn_code hn_measure(hn_session *s, res_record *record, bn_status *st)
  * meaningful afterwards). Fills RECORD's executions. */
 BN_MUST_USE bn_code hn_measure_executions(hn_session *s, res_record *record, bn_status *st);
 
+/* What the plugin's profiler says of STEPS further steps, for the executions of RECORD;
+ * a profiler that is missing or fails leaves the figures that are there. */
+void hn_measure_profile(hn_session *s, size_t steps, res_record *record);
+
 /* A line through times over repeats: Theil-Sen slope with a bootstrap interval
  * over the rounds. TIME_NS[round * repeats + i] was taken with REPEAT[i]. */
 typedef struct hn_slope {
@@ -274,6 +284,8 @@ int hn_command_table(const hn_options *options);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
 int hn_command_export_weights(const hn_options *options);
+/* bench selftest accuracy, in the parent. */
+int hn_selftest_accuracy(const hn_options *options);
 
 /* Jobs in the worker: read REQUEST, report the result. */
 BN_MUST_USE bn_code hn_job_measure(const json_t *request, bn_status *st);

@@ -140,7 +140,10 @@ static void describe(hn_session *s, res_record *r)
         snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
                  m->layout == MODEL_NHWC ? "nhwc" : "nchw");
     }
-    r->simulated = strcmp(r->experiment.runtime, "sim") == 0;
+    r->simulated = hn_session_simulated(s);
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++)
+        if (mode_execution_at(s->mode, i)->stats.simulated_values == 0)
+            strcpy(r->values, "none");
     hn_host_memory(&now, &peak);
     json_decref(r->provenance);
     r->provenance =

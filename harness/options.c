@@ -94,6 +94,12 @@ static const option_row rows[] = {
      "their times show no trend"},
     {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN, 0,
      "steps dispatched and not awaited; 1 waits for each step (serial)"},
+    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN, 0,
+     "busy wait for each traced node, to emulate a slower front end (PyTorch/XLA: about 17000); "
+     "tables say so"},
+    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN, 0,
+     "auto: what the plugin's profiler says, or where it has none the slope; slope: never the "
+     "profiler"},
     {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST, 0,
      "none; host: host thread on one core, the runtime on the others; all: everything on the "
      "cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a plugin "

@@ -67,7 +67,7 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
         resolve(&r->experiment);
     r->status = outcome->status;
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
-    r->simulated = strcmp(e->what.runtime, "sim") == 0;
+    r->simulated = hn_simulated_name(e->what.runtime);
     json_decref(r->provenance);
     r->provenance = json_pack("{so sO* s{ss}}", "host", hn_host_describe(), "options", e->echo,
                               "runtime", "label", e->label);

@@ -39,6 +39,21 @@ model_layout hn_layout_for_runtime(const char *runtime, const char *path)
     return habit ? habit->layout : MODEL_NHWC;
 }
 
+bool hn_simulated_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return strcmp(name, "sim") == 0 || strcmp(slash ? slash + 1 : name, "libpjrt_sim.so") == 0;
+}
+
+bool hn_session_simulated(const hn_session *s)
+{
+    const rt_plugin_info *info = rt_plugin_describe(s->plugin);
+    for (size_t i = 0; i < info->attribute_count; i++)
+        if (strcmp(info->attributes[i].name, "simulated") == 0)
+            return info->attributes[i].integer != 0;
+    return false;
+}
+
 /* ---- runtime ------------------------------------------------------------------- */
 
 /* Options of the user, and the habit's unless the user gave one of that name. */
@@ -195,6 +210,7 @@ bn_code hn_session_model(hn_session *s, const hn_session_options *o, bn_status *
                         .in_flight = w->in_flight,
                         .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
                         .precision = o->precision,
+                        .trace_cost_ns = (uint64_t)w->trace_cost_ns,
                         .compile = {.flags = e->xla_flag, .flag_count = flags}};
     hn_report_progress("preparing", 0, 0);
     bn_code code = model_new(w->model, &network, &s->instance, st);

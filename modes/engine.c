@@ -90,6 +90,8 @@ static char *make_salt(const mode_options *options)
 static bn_code engine_begin(mode *m, bn_status *st)
 {
     m->trace = tg_trace_new();
+    if (m->trace)
+        tg_trace_set_node_cost(m->trace, m->options.trace_cost_ns);
     m->cache_slots = 1;
     while (m->cache_slots < m->options.cache_entries * 2)
         m->cache_slots *= 2;

@@ -49,6 +49,7 @@ typedef struct mode_options {
     size_t cache_entries;   /* executables kept in memory; 0: 1024 */
     const char *cache_dir;  /* folder of serialized executables, or NULL */
     tg_precision precision; /* of matrix products and convolutions */
+    uint64_t trace_cost_ns; /* busy wait for each traced node: a slower front end, emulated */
     rt_compile_options compile;
 } mode_options;
 

@@ -147,12 +147,23 @@ static void row_begin(mode_row_figures *row, const mode_program *program)
     rt_executable_describe(program->executable, &row->view.stats);
 }
 
+/* A row of several programs computes values only if all of them do. */
+static void note_values(mode_row_figures *row, const mode_program *program)
+{
+    rt_executable_stats stats;
+    rt_executable_describe(program->executable, &stats);
+    if (stats.simulated_values == 0)
+        row->view.stats.simulated_values = 0;
+}
+
 static void row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
                     uint64_t lower_ns, uint64_t compile_ns, bool from_disk)
 {
     mode_execution *view = &row->view;
     if (!row->program)
         row_begin(row, program);
+    else
+        note_values(row, program);
     tg_graph_cost cost;
     tg_graph_measure(graph, &cost);
     view->argument_count = program->input_count;

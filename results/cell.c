@@ -19,6 +19,8 @@ unsigned res_setup_difference(const res_experiment *a, const res_experiment *b)
     mask |= strcmp(a->dtype, b->dtype) != 0 ? RES_SETUP_DTYPE : 0;
     mask |= strcmp(a->layout, b->layout) != 0 ? RES_SETUP_LAYOUT : 0;
     mask |= a->in_flight != b->in_flight ? RES_SETUP_IN_FLIGHT : 0;
+    mask |= strcmp(a->settings, b->settings) != 0 ? RES_SETUP_SETTINGS : 0;
+    mask |= a->trace_cost_ns != b->trace_cost_ns ? RES_SETUP_TRACE_COST : 0;
     return mask;
 }
 
@@ -85,5 +87,13 @@ void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *ou
             bn_text_puts(out, "serial");
         else
             bn_text_printf(out, "%d in flight", experiment->in_flight);
+    }
+    if ((mask & RES_SETUP_SETTINGS) && experiment->settings[0] != '\0') {
+        separate(out, start);
+        bn_text_puts(out, experiment->settings);
+    }
+    if ((mask & RES_SETUP_TRACE_COST) && experiment->trace_cost_ns > 0) {
+        separate(out, start);
+        bn_text_printf(out, "emulated front end of %d ns a node", experiment->trace_cost_ns);
     }
 }

@@ -29,6 +29,8 @@ const res_field res_experiment_fields[] = {
     FIELD(res_experiment, layout, RES_KIND_TEXT),
     FIELD(res_experiment, runtime, RES_KIND_TEXT),
     FIELD(res_experiment, in_flight, RES_KIND_INT),
+    FIELD(res_experiment, settings, RES_KIND_TEXT),
+    FIELD(res_experiment, trace_cost_ns, RES_KIND_INT),
     FIELD(res_experiment, seed, RES_KIND_U64),
     {NULL, RES_KIND_TEXT, 0, 0},
 };
@@ -39,6 +41,9 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, device_ns, RES_KIND_REAL),
     FIELD(res_execution, device_low_ns, RES_KIND_REAL),
     FIELD(res_execution, device_high_ns, RES_KIND_REAL),
+    FIELD(res_execution, overhead_ns, RES_KIND_REAL),
+    FIELD(res_execution, overhead_low_ns, RES_KIND_REAL),
+    FIELD(res_execution, overhead_high_ns, RES_KIND_REAL),
     {"device_time_source", RES_KIND_SOURCE, offsetof(res_execution, device_source),
      sizeof(bn_device_time_source)},
     FIELD(res_execution, device_note, RES_KIND_TEXT),

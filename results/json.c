@@ -176,6 +176,7 @@ json_t *res_record_to_json(const res_record *record)
     if (record->status != BN_OK)
         json_object_set_new(object, "message", res_json_text(record->message));
     json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "values", json_string(record->values));
     json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
     json_object_set_new(object, "warmup",
                         json_pack("{s:I, s:b}", "steps", (json_int_t)record->warmup_count,

@@ -76,6 +76,7 @@ res_record *res_record_new(void)
         return NULL;
     }
     record->loss = (double)NAN;
+    strcpy(record->values, "computed");
     make_id(record->id);
     return record;
 }
@@ -139,6 +140,7 @@ bn_code res_record_reserve_executions(res_record *record, size_t executions, bn_
     for (size_t i = 0; i < executions; i++) {
         res_execution *row = &rows[i];
         row->device_ns = row->device_low_ns = row->device_high_ns = (double)NAN;
+        row->overhead_ns = row->overhead_low_ns = row->overhead_high_ns = (double)NAN;
         row->argument_bytes = row->result_bytes = row->temp_bytes = row->code_bytes = -1;
     }
     free_executions(record);
@@ -167,6 +169,9 @@ res_interval res_execution_overhead(const res_execution *execution)
     res_interval overhead = {(double)NAN, (double)NAN, (double)NAN};
     if (execution->device_source == BN_DEVICE_TIME_UNAVAILABLE || !isfinite(execution->device_ns))
         return overhead;
+    if (isfinite(execution->overhead_ns))
+        return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
+                              execution->overhead_high_ns};
     /* Two independent estimates: their half-widths add in quadrature. */
     res_interval pjrt = res_median_interval(execution->pjrt_ns, execution->pjrt_count);
     double half = hypot((pjrt.high - pjrt.low) / 2,

@@ -14,7 +14,7 @@
 #include "runtime/ledger.h"
 
 #define RES_TEXT           64
-#define RES_SCHEMA_VERSION 2
+#define RES_SCHEMA_VERSION 3
 
 /* What was asked for: with the runtime's sha256 it is the experiment's identity. */
 typedef struct res_experiment {
@@ -35,6 +35,8 @@ typedef struct res_experiment {
     char layout[16];    /* "nhwc", "nchw" */
     char runtime[256];  /* name or path as the user gave it */
     int in_flight;      /* 1 is the serial regime */
+    char settings[256]; /* of runtime and compiler, as given: "preset=tpu-v4 jitter=0.1" */
+    int trace_cost_ns;  /* added to each traced node: an emulated front end; 0: none */
     uint64_t seed;
 } res_experiment;
 
@@ -57,6 +59,9 @@ typedef struct res_execution {
     size_t pjrt_count;
     /* Device time of one execution; NaN when the source is unavailable. */
     double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
+    /* PJRT time less device time of the same execution, where the source tells the
+     * device time of each; NaN else (res_execution_overhead then takes medians). */
+    double overhead_ns, overhead_low_ns, overhead_high_ns;
     bn_device_time_source device_source;
     char device_note[128]; /* why it is unavailable or limited, else "" */
 } res_execution;
@@ -72,7 +77,8 @@ typedef struct res_record {
     char id[RES_TEXT];  /* unique: UTC time, host, process, a counter */
     bn_code status;     /* BN_OK, or the class of the failure */
     char message[1024]; /* of the failure */
-    bool simulated;
+    bool simulated;     /* the device is: its times are modelled */
+    char values[16]; /* "computed"; "none": a simulated device computed none, results are zeros */
     /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
@@ -162,6 +168,10 @@ res_interval res_median_interval(const uint64_t *values, size_t count);
 res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
 /* exp of the mean log of the positive finite values; *COVERED how many. */
 double res_geometric_mean(const double *values, size_t count, size_t *covered);
+
+/* An execution's PJRT time less device time and about its 95 % interval; NaN when either is
+ * unknown. */
+res_interval res_execution_overhead(const res_execution *execution);
 
 /* ---- tables ------------------------------------------------------------ */
 

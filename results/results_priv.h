@@ -48,9 +48,6 @@ void res_part_series(const res_record *record, const bn_part *parts, size_t part
                      uint64_t *series);
 /* Median PJRT time of one execution, NaN without samples. */
 double res_execution_pjrt_ns(const res_execution *execution);
-/* PJRT time less device time and about its 95 % interval; NaN when either is
- * unknown. */
-res_interval res_execution_overhead(const res_execution *execution);
 
 /* Arithmetic mean, NaN for none (stats.c). */
 double res_mean(const uint64_t *values, size_t count);

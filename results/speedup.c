@@ -83,6 +83,8 @@ static int row_order(const void *a, const void *b)
         strcmp(l->dtype, r->dtype),
         strcmp(l->layout, r->layout),
         l->in_flight - r->in_flight,
+        strcmp(l->settings, r->settings),
+        l->trace_cost_ns - r->trace_cost_ns,
         mode_rank(l->mode) - mode_rank(r->mode),
         strcmp(l->mode, r->mode),
         l->graphs - r->graphs,

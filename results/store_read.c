@@ -387,6 +387,7 @@ static void get_root(reader *r, res_record *record)
     get_text(r, r->file, "status", status, sizeof status);
     get_text(r, r->file, "message", record->message, sizeof record->message);
     get_bool(r, r->file, "simulated", &record->simulated);
+    get_text(r, r->file, "values", record->values, sizeof record->values);
     get_real(r, r->file, "loss", &record->loss);
     record->status = bn_code_from_name(status);
     if (r->code == BN_OK && record->status == BN_CODE_COUNT)

@@ -1,9 +1,10 @@
 /*
  * store_write.c - a record as an HDF5 image in memory.
  *
- * The layout (schema 1), readable with h5dump and h5py:
+ * The layout (schema 3), readable with h5dump and h5py:
  *
- *   /                  attributes schema, id, status, message, simulated, loss
+ *   /                  attributes schema, id, status, message, simulated,
+ *                      values, loss
  *   /experiment        an attribute per member: model, variant, phase, ...
  *   /warmup            attribute stationary
  *   /warmup/wall_ns    (W) wall time of each step before the measured ones
@@ -167,6 +168,7 @@ static void put_root(writer *w, const res_record *record)
     put_text(w, w->file, "status", bn_code_name(record->status));
     put_text(w, w->file, "message", record->message);
     put_bool(w, w->file, "simulated", record->simulated);
+    put_text(w, w->file, "values", record->values);
     put_scalar(w, w->file, "loss", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &record->loss);
     hid_t group = group_begin(w, w->file, "experiment");
     put_fields(w, group, res_experiment_fields, &record->experiment);

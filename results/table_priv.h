@@ -92,9 +92,11 @@ typedef enum res_setup_bit {
     RES_SETUP_OPTIMIZER = 128,
     RES_SETUP_DROPOUT = 256,
     RES_SETUP_INPUT = 512,
-    RES_SETUP_LENGTHS = 1024
+    RES_SETUP_LENGTHS = 1024,
+    RES_SETUP_SETTINGS = 2048,
+    RES_SETUP_TRACE_COST = 4096
 } res_setup_bit;
-#define RES_SETUP_ALL 2047u
+#define RES_SETUP_ALL 8191u
 
 /* Members in which A and B differ. */
 unsigned res_setup_difference(const res_experiment *a, const res_experiment *b);

@@ -54,6 +54,8 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     bn_text_printf(&line, "%s%s", experiment->runtime, record->simulated ? " (simulated)" : "");
     if (sha256[0] != '\0')
         bn_text_printf(&line, ", sha256 %.12s", sha256);
+    if (strcmp(record->values, "none") == 0)
+        bn_text_puts(&line, ", values: none (results are zeros)");
     if (line.data)
         put_line(out, format, "runtime", line.data);
 

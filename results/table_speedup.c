@@ -237,6 +237,9 @@ static void set_identity(json_t *object, const res_record *record)
     json_object_set_new(object, "dtype", res_json_text(experiment->dtype));
     json_object_set_new(object, "layout", res_json_text(experiment->layout));
     json_object_set_new(object, "in_flight", json_integer(experiment->in_flight));
+    json_object_set_new(object, "settings", res_json_text(experiment->settings));
+    json_object_set_new(object, "trace_cost_ns", json_integer(experiment->trace_cost_ns));
+    json_object_set_new(object, "values", json_string(record->values));
     json_object_set_new(object, "id", res_json_text(record->id));
     json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
     json_object_set_new(object, "message", res_json_text(record->message));
@@ -305,6 +308,9 @@ static const char *const csv_columns[] = {
     "dtype",
     "layout",
     "in_flight",
+    "settings",
+    "trace_cost_ns",
+    "values",
     "mode",
     "graphs",
     "id",

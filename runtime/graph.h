@@ -140,6 +140,9 @@ typedef struct tg_hooks {
 tg_trace *tg_trace_new(void);
 void tg_trace_free(tg_trace *trace); /* NULL allowed */
 void tg_trace_set_hooks(tg_trace *trace, const tg_hooks *hooks);
+/* From now on each node of the trace costs NS nanoseconds more, spent in a busy wait:
+ * what a slower front end would be like. 0, the default, costs nothing. */
+void tg_trace_set_node_cost(tg_trace *trace, uint64_t ns);
 
 typedef enum tg_precision {
     TG_PRECISION_DEFAULT,

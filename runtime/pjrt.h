@@ -190,6 +190,8 @@ BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, siz
 typedef struct rt_executable_stats {
     int64_t code_bytes, argument_bytes, result_bytes, alias_bytes, temp_bytes, peak_bytes;
     double flops, bytes_accessed, optimal_seconds;
+    /* What a simulated device says: 1 results are computed, 0 they are zeros. */
+    double simulated_values;
 } rt_executable_stats;
 void rt_executable_describe(const rt_executable *executable, rt_executable_stats *stats);
 

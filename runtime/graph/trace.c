@@ -218,6 +218,11 @@ void tg_trace_set_hooks(tg_trace *t, const tg_hooks *hooks)
     t->hooks = *hooks;
 }
 
+void tg_trace_set_node_cost(tg_trace *t, uint64_t ns)
+{
+    t->node_cost_ns = ns;
+}
+
 void tg_trace_set_precision(tg_trace *t, tg_precision precision)
 {
     t->precision = precision;
@@ -317,6 +322,13 @@ void tg_scope_write(const tg_scope *scope, bn_text *out)
 /* ---- appending -------------------------------------------------------------- */
 
 /* A node with room for its operands and results, appended but not yet typed. */
+/* A front end that costs more than ours, emulated. */
+static void wait_busily(uint64_t ns)
+{
+    for (uint64_t end = bn_now_ns() + ns; bn_now_ns() < end;)
+        continue;
+}
+
 static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes, size_t operands)
 {
     size_t results = (size_t)op->results;
@@ -354,6 +366,8 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
                                 .result = (uint8_t)i,
                                 .node = node};
     t->nodes[t->node_count++] = node;
+    if (t->node_cost_ns)
+        wait_busily(t->node_cost_ns);
     return node;
 }
 

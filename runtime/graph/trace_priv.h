@@ -23,6 +23,7 @@ struct tg_trace {
     bn_status status;
     tg_tensor poison;
     tg_hooks hooks;
+    uint64_t node_cost_ns; /* busy wait for each node */
     tg_precision precision;
     tg_phase phase;
     tg_hash hash;      /* of all records but those still on the page */

@@ -193,6 +193,8 @@ static void cost_describe(const rt_executable *executable, rt_executable_stats *
             stats->bytes_accessed = value_real(value);
         else if (name_is(value, "optimal_seconds"))
             stats->optimal_seconds = value_real(value);
+        else if (name_is(value, "simulated values"))
+            stats->simulated_values = value_real(value);
     }
 }
 
@@ -208,6 +210,7 @@ void rt_executable_describe(const rt_executable *executable, rt_executable_stats
         .flops = -1,
         .bytes_accessed = -1,
         .optimal_seconds = -1,
+        .simulated_values = -1,
     };
     memory_describe(executable, stats);
     cost_describe(executable, stats);

@@ -1,0 +1,342 @@
+/*
+ * sim_priv.h - the objects behind the plugin's handles, and who may touch what.
+ *
+ * The device's time is a schedule: when an execution is submitted, its start and end
+ * follow from what is queued before it and from the model, so its event knows at once
+ * when it will fire, and whoever waits sleeps and then spins until then. No thread has
+ * to wake up in time for a time to be right. A device's thread does the rest: it
+ * computes values, in order of submission, and calls back for events. Where values
+ * took longer than the model says, the event fires when they are there, and the report
+ * counts it as late.
+ *
+ * One lock a client guards schedules, queues, counters and the profile. Events,
+ * executables and memory are counted references.
+ */
+#ifndef BENCH_RUNTIME_SIM_PRIV_H
+#define BENCH_RUNTIME_SIM_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/sim/config.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include "pjrt_c_api.h"
+#pragma GCC diagnostic pop
+
+#define SIM_NEVER UINT64_MAX
+
+/* ---- errors (error.c) ------------------------------------------------------------------ */
+
+struct PJRT_Error {
+    sim_code code;
+    char message[512];
+};
+
+/* NULL for SIM_OK. */
+PJRT_Error *sim_error_new(const sim_status *st);
+PJRT_Error *sim_error(sim_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- time (clock.c) ---------------------------------------------------------------------- */
+
+uint64_t sim_now_ns(void);
+/* Sleeps, and spins for the last part; returns the time it returned at. */
+uint64_t sim_wait_until(uint64_t deadline_ns);
+uint64_t sim_us_to_ns(double us);
+
+/* Seeded draws: the same configuration gives the same sequence. */
+typedef struct sim_random {
+    uint64_t state;
+} sim_random;
+double sim_random_uniform(sim_random *random); /* in [0, 1) */
+double sim_random_normal(sim_random *random);
+
+/* How late waits and calls ended, against their schedule. */
+typedef struct sim_lateness {
+    uint32_t *ns; /* the first SIM_LATENESS_KEPT ones; NULL: not asked for */
+    size_t kept;
+    uint64_t count, over_5us;
+} sim_lateness;
+#define SIM_LATENESS_KEPT 65536
+void sim_lateness_add(sim_lateness *lateness, uint64_t late_ns);
+
+/* ---- events (event.c) --------------------------------------------------------------------- */
+
+typedef struct sim_callback {
+    PJRT_Event_OnReadyCallback call;
+    void *argument;
+    struct sim_done *done;
+    struct sim_callback *next;
+} sim_callback;
+
+/* The end of something on a device, shared by all that wait for it. Fields change under
+ * the client's lock until SETTLED, and not after. */
+typedef struct sim_done {
+    atomic_int references;
+    PJRT_Client *client;
+    atomic_bool settled; /* READY_NS and ERROR are final */
+    uint64_t device_ns;  /* the device is done with it */
+    uint64_t ready_ns;   /* the host sees it */
+    sim_status error;
+} sim_done;
+
+struct PJRT_Event {
+    sim_done *done;
+};
+
+sim_done *sim_done_new(PJRT_Client *client, uint64_t device_ns, uint64_t ready_ns);
+sim_done *sim_done_retain(sim_done *done);
+void sim_done_release(sim_done *done);     /* NULL allowed */
+PJRT_Event *sim_event_new(sim_done *done); /* takes a reference of its own */
+/* Waits as an event's Await does. */
+void sim_done_await(sim_done *done);
+
+/* ---- memory and buffers (buffer.c) ----------------------------------------------------------- */
+
+/* A piece of a device's memory. DATA is NULL while nobody computed it: zeros. */
+typedef struct sim_memory {
+    atomic_int references;
+    PJRT_Device *device;
+    int64_t bytes;
+    uintptr_t address; /* in the simulated device */
+    unsigned char *data;
+    bool valueless; /* came from a program whose values were not computed */
+} sim_memory;
+
+/* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed beside them,
+ * do not fit. Under the lock. */
+sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
+                         const char *what, sim_status *st);
+sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes); /* under the lock */
+sim_memory *sim_memory_retain(sim_memory *memory);
+void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
+
+struct PJRT_Buffer {
+    sim_type type;
+    PJRT_Device *device;
+    sim_memory *memory; /* NULL once donated or deleted */
+    sim_done *done;     /* its contents are there */
+};
+
+PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
+                            sim_done *done);
+void sim_buffer_free(PJRT_Buffer *buffer);
+PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
+
+/* ---- programs (executable.c) -------------------------------------------------------------------
+ */
+
+struct PJRT_Executable {
+    atomic_int references;
+    sim_program *program;
+    sim_cost cost;
+    char *text;
+    size_t text_bytes;
+    char fingerprint[17];
+    double device_us; /* by the model, or as stated */
+    bool evaluates;   /* its values are computed */
+    PJRT_NamedValue costs[6];
+    PJRT_Buffer_Type *result_types;
+    int64_t *result_dims;
+    size_t *result_ranks;
+    const char **memory_kinds;
+    size_t *memory_kind_sizes;
+    int64_t argument_bytes, result_bytes, alias_bytes;
+};
+
+struct PJRT_LoadedExecutable {
+    PJRT_Executable *executable;
+    PJRT_Device *device;
+    bool deleted;
+};
+
+void sim_executable_release(PJRT_Executable *executable);
+PJRT_Executable *sim_executable_retain(PJRT_Executable *executable);
+
+/* ---- devices (device.c)
+ * -------------------------------------------------------------------------- */
+
+/* What the device's thread has to do, in order. */
+typedef struct sim_work {
+    PJRT_Executable *executable; /* NULL: a copy to the host */
+    sim_memory **arguments, **results;
+    size_t argument_count, result_count;
+    bool wrong; /* a number is to be wrong */
+    void *to;   /* copy: where to */
+    sim_memory *from;
+    sim_done *done;
+    struct sim_work *next;
+} sim_work;
+
+struct PJRT_Memory {
+    int id;
+    PJRT_Device *device;
+    char text[64];
+};
+
+struct PJRT_DeviceDescription {
+    int id;
+    char kind[64], text[96];
+    PJRT_NamedValue attributes[3];
+};
+
+struct PJRT_Device {
+    PJRT_Client *client;
+    PJRT_DeviceDescription description;
+    PJRT_Memory memory;
+    PJRT_Memory *memories[1];
+    /* The schedule: when the device, and each direction of its transfers, is free. */
+    uint64_t free_ns, to_device_free_ns, to_host_free_ns;
+    uint64_t executions;
+    sim_random random;
+    int64_t bytes_in_use, peak_bytes;
+    uintptr_t next_address;
+    /* The thread. */
+    pthread_t thread;
+    pthread_cond_t wake;
+    bool started, stop;
+    sim_work *first, *last;
+    sim_callback *callbacks; /* in order of time */
+};
+
+struct PJRT_Client {
+    sim_config config;
+    pthread_mutex_t lock;
+    pthread_cond_t settled;
+    PJRT_Device *devices[64];
+    PJRT_Memory *memories[64];
+    char platform_version[128];
+    atomic_uint_fast64_t calls[SIM_AT_COUNT]; /* of each place where faults happen */
+    uint64_t late_values;
+    sim_lateness await_late, execute_late;
+};
+
+bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id);
+void sim_device_stop(PJRT_Device *device);
+/* Queues WORK, which the device then owns. Under the lock. */
+void sim_device_submit(PJRT_Device *device, sim_work *work);
+/* Has CALLBACK called when its event fires. Under the lock. */
+void sim_device_call_back(PJRT_Device *device, sim_callback *callback);
+void sim_work_free(sim_work *work);
+
+/* An execution of DEVICE_US usual microseconds that is submitted at SUBMIT_NS and needs
+ * what is there at INPUTS_NS: its start and end on the device, with the disturbances of
+ * the configuration. Under the lock. */
+typedef struct sim_span {
+    uint64_t start_ns, end_ns;
+} sim_span;
+sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t submit_ns,
+                             uint64_t inputs_ns);
+/* A transfer of BYTES; FREE_NS is the direction's. Returns its end. Under the lock. */
+uint64_t sim_transfer_schedule(PJRT_Client *client, uint64_t *free_ns, uint64_t from_ns,
+                               int64_t bytes, double gbps);
+
+/* ---- faults
+ * ---------------------------------------------------------------------------------------- */
+
+/* The fault that this call at AT meets; a hang or an abort happens here. */
+const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at);
+
+/* ---- profiler (profiler.c)
+ * --------------------------------------------------------------------------- */
+
+extern PJRT_Extension_Base *sim_profiler_extension;
+/* Notes an execution while a profile is taken. Thread-safe. */
+void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span);
+
+/* ---- the plugin's entries
+ * ------------------------------------------------------------------------------ */
+
+/* ENTRY(sim_Buffer_Destroy, PJRT_Buffer_Destroy) defines the function for the table. */
+#define SIM_ENTRY(name) PJRT_Error *sim_##name(PJRT_##name##_Args *args)
+
+#define SIM_ENTRIES(X)                                                                             \
+    X(Error_GetCode)                                                                               \
+    X(Plugin_Initialize)                                                                           \
+    X(Plugin_Attributes)                                                                           \
+    X(Event_Destroy)                                                                               \
+    X(Event_IsReady)                                                                               \
+    X(Event_Error)                                                                                 \
+    X(Event_Await)                                                                                 \
+    X(Event_OnReady)                                                                               \
+    X(Client_Create)                                                                               \
+    X(Client_Destroy)                                                                              \
+    X(Client_PlatformName)                                                                         \
+    X(Client_ProcessIndex)                                                                         \
+    X(Client_PlatformVersion)                                                                      \
+    X(Client_Devices)                                                                              \
+    X(Client_AddressableDevices)                                                                   \
+    X(Client_LookupDevice)                                                                         \
+    X(Client_LookupAddressableDevice)                                                              \
+    X(Client_AddressableMemories)                                                                  \
+    X(Client_Compile)                                                                              \
+    X(Client_DefaultDeviceAssignment)                                                              \
+    X(Client_BufferFromHostBuffer)                                                                 \
+    X(DeviceDescription_Id)                                                                        \
+    X(DeviceDescription_ProcessIndex)                                                              \
+    X(DeviceDescription_Attributes)                                                                \
+    X(DeviceDescription_Kind)                                                                      \
+    X(DeviceDescription_DebugString)                                                               \
+    X(DeviceDescription_ToString)                                                                  \
+    X(Device_GetDescription)                                                                       \
+    X(Device_IsAddressable)                                                                        \
+    X(Device_LocalHardwareId)                                                                      \
+    X(Device_AddressableMemories)                                                                  \
+    X(Device_DefaultMemory)                                                                        \
+    X(Device_MemoryStats)                                                                          \
+    X(Memory_Id)                                                                                   \
+    X(Memory_Kind)                                                                                 \
+    X(Memory_Kind_Id)                                                                              \
+    X(Memory_DebugString)                                                                          \
+    X(Memory_ToString)                                                                             \
+    X(Memory_AddressableByDevices)                                                                 \
+    X(Executable_Destroy)                                                                          \
+    X(Executable_Name)                                                                             \
+    X(Executable_NumReplicas)                                                                      \
+    X(Executable_NumPartitions)                                                                    \
+    X(Executable_NumOutputs)                                                                       \
+    X(Executable_SizeOfGeneratedCodeInBytes)                                                       \
+    X(Executable_GetCostAnalysis)                                                                  \
+    X(Executable_OutputMemoryKinds)                                                                \
+    X(Executable_OptimizedProgram)                                                                 \
+    X(Executable_Serialize)                                                                        \
+    X(Executable_OutputElementTypes)                                                               \
+    X(Executable_OutputDimensions)                                                                 \
+    X(Executable_Fingerprint)                                                                      \
+    X(Executable_GetCompiledMemoryStats)                                                           \
+    X(Executable_DeserializeAndLoad)                                                               \
+    X(LoadedExecutable_Destroy)                                                                    \
+    X(LoadedExecutable_GetExecutable)                                                              \
+    X(LoadedExecutable_AddressableDevices)                                                         \
+    X(LoadedExecutable_Delete)                                                                     \
+    X(LoadedExecutable_IsDeleted)                                                                  \
+    X(LoadedExecutable_Execute)                                                                    \
+    X(LoadedExecutable_Fingerprint)                                                                \
+    X(Buffer_Destroy)                                                                              \
+    X(Buffer_ElementType)                                                                          \
+    X(Buffer_Dimensions)                                                                           \
+    X(Buffer_UnpaddedDimensions)                                                                   \
+    X(Buffer_DynamicDimensionIndices)                                                              \
+    X(Buffer_OnDeviceSizeInBytes)                                                                  \
+    X(Buffer_Device)                                                                               \
+    X(Buffer_Memory)                                                                               \
+    X(Buffer_Delete)                                                                               \
+    X(Buffer_IsDeleted)                                                                            \
+    X(Buffer_ToHostBuffer)                                                                         \
+    X(Buffer_IsOnCpu)                                                                              \
+    X(Buffer_ReadyEvent)                                                                           \
+    X(Buffer_UnsafePointer)
+
+#define X(name) SIM_ENTRY(name);
+SIM_ENTRIES(X)
+#undef X
+void sim_Error_Destroy(PJRT_Error_Destroy_Args *args);
+void sim_Error_Message(PJRT_Error_Message_Args *args);
+
+/* A property for lists of named values. */
+#define SIM_NAMED(text, kind, size)                                                                \
+    .struct_size = PJRT_NamedValue_STRUCT_SIZE, .name = text, .name_size = sizeof text - 1,        \
+    .type = PJRT_NamedValue_##kind, .value_size = size
+
+#endif
