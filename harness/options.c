@@ -121,6 +121,8 @@ static const option_row rows[] = {
      "names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", TEXT, AT(output), NULL, EXPORT, 0,
      "safetensors file that export-weights writes; one that is there is never overwritten"},
+    {"quick", NULL, FLAG, AT(quick), NULL, SELFTEST, 0,
+     "fewer cells, fewer trials: less than a minute"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},

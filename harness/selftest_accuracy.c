@@ -300,7 +300,10 @@ static void put(json_t *row, const char *format, ...)
 
 static void put_pair(json_t *row, double truth, double got)
 {
-    put(row, "%.1f", truth);
+    if (isnan(truth))
+        put(row, "-");
+    else
+        put(row, "%.1f", truth);
     if (isnan(got))
         put(row, "-");
     else

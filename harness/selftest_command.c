@@ -251,6 +251,8 @@ static bn_code prepare(selftest_state *t, hn_experiment **list, size_t *count, b
 
 int hn_command_selftest(const hn_options *options, const char *what)
 {
+    if (strcmp(what, "accuracy") == 0)
+        return hn_selftest_accuracy(options);
     bn_status st = {.code = BN_OK};
     selftest_state t = {.options = options, .all = json_array()};
     hn_experiment *list = NULL;

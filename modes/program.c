@@ -6,6 +6,7 @@
  * entry unused for longest goes. Removal rebuilds the table, which is fine
  * because it happens only beside a compile.
  */
+#define _GNU_SOURCE
 #include "modes/mode_priv.h"
 
 #include <ctype.h>
@@ -239,6 +240,22 @@ static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_statu
     return BN_OK;
 }
 
+/* The name behind the first "module @" of a text that others wrote, which profilers
+ * show; NAME stays as it is without one. */
+static void read_module_name(const char *text, size_t length, char name[80])
+{
+    static const char mark[] = "module @";
+    const char *at = memmem(text, length, mark, sizeof mark - 1);
+    if (!at)
+        return;
+    at += sizeof mark - 1;
+    size_t room = (size_t)(text + length - at), used = 0;
+    while (used < room && used < 79 && (isalnum((unsigned char)at[used]) || at[used] == '_'))
+        used++;
+    memcpy(name, at, used);
+    name[used] = '\0';
+}
+
 bn_code mode_program_from_text(mode *m, const char *label, const char *text, size_t length,
                                size_t inputs, mode_program **program, bn_status *st)
 {
@@ -266,6 +283,7 @@ bn_code mode_program_from_text(mode *m, const char *label, const char *text, siz
         row->view.text_bytes = (int64_t)length;
         row->view.compile_ns = from_disk ? 0 : bn_now_ns() - start;
         row->view.from_disk = from_disk;
+        read_module_name(p->text, p->text_length, row->view.module);
         row->view.flops = row->view.stats.flops > 0 ? row->view.stats.flops : 0;
         row->view.bytes = row->view.stats.bytes_accessed > 0 ? row->view.stats.bytes_accessed : 0;
     }
