@@ -47,7 +47,7 @@ static const setting settings[] = {
     {"device_us", REAL, AT(device_us), 0, -1, 1e9,
      "device time of each execution; -1: by the model"},
     {"stated", STATED, 0, 0, 0, 0,
-     "device times of modules by name, module:us;module:us, * ends a name's beginning"},
+     "times of modules by name, module:device_us[:overhead_us];..., * ends a name's beginning"},
     {"f64_gflops", RATE_AT(f64_gflops), "products and convolutions, f64"},
     {"f32_gflops", RATE_AT(f32_gflops), "products and convolutions, f32"},
     {"f16_gflops", RATE_AT(f16_gflops), "products and convolutions, bf16 and f16"},
@@ -157,9 +157,14 @@ static sim_code set_stated(sim_config *config, const char *value, sim_status *st
             return sim_fail(st, SIM_INVALID_ARGUMENT, "stated: too long");
         memcpy(item, value, length);
         item[length] = '\0';
-        if (sscanf(item, "%95[^:]:%lf%n", one.module, &one.device_us, &used) != 2 || item[used] ||
-            !(one.device_us >= 0 && one.device_us <= 1e9))
-            return sim_fail(st, SIM_INVALID_ARGUMENT, "stated=%s: wants module:microseconds", item);
+        one.overhead_us = -1;
+        int found = sscanf(item, "%95[^:]:%lf%n:%lf%n", one.module, &one.device_us, &used,
+                           &one.overhead_us, &used);
+        if (found < 2 || item[used] || !(one.device_us >= 0 && one.device_us <= 1e9) ||
+            !(one.overhead_us >= -1 && one.overhead_us <= 1e9))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "stated=%s: wants module:device_us or module:device_us:overhead_us",
+                            item);
         config->stated[config->stated_count++] = one;
         value += length + (value[length] == ';');
     }

@@ -158,18 +158,22 @@ static bool fill_results(PJRT_Executable *x)
     return true;
 }
 
-/* What is stated for the module, or the model's. */
-static double device_us_of(const sim_config *config, const PJRT_Executable *x)
+/* What is stated for the module, or the model's time and the configured overheads. */
+static void set_times(const sim_config *config, PJRT_Executable *x)
 {
+    x->overhead_us = -1;
+    x->device_us = config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
     for (size_t i = 0; i < config->stated_count; i++) {
         const sim_stated *s = &config->stated[i];
         size_t length = strlen(s->module);
         bool open = length > 0 && s->module[length - 1] == '*';
         if (open ? strncmp(s->module, x->program->name, length - 1) == 0
-                 : strcmp(s->module, x->program->name) == 0)
-            return s->device_us;
+                 : strcmp(s->module, x->program->name) == 0) {
+            x->device_us = s->device_us;
+            x->overhead_us = s->overhead_us;
+            return;
+        }
     }
-    return config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
 }
 
 static void fill_costs(PJRT_Executable *x)
@@ -196,7 +200,7 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, si
     if (code != SIM_OK)
         return code;
     fingerprint(x);
-    x->device_us = device_us_of(config, x);
+    set_times(config, x);
     x->evaluates = strcmp(config->values, "none") != 0 &&
                    x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&
                    sim_program_can_evaluate(x->program, &unused) == SIM_OK;
