@@ -27,6 +27,9 @@ static const command_row commands[] = {
     {"selftest", "bench selftest host-cost",
      "the host's own cost of a step beside the plugin's Execute call, judged by limits",
      HN_CMD_SELFTEST, "host-cost"},
+    {"replay", "bench replay resnet50|models",
+     "published cases on the simulated runtime, published and replayed values side by side",
+     HN_CMD_REPLAY, "resnet50|models"},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
@@ -107,6 +110,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_list(o, what);
     case HN_CMD_SELFTEST:
         return hn_command_selftest(o, what);
+    case HN_CMD_REPLAY:
+        return hn_command_replay(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
     default:

@@ -29,8 +29,9 @@ enum {
     TABLE = HN_CMD_TABLE,
     LIST = HN_CMD_LIST,
     SELFTEST = HN_CMD_SELFTEST,
+    REPLAY = HN_CMD_REPLAY,
     EXPORT = HN_CMD_EXPORT_WEIGHTS,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT | REPLAY
 };
 
 static const option_row rows[] = {
@@ -106,14 +107,14 @@ static const option_row rows[] = {
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
     {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
-    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE, 0,
+    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY, 0,
      "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
      "folder of golden values; by default those that come with bench"},
     {"all", NULL, FLAG, AT(all), NULL, VERIFY, 0, "every entry of the golden folder"},
     {"format", "FORMAT", TEXT, AT(format), "text", ALL, 0,
      "text, md, csv or json (json: records on standard output, all else on standard error)"},
-    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST, 0,
+    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY, 0,
      "give an experiment up after so long; 0 never"},
     {"seed", "N", NUMBER, AT(seed), "1", RUN | EXPORT, 0, "of weights and inputs"},
     {"weights", "FILE", TEXT, AT(weights), NULL, RUN, 0,

@@ -74,6 +74,23 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
     return r;
 }
 
+bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job, res_record **record,
+                             bn_status *st)
+{
+    hn_job own = *job;
+    hn_outcome outcome = {0};
+    own.request = json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
+    bn_code code = hn_supervise(&own, &outcome, st);
+    json_decref(own.request);
+    if (code == BN_OK && outcome.status != BN_OK)
+        code = bn_fail(st, outcome.status, "%s", outcome.message);
+    if (code == BN_OK)
+        code = res_store_read(json_string_value(json_object_get(outcome.result, "record")), record,
+                              st);
+    json_decref(outcome.result);
+    return code;
+}
+
 static void keep(run_state *run, res_record *record)
 {
     if (record)
