@@ -5,6 +5,9 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 build=${BENCH_TEST_BUILD:-$PWD/build}
 mutations=${BENCH_FUZZ_MUTATIONS:-1000}
+# The runner's folder for temporary files does not live long enough.
+export BENCH_FUZZ_CRASHES=$build/tests/fuzz/crashes
+rm -rf "$BENCH_FUZZ_CRASHES" && mkdir -p "$BENCH_FUZZ_CRASHES" || exit 1
 count=0
 
 for source in tests/fuzz/fuzz_*.c; do
@@ -20,7 +23,7 @@ for source in tests/fuzz/fuzz_*.c; do
     else
         echo "not ok $count - $name survives"
         printf '%s\n' "$said" | tail -n 40 | sed 's/^/#   /'
-        echo "#   again: $program $each tests/fuzz/corpus/$name/*"
+        echo "#   again: $program 0 FILE, with the file named above"
     fi
 done
 echo "1..$count"

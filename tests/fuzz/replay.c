@@ -7,7 +7,7 @@
  *
  * An input ends where a page begins that must not be touched, so reading one byte
  * beyond it is seen without a sanitizer. An input that ends the process, or takes too
- * long, is named and kept in the folder for temporary files.
+ * long, is named and kept in the folder BENCH_FUZZ_CRASHES.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -41,8 +41,7 @@ static void on_death(int number)
 {
     char text[512], path[256];
     const char *folder = getenv("BENCH_FUZZ_CRASHES");
-    folder = folder ? folder : getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/crash-%ld", folder ? folder : "/tmp", (long)getpid());
+    snprintf(path, sizeof path, "%s/crash-%ld", folder ? folder : ".", (long)getpid());
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     bool kept = fd >= 0 && write(fd, now.data, now.size) == (ssize_t)now.size;
     int length = snprintf(text, sizeof text, "# %s, mutation %lu: %s (signal %d)%s%s\n", now.file,
