@@ -218,6 +218,20 @@ put("json", "control", '{"\\u001b[2J": 1, "model": "\x1b')
 put("json", "list", "[1]")
 
 
+# ---- noise --------------------------------------------------------------------------------------
+
+# How the worker ended, how often it said the rest (from 250 on: until the ring is full).
+for name, text in {
+        "silent": b"\0\0", "error": b"\1\0starting\nE0101 Check failed: x\n*** SIGABRT\n@ 0x1 f\n",
+        "blank": b"\2\0 \t\r\n\n  \n", "timeout": b"\x90\0working", "cancelled": b"\x08\0",
+        "zeros": b"\1\0a\0\0error\0b\n", "long": b"\1\0error " + "\u00e4".encode() * 400,
+        "cut": b"\1\0" + b"x" * 62 + "\u20ac\u20ac".encode(), "latin": b"\1\0fatal \xe4\xf6\n",
+        "colour": b"\1\0\x1b[31merror\x1b[0m\x7f\n", "memory": b"\x41\0killed",
+        "full": b"\1\xffline of text\n", "full-one-line": b"\1\xffno end ",
+}.items():
+    put("noise", name, text)
+
+
 # ---- store -------------------------------------------------------------------------------------
 
 # Edits as fuzz_store.c reads them: what, place, then what that needs.
