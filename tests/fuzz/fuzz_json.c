@@ -1,6 +1,10 @@
 /*
  * fuzz_json.c - JSON from outside: files of golden values (--golden), with the models
- * that they ask for, and the requests that a worker reads.
+ * that they ask for, and the requests that a worker reads. Bytes that begin with '@' are
+ * edits of the JSON after them, for files that are well-formed and wrong:
+ *
+ *   '@', number of edits, for each two bytes that choose a value and one for what
+ *   takes its place
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -98,7 +102,98 @@ static void try_request(const json_t *json)
     fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* ---- edits ------------------------------------------------------------------------------- */
+
+#define MOST_EDITS 8
+
+/* Values inside of AT, on all levels. */
+static size_t count_values(json_t *at)
+{
+    const char *key;
+    json_t *member;
+    size_t count = json_object_size(at) + json_array_size(at);
+    json_object_foreach(at, key, member)
+    {
+        count += count_values(member);
+    }
+    for (size_t i = 0; i < json_array_size(at); i++)
+        count += count_values(json_array_get(at, i));
+    return count;
+}
+
+/* Puts VALUE in place of the value numbered *NUMBER inside of AT, NULL for none at all;
+ * counts *NUMBER down. */
+static bool replace(json_t *at, size_t *number, json_t *value)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+    json_object_foreach_safe(at, next, key, member)
+    {
+        if ((*number)-- == 0)
+            return value ? json_object_set(at, key, value) == 0 : json_object_del(at, key) == 0;
+        if (replace(member, number, value))
+            return true;
+    }
+    for (size_t i = 0; i < json_array_size(at); i++) {
+        if ((*number)-- == 0)
+            return value ? json_array_set(at, i, value) == 0 : json_array_remove(at, i) == 0;
+        if (replace(json_array_get(at, i), number, value))
+            return true;
+    }
+    return false;
+}
+
+static json_t *another_value(unsigned which)
+{
+    static const char *const values[] = {
+        "0",
+        "-1",
+        "1",
+        "2147483648",
+        "9223372036854775807",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "4294967296",
+        "null",
+        "true",
+        "\"\"",
+        "[]",
+        "{}",
+        "[1]",
+        "[1, 2, 3, 4]",
+        "3",
+        "\"AdamW\"",
+        "\"SGD\"",
+        "\"a\"",
+        "[0]",
+    };
+    which %= sizeof values / sizeof *values + 1;
+    return which ? json_loads(values[which - 1], JSON_DECODE_ANY, NULL) : NULL;
+}
+
+/* The text that DATA edits (malloc), or NULL where that is no JSON. */
+static char *edited(const uint8_t *data, size_t size)
+{
+    const size_t edits = size > 1 ? data[1] % MOST_EDITS : 0, head = 2 + 3 * edits;
+    json_t *json = size > head ? json_loadb((const char *)data + head, size - head, 0, NULL) : NULL;
+    for (size_t i = 0; json && i < edits; i++) {
+        const uint8_t *edit = data + 2 + 3 * i;
+        size_t count = count_values(json), number = (size_t)edit[0] | (size_t)edit[1] << 8;
+        number %= count + 1;
+        json_t *value = another_value(edit[2]);
+        replace(json, &number, value);
+        json_decref(value);
+    }
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    return text;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static void try_all(const uint8_t *data, size_t size)
 {
     json_t *json = json_loadb((const char *)data, size, 0, NULL);
     try_golden(data, size);
@@ -107,5 +202,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_request(json);
     }
     json_decref(json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = size && data[0] == '@' ? edited(data, size) : NULL;
+    if (text)
+        try_all((const uint8_t *)text, strlen(text));
+    else
+        try_all(data, size);
+    free(text);
     return 0;
 }

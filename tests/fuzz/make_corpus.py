@@ -217,6 +217,14 @@ put("json", "deep", "[" * 3000)
 put("json", "control", '{"\\u001b[2J": 1, "model": "\x1b')
 put("json", "list", "[1]")
 
+# Edits as fuzz_json.c reads them: which value of the JSON after them, what comes in its place.
+for i, (edits, text) in enumerate([
+        (b"\1\0\0\1", small_golden()), (b"\1\4\0\5", small_golden()),
+        (b"\2\5\0\5\6\0\1", small_golden()), (b"\1\x1a\0\5", small_golden()),
+        (b"\1\5\0\0", json.dumps(REQUEST)),
+        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read())]):
+    put("json", f"edit-{i}", b"@" + edits + text.encode())
+
 
 # ---- noise --------------------------------------------------------------------------------------
 
