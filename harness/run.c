@@ -170,8 +170,8 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* What can be told before any worker starts: the store, each runtime's file, the
- * file of weights. */
+/* What can be told before any worker starts: the store, which is tidied up, each
+ * runtime's file, the file of weights. */
 static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = bn_make_folder(list[0].store, st);
@@ -179,6 +179,7 @@ static bn_code check_environment(const hn_experiment *list, size_t count, bn_sta
         code = bn_fail(st, BN_IO, "%s cannot be written", list[0].store);
     if (code != BN_OK)
         return bn_context(st, "store");
+    res_store_sweep_old(list[0].store);
     for (size_t i = 0; i < count; i++) {
         char path[4096];
         bool seen = i > 0 && strcmp(list[i].what.runtime, list[i - 1].what.runtime) == 0;

@@ -149,6 +149,9 @@ BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_st
 void res_collection_free(res_collection *all);
 /* Removes temporary files that process PID (our worker, known dead) left. */
 void res_store_sweep(const char *store, long pid);
+/* Removes those of this machine's processes that are gone, once they are a minute
+ * old: of programs that were killed, so that nobody swept after their workers. */
+void res_store_sweep_old(const char *store);
 
 /* ---- statistics (GSL) ------------------------------------------------- */
 
