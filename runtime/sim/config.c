@@ -54,7 +54,9 @@ static const setting settings[] = {
     {"int_gops", RATE_AT(int_gops), "products of integers"},
     {"vector_gflops", RATE_AT(vector_gflops), "all other arithmetic"},
     {"memory_gbps", RATE_AT(memory_gbps), "device memory, bytes read and written"},
-    {"efficiency", REAL, AT(efficiency), 0, 1e-6, 1, "share of these rates that programs reach"},
+    {"efficiency", REAL, AT(efficiency), 0, 1e-6, 10,
+     "share of these rates that programs reach; above 1 where a compiler fuses more than the "
+     "model"},
     {"group_us", TIME_AT(group_us), "fixed device time of each fused group of ops"},
     {"memory_bytes", WHOLE_AT(memory_bytes, 1e15), "capacity of a device's memory"},
     {"start_us", TIME_AT(start_us), "making the client"},

@@ -158,13 +158,14 @@ sim_kernel *sim_region_fold(const sim_region *region);
 /* That REGION's arguments are elements of the types of COUNT VALUES, twice each: all of them
  * and again (PAIRED false), or each beside its double. Results: the same once, or one i1
  * (PREDICATE). */
-sim_code sim_check_region(const sim_program *p, const sim_op *op, int region, const int *values,
-                          int count, bool paired, bool predicate, sim_status *st);
+sim_code sim_eval_check_region(const sim_program *p, const sim_op *op, int region,
+                               const int *values, int count, bool paired, bool predicate,
+                               sim_status *st);
 
 /* ---- rules
  * ------------------------------------------------------------------------------------------ */
 
-/* Rules that need no more than a check of their own; named sim_rule_OP, sim_check_OP. */
+/* Rules that need no more than a check of their own; named sim_rule_OP, sim_eval_check_OP. */
 #define SIM_RULES(X)                                                                               \
     X(BITCAST_CONVERT, bitcast_convert)                                                            \
     X(BROADCAST_IN_DIM, broadcast_in_dim)                                                          \
@@ -204,11 +205,11 @@ sim_code sim_check_region(const sim_program *p, const sim_op *op, int region, co
 
 #define X(op, name)                                                                                \
     sim_rule sim_rule_##name;                                                                      \
-    sim_rule_check sim_check_##name;
+    sim_rule_check sim_eval_check_##name;
 SIM_RULES(X)
 #undef X
 /* Ops of sim_kernel_find, and abs of complex numbers. */
 sim_rule sim_rule_elementwise;
-sim_rule_check sim_check_elementwise;
+sim_rule_check sim_eval_check_elementwise;
 
 #endif

@@ -110,10 +110,10 @@ static sim_code check_inputs(const sim_program *p, const sim_op *op, sim_status 
             !sim_dims_same(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
-    return sim_check_region(p, op, 0, op->operands, n, false, false, st);
+    return sim_eval_check_region(p, op, 0, op->operands, n, false, false, st);
 }
 
-sim_code sim_check_reduce(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_eval_check_reduce(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0);
     size_t count;
@@ -327,7 +327,7 @@ static double window_work(const window *w)
     return work;
 }
 
-sim_code sim_check_reduce_window(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_eval_check_reduce_window(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_inputs(p, op, st) != SIM_OK)
         return st->code;
@@ -423,7 +423,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
 /* ---- select_and_scatter
  * --------------------------------------------------------------------------- */
 
-sim_code sim_check_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_eval_check_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *source = sim_operand_type(p, op, 1);
     const sim_type *init = sim_operand_type(p, op, 2);
@@ -431,8 +431,8 @@ sim_code sim_check_select_and_scatter(const sim_program *p, const sim_op *op, si
         source->dtype != in->dtype || init->dtype != in->dtype || sim_type_elements(init) != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types do not fit");
     if (check_window(op, in, source, st) != SIM_OK ||
-        sim_check_region(p, op, 0, op->operands, 1, false, true, st) != SIM_OK ||
-        sim_check_region(p, op, 1, op->operands, 1, false, false, st) != SIM_OK)
+        sim_eval_check_region(p, op, 0, op->operands, 1, false, true, st) != SIM_OK ||
+        sim_eval_check_region(p, op, 1, op->operands, 1, false, false, st) != SIM_OK)
         return st->code;
     return SIM_OK;
 }
