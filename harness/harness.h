@@ -11,6 +11,7 @@
  *   device_time.c slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   selftest*.c   statistics.c simulate.c   the program on trial
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -61,7 +62,7 @@ typedef struct hn_options {
     const char *weights, *output; /* NULL: not given */
     int64_t steps, warmup, seed, buckets;
     double min_time, timeout;
-    bool verbose, all, help, man, version;
+    bool verbose, all, quick, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
@@ -273,6 +274,7 @@ int hn_command_verify(const hn_options *options);
 int hn_command_table(const hn_options *options);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
+int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
 
 /* Jobs in the worker: read REQUEST, report the result. */

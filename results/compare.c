@@ -19,9 +19,10 @@
  *
  * Differences are told by flipped signs (compare_flip.c), which assume only that
  * like sides are as likely to differ either way, wherever the number of pairs can
- * reach the corrected level; by Student's t elsewhere, which long tails make
- * conservative (Y. Benjamini, "Is the t test really conservative when the parent
- * distribution is long-tailed?", JASA 78, 1983). Which of the two is used depends
+ * reach the corrected level; by Student's t below that, which long tails
+ * make conservative (Y. Benjamini, "Is the t test really conservative when the
+ * parent distribution is long-tailed?", JASA 78, 1983), down to a number of pairs
+ * that choose_test explains; by nothing below that. Which of the two is used depends
  * on numbers of pairs and comparisons, never on p.
  */
 #include "results/results_priv.h"
@@ -66,9 +67,19 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-bool res_b_first(uint64_t seed, size_t pair)
+void res_order(uint64_t seed, size_t pairs, bool *b_first)
 {
-    return (mixed(mixed(seed) + pair / 2) ^ pair) & 1;
+    uint64_t state = mixed(seed);
+    /* Which way the odd one goes is a coin's, too. */
+    for (size_t i = 0; i < pairs; i++)
+        b_first[i] = (i ^ state) & 1;
+    for (size_t i = pairs; i > 1; i--) {
+        state = mixed(state);
+        const size_t other = (size_t)(state % i);
+        const bool kept = b_first[i - 1];
+        b_first[i - 1] = b_first[other];
+        b_first[other] = kept;
+    }
 }
 
 /* ---- processes ------------------------------------------------------------------ */
@@ -130,22 +141,23 @@ static bool read_process(const uint64_t *steps, size_t count, gsl_rng *rng, proc
 /*
  * Writes the numbers of the pairs that count to KEPT and returns how many. A pair
  * of which one process was disturbed as a whole would hide any difference of the
- * others. The rule looks at the size of the differences alone, never at their
- * signs, so the test by flipped signs is as valid after it as before.
+ * others. What is usual is the distance from the median that three quarters of
+ * the pairs keep: more than a quarter are no exceptions but how the machine is.
  */
 static size_t keep_pairs(const double *d, size_t count, size_t *kept)
 {
-    double size[RES_MOST_PAIRS], sorted[RES_MOST_PAIRS], limit = (double)INFINITY;
+    double sorted[RES_MOST_PAIRS], distance[RES_MOST_PAIRS], limit = (double)INFINITY;
     size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        size[i] = sorted[i] = fabs(d[i]);
+    memcpy(sorted, d, count * sizeof *d);
     gsl_sort(sorted, 1, count);
-    if (count >= FEWEST_USUAL) {
-        limit = DISTURBED * gsl_stats_median_from_sorted_data(sorted, 1, count);
-        limit = fmax(limit, sorted[FEWEST_USUAL - 1]);
-    }
+    const double median = gsl_stats_median_from_sorted_data(sorted, 1, count);
     for (size_t i = 0; i < count; i++)
-        if (size[i] <= limit)
+        distance[i] = sorted[i] = fabs(d[i] - median);
+    gsl_sort(sorted, 1, count);
+    if (count >= FEWEST_USUAL)
+        limit = DISTURBED * sorted[(3 * count + 3) / 4 - 1];
+    for (size_t i = 0; i < count; i++)
+        if (distance[i] <= limit)
             kept[n++] = i;
     return n;
 }
@@ -277,12 +289,29 @@ bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st)
     return BN_OK;
 }
 
+/* Pairs from which 2 / BASE^pairs is at most LEVEL, shared by a family. */
+static size_t fewest(double base, double level, size_t family)
+{
+    const double share = level / (double)(family > 0 ? family : 1);
+    return (size_t)fmax(ceil(log(2 / share) / log(base) - 1e-9), 1);
+}
+
 size_t res_fewest_pairs(double level, size_t family)
 {
-    size_t pairs = 1;
-    while (ldexp(2, -(int)pairs) > level / (double)(family > 0 ? family : 1) && pairs < 1000)
-        pairs++;
-    return pairs;
+    return fewest(2, level, family);
+}
+
+/*
+ * Flips of signs where they can reach the level. Student's t takes pairs that
+ * agree for certain, and where processes have two speeds by chance, fast and
+ * slow (a layout of memory, say), a quarter of the pairs differs one way: t is
+ * used from as many pairs as seldom enough all do.
+ */
+static res_test choose_test(size_t pairs, double level, size_t family)
+{
+    if (pairs >= fewest(2, level, family))
+        return RES_TEST_FLIP;
+    return pairs >= 2 && pairs >= fewest(4, level, family) ? RES_TEST_T : RES_TEST_NONE;
 }
 
 /* The mean log ratio that the comparison's test would just tell at its level. */
@@ -316,14 +345,12 @@ static void size_up(res_comparison *c, size_t count, const res_compare_options *
 {
     const double delta = log1p(o->delta), mean = fabs(mean_of(c));
     c->level = o->level / (double)count;
-    c->test = c->pairs < 2                                    ? RES_TEST_NONE
-              : c->pairs >= res_fewest_pairs(o->level, count) ? RES_TEST_FLIP
-                                                              : RES_TEST_T;
-    c->p = c->test == RES_TEST_FLIP ? c->p_flip : c->p_t;
+    c->test = choose_test(c->pairs, o->level, count);
+    c->p = c->test == RES_TEST_FLIP ? c->p_flip : c->test == RES_TEST_T ? c->p_t : 1;
     c->critical = critical(c);
     c->smallest_visible = (double)INFINITY;
     c->p_equivalent = 1;
-    if (c->pairs < 2)
+    if (c->test == RES_TEST_NONE)
         return;
     c->smallest_visible = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
     c->p_equivalent = upper_tail(delta - mean, c->error, freedom(c));
@@ -364,7 +391,7 @@ bn_code res_compare_family(res_comparison *list, size_t count, const res_compare
 
 double res_power(const res_comparison *c, double effect)
 {
-    if (c->pairs < 2 || !(c->error > 0))
+    if (c->test == RES_TEST_NONE || !(c->error > 0))
         return (double)NAN;
     return gsl_cdf_tdist_P((fabs(log1p(effect)) - c->critical) / c->error, freedom(c));
 }

@@ -10,7 +10,6 @@
  */
 #include "results/results_priv.h"
 
-#include <gsl/gsl_math.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 
@@ -112,7 +111,9 @@ double res_flip_critical(const double *d, size_t count, double level)
         sum += chosen >> place & 1 ? d[place] : -d[place];
         means[i - 1] = sum / __builtin_popcount(chosen);
     }
-    gsl_sort(means, 1, subsets - 1);
+    double lowest[1 << (RES_SUBSET_PAIRS - 1)], highest[1 << (RES_SUBSET_PAIRS - 1)];
+    gsl_sort_smallest(lowest, extreme, means, 1, subsets - 1);
+    gsl_sort_largest(highest, extreme, means, 1, subsets - 1);
     const double mean = plain_sum(d, count) / (double)count;
-    return GSL_MAX_DBL(mean - means[extreme - 1], means[subsets - 1 - extreme] - mean);
+    return fmax(mean - lowest[extreme - 1], highest[extreme - 1] - mean);
 }

@@ -167,7 +167,7 @@ double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /*
  * Two sides, A and B, of as many processes each; pair I is process I of A and of
- * B, run one after the other, in the order that res_b_first says. A process
+ * B, run one after the other, in the order that res_order says. A process
  * counts once, with the logarithm of its median step: steps of one process share
  * its layout in memory and its moment, so many steps are no substitute for
  * processes (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable
@@ -190,7 +190,7 @@ typedef enum res_verdict {
 const char *res_verdict_name(res_verdict verdict); /* "faster", ... */
 
 typedef enum res_test {
-    RES_TEST_NONE, /* fewer than two pairs */
+    RES_TEST_NONE, /* too few pairs for any claim in such a family: p is 1 */
     RES_TEST_FLIP, /* permutation: the signs of the pairs' differences are flipped */
     RES_TEST_T     /* Student's, where flips of so few pairs cannot reach the level */
 } res_test;
@@ -229,10 +229,14 @@ typedef struct res_comparison {
     res_verdict verdict;
 } res_comparison;
 
-/* True where pair PAIR is to run B before A. Two pairs make a block, ABBA or BAAB
- * by a seeded coin: a linear drift cancels within a block, and the coin leaves no
- * rhythm for an interference to keep pace with. */
-bool res_b_first(uint64_t seed, size_t pair);
+/*
+ * In which of PAIRS pairs B is to run before A: in half of them, at random. The
+ * half cancels a drift of the machine; chance leaves no rhythm that an
+ * interference could keep pace with, and makes a difference of like sides as
+ * likely to have either sign, whatever the machine does (R. A. Fisher, "The
+ * Design of Experiments", 1935). A later stage takes another SEED.
+ */
+void res_order(uint64_t seed, size_t pairs, bool *b_first);
 
 /* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
  * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are
