@@ -10,20 +10,21 @@
  * and D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section
  * 3.8).
  *
- * The interval is Student's on that error. A percentile interval of P pairs is
- * too narrow by sqrt((P - 1) / P) and by the quantiles of the normal in place of
- * Student's (T. Hesterberg, "What Teachers Should Know About the Bootstrap",
- * American Statistician 69, 2015), half the width for P = 3, and quantiles far
- * enough out do not exist among so few resamples. `bench selftest statistics`
- * prints how often both hold the truth.
+ * The interval is Student's on that error, or the one of flipped signs
+ * (res_flip_critical) where that is wider: processes of two speeds are not normal.
+ * A percentile interval of P pairs is too narrow by sqrt((P - 1) / P) and by the
+ * normal's quantiles in place of Student's (T. Hesterberg, "What Teachers Should
+ * Know About the Bootstrap", American Statistician 69, 2015): less than half as
+ * wide as it should be for P = 3, and P values have no quantiles further out.
+ * `bench selftest statistics` prints how often both hold the truth.
  *
  * Differences are told by flipped signs (compare_flip.c), which assume only that
  * like sides are as likely to differ either way, wherever the number of pairs can
- * reach the corrected level; by Student's t below that, which long tails
- * make conservative (Y. Benjamini, "Is the t test really conservative when the
- * parent distribution is long-tailed?", JASA 78, 1983), down to a number of pairs
- * that choose_test explains; by nothing below that. Which of the two is used depends
- * on numbers of pairs and comparisons, never on p.
+ * reach the corrected level. Below that by Student's t, which long tails make
+ * conservative (Y. Benjamini, "Is the t test really conservative when the parent
+ * distribution is long-tailed?", JASA 78, 1983), down to a number of pairs that
+ * choose_test explains; below that by nothing. Which of the two is used depends on
+ * the numbers of pairs and comparisons, never on p.
  */
 #include "results/results_priv.h"
 
@@ -34,15 +35,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Resampled medians of a process. */
-#define WITHIN       100
+/* Resampled medians of a process: few, for a comparison sums over processes. */
+#define WITHIN       25
 /* Steps from which a median can be resampled. */
 #define FEWEST_STEPS 3
-/* A pair is disturbed when its log ratio is this many times the median of all
- * pairs', either sign: 4 standard deviations and more for normal ones. */
+/* A pair is disturbed when it lies so many times as far from the median as three
+ * quarters of the pairs do: 6.9 standard deviations of normal ones. */
 #define DISTURBED    6
-/* So many are needed to say what is usual, and so many are always kept. */
+/* So many are needed to say what is usual. */
 #define FEWEST_USUAL 6
+/* Two pairs, one of them each way round, say nothing of their spread. */
+#define FEWEST_PAIRS 3
 #define POWER        0.8
 
 static const res_interval no_interval = {(double)NAN, (double)NAN, (double)NAN};
@@ -70,10 +73,12 @@ static uint64_t mixed(uint64_t x)
 void res_order(uint64_t seed, size_t pairs, bool *b_first)
 {
     uint64_t state = mixed(seed);
-    /* Which way the odd one goes is a coin's, too. */
-    for (size_t i = 0; i < pairs; i++)
-        b_first[i] = (i ^ state) & 1;
-    for (size_t i = pairs; i > 1; i--) {
+    for (size_t i = 0; i < pairs; i++) {
+        /* By halves: every other one, from a coin's side on; shuffled below. */
+        const uint64_t coin = pairs < RES_COIN_PAIRS ? i ^ state : mixed(state + i);
+        b_first[i] = coin & 1;
+    }
+    for (size_t i = pairs; pairs < RES_COIN_PAIRS && i > 1; i--) {
         state = mixed(state);
         const size_t other = (size_t)(state % i);
         const bool kept = b_first[i - 1];
@@ -154,8 +159,10 @@ static size_t keep_pairs(const double *d, size_t count, size_t *kept)
     for (size_t i = 0; i < count; i++)
         distance[i] = sorted[i] = fabs(d[i] - median);
     gsl_sort(sorted, 1, count);
-    if (count >= FEWEST_USUAL)
-        limit = DISTURBED * sorted[(3 * count + 3) / 4 - 1];
+    const double usual = sorted[(3 * count + 3) / 4 - 1];
+    /* Nothing at all between them is the clock's doing. */
+    if (count >= FEWEST_USUAL && usual > 0)
+        limit = DISTURBED * usual;
     for (size_t i = 0; i < count; i++)
         if (distance[i] <= limit)
             kept[n++] = i;
@@ -212,17 +219,32 @@ static double upper_tail(double mean, double error, double df)
     return mean > 0 ? 0 : mean < 0 ? 1 : 0.5;
 }
 
+/*
+ * Standard error of the mean of N differences by their spread. Signs that are
+ * drawn by halves sum to zero, so they are correlated by -1 / (N - 1). Where the
+ * machine's own differences, later less earlier, sum to zero as well, which a
+ * speed that wanders and returns comes near, the mean varies (N - 1) / (N - 2)
+ * times as much as the spread says: that is allowed for.
+ */
+static double spread_error(const res_comparison *c)
+{
+    const double n = (double)c->pairs, sd = gsl_stats_sd(c->log_ratio, 1, c->pairs);
+    const bool by_halves = c->pairs + c->disturbed < RES_COIN_PAIRS;
+    return sd / sqrt(n) * (by_halves ? sqrt((n - 1) / (n - 2)) : 1);
+}
+
 static void estimate(res_comparison *c, double floor)
 {
     const double mean = mean_of(c);
     c->ratio = (res_interval){exp(mean), (double)NAN, (double)NAN};
     c->error = (double)NAN;
     c->p_t = 1;
-    if (c->pairs < 2)
+    if (c->pairs < FEWEST_PAIRS)
         return;
-    const double spread = gsl_stats_sd(c->log_ratio, 1, c->pairs);
-    c->error = fmax(spread / sqrt((double)c->pairs), floor);
-    const double half = gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error;
+    c->error = fmax(spread_error(c), floor);
+    /* Flips bound the mean, too, where they can reach the level (NaN elsewhere). */
+    const double half = fmax(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error,
+                             res_flip_critical(c->log_ratio, c->pairs, 0.05));
     c->ratio.low = exp(mean - half);
     c->ratio.high = exp(mean + half);
     c->p_t = 2 * upper_tail(fabs(mean), c->error, freedom(c));
@@ -309,9 +331,9 @@ size_t res_fewest_pairs(double level, size_t family)
  */
 static res_test choose_test(size_t pairs, double level, size_t family)
 {
-    if (pairs >= fewest(2, level, family))
+    if (pairs >= FEWEST_PAIRS && pairs >= fewest(2, level, family))
         return RES_TEST_FLIP;
-    return pairs >= 2 && pairs >= fewest(4, level, family) ? RES_TEST_T : RES_TEST_NONE;
+    return pairs >= FEWEST_PAIRS && pairs >= fewest(4, level, family) ? RES_TEST_T : RES_TEST_NONE;
 }
 
 /* The mean log ratio that the comparison's test would just tell at its level. */
@@ -398,7 +420,7 @@ double res_power(const res_comparison *c, double effect)
 
 size_t res_pairs_wanted(const res_comparison *c, double precision)
 {
-    if (c->pairs < 2 || !(precision > 0))
+    if (c->pairs < FEWEST_PAIRS || !(precision > 0))
         return 0;
     const double spread = c->error * sqrt((double)c->pairs);
     const double wanted = pow(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * spread / log1p(precision), 2);

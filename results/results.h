@@ -207,7 +207,8 @@ res_compare_options res_compare_defaults(void);
 
 typedef struct res_comparison {
     /* Geometric mean of B over A with its 95 % interval, of this comparison alone:
-     * Student's over the pairs, which holds for few. NaN bounds for one pair. */
+     * Student's over the pairs, which holds for few, or flips' (compare.c). NaN bounds below 3
+     * pairs. */
     res_interval ratio;
     /* The same by the hierarchical percentile bootstrap (pairs, then blocks of
      * steps), which is too narrow for few pairs; to be looked at beside. */
@@ -230,12 +231,14 @@ typedef struct res_comparison {
 } res_comparison;
 
 /*
- * In which of PAIRS pairs B is to run before A: in half of them, at random. The
- * half cancels a drift of the machine; chance leaves no rhythm that an
- * interference could keep pace with, and makes a difference of like sides as
- * likely to have either sign, whatever the machine does (R. A. Fisher, "The
- * Design of Experiments", 1935). A later stage takes another SEED.
+ * In which of PAIRS pairs B is to run before A: by a seeded coin each, which makes
+ * a difference of like sides as likely to have either sign, whatever the machine
+ * does (R. A. Fisher, "The Design of Experiments", 1935), and leaves no rhythm for
+ * an interference to keep pace with, as ABBA does. Of fewer than RES_COIN_PAIRS,
+ * in half of them, at random, so that a drift cancels. A later stage takes another
+ * SEED.
  */
+#define RES_COIN_PAIRS 8
 void res_order(uint64_t seed, size_t pairs, bool *b_first);
 
 /* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
@@ -265,7 +268,7 @@ size_t res_fewest_pairs(double level, size_t family);
  * (C. Stein, "A two-sample test for a linear hypothesis whose power is
  * independent of the variance", Annals of Mathematical Statistics 16, 1945). No
  * more than it has: stop. It looks at the spread alone, never at p or the ratio,
- * so stopping by it makes no false alarms. 0 when one pair says nothing of the
+ * so stopping by it makes no false alarms. 0 below 3 pairs, which say nothing of the
  * spread.
  */
 size_t res_pairs_wanted(const res_comparison *comparison, double precision);
