@@ -224,13 +224,13 @@ static double upper_tail(double mean, double error, double df)
  * drawn by halves sum to zero, so they are correlated by -1 / (N - 1). Where the
  * machine's own differences, later less earlier, sum to zero as well, which a
  * speed that wanders and returns comes near, the mean varies (N - 1) / (N - 2)
- * times as much as the spread says: that is allowed for.
+ * times as much as the spread says. That is allowed for, always: Student's t of
+ * few pairs needs as much where differences are not normal.
  */
 static double spread_error(const res_comparison *c)
 {
     const double n = (double)c->pairs, sd = gsl_stats_sd(c->log_ratio, 1, c->pairs);
-    const bool by_halves = c->pairs + c->disturbed < RES_COIN_PAIRS;
-    return sd / sqrt(n) * (by_halves ? sqrt((n - 1) / (n - 2)) : 1);
+    return sd / sqrt(n) * sqrt((n - 1) / (n - 2));
 }
 
 static void estimate(res_comparison *c, double floor)
@@ -311,29 +311,37 @@ bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st)
     return BN_OK;
 }
 
-/* Pairs from which 2 / BASE^pairs is at most LEVEL, shared by a family. */
-static size_t fewest(double base, double level, size_t family)
-{
-    const double share = level / (double)(family > 0 ? family : 1);
-    return (size_t)fmax(ceil(log(2 / share) / log(base) - 1e-9), 1);
-}
-
 size_t res_fewest_pairs(double level, size_t family)
 {
-    return fewest(2, level, family);
+    const double share = level / (double)(family > 0 ? family : 1);
+    return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
+}
+
+/* Chance that all of PAIRS differences but LEFT_OUT at most go one way when each
+ * does in a quarter of the cases. */
+static double chance_alike(size_t pairs, size_t left_out)
+{
+    return 2 * gsl_cdf_binomial_P((unsigned)left_out, 0.75, (unsigned)pairs);
 }
 
 /*
  * Flips of signs where they can reach the level. Student's t takes pairs that
- * agree for certain, and where processes have two speeds by chance, fast and
- * slow (a layout of memory, say), a quarter of the pairs differs one way: t is
- * used from as many pairs as seldom enough all do.
+ * agree for certain. Where processes have two speeds by chance, fast and slow (a
+ * layout of memory, say), a quarter of the pairs differs one way: t is used where
+ * the chance that all do, but for those that were left out, takes no more than
+ * its share of what false alarms are allowed. Nearly all may, too.
  */
-static res_test choose_test(size_t pairs, double level, size_t family)
+#define ALIKE_SHARE 0.25
+static res_test choose_test(const res_comparison *c, double level, size_t family)
 {
-    if (pairs >= FEWEST_PAIRS && pairs >= fewest(2, level, family))
+    if (c->pairs < FEWEST_PAIRS)
+        return RES_TEST_NONE;
+    if (c->pairs >= res_fewest_pairs(level, family))
         return RES_TEST_FLIP;
-    return pairs >= FEWEST_PAIRS && pairs >= fewest(4, level, family) ? RES_TEST_T : RES_TEST_NONE;
+    return chance_alike(c->pairs + c->disturbed, c->disturbed) <=
+                   ALIKE_SHARE * level / (double)family
+               ? RES_TEST_T
+               : RES_TEST_NONE;
 }
 
 /* The mean log ratio that the comparison's test would just tell at its level. */
@@ -367,7 +375,7 @@ static void size_up(res_comparison *c, size_t count, const res_compare_options *
 {
     const double delta = log1p(o->delta), mean = fabs(mean_of(c));
     c->level = o->level / (double)count;
-    c->test = choose_test(c->pairs, o->level, count);
+    c->test = choose_test(c, o->level, count);
     c->p = c->test == RES_TEST_FLIP ? c->p_flip : c->test == RES_TEST_T ? c->p_t : 1;
     c->critical = critical(c);
     c->smallest_visible = (double)INFINITY;
@@ -413,9 +421,10 @@ bn_code res_compare_family(res_comparison *list, size_t count, const res_compare
 
 double res_power(const res_comparison *c, double effect)
 {
-    if (c->test == RES_TEST_NONE || !(c->error > 0))
-        return (double)NAN;
-    return gsl_cdf_tdist_P((fabs(log1p(effect)) - c->critical) / c->error, freedom(c));
+    const double beyond = fabs(log1p(effect)) - c->critical;
+    if (c->test == RES_TEST_NONE)
+        return 0;
+    return upper_tail(-beyond, c->error, freedom(c));
 }
 
 size_t res_pairs_wanted(const res_comparison *c, double precision)

@@ -258,7 +258,7 @@ BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
 BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st);
 
 /* Probability with which this experiment would have told an EFFECT (0.02: B takes
- * 2 % longer) at the comparison's level; NaN where it has no error. */
+ * 2 % longer) at the comparison's level; 0 where it can claim nothing. */
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, size_t family);
