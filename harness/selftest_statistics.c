@@ -41,13 +41,12 @@ static const fault_row fault_rows[] = {{HN_FAULT_ALARMS, "alarms"},
 #define FAULT_ROWS (sizeof fault_rows / sizeof *fault_rows)
 
 static const char explanation[] =
-    "Shares are in %, of families; in brackets their 95 % intervals (Clopper-Pearson). PASS asks "
-    "for\n"
+    "Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS asks for\n"
     "  alarms    families of like sides in which a difference was claimed: lower bound at most 5\n"
     "  holds     95 % intervals that hold the true ratio: upper bound at least 95 (bootstrap: the\n"
     "            percentile bootstrap, not judged, too narrow for few pairs)\n"
-    "  visible   smallest visible effect (geometric mean), found where injected: interval meets 70 "
-    "to 90\n"
+    "  visible   smallest visible effect (geometric mean), found where injected: interval within\n"
+    "            or across 70 to 90\n"
     "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer\n"
     "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones\n"
     "  5 % equal those 5 % slower called equivalent: lower bound at most 5\n";

@@ -11,7 +11,7 @@
  * 3.8).
  *
  * The interval is Student's on that error, or the one of flipped signs
- * (res_flip_critical) where that is wider: processes of two speeds are not normal.
+ * (res_flip_bounds) where that is wider: processes of two speeds are not normal.
  * A percentile interval of P pairs is too narrow by sqrt((P - 1) / P) and by the
  * normal's quantiles in place of Student's (T. Hesterberg, "What Teachers Should
  * Know About the Bootstrap", American Statistician 69, 2015): less than half as
@@ -242,11 +242,14 @@ static void estimate(res_comparison *c, double floor)
     if (c->pairs < FEWEST_PAIRS)
         return;
     c->error = fmax(spread_error(c), floor);
-    /* Flips bound the mean, too, where they can reach the level (NaN elsewhere). */
-    const double half = fmax(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error,
-                             res_flip_critical(c->log_ratio, c->pairs, 0.05));
-    c->ratio.low = exp(mean - half);
-    c->ratio.high = exp(mean + half);
+    const double half = gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error;
+    double low = mean - half, high = mean + half, flip_low, flip_high;
+    if (res_flip_bounds(c->log_ratio, c->pairs, 0.05, &flip_low, &flip_high)) {
+        low = fmin(low, flip_low);
+        high = fmax(high, flip_high);
+    }
+    c->ratio.low = exp(low);
+    c->ratio.high = exp(high);
     c->p_t = 2 * upper_tail(fabs(mean), c->error, freedom(c));
 }
 
@@ -347,13 +350,13 @@ static res_test choose_test(const res_comparison *c, double level, size_t family
 /* The mean log ratio that the comparison's test would just tell at its level. */
 static double critical(const res_comparison *c)
 {
-    double flip = (double)NAN;
+    double low, high;
     if (c->test == RES_TEST_NONE)
         return (double)INFINITY;
-    if (c->test == RES_TEST_FLIP)
-        flip = res_flip_critical(c->log_ratio, c->pairs, c->level);
-    /* Of many pairs, flips tell what t does. */
-    return isnan(flip) ? gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error : flip;
+    /* Of more pairs than there are bounds for, flips tell what t does. */
+    if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
+        return (high - low) / 2;
+    return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;
 }
 
 /*

@@ -89,20 +89,21 @@ bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p, bn_s
 
 /*
  * Flipping the differences of a subset gives no smaller a sum where the subset's
- * own sum is not above zero, so as many choices count against D, shifted until
- * its mean is told, as subsets have means not above zero: the K-th smallest mean
- * of a subset bounds the shift (J. A. Hartigan, "Using subsample values as
- * typical values", JASA 64, 1969). The larger of both sides' distances is taken.
+ * own sum is not above zero, so as many choices count against D as subsets have
+ * means not above zero: the K-th smallest mean of a subset is how far D can be
+ * shifted down and still be told from zero (J. A. Hartigan, "Using subsample
+ * values as typical values", JASA 64, 1969), and likewise up.
  */
-double res_flip_critical(const double *d, size_t count, double level)
+bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high)
 {
     double means[1 << RES_SUBSET_PAIRS];
+    double lowest[1 << (RES_SUBSET_PAIRS - 1)], highest[1 << (RES_SUBSET_PAIRS - 1)];
     if (count == 0 || count > RES_SUBSET_PAIRS)
-        return (double)NAN;
+        return false;
     const uint32_t subsets = (uint32_t)1 << count;
     const size_t extreme = (size_t)(level * (double)(subsets / 2) * (1 + 1e-12));
     if (extreme == 0)
-        return (double)NAN;
+        return false;
     double sum = 0;
     uint32_t chosen = 0;
     for (uint32_t i = 1; i < subsets; i++) {
@@ -111,9 +112,9 @@ double res_flip_critical(const double *d, size_t count, double level)
         sum += chosen >> place & 1 ? d[place] : -d[place];
         means[i - 1] = sum / __builtin_popcount(chosen);
     }
-    double lowest[1 << (RES_SUBSET_PAIRS - 1)], highest[1 << (RES_SUBSET_PAIRS - 1)];
     gsl_sort_smallest(lowest, extreme, means, 1, subsets - 1);
     gsl_sort_largest(highest, extreme, means, 1, subsets - 1);
-    const double mean = plain_sum(d, count) / (double)count;
-    return fmax(mean - lowest[extreme - 1], highest[extreme - 1] - mean);
+    *low = lowest[extreme - 1];
+    *high = highest[extreme - 1];
+    return true;
 }

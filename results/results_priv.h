@@ -84,10 +84,10 @@ res_interval res_percentile_interval(double estimate, double *resamples, size_t 
 #define RES_EXACT_PAIRS 20
 BN_MUST_USE bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p,
                                bn_status *st);
-/* How far the mean of D must lie from zero to be told from it at LEVEL by
- * res_flip_p; NaN where no mean would do, or beyond RES_SUBSET_PAIRS. */
+/* The means from which res_flip_p cannot tell that of D at LEVEL lie from *LOW to
+ * *HIGH. False where it can tell none, or beyond RES_SUBSET_PAIRS. */
 #define RES_SUBSET_PAIRS 12
-double res_flip_critical(const double *d, size_t count, double level);
+bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high);
 
 /* Characters that are safe in a file name on any system. */
 bool res_name_char_ok(char c);

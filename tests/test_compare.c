@@ -96,27 +96,32 @@ static void drawn_flips_come_near_all_flips(void **state)
     assert_true(flip_p(d, RES_EXACT_PAIRS + 1) > 0 && flip_p(d, RES_EXACT_PAIRS + 1) < 1e-3);
 }
 
-static void the_critical_mean_is_where_flips_begin_to_tell(void **state)
+static void flips_bound_the_mean_where_they_begin_to_tell(void **state)
 {
     (void)state;
+    double low, high;
     /* Means of subsets: 1 1.5 2 3 3.5 4 6. */
-    assert_near(res_flip_critical((double[]){1, 2, 6}, 3, 0.5), 1.5, 1e-12);
-    assert_near(res_flip_critical((double[]){1, 2, 3}, 3, 0.25), 1, 1e-12);
-    assert_true(isnan(res_flip_critical((double[]){1, 2, 3}, 3, 0.05)));
+    assert_true(res_flip_bounds((double[]){1, 2, 6}, 3, 0.5, &low, &high));
+    assert_near(low, 1.5, 1e-12);
+    assert_near(high, 4, 1e-12);
+    assert_true(res_flip_bounds((double[]){1, 2, 3}, 3, 0.25, &low, &high));
+    assert_near(low, 1, 1e-12);
+    assert_near(high, 3, 1e-12);
+    assert_false(res_flip_bounds((double[]){1, 2, 3}, 3, 0.05, &low, &high));
     uint64_t seed = 3;
     for (int trial = 0; trial < 50; trial++) {
-        double d[10], up[10], down[10], mean = 0, beyond = 0;
+        double d[10], inside[10], outside[10];
         for (size_t i = 0; i < 10; i++)
-            mean += (d[i] = fixture_normal(&seed)) / 10;
-        const double critical = res_flip_critical(d, 10, 0.02);
-        for (int more = 0; more < 2; more++) {
-            const double to = critical * (more ? 1 + 1e-6 : 1 - 1e-6);
+            d[i] = fixture_normal(&seed);
+        assert_true(res_flip_bounds(d, 10, 0.02, &low, &high));
+        for (int side = 0; side < 2; side++) {
+            const double bound = side ? high : low, step = side ? 1e-6 : -1e-6;
             for (size_t i = 0; i < 10; i++) {
-                up[i] = d[i] - mean + to;
-                down[i] = d[i] - mean - to;
+                inside[i] = d[i] - (bound - step);
+                outside[i] = d[i] - (bound + step);
             }
-            beyond = fmax(flip_p(up, 10), flip_p(down, 10));
-            assert_true(more ? beyond <= 0.02 : beyond > 0.02);
+            assert_true(flip_p(inside, 10) > 0.02);
+            assert_true(flip_p(outside, 10) <= 0.02);
         }
     }
 }
@@ -170,7 +175,10 @@ static void ten_pairs_are_judged_by_flips(void **state)
     assert_int_equal(c.test, RES_TEST_FLIP);
     assert_near(c.p, 2.0 / 1024, 1e-12);
     assert_near(c.error, 0.0302765035 / sqrt(10) * sqrt(9.0 / 8), 1e-8);
-    assert_near(c.critical, res_flip_critical(c.log_ratio, 10, 0.05), 1e-12);
+    double low, high;
+    assert_true(res_flip_bounds(c.log_ratio, 10, 0.05, &low, &high));
+    assert_near(c.critical, (high - low) / 2, 1e-12);
+    assert_true(log(c.ratio.low) <= low && log(c.ratio.high) >= high);
     assert_int_equal(c.verdict, RES_SLOWER);
     assert_string_equal(res_verdict_name(c.verdict), "slower");
 }
@@ -572,7 +580,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flips_match_hand_counted_ones),
         cmocka_unit_test(drawn_flips_come_near_all_flips),
-        cmocka_unit_test(the_critical_mean_is_where_flips_begin_to_tell),
+        cmocka_unit_test(flips_bound_the_mean_where_they_begin_to_tell),
         cmocka_unit_test(holm_adjusts_step_by_step),
         cmocka_unit_test(figures_of_four_pairs_by_hand),
         cmocka_unit_test(ten_pairs_are_judged_by_flips),
