@@ -25,9 +25,8 @@ static const command_row commands[] = {
     {"list", "bench list models|modes|runtimes|ops", "what there is", HN_CMD_LIST,
      "models|modes|runtimes|ops"},
     {"selftest", "bench selftest host-cost|statistics",
-     "host-cost: the host's own cost of a step beside the plugin's Execute call, judged by limits; "
-     "statistics: comparisons of simulated sessions, judged by how often they are right",
-     HN_CMD_SELFTEST, "host-cost|statistics"},
+     "our own cost of a step, judged by limits; how often comparisons are right", HN_CMD_SELFTEST,
+     "host-cost|statistics"},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
