@@ -474,8 +474,10 @@ static sim_program *close_program(sim_reader *r, const char *name)
         return NULL;
     if (count)
         memcpy(functions, r->functions.data, count * sizeof *functions);
+    if (!sim_check_calls(r, functions, count))
+        return NULL;
     const sim_function *first = find_main(r, functions, count);
-    if (!first || !sim_check_calls(r, functions, count))
+    if (!first)
         return NULL;
     *memory = (holding){r->pool, r->types.data};
     *program = (sim_program){.name = name,
