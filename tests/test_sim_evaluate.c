@@ -422,13 +422,10 @@ typedef struct shown {
     const char *text;
 } shown;
 
-/* f.add and f.max: regions. */
-#define ADD_REGION(T)                                                                              \
-    "({\n^bb0(%a: tensor<" T ">, %b: tensor<" T ">):\n"                                            \
-    "%s = stablehlo.add %a, %b : tensor<" T ">\nstablehlo.return %s : tensor<" T ">\n})"
-#define MAX_REGION(T)                                                                              \
-    "({\n^bb0(%a: tensor<" T ">, %b: tensor<" T ">):\n"                                            \
-    "%s = stablehlo.maximum %a, %b : tensor<" T ">\nstablehlo.return %s : tensor<" T ">\n})"
+/* One op of two scalars. */
+#define REGION(op, T)                                                                              \
+    "{\n^bb0(%a: tensor<" T ">, %b: tensor<" T ">):\n"                                             \
+    "%s = stablehlo." op " %a, %b : tensor<" T ">\nstablehlo.return %s : tensor<" T ">\n}"
 
 static const shown texts[] = {
     {"comparisons", -2, 2,
@@ -518,8 +515,8 @@ static const shown texts[] = {
      "func.func @main(%x: tensor<3x6x7xf32>, %i: tensor<3x4x1xi32>, %u: tensor<3x4x7xf32>, %n: "
      "tensor<9xi32>, %j: tensor<12x1xi32>, %v: tensor<12xi32>, %h: tensor<9xf32>, %w: "
      "tensor<12xf32>) -> (tensor<3x6x7xf32>, tensor<9xi32>, tensor<9xi32>, tensor<9xf32>) {\n"
-     "%0 = \"stablehlo.scatter\"(%x, %i, %u) " ADD_REGION("f32")
-     " {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], "
+     "%0 = \"stablehlo.scatter\"(%x, %i, %u) (" REGION("add", "f32")
+     ") {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], "
      "inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = "
      "[0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>} : (tensor<3x6x7xf32>, "
      "tensor<3x4x1xi32>, tensor<3x4x7xf32>) -> tensor<3x6x7xf32>\n"
@@ -542,12 +539,12 @@ static const shown texts[] = {
      "func.func @main(%x: tensor<2x9x8x3xf32>, %n: tensor<11xi32>, %d: tensor<2x4x4x3xf32>) -> "
      "(tensor<2x5x4x3xf32>, tensor<11xi32>, tensor<9xi32>, tensor<2x9x8x3xf32>) {\n"
      DENSE("%l", "0xFF800000", "f32") DENSE("%f", "0.0", "f32") DENSE("%z", "0", "i32")
-     "%0 = \"stablehlo.reduce_window\"(%x, %l) " MAX_REGION("f32")
-     " {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
+     "%0 = \"stablehlo.reduce_window\"(%x, %l) (" REGION("maximum", "f32")
+     ") {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
      "padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>} : "
      "(tensor<2x9x8x3xf32>, tensor<f32>) -> tensor<2x5x4x3xf32>\n"
-     "%1 = \"stablehlo.reduce_window\"(%n, %z) " ADD_REGION("i32")
-     " {window_dimensions = array<i64: 11>, padding = dense<[[10, 0]]> : tensor<1x2xi64>} : "
+     "%1 = \"stablehlo.reduce_window\"(%n, %z) (" REGION("add", "i32")
+     ") {window_dimensions = array<i64: 11>, padding = dense<[[10, 0]]> : tensor<1x2xi64>} : "
      "(tensor<11xi32>, tensor<i32>) -> tensor<11xi32>\n"
      "%2 = \"stablehlo.reduce_window\"(%n, %z) ({\n^bb0(%a: tensor<i32>, %b: tensor<i32>):\n"
      "%s = stablehlo.add %b, %a : tensor<i32>\n%t = stablehlo.maximum %s, %a : tensor<i32>\n"
@@ -557,7 +554,7 @@ static const shown texts[] = {
      "%3 = \"stablehlo.select_and_scatter\"(%x, %d, %f) ({\n"
      "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
      "%g = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-     "stablehlo.return %g : tensor<i1>\n}, " ADD_REGION("f32")
+     "stablehlo.return %g : tensor<i1>\n}, " REGION("add", "f32")
      ") {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
      "padding = dense<0> : tensor<4x2xi64>} : (tensor<2x9x8x3xf32>, tensor<2x4x4x3xf32>, "
      "tensor<f32>) -> tensor<2x9x8x3xf32>\n"
