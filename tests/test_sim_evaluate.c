@@ -45,178 +45,300 @@ typedef struct by_hand {
 #define UNARY_LINES(op, list, type)                                                                \
     DENSE("%x", list, type) "%r = stablehlo." op " %x : tensor<" type ">\n"
 #define BINARY_LINES(op, left, right, type)                                                        \
-    DENSE("%x", left, type) DENSE("%y", right, type) "%r = stablehlo." op                          \
-                                                     " %x, %y : tensor<" type ">\n"
+    DENSE("%x", left, type)                                                                        \
+    DENSE("%y", right, type) "%r = stablehlo." op " %x, %y : tensor<" type ">\n"
 
 static const by_hand hands[] = {
-    {"add wraps", "3xi8", BINARY_LINES("add", "[127, -128, 5]", "[1, -1, 6]", "3xi8"), 3,
+    {"add wraps",
+     "3xi8",
+     BINARY_LINES("add", "[127, -128, 5]", "[1, -1, 6]", "3xi8"),
+     3,
      {-128, 127, 11}},
-    {"subtract wraps", "2xui32", BINARY_LINES("subtract", "[0, 7]", "[1, 3]", "2xui32"), 2,
+    {"subtract wraps",
+     "2xui32",
+     BINARY_LINES("subtract", "[0, 7]", "[1, 3]", "2xui32"),
+     2,
      {4294967295, 4}},
-    {"multiply wraps", "2xi32", BINARY_LINES("multiply", "[65536, -3]", "[65536, 7]", "2xi32"), 2,
+    {"multiply wraps",
+     "2xi32",
+     BINARY_LINES("multiply", "[65536, -3]", "[65536, 7]", "2xi32"),
+     2,
      {0, -21}},
-    {"divide", "5xi32",
-     BINARY_LINES("divide", "[7, -7, 5, -2147483648, 0]", "[2, 2, 0, -1, 0]", "5xi32"), 5,
+    {"divide",
+     "5xi32",
+     BINARY_LINES("divide", "[7, -7, 5, -2147483648, 0]", "[2, 2, 0, -1, 0]", "5xi32"),
+     5,
      {3, -3, -1, -2147483648.0, -1}},
-    {"divide unsigned", "2xui8", BINARY_LINES("divide", "[200, 9]", "[3, 0]", "2xui8"), 2,
+    {"divide unsigned",
+     "2xui8",
+     BINARY_LINES("divide", "[200, 9]", "[3, 0]", "2xui8"),
+     2,
      {66, 255}},
-    {"remainder", "5xi32",
-     BINARY_LINES("remainder", "[7, -7, 5, -2147483648, 7]", "[3, 3, 0, -1, -3]", "5xi32"), 5,
+    {"remainder",
+     "5xi32",
+     BINARY_LINES("remainder", "[7, -7, 5, -2147483648, 7]", "[3, 3, 0, -1, -3]", "5xi32"),
+     5,
      {1, -1, 5, 0, 1}},
-    {"remainder of floats", "3xf32",
-     BINARY_LINES("remainder", "[5.5, -5.5, 3.0]", "[2.0, 2.0, -2.0]", "3xf32"), 3, {1.5, -1.5, 1}},
-    {"power", "5xi32", BINARY_LINES("power", "[2, -3, 2, -1, 1]", "[10, 3, -1, -3, -5]", "5xi32"),
-     5, {1024, -27, 0, -1, 1}},
-    {"maximum keeps NaN", "3xf32",
-     BINARY_LINES("maximum", "[1.0, 0x7FC00000, 2.0]", "[3.0, 1.0, 0x7FC00000]", "3xf32"), 3,
+    {"remainder of floats",
+     "3xf32",
+     BINARY_LINES("remainder", "[5.5, -5.5, 3.0]", "[2.0, 2.0, -2.0]", "3xf32"),
+     3,
+     {1.5, -1.5, 1}},
+    {"power",
+     "5xi32",
+     BINARY_LINES("power", "[2, -3, 2, -1, 1]", "[10, 3, -1, -3, -5]", "5xi32"),
+     5,
+     {1024, -27, 0, -1, 1}},
+    {"maximum keeps NaN",
+     "3xf32",
+     BINARY_LINES("maximum", "[1.0, 0x7FC00000, 2.0]", "[3.0, 1.0, 0x7FC00000]", "3xf32"),
+     3,
      {3, NAN, NAN}},
     {"minimum", "3xi8", BINARY_LINES("minimum", "[1, -5, 3]", "[2, 4, 3]", "3xi8"), 3, {1, -5, 3}},
-    {"and of booleans", "4xi1",
-     BINARY_LINES("and", "[true, true, false, false]", "[true, false, true, false]", "4xi1"), 4,
+    {"and of booleans",
+     "4xi1",
+     BINARY_LINES("and", "[true, true, false, false]", "[true, false, true, false]", "4xi1"),
+     4,
      {1, 0, 0, 0}},
-    {"add of booleans is or", "4xi1",
-     BINARY_LINES("add", "[true, true, false, false]", "[true, false, true, false]", "4xi1"), 4,
+    {"add of booleans is or",
+     "4xi1",
+     BINARY_LINES("add", "[true, true, false, false]", "[true, false, true, false]", "4xi1"),
+     4,
      {1, 1, 1, 0}},
     {"not", "2xi1", UNARY_LINES("not", "[true, false]", "2xi1"), 2, {0, 1}},
     {"not of bits", "2xui8", UNARY_LINES("not", "[0, 170]", "2xui8"), 2, {255, 85}},
     {"xor", "2xi32", BINARY_LINES("xor", "[12, -1]", "[10, 5]", "2xi32"), 2, {6, -6}},
-    {"shift left", "4xi8", BINARY_LINES("shift_left", "[1, 3, 1, 1]", "[3, 7, 8, -1]", "4xi8"), 4,
+    {"shift left",
+     "4xi8",
+     BINARY_LINES("shift_left", "[1, 3, 1, 1]", "[3, 7, 8, -1]", "4xi8"),
+     4,
      {8, -128, 0, 0}},
-    {"shift right, bits", "4xi8",
-     BINARY_LINES("shift_right_logical", "[-128, -1, -1, 64]", "[7, 4, 8, 2]", "4xi8"), 4,
+    {"shift right, bits",
+     "4xi8",
+     BINARY_LINES("shift_right_logical", "[-128, -1, -1, 64]", "[7, 4, 8, 2]", "4xi8"),
+     4,
      {1, 15, 0, 16}},
-    {"shift right, sign", "4xi8",
-     BINARY_LINES("shift_right_arithmetic", "[-128, -1, -9, 64]", "[7, 4, 100, 9]", "4xi8"), 4,
+    {"shift right, sign",
+     "4xi8",
+     BINARY_LINES("shift_right_arithmetic", "[-128, -1, -9, 64]", "[7, 4, 100, 9]", "4xi8"),
+     4,
      {-1, -1, -1, 0}},
-    {"leading zeros", "3xi16", UNARY_LINES("count_leading_zeros", "[0, 1, -1]", "3xi16"), 3,
+    {"leading zeros",
+     "3xi16",
+     UNARY_LINES("count_leading_zeros", "[0, 1, -1]", "3xi16"),
+     3,
      {16, 15, 0}},
     {"popcnt", "3xi8", UNARY_LINES("popcnt", "[0, 7, -1]", "3xi8"), 3, {0, 3, 8}},
-    {"sign", "4xf32", UNARY_LINES("sign", "[-2.5, 0.0, 7.0, 0x7FC00000]", "4xf32"), 4,
+    {"sign",
+     "4xf32",
+     UNARY_LINES("sign", "[-2.5, 0.0, 7.0, 0x7FC00000]", "4xf32"),
+     4,
      {-1, 0, 1, NAN}},
     {"abs", "2xi32", UNARY_LINES("abs", "[-7, -2147483648]", "2xi32"), 2, {7, -2147483648.0}},
-    {"round to even", "5xf32", UNARY_LINES("round_nearest_even", "[0.5, 1.5, 2.5, -0.5, 2.6]", "5xf32"),
-     5, {0, 2, 2, 0, 3}},
-    {"round away", "4xf32", UNARY_LINES("round_nearest_afz", "[0.5, 1.5, -2.5, 2.4]", "4xf32"), 4,
+    {"round to even",
+     "5xf32",
+     UNARY_LINES("round_nearest_even", "[0.5, 1.5, 2.5, -0.5, 2.6]", "5xf32"),
+     5,
+     {0, 2, 2, 0, 3}},
+    {"round away",
+     "4xf32",
+     UNARY_LINES("round_nearest_afz", "[0.5, 1.5, -2.5, 2.4]", "4xf32"),
+     4,
      {1, 2, -3, 2}},
-    {"bf16 rounds after each op", "2xbf16",
-     BINARY_LINES("add", "[256.0, 1.0]", "[1.0, 0.00390625]", "2xbf16"), 2, {256, 1}},
-    {"f16 overflows", "2xf16", BINARY_LINES("add", "[65504.0, 2048.0]", "[32.0, 1.0]", "2xf16"), 2,
+    {"bf16 rounds after each op",
+     "2xbf16",
+     BINARY_LINES("add", "[256.0, 1.0]", "[1.0, 0.00390625]", "2xbf16"),
+     2,
+     {256, 1}},
+    {"f16 overflows",
+     "2xf16",
+     BINARY_LINES("add", "[65504.0, 2048.0]", "[32.0, 1.0]", "2xf16"),
+     2,
      {INFINITY, 2048}},
-    {"f16 has small numbers", "1xf16",
-     BINARY_LINES("multiply", "[6.103515625e-05]", "[0.25]", "1xf16"), 1, {0x1p-16}},
-    {"complex product", "1xcomplex<f32>",
-     BINARY_LINES("multiply", "[(1.0, 2.0)]", "[(3.0, -1.0)]", "1xcomplex<f32>"), 2, {5, 5}},
-    {"compare", "3xi1",
-     DENSE("%x", "[1.0, 2.0, 0x7FC00000]", "3xf32") DENSE("%y", "[1.0, 1.0, 1.0]", "3xf32")
-     "%r = stablehlo.compare LE, %x, %y : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>\n",
-     3, {1, 0, 0}},
-    {"total order", "3xi1",
-     DENSE("%x", "[-0.0, 0x7FC00000, 0xFFC00000]", "3xf32")
-     DENSE("%y", "[0.0, 0x7F800000, 0xFF800000]", "3xf32")
-     "%r = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<3xf32>, tensor<3xf32>)"
-     " -> tensor<3xi1>\n",
-     3, {1, 0, 1}},
-    {"select by one", "2xi32",
-     DENSE("%p", "false", "i1") DENSE("%x", "[1, 2]", "2xi32") DENSE("%y", "[3, 4]", "2xi32")
-     "%r = stablehlo.select %p, %x, %y : tensor<i1>, tensor<2xi32>\n",
-     2, {3, 4}},
-    {"clamp", "4xi32",
-     DENSE("%a", "0", "i32") DENSE("%x", "[-5, 3, 9, 5]", "4xi32") DENSE("%b", "5", "i32")
-     "%r = stablehlo.clamp %a, %x, %b : (tensor<i32>, tensor<4xi32>, tensor<i32>)"
-     " -> tensor<4xi32>\n",
-     4, {0, 3, 5, 5}},
-    {"convert holds the range", "4xi8",
-     DENSE("%x", "[300.7, -300.0, 0x7FC00000, -2.9]", "4xf32")
-     "%r = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi8>\n",
-     4, {127, -128, 0, -2}},
-    {"convert cuts bits", "3xi8",
-     DENSE("%x", "[257, -129, 128]", "3xi32")
-     "%r = stablehlo.convert %x : (tensor<3xi32>) -> tensor<3xi8>\n",
-     3, {1, 127, -128}},
-    {"convert rounds once", "2xbf16",
+    {"f16 has small numbers",
+     "1xf16",
+     BINARY_LINES("multiply", "[6.103515625e-05]", "[0.25]", "1xf16"),
+     1,
+     {0x1p-16}},
+    {"complex product",
+     "1xcomplex<f32>",
+     BINARY_LINES("multiply", "[(1.0, 2.0)]", "[(3.0, -1.0)]", "1xcomplex<f32>"),
+     2,
+     {5, 5}},
+    {"compare",
+     "3xi1",
+     DENSE("%x", "[1.0, 2.0, 0x7FC00000]", "3xf32")
+         DENSE("%y", "[1.0, 1.0, 1.0]", "3xf32") "%r = stablehlo.compare LE, %x, %y : "
+                                                 "(tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>\n",
+     3,
+     {1, 0, 0}},
+    {"total order",
+     "3xi1",
+     DENSE("%x", "[-0.0, 0x7FC00000, 0xFFC00000]", "3xf32") DENSE(
+         "%y", "[0.0, 0x7F800000, 0xFF800000]",
+         "3xf32") "%r = stablehlo.compare LT, %x, %y, TOTALORDER : (tensor<3xf32>, tensor<3xf32>)"
+                  " -> tensor<3xi1>\n",
+     3,
+     {1, 0, 1}},
+    {"select by one",
+     "2xi32",
+     DENSE("%p", "false", "i1") DENSE("%x", "[1, 2]", "2xi32") DENSE(
+         "%y", "[3, 4]", "2xi32") "%r = stablehlo.select %p, %x, %y : tensor<i1>, tensor<2xi32>\n",
+     2,
+     {3, 4}},
+    {"clamp",
+     "4xi32",
+     DENSE("%a", "0", "i32") DENSE("%x", "[-5, 3, 9, 5]", "4xi32")
+         DENSE("%b", "5",
+               "i32") "%r = stablehlo.clamp %a, %x, %b : (tensor<i32>, tensor<4xi32>, tensor<i32>)"
+                      " -> tensor<4xi32>\n",
+     4,
+     {0, 3, 5, 5}},
+    {"convert holds the range",
+     "4xi8",
+     DENSE("%x", "[300.7, -300.0, 0x7FC00000, -2.9]",
+           "4xf32") "%r = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi8>\n",
+     4,
+     {127, -128, 0, -2}},
+    {"convert cuts bits",
+     "3xi8",
+     DENSE("%x", "[257, -129, 128]",
+           "3xi32") "%r = stablehlo.convert %x : (tensor<3xi32>) -> tensor<3xi8>\n",
+     3,
+     {1, 127, -128}},
+    {"convert rounds once",
+     "2xbf16",
      /* In f32 the first would be half way, and go down to 1. */
-     DENSE("%x", "[1.00390625000001, 1.0039062]", "2xf64")
-     "%r = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xbf16>\n",
-     2, {1.0078125, 1}},
-    {"bitcast", "2xui32",
-     DENSE("%x", "[1.0, -2.0]", "2xf32")
-     "%r = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<2xui32>\n",
-     2, {0x3f800000, 0xc0000000}},
-    {"reduce_precision", "4xf32",
-     DENSE("%x", "[1.1, 65520.0, 1.0e-9, -3.0]", "4xf32")
-     "%r = stablehlo.reduce_precision %x, format = e5m2 : tensor<4xf32>\n",
-     4, {1, INFINITY, 0, -3}},
-    {"broadcast", "2x3xi32",
-     DENSE("%x", "[[1], [2]]", "2x1xi32")
-     "%r = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<2x1xi32>) -> tensor<2x3xi32>\n",
-     6, {1, 1, 1, 2, 2, 2}},
-    {"transpose", "3x2xi32",
-     DENSE("%x", "[[1, 2, 3], [4, 5, 6]]", "2x3xi32")
-     "%r = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xi32>) -> tensor<3x2xi32>\n",
-     6, {1, 4, 2, 5, 3, 6}},
+     DENSE("%x", "[1.00390625000001, 1.0039062]",
+           "2xf64") "%r = stablehlo.convert %x : (tensor<2xf64>) -> tensor<2xbf16>\n",
+     2,
+     {1.0078125, 1}},
+    {"bitcast",
+     "2xui32",
+     DENSE("%x", "[1.0, -2.0]",
+           "2xf32") "%r = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<2xui32>\n",
+     2,
+     {0x3f800000, 0xc0000000}},
+    {"reduce_precision",
+     "4xf32",
+     DENSE("%x", "[1.1, 65520.0, 1.0e-9, -3.0]",
+           "4xf32") "%r = stablehlo.reduce_precision %x, format = e5m2 : tensor<4xf32>\n",
+     4,
+     {1, INFINITY, 0, -3}},
+    {"broadcast",
+     "2x3xi32",
+     DENSE("%x", "[[1], [2]]", "2x1xi32") "%r = stablehlo.broadcast_in_dim %x, dims = [0, 1] : "
+                                          "(tensor<2x1xi32>) -> tensor<2x3xi32>\n",
+     6,
+     {1, 1, 1, 2, 2, 2}},
+    {"transpose",
+     "3x2xi32",
+     DENSE("%x", "[[1, 2, 3], [4, 5, 6]]", "2x3xi32") "%r = stablehlo.transpose %x, dims = [1, 0] "
+                                                      ": (tensor<2x3xi32>) -> tensor<3x2xi32>\n",
+     6,
+     {1, 4, 2, 5, 3, 6}},
     {"iota", "2x3xf32", "%r = stablehlo.iota dim = 1 : tensor<2x3xf32>\n", 6, {0, 1, 2, 0, 1, 2}},
-    {"slice", "2xi32",
-     DENSE("%x", "[0, 1, 2, 3, 4, 5]", "6xi32")
-     "%r = stablehlo.slice %x [1:5:3] : (tensor<6xi32>) -> tensor<2xi32>\n",
-     2, {1, 4}},
-    {"pad cuts and spreads", "7xi32",
-     DENSE("%x", "[1, 2, 3, 4]", "4xi32") DENSE("%v", "9", "i32")
-     "%r = stablehlo.pad %x, %v, low = [-1], high = [1], interior = [1] : (tensor<4xi32>, "
-     "tensor<i32>) -> tensor<7xi32>\n",
-     7, {9, 2, 9, 3, 9, 4, 9}},
-    {"reverse", "2x2xi32",
-     DENSE("%x", "[[1, 2], [3, 4]]", "2x2xi32")
-     "%r = stablehlo.reverse %x, dims = [1] : tensor<2x2xi32>\n",
-     4, {2, 1, 4, 3}},
-    {"concatenate", "2x3xi32",
-     DENSE("%x", "[[1], [2]]", "2x1xi32") DENSE("%y", "[[3, 4], [5, 6]]", "2x2xi32")
-     "%r = stablehlo.concatenate %x, %y, dim = 1 : (tensor<2x1xi32>, tensor<2x2xi32>)"
-     " -> tensor<2x3xi32>\n",
-     6, {1, 3, 4, 2, 5, 6}},
-    {"dot", "2x2xi32",
+    {"slice",
+     "2xi32",
+     DENSE("%x", "[0, 1, 2, 3, 4, 5]",
+           "6xi32") "%r = stablehlo.slice %x [1:5:3] : (tensor<6xi32>) -> tensor<2xi32>\n",
+     2,
+     {1, 4}},
+    {"pad cuts and spreads",
+     "7xi32",
+     DENSE("%x", "[1, 2, 3, 4]", "4xi32")
+         DENSE("%v", "9", "i32") "%r = stablehlo.pad %x, %v, low = [-1], high = [1], interior = "
+                                 "[1] : (tensor<4xi32>, "
+                                 "tensor<i32>) -> tensor<7xi32>\n",
+     7,
+     {9, 2, 9, 3, 9, 4, 9}},
+    {"reverse",
+     "2x2xi32",
+     DENSE("%x", "[[1, 2], [3, 4]]",
+           "2x2xi32") "%r = stablehlo.reverse %x, dims = [1] : tensor<2x2xi32>\n",
+     4,
+     {2, 1, 4, 3}},
+    {"concatenate",
+     "2x3xi32",
+     DENSE("%x", "[[1], [2]]", "2x1xi32")
+         DENSE("%y", "[[3, 4], [5, 6]]", "2x2xi32") "%r = stablehlo.concatenate %x, %y, dim = 1 : "
+                                                    "(tensor<2x1xi32>, tensor<2x2xi32>)"
+                                                    " -> tensor<2x3xi32>\n",
+     6,
+     {1, 3, 4, 2, 5, 6}},
+    {"dot",
+     "2x2xi32",
      DENSE("%x", "[[1, 2, 3], [4, 5, 6]]", "2x3xi32")
-     DENSE("%y", "[[1, 0], [0, 1], [2, 2]]", "3x2xi32")
-     "%r = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<2x3xi32>, "
-     "tensor<3x2xi32>) -> tensor<2x2xi32>\n",
-     4, {7, 8, 16, 17}},
-    {"dynamic slice is moved inside", "2xi32",
-     DENSE("%x", "[0, 1, 2, 3]", "4xi32") DENSE("%i", "7", "i32")
-     "%r = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<4xi32>, tensor<i32>)"
-     " -> tensor<2xi32>\n",
-     2, {2, 3}},
-    {"dynamic update slice is moved inside", "4xi32",
-     DENSE("%x", "[0, 1, 2, 3]", "4xi32") DENSE("%u", "[8, 9]", "2xi32") DENSE("%i", "-3", "i32")
-     "%r = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<4xi32>, tensor<2xi32>, "
-     "tensor<i32>) -> tensor<4xi32>\n",
-     4, {8, 9, 2, 3}},
-    {"reduce", "2xi32",
-     DENSE("%x", "[[1, 2, 3], [4, 5, 6]]", "2x3xi32") DENSE("%z", "10", "i32")
-     "%r = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : "
-     "(tensor<2x3xi32>, tensor<i32>) -> tensor<2xi32>\n",
-     2, {16, 25}},
-    {"while", "i32",
-     DENSE("%a", "0", "i32") DENSE("%b", "1", "i32") DENSE("%n", "0", "i32")
-     "%w:3 = stablehlo.while(%p = %n, %q = %a, %s = %b) : tensor<i32>, tensor<i32>, tensor<i32>\n"
-     "cond { " DENSE("%l", "10", "i32")
-     "%c = stablehlo.compare LT, %p, %l : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-     "stablehlo.return %c : tensor<i1> } do {\n" DENSE("%o", "1", "i32")
-     "%p1 = stablehlo.add %p, %o : tensor<i32>\n"
-     "%s1 = stablehlo.add %q, %s : tensor<i32>\n"
-     "stablehlo.return %p1, %s, %s1 : tensor<i32>, tensor<i32>, tensor<i32> }\n"
-     "%r = stablehlo.add %w#1, %a : tensor<i32>\n",
-     1, {55}},
-    {"case without a branch takes the last", "i32",
-     DENSE("%i", "-1", "i32")
-     "%r = \"stablehlo.case\"(%i) ({\n" DENSE("%a", "1", "i32")
-     "stablehlo.return %a : tensor<i32> }, {\n" DENSE("%b", "2", "i32")
-     "stablehlo.return %b : tensor<i32> }) : (tensor<i32>) -> tensor<i32>\n",
-     1, {2}},
-    {"if", "i32",
-     DENSE("%i", "true", "i1")
-     "%r = \"stablehlo.if\"(%i) ({\n" DENSE("%a", "1", "i32")
-     "stablehlo.return %a : tensor<i32> }, {\n" DENSE("%b", "2", "i32")
-     "stablehlo.return %b : tensor<i32> }) : (tensor<i1>) -> tensor<i32>\n",
-     1, {1}},
+         DENSE("%y", "[[1, 0], [0, 1], [2, 2]]",
+               "3x2xi32") "%r = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                          "(tensor<2x3xi32>, "
+                          "tensor<3x2xi32>) -> tensor<2x2xi32>\n",
+     4,
+     {7, 8, 16, 17}},
+    {"dynamic slice is moved inside",
+     "2xi32",
+     DENSE("%x", "[0, 1, 2, 3]", "4xi32") DENSE(
+         "%i", "7",
+         "i32") "%r = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<4xi32>, tensor<i32>)"
+                " -> tensor<2xi32>\n",
+     2,
+     {2, 3}},
+    {"dynamic update slice is moved inside",
+     "4xi32",
+     DENSE("%x", "[0, 1, 2, 3]", "4xi32") DENSE("%u", "[8, 9]", "2xi32") DENSE(
+         "%i", "-3",
+         "i32") "%r = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<4xi32>, tensor<2xi32>, "
+                "tensor<i32>) -> tensor<4xi32>\n",
+     4,
+     {8, 9, 2, 3}},
+    {"reduce",
+     "2xi32",
+     DENSE("%x", "[[1, 2, 3], [4, 5, 6]]", "2x3xi32")
+         DENSE("%z", "10", "i32") "%r = stablehlo.reduce(%x init: %z) applies stablehlo.add across "
+                                  "dimensions = [1] : "
+                                  "(tensor<2x3xi32>, tensor<i32>) -> tensor<2xi32>\n",
+     2,
+     {16, 25}},
+    {"while",
+     "i32",
+     DENSE("%a", "0", "i32") DENSE("%b", "1", "i32") DENSE(
+         "%n", "0",
+         "i32") "%w:3 = stablehlo.while(%p = %n, %q = %a, %s = %b) : tensor<i32>, tensor<i32>, "
+                "tensor<i32>\n"
+                "cond { " DENSE("%l", "10",
+                                "i32") "%c = stablehlo.compare LT, %p, %l : (tensor<i32>, "
+                                       "tensor<i32>) -> tensor<i1>\n"
+                                       "stablehlo.return %c : tensor<i1> } do {\n" DENSE(
+                                           "%o", "1",
+                                           "i32") "%p1 = stablehlo.add %p, %o : tensor<i32>\n"
+                                                  "%s1 = stablehlo.add %q, %s : tensor<i32>\n"
+                                                  "stablehlo.return %p1, %s, %s1 : tensor<i32>, "
+                                                  "tensor<i32>, tensor<i32> }\n"
+                                                  "%r = stablehlo.add %w#1, %a : tensor<i32>\n",
+     1,
+     {55}},
+    {"case without a branch takes the last",
+     "i32",
+     DENSE("%i", "-1", "i32") "%r = \"stablehlo.case\"(%i) ({\n" DENSE(
+         "%a", "1",
+         "i32") "stablehlo.return %a : tensor<i32> }, {\n" DENSE("%b", "2",
+                                                                 "i32") "stablehlo.return %b : "
+                                                                        "tensor<i32> }) : "
+                                                                        "(tensor<i32>) -> "
+                                                                        "tensor<i32>\n",
+     1,
+     {2}},
+    {"if",
+     "i32",
+     DENSE("%i", "true", "i1") "%r = \"stablehlo.if\"(%i) ({\n" DENSE(
+         "%a", "1",
+         "i32") "stablehlo.return %a : tensor<i32> }, {\n" DENSE("%b", "2",
+                                                                 "i32") "stablehlo.return %b : "
+                                                                        "tensor<i32> }) : "
+                                                                        "(tensor<i1>) -> "
+                                                                        "tensor<i32>\n",
+     1,
+     {1}},
 };
 
 static void assert_elements(const char *name, const sim_type *type, const void *bytes, int count,
@@ -326,8 +448,8 @@ static void compare_text(const char *name, const char *text, int64_t low, int64_
 static void compare_ops(const char *const *ops, bool unary, const char *type, double factor)
 {
     bn_text text = {0}, results = {0}, types = {0};
-    bn_text_printf(&text,
-                   "func.func @main(%%x: tensor<200x%s>, %%y: tensor<200x%s>) -> (", type, type);
+    bn_text_printf(&text, "func.func @main(%%x: tensor<200x%s>, %%y: tensor<200x%s>) -> (", type,
+                   type);
     for (size_t i = 0; ops[i]; i++) {
         bn_text_printf(&results, "%s%%r%zu", i ? ", " : "", i);
         bn_text_printf(&types, "%stensor<200x%s>", i ? ", " : "", type);
@@ -346,13 +468,24 @@ static void compare_ops(const char *const *ops, bool unary, const char *type, do
 static void integers_are_as_on_the_device(void **state)
 {
     static const char *const types[] = {"i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"};
-    static const char *const binary[] = {
-        "add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or",
-        "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic", NULL};
+    static const char *const binary[] = {"add",
+                                         "subtract",
+                                         "multiply",
+                                         "divide",
+                                         "remainder",
+                                         "maximum",
+                                         "minimum",
+                                         "and",
+                                         "or",
+                                         "xor",
+                                         "shift_left",
+                                         "shift_right_logical",
+                                         "shift_right_arithmetic",
+                                         NULL};
     static const char *const unary[] = {"not", "popcnt", "count_leading_zeros", NULL};
     static const char *const of_signed[] = {"abs", "negate", "sign", NULL};
-    static const char *const booleans[] = {"add", "multiply", "maximum", "minimum", "and", "or",
-                                           "xor", NULL};
+    static const char *const booleans[] = {"add", "multiply", "maximum", "minimum",
+                                           "and", "or",       "xor",     NULL};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         compare_ops(binary, false, types[i], 0);
         compare_ops(unary, true, types[i], 0);
@@ -371,14 +504,40 @@ static void floats_are_as_on_the_device(void **state)
     static const char *const types[] = {"f16", "bf16", "f32", "f64"};
     static const char *const binary[] = {"add",     "subtract", "multiply", "divide", "remainder",
                                          "maximum", "minimum",  "power",    "atan2",  NULL};
-    static const char *const unary[] = {
-        "abs", "negate", "sign", "cbrt", "ceil", "floor", "round_nearest_afz", "round_nearest_even",
-        "cosine", "sine", "tan", "tanh", "exponential", "exponential_minus_one", "log",
-        "log_plus_one", "logistic", "sqrt", "rsqrt", NULL};
+    static const char *const unary[] = {"abs",
+                                        "negate",
+                                        "sign",
+                                        "cbrt",
+                                        "ceil",
+                                        "floor",
+                                        "round_nearest_afz",
+                                        "round_nearest_even",
+                                        "cosine",
+                                        "sine",
+                                        "tan",
+                                        "tanh",
+                                        "exponential",
+                                        "exponential_minus_one",
+                                        "log",
+                                        "log_plus_one",
+                                        "logistic",
+                                        "sqrt",
+                                        "rsqrt",
+                                        NULL};
     static const char *const complexes[] = {"add", "subtract", "multiply", "divide", "power", NULL};
-    static const char *const complex[] = {
-        "negate", "sign", "cosine", "sine", "tanh", "exponential", "exponential_minus_one", "log",
-        "log_plus_one", "logistic", "sqrt", "rsqrt", NULL};
+    static const char *const complex[] = {"negate",
+                                          "sign",
+                                          "cosine",
+                                          "sine",
+                                          "tanh",
+                                          "exponential",
+                                          "exponential_minus_one",
+                                          "log",
+                                          "log_plus_one",
+                                          "logistic",
+                                          "sqrt",
+                                          "rsqrt",
+                                          NULL};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         compare_ops(binary, false, types[i], 2);
         compare_ops(unary, true, types[i], 2);
@@ -391,7 +550,7 @@ static void floats_are_as_on_the_device(void **state)
 
 static void conversions_are_as_on_the_device(void **state)
 {
-    static const char *const types[] = {"i1",   "i8",   "i16", "i32", "i64", "ui8", "ui16",
+    static const char *const types[] = {"i1",   "i8",   "i16", "i32",  "i64", "ui8", "ui16",
                                         "ui32", "ui64", "f16", "bf16", "f32", "f64"};
     const size_t n = sizeof types / sizeof *types;
     for (size_t from = 0; from < n; from++) {
@@ -451,38 +610,48 @@ static const shown texts[] = {
     into ", " into "b = stablehlo.rng_bit_generator " state                                        \
          ", algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<" type ">)\n"
      DRAW("%k", "%a", "3x5xui32") DRAW("%a", "%c", "3x4x5xui32") DRAW("%c", "%d", "7xui64")
-     DRAW("%d", "%e", "ui32") DRAW("%e", "%f", "6x3xi32")
-     "return %a, %ab, %c, %cb, %d, %db, %e, %eb, %f, %fb : tensor<2xui64>, tensor<3x5xui32>, "
-     "tensor<2xui64>, tensor<3x4x5xui32>, tensor<2xui64>, tensor<7xui64>, tensor<2xui64>, "
-     "tensor<ui32>, tensor<2xui64>, tensor<6x3xi32>\n}\n"},
+         DRAW("%d", "%e", "ui32")
+             DRAW("%e", "%f", "6x3xi32") "return %a, %ab, %c, %cb, %d, %db, %e, %eb, %f, %fb : "
+                                         "tensor<2xui64>, tensor<3x5xui32>, "
+                                         "tensor<2xui64>, tensor<3x4x5xui32>, tensor<2xui64>, "
+                                         "tensor<7xui64>, tensor<2xui64>, "
+                                         "tensor<ui32>, tensor<2xui64>, tensor<6x3xi32>\n}\n"},
     {"greatest and its place", 0, 9,
      "func.func @main(%x: tensor<4x50xf32>, %n: tensor<4x50xi32>) -> (tensor<4xf32>, "
-     "tensor<4xi32>) {\n" DENSE("%l", "0xFF800000", "f32") DENSE("%z", "0", "i32")
-     "%r:2 = \"stablehlo.reduce\"(%x, %n, %l, %z) ({\n"
-     "^bb0(%a: tensor<f32>, %i: tensor<i32>, %b: tensor<f32>, %j: tensor<i32>):\n"
-     "%g = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-     "%m = stablehlo.select %g, %a, %b : tensor<i1>, tensor<f32>\n"
-     "%k = stablehlo.select %g, %i, %j : tensor<i1>, tensor<i32>\n"
-     "stablehlo.return %m, %k : tensor<f32>, tensor<i32>\n"
-     "}) {dimensions = array<i64: 1>} : (tensor<4x50xf32>, tensor<4x50xi32>, tensor<f32>, "
-     "tensor<i32>) -> (tensor<4xf32>, tensor<4xi32>)\n"
-     "return %r#0, %r#1 : tensor<4xf32>, tensor<4xi32>\n}\n"},
+     "tensor<4xi32>) {\n" DENSE("%l", "0xFF800000", "f32") DENSE(
+         "%z", "0",
+         "i32") "%r:2 = \"stablehlo.reduce\"(%x, %n, %l, %z) ({\n"
+                "^bb0(%a: tensor<f32>, %i: tensor<i32>, %b: tensor<f32>, %j: tensor<i32>):\n"
+                "%g = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                "%m = stablehlo.select %g, %a, %b : tensor<i1>, tensor<f32>\n"
+                "%k = stablehlo.select %g, %i, %j : tensor<i1>, tensor<i32>\n"
+                "stablehlo.return %m, %k : tensor<f32>, tensor<i32>\n"
+                "}) {dimensions = array<i64: 1>} : (tensor<4x50xf32>, tensor<4x50xi32>, "
+                "tensor<f32>, "
+                "tensor<i32>) -> (tensor<4xf32>, tensor<4xi32>)\n"
+                "return %r#0, %r#1 : tensor<4xf32>, tensor<4xi32>\n}\n"},
     {"sums and products over every axis", 1, 3,
      "func.func @main(%x: tensor<3x700x5xf32>, %y: tensor<2x3x4xi32>) -> (tensor<3x5xf32>, "
-     "tensor<700xf32>, tensor<f32>, tensor<2x4xi32>, tensor<3x700x5xf32>) {\n"
-     DENSE("%z", "0.0", "f32") DENSE("%o", "1", "i32")
-     "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : "
-     "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<3x5xf32>\n"
-     "%1 = stablehlo.reduce(%x init: %z) applies stablehlo.maximum across dimensions = [0, 2] : "
-     "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<700xf32>\n"
-     "%2 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0, 1, 2] : "
-     "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<f32>\n"
-     "%3 = stablehlo.reduce(%y init: %o) applies stablehlo.multiply across dimensions = [1] : "
-     "(tensor<2x3x4xi32>, tensor<i32>) -> tensor<2x4xi32>\n"
-     "%4 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [] : "
-     "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<3x700x5xf32>\n"
-     "return %0, %1, %2, %3, %4 : tensor<3x5xf32>, tensor<700xf32>, tensor<f32>, "
-     "tensor<2x4xi32>, tensor<3x700x5xf32>\n}\n"},
+     "tensor<700xf32>, tensor<f32>, tensor<2x4xi32>, tensor<3x700x5xf32>) {\n" DENSE("%z", "0.0",
+                                                                                     "f32")
+         DENSE("%o", "1",
+               "i32") "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions "
+                      "= [1] : "
+                      "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<3x5xf32>\n"
+                      "%1 = stablehlo.reduce(%x init: %z) applies stablehlo.maximum across "
+                      "dimensions = [0, 2] : "
+                      "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<700xf32>\n"
+                      "%2 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions "
+                      "= [0, 1, 2] : "
+                      "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<f32>\n"
+                      "%3 = stablehlo.reduce(%y init: %o) applies stablehlo.multiply across "
+                      "dimensions = [1] : "
+                      "(tensor<2x3x4xi32>, tensor<i32>) -> tensor<2x4xi32>\n"
+                      "%4 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions "
+                      "= [] : "
+                      "(tensor<3x700x5xf32>, tensor<f32>) -> tensor<3x700x5xf32>\n"
+                      "return %0, %1, %2, %3, %4 : tensor<3x5xf32>, tensor<700xf32>, tensor<f32>, "
+                      "tensor<2x4xi32>, tensor<3x700x5xf32>\n}\n"},
     {"sorts", -3, 3,
      "func.func @main(%x: tensor<5x33xf32>, %n: tensor<5x33xi32>) -> (tensor<5x33xf32>, "
      "tensor<5x33xi32>, tensor<5x33xi32>) {\n"
@@ -515,51 +684,72 @@ static const shown texts[] = {
      "func.func @main(%x: tensor<3x6x7xf32>, %i: tensor<3x4x1xi32>, %u: tensor<3x4x7xf32>, %n: "
      "tensor<9xi32>, %j: tensor<12x1xi32>, %v: tensor<12xi32>, %h: tensor<9xf32>, %w: "
      "tensor<12xf32>) -> (tensor<3x6x7xf32>, tensor<9xi32>, tensor<9xi32>, tensor<9xf32>) {\n"
-     "%0 = \"stablehlo.scatter\"(%x, %i, %u) (" REGION("add", "f32")
-     ") {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], "
-     "inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = "
-     "[0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>} : (tensor<3x6x7xf32>, "
-     "tensor<3x4x1xi32>, tensor<3x4x7xf32>) -> tensor<3x6x7xf32>\n"
-     "%1 = \"stablehlo.scatter\"(%n, %j, %v) ({\n^bb0(%a: tensor<i32>, %b: tensor<i32>):\n"
-     "stablehlo.return %b : tensor<i32>\n}) {scatter_dimension_numbers = "
-     "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
-     "index_vector_dim = 1>} : (tensor<9xi32>, tensor<12x1xi32>, tensor<12xi32>) -> "
-     "tensor<9xi32>\n"
-     "%2:2 = \"stablehlo.scatter\"(%n, %h, %j, %v, %w) ({\n^bb0(%a: tensor<i32>, %b: "
-     "tensor<f32>, %c: tensor<i32>, %d: tensor<f32>):\n"
-     "%e = stablehlo.multiply %a, %c : tensor<i32>\n"
-     "%f = stablehlo.subtract %b, %d : tensor<f32>\n"
-     "stablehlo.return %e, %f : tensor<i32>, tensor<f32>\n}) {scatter_dimension_numbers = "
-     "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
-     "index_vector_dim = 1>} : (tensor<9xi32>, tensor<9xf32>, tensor<12x1xi32>, tensor<12xi32>, "
-     "tensor<12xf32>) -> (tensor<9xi32>, tensor<9xf32>)\n"
-     "return %0, %1, %2#0, %2#1 : tensor<3x6x7xf32>, tensor<9xi32>, tensor<9xi32>, "
-     "tensor<9xf32>\n}\n"},
+     "%0 = \"stablehlo.scatter\"(%x, %i, %u) (" REGION(
+         "add",
+         "f32") ") {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], "
+                "inserted_window_dims = [1], input_batching_dims = [0], "
+                "scatter_indices_batching_dims = "
+                "[0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>} : "
+                "(tensor<3x6x7xf32>, "
+                "tensor<3x4x1xi32>, tensor<3x4x7xf32>) -> tensor<3x6x7xf32>\n"
+                "%1 = \"stablehlo.scatter\"(%n, %j, %v) ({\n^bb0(%a: tensor<i32>, %b: "
+                "tensor<i32>):\n"
+                "stablehlo.return %b : tensor<i32>\n}) {scatter_dimension_numbers = "
+                "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = "
+                "[0], "
+                "index_vector_dim = 1>} : (tensor<9xi32>, tensor<12x1xi32>, tensor<12xi32>) -> "
+                "tensor<9xi32>\n"
+                "%2:2 = \"stablehlo.scatter\"(%n, %h, %j, %v, %w) ({\n^bb0(%a: tensor<i32>, %b: "
+                "tensor<f32>, %c: tensor<i32>, %d: tensor<f32>):\n"
+                "%e = stablehlo.multiply %a, %c : tensor<i32>\n"
+                "%f = stablehlo.subtract %b, %d : tensor<f32>\n"
+                "stablehlo.return %e, %f : tensor<i32>, tensor<f32>\n}) {scatter_dimension_numbers "
+                "= "
+                "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = "
+                "[0], "
+                "index_vector_dim = 1>} : (tensor<9xi32>, tensor<9xf32>, tensor<12x1xi32>, "
+                "tensor<12xi32>, "
+                "tensor<12xf32>) -> (tensor<9xi32>, tensor<9xf32>)\n"
+                "return %0, %1, %2#0, %2#1 : tensor<3x6x7xf32>, tensor<9xi32>, tensor<9xi32>, "
+                "tensor<9xf32>\n}\n"},
     {"windows", -9, 9,
      "func.func @main(%x: tensor<2x9x8x3xf32>, %n: tensor<11xi32>, %d: tensor<2x4x4x3xf32>) -> "
-     "(tensor<2x5x4x3xf32>, tensor<11xi32>, tensor<9xi32>, tensor<2x9x8x3xf32>) {\n"
-     DENSE("%l", "0xFF800000", "f32") DENSE("%f", "0.0", "f32") DENSE("%z", "0", "i32")
-     "%0 = \"stablehlo.reduce_window\"(%x, %l) (" REGION("maximum", "f32")
-     ") {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
-     "padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>} : "
-     "(tensor<2x9x8x3xf32>, tensor<f32>) -> tensor<2x5x4x3xf32>\n"
-     "%1 = \"stablehlo.reduce_window\"(%n, %z) (" REGION("add", "i32")
-     ") {window_dimensions = array<i64: 11>, padding = dense<[[10, 0]]> : tensor<1x2xi64>} : "
-     "(tensor<11xi32>, tensor<i32>) -> tensor<11xi32>\n"
-     "%2 = \"stablehlo.reduce_window\"(%n, %z) ({\n^bb0(%a: tensor<i32>, %b: tensor<i32>):\n"
-     "%s = stablehlo.add %b, %a : tensor<i32>\n%t = stablehlo.maximum %s, %a : tensor<i32>\n"
-     "stablehlo.return %t : tensor<i32>\n}) {window_dimensions = array<i64: 3>, window_strides = "
-     "array<i64: 2>, base_dilations = array<i64: 2>, window_dilations = array<i64: 2>, padding = "
-     "dense<[[0, 0]]> : tensor<1x2xi64>} : (tensor<11xi32>, tensor<i32>) -> tensor<9xi32>\n"
-     "%3 = \"stablehlo.select_and_scatter\"(%x, %d, %f) ({\n"
-     "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
-     "%g = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
-     "stablehlo.return %g : tensor<i1>\n}, " REGION("add", "f32")
-     ") {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
-     "padding = dense<0> : tensor<4x2xi64>} : (tensor<2x9x8x3xf32>, tensor<2x4x4x3xf32>, "
-     "tensor<f32>) -> tensor<2x9x8x3xf32>\n"
-     "return %0, %1, %2, %3 : tensor<2x5x4x3xf32>, tensor<11xi32>, tensor<9xi32>, "
-     "tensor<2x9x8x3xf32>\n}\n"},
+     "(tensor<2x5x4x3xf32>, tensor<11xi32>, tensor<9xi32>, tensor<2x9x8x3xf32>) {\n" DENSE(
+         "%l", "0xFF800000", "f32") DENSE("%f", "0.0", "f32")
+         DENSE("%z", "0", "i32") "%0 = \"stablehlo.reduce_window\"(%x, %l) (" REGION(
+             "maximum",
+             "f32") ") {window_dimensions = array<i64: 1, 3, 2, 1>, window_strides = array<i64: 1, "
+                    "2, 2, 1>, "
+                    "padding = dense<[[0, 0], [1, 1], [0, 0], [0, 0]]> : tensor<4x2xi64>} : "
+                    "(tensor<2x9x8x3xf32>, tensor<f32>) -> tensor<2x5x4x3xf32>\n"
+                    "%1 = \"stablehlo.reduce_window\"(%n, %z) (" REGION(
+                        "add", "i32") ") {window_dimensions = array<i64: 11>, padding = "
+                                      "dense<[[10, 0]]> : tensor<1x2xi64>} : "
+                                      "(tensor<11xi32>, tensor<i32>) -> tensor<11xi32>\n"
+                                      "%2 = \"stablehlo.reduce_window\"(%n, %z) ({\n^bb0(%a: "
+                                      "tensor<i32>, %b: tensor<i32>):\n"
+                                      "%s = stablehlo.add %b, %a : tensor<i32>\n%t = "
+                                      "stablehlo.maximum %s, %a : tensor<i32>\n"
+                                      "stablehlo.return %t : tensor<i32>\n}) {window_dimensions = "
+                                      "array<i64: 3>, window_strides = "
+                                      "array<i64: 2>, base_dilations = array<i64: 2>, "
+                                      "window_dilations = array<i64: 2>, padding = "
+                                      "dense<[[0, 0]]> : tensor<1x2xi64>} : (tensor<11xi32>, "
+                                      "tensor<i32>) -> tensor<9xi32>\n"
+                                      "%3 = \"stablehlo.select_and_scatter\"(%x, %d, %f) ({\n"
+                                      "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+                                      "%g = stablehlo.compare GE, %a, %b : (tensor<f32>, "
+                                      "tensor<f32>) -> tensor<i1>\n"
+                                      "stablehlo.return %g : tensor<i1>\n}, " REGION(
+                                          "add",
+                                          "f32") ") {window_dimensions = array<i64: 1, 3, 2, 1>, "
+                                                 "window_strides = array<i64: 1, 2, 2, 1>, "
+                                                 "padding = dense<0> : tensor<4x2xi64>} : "
+                                                 "(tensor<2x9x8x3xf32>, tensor<2x4x4x3xf32>, "
+                                                 "tensor<f32>) -> tensor<2x9x8x3xf32>\n"
+                                                 "return %0, %1, %2, %3 : tensor<2x5x4x3xf32>, "
+                                                 "tensor<11xi32>, tensor<9xi32>, "
+                                                 "tensor<2x9x8x3xf32>\n}\n"},
     {"convolutions", 0, 0,
      "func.func @main(%x: tensor<4x9x8x6xf32>, %k: tensor<3x2x3x10xf32>, %d: tensor<3x3x1x6xf32>, "
      "%b: tensor<2x2x6x10xf32>) -> (tensor<4x5x9x10xf32>, tensor<4x7x6x6xf32>, "
@@ -594,20 +784,22 @@ static const shown texts[] = {
     {"a loop within a loop, and a call", 3, 6,
      "module @m {\nfunc.func private @twice(%v: tensor<4xf32>) -> tensor<4xf32> {\n"
      "%r = stablehlo.add %v, %v : tensor<4xf32>\nreturn %r : tensor<4xf32>\n}\n"
-     "func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) {\n"
-     DENSE("%z", "0", "i32") DENSE("%o", "1", "i32")
-     "%w:2 = stablehlo.while(%v = %x, %i = %z) : tensor<4xf32>, tensor<i32>\ncond {\n"
-     "%c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-     "stablehlo.return %c : tensor<i1>\n} do {\n"
-     "%q:2 = stablehlo.while(%u = %v, %j = %z) : tensor<4xf32>, tensor<i32>\ncond {\n"
-     "%d = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-     "stablehlo.return %d : tensor<i1>\n} do {\n"
-     "%t = func.call @twice(%u) : (tensor<4xf32>) -> tensor<4xf32>\n"
-     "%s = stablehlo.add %t, %x : tensor<4xf32>\n%k = stablehlo.add %j, %o : tensor<i32>\n"
-     "stablehlo.return %s, %k : tensor<4xf32>, tensor<i32>\n}\n"
-     "%l = stablehlo.add %i, %o : tensor<i32>\n"
-     "stablehlo.return %q#0, %l : tensor<4xf32>, tensor<i32>\n}\n"
-     "return %w#0, %w#1 : tensor<4xf32>, tensor<i32>\n}\n}\n"},
+     "func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<4xf32>, tensor<i32>) "
+     "{\n" DENSE("%z", "0", "i32") DENSE(
+         "%o", "1",
+         "i32") "%w:2 = stablehlo.while(%v = %x, %i = %z) : tensor<4xf32>, tensor<i32>\ncond {\n"
+                "%c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                "stablehlo.return %c : tensor<i1>\n} do {\n"
+                "%q:2 = stablehlo.while(%u = %v, %j = %z) : tensor<4xf32>, tensor<i32>\ncond {\n"
+                "%d = stablehlo.compare LT, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                "stablehlo.return %d : tensor<i1>\n} do {\n"
+                "%t = func.call @twice(%u) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                "%s = stablehlo.add %t, %x : tensor<4xf32>\n%k = stablehlo.add %j, %o : "
+                "tensor<i32>\n"
+                "stablehlo.return %s, %k : tensor<4xf32>, tensor<i32>\n}\n"
+                "%l = stablehlo.add %i, %o : tensor<i32>\n"
+                "stablehlo.return %q#0, %l : tensor<4xf32>, tensor<i32>\n}\n"
+                "return %w#0, %w#1 : tensor<4xf32>, tensor<i32>\n}\n}\n"},
 };
 
 static void texts_are_as_on_the_device(void **state)
@@ -644,9 +836,10 @@ static void a_loop_without_end_is_stopped(void **state)
 {
     static const char text[] =
         "func.func @main(%x: tensor<i32>) -> tensor<i32> {\n"
-        "%w = stablehlo.while(%v = %x) : tensor<i32>\ncond {\n" DENSE("%c", "true", "i1")
-        "stablehlo.return %c : tensor<i1>\n} do {\nstablehlo.return %v : tensor<i32>\n}\n"
-        "return %w : tensor<i32>\n}\n";
+        "%w = stablehlo.while(%v = %x) : tensor<i32>\ncond {\n" DENSE(
+            "%c", "true",
+            "i1") "stablehlo.return %c : tensor<i1>\n} do {\nstablehlo.return %v : tensor<i32>\n}\n"
+                  "return %w : tensor<i32>\n}\n";
     sim_program *p = sim_compare_read("loop", text, strlen(text));
     const int32_t x = 1;
     int32_t result = 0;
