@@ -111,9 +111,7 @@ static void samples_are_as_on_the_device(void **state)
         for (unsigned r = 0; r < y->node->result_count; r++)
             keep(t, tg_emit_result(y, r));
     }
-    /* Twice what test_ops.c allows: the simulator takes a batch norm apart, and rounds each
-     * part of it where the device rounds the whole. */
-    compare_trace(t, "samples", packed, NULL, 2);
+    compare_trace(t, "samples", packed, NULL, 1);
     tg_trace_free(t);
     variables_drop();
 }
@@ -179,8 +177,7 @@ static void check_step(const char *name, model_options options)
 /* One of each kind; compiling is what takes the time. */
 static void training_steps_are_as_on_the_device(void **state)
 {
-    static const char *const names[] = {"resnet18", "bert", "gpt2", "transformer_wmt_en_de",
-                                        "llama"};
+    static const char *const names[] = {"resnet18", "gpt2", "transformer_wmt_en_de"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         check_step(names[i], (model_options){.small = true, .train = true, .batch = 2});
 }

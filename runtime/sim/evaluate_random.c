@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-sim_code sim_check_rng_bit_generator(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_attribute *a = sim_attribute_find(op, "rng_algorithm");
     const sim_type *state = sim_operand_type(p, op, 0);
