@@ -216,18 +216,62 @@ static void expand_grad(norm *n, const sim_op *op, int first)
     binary_to(b, SIM_OP_MULTIPLY, rest, broadcast(b, slope, n->feature, &n->x), first);
 }
 
+static void expand_as(norm *n, const sim_op *op, int first)
+{
+    if (n->b.o->code == SIM_OP_NORM_INFERENCE)
+        normalise(n, op, op->operands[3], op->operands[4], first);
+    else if (n->b.o->code == SIM_OP_NORM_GRAD)
+        expand_grad(n, op, first);
+    else
+        expand_training(n, op, first);
+}
+
+/* TYPE in f32. */
+static sim_type wide(sim_type type)
+{
+    type.dtype = SIM_F32;
+    return type;
+}
+
+/* In f32 between conversions: the op is rounded once, not each of its parts, which could
+ * not sum up a batch in half the width. */
+static void expand_wide(norm *n, const sim_op *op, int first, int results)
+{
+    builder *b = &n->b;
+    int operands[5];
+    sim_type types[3];
+    sim_op same = *op;
+    same.operands = operands;
+    for (int i = 0; i < op->operand_count; i++) {
+        const sim_type type = wide(*sim_reader_type(b->r, op->operands[i]));
+        operands[i] = build(b, (sim_op){.opcode = SIM_OP_CONVERT}, &op->operands[i], 1, &type, -1);
+        if (operands[i] < 0)
+            return;
+    }
+    n->x = wide(n->x);
+    n->row = wide(n->row);
+    for (int i = 0; i < results; i++)
+        types[i] = i ? n->row : n->x;
+    const int computed = sim_reader_values(b->r, types, results);
+    if (computed < 0)
+        return;
+    expand_as(n, &same, computed);
+    for (int i = 0; i < results; i++)
+        build(b, (sim_op){.opcode = SIM_OP_CONVERT}, (const int[]){computed + i}, 1, NULL,
+              first + i);
+}
+
 static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, int first)
 {
     norm n = {0};
-    bool inference = o->code == SIM_OP_NORM_INFERENCE, grad = o->code == SIM_OP_NORM_GRAD;
-    if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, inference ? 1 : 3))
+    const bool inference = o->code == SIM_OP_NORM_INFERENCE, grad = o->code == SIM_OP_NORM_GRAD;
+    const int results = inference ? 1 : 3;
+    if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, results))
         return;
-    if (inference)
-        normalise(&n, op, op->operands[3], op->operands[4], first);
-    else if (grad)
-        expand_grad(&n, op, first);
+    if (n.x.dtype == SIM_F16 || n.x.dtype == SIM_BF16)
+        expand_wide(&n, op, first, results);
     else
-        expand_training(&n, op, first);
+        expand_as(&n, op, first);
 }
 
 /* ---- CHLO
