@@ -123,10 +123,17 @@ static void write_table(const hn_trials *list, size_t count, res_format format, 
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
+/* A share of nothing, a mean of nothing: null. */
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *share_json(size_t hits, size_t of)
 {
     const res_interval share = hn_share(hits, of);
-    return json_pack("{sf sf sf}", "share", share.estimate, "low", share.low, "high", share.high);
+    return json_pack("{so sf sf}", "share", real_json(share.estimate), "low", share.low, "high",
+                     share.high);
 }
 
 static json_t *trials_json(const hn_trials *t)
@@ -141,11 +148,11 @@ static json_t *trials_json(const hn_trials *t)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
-        "{ss si si si so so so sf so so so so so sb}", "scenario", t->scenario->name, "pairs",
+        "{ss si si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
         (int)t->pairs, "families", (int)t->trials, "family", (int)t->family, "false_alarms",
         share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
         "bootstrap_holds", share_json(t->bootstrap_held, t->trials), "smallest_visible",
-        expm1(t->visible / (double)t->promised), "smallest_visible_found",
+        real_json(expm1(t->visible / (double)t->promised)), "smallest_visible_found",
         share_json(t->visible_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
         share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);

@@ -71,7 +71,7 @@ static bool holds(const res_interval *interval)
 bn_code hn_trial(hn_trials *t, const hn_procedure *procedure, gsl_rng *rng, bn_status *st)
 {
     res_comparison list[HN_SIM_MOST];
-    hn_session_sim first, other;
+    hn_session_sim first = {0}, other = {0};
     bool alarm = false;
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < t->family; i++) {

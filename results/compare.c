@@ -151,7 +151,8 @@ static bool read_process(const uint64_t *steps, size_t count, gsl_rng *rng, proc
  */
 static size_t keep_pairs(const double *d, size_t count, size_t *kept)
 {
-    double sorted[RES_MOST_PAIRS], distance[RES_MOST_PAIRS], limit = (double)INFINITY;
+    double sorted[RES_MOST_PAIRS] = {0}, distance[RES_MOST_PAIRS] = {0};
+    double limit = (double)INFINITY;
     size_t n = 0;
     memcpy(sorted, d, count * sizeof *d);
     gsl_sort(sorted, 1, count);
@@ -256,7 +257,7 @@ static void estimate(res_comparison *c, double floor)
 static bn_code compare_processes(const process *a, const process *b, size_t count, gsl_rng *rng,
                                  const res_compare_options *o, res_comparison *c, bn_status *st)
 {
-    double d[RES_MOST_PAIRS];
+    double d[RES_MOST_PAIRS] = {0};
     size_t kept[RES_MOST_PAIRS];
     for (size_t i = 0; i < count; i++)
         d[i] = b[i].log_median - a[i].log_median;
