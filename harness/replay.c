@@ -76,6 +76,7 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     o.model = model_name;
     o.mode = mode_name;
     o.phase = "train";
+    o.optimizer = "sgd";
     o.graphs = graphs_text;
     o.batch = batch_text;
     o.runtime = "sim";
@@ -110,7 +111,7 @@ static bn_code run_resnet50(replay *r, bn_status *st)
     bn_code code = BN_OK;
     r->of = REPLAY_CASES;
     for (size_t i = 0; i < REPLAY_CASES && code == BN_OK && !hn_interrupted(); i++) {
-        const published_case *c = &replay_resnet50[i];
+        const published_case *c = &hn_replay_resnet50[i];
         char stated[512] = "stated=";
         const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
         for (size_t k = 0; k < c->part_count; k++) {
@@ -129,8 +130,8 @@ static bn_code run_resnet50(replay *r, bn_status *st)
 static bn_code calibrate(replay *r, bn_status *st)
 {
     replayed resnet50 = {0};
-    const double published_ms = replay_resnet50[0].parts[0].device_ms;
-    bn_code code = run(r, "resnet50", "lazy", 1, replay_models[0].batch, NULL, &resnet50, st);
+    const double published_ms = hn_replay_resnet50[0].parts[0].device_ms;
+    bn_code code = run(r, "resnet50", "lazy", 1, hn_replay_models[0].batch, NULL, &resnet50, st);
     r->roofline_ms = resnet50.device_ms;
     r->efficiency = resnet50.device_ms / published_ms;
     return code;
@@ -144,10 +145,10 @@ static bn_code run_models(replay *r, bn_status *st)
     bn_code code = calibrate(r, st);
     snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
     for (size_t i = 0; i < REPLAY_MODELS && code == BN_OK && !hn_interrupted(); i++) {
-        const published_model *m = &replay_models[i];
+        const published_model *m = &hn_replay_models[i];
         code = run(r, m->model, "lazy", 1, m->batch, settings, &r->lazy[i], st);
         for (size_t c = 0; c < REPLAY_COLUMNS && code == BN_OK && !hn_interrupted(); c++)
-            code = run(r, m->model, "capture", replay_column_graphs[c], m->batch, settings,
+            code = run(r, m->model, "capture", hn_replay_column_graphs[c], m->batch, settings,
                        &r->captured[i][c], st);
     }
     return code;
@@ -166,7 +167,7 @@ int hn_command_replay(const hn_options *options, const char *what)
     if (st.code != BN_OK || res_format_parse(options->format, &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK || count_nodes(&nodes, &st) != BN_OK)
         return (int)hn_complain(&st);
-    r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;
+    r.node_ns = hn_replay_resnet50[0].trace_ms * 1e6 / nodes;
     hn_supervisor_begin();
     bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
     hn_progress_clear();
@@ -177,8 +178,8 @@ int hn_command_replay(const hn_options *options, const char *what)
         return worst == HN_EXIT_USAGE ? HN_EXIT_FAILED : (int)worst;
     }
     if (models)
-        replay_print_models(&r);
+        hn_replay_print_models(&r);
     else
-        replay_print_resnet50(&r);
+        hn_replay_print_resnet50(&r);
     return HN_EXIT_OK;
 }

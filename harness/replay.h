@@ -27,7 +27,7 @@ typedef struct published_case {
     bool queued;          /* executions are not awaited one by one; else as in the publication */
 } published_case;
 #define REPLAY_CASES 5
-extern const published_case replay_resnet50[REPLAY_CASES];
+extern const published_case hn_replay_resnet50[REPLAY_CASES];
 
 /* Speedups of captured over lazy training steps; columns in order of publication. */
 #define REPLAY_COLUMNS 3
@@ -37,10 +37,10 @@ typedef struct published_model {
     double speedup[REPLAY_COLUMNS];
 } published_model;
 #define REPLAY_MODELS 10
-extern const published_model replay_models[REPLAY_MODELS];
-extern const double replay_means[REPLAY_COLUMNS];
-extern const int replay_column_graphs[REPLAY_COLUMNS];
-extern const char replay_source[];
+extern const published_model hn_replay_models[REPLAY_MODELS];
+extern const double hn_replay_means[REPLAY_COLUMNS];
+extern const int hn_replay_column_graphs[REPLAY_COLUMNS];
+extern const char hn_replay_source[];
 
 /* ---- what came out --------------------------------------------------------------------- */
 
@@ -62,9 +62,9 @@ typedef struct replay {
 } replay;
 
 /* The wall time that was published less all that the runtime and tracing account for. */
-double replay_gap_ms(const published_case *c);
+double hn_replay_gap_ms(const published_case *c);
 
-void replay_print_resnet50(const replay *r);
-void replay_print_models(const replay *r);
+void hn_replay_print_resnet50(const replay *r);
+void hn_replay_print_models(const replay *r);
 
 #endif

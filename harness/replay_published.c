@@ -5,7 +5,8 @@
  */
 #include "harness/replay.h"
 
-const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
+const char hn_replay_source[] =
+    "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
 
 #define FIVE_GRAPHS                                                                                \
     {"bench_input", "input sync", 0.083, 1.8}, {"bench_forward", "forward", 9.6, 4.3},             \
@@ -15,7 +16,7 @@ const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: 
     }
 
 /* Overheads are PJRT time less device time, in the order in which they were given. */
-const published_case replay_resnet50[REPLAY_CASES] = {
+const published_case hn_replay_resnet50[REPLAY_CASES] = {
     {.name = "lazy",
      .mode = "lazy",
      .graphs = 1,
@@ -62,7 +63,7 @@ const published_case replay_resnet50[REPLAY_CASES] = {
 };
 
 /* Batch sizes are TorchBench's own for training, which the publication does not repeat. */
-const published_model replay_models[REPLAY_MODELS] = {
+const published_model hn_replay_models[REPLAY_MODELS] = {
     {"resnet50", "resnet50", 32, {0.758, 0.937, 1.344}},
     {"resnet18", "resnet18", 16, {0.66, 1.003, 1.322}},
     {"BERT_pytorch", "bert_pytorch", 16, {1.441, 1.869, 3.356}},
@@ -74,11 +75,11 @@ const published_model replay_models[REPLAY_MODELS] = {
     {"timm_vision_transformer", "vit_small_patch16_224", 32, {1.275, 1.69, 1.740}},
     {"squeezenet1_1", "squeezenet1_1", 32, {0.72, 0.958, 1.563}},
 };
-const double replay_means[REPLAY_COLUMNS] = {0.8315, 1.0779, 1.516};
+const double hn_replay_means[REPLAY_COLUMNS] = {0.8315, 1.0779, 1.516};
 /* The publication's later columns came from fewer graphs a step; how many is our reading. */
-const int replay_column_graphs[REPLAY_COLUMNS] = {5, 3, 1};
+const int hn_replay_column_graphs[REPLAY_COLUMNS] = {5, 3, 1};
 
-double replay_gap_ms(const published_case *c)
+double hn_replay_gap_ms(const published_case *c)
 {
     double known = c->trace_ms;
     for (size_t i = 0; i < c->part_count; i++)

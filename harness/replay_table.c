@@ -38,7 +38,7 @@ static void print_head(const replay *r, const char *what)
     if (for_people(r))
         printf("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
                "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n\n",
-               what, replay_source, r->node_ns);
+               what, hn_replay_source, r->node_ns);
 }
 
 static void print_json(json_t *all)
@@ -62,7 +62,7 @@ static json_t *resnet50_json(const replay *r)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+        const published_case *c = &hn_replay_resnet50[i];
         const replayed *x = &r->cases[i];
         json_array_append_new(
             rows,
@@ -74,7 +74,8 @@ static json_t *resnet50_json(const replay *r)
                       x->overhead_ms, "wall_ms", x->wall_ms, "executions", x->executions,
                       "unexplained_ms", c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
     }
-    return json_pack("{ss sf so}", "source", replay_source, "node_ns", r->node_ns, "cases", rows);
+    return json_pack("{ss sf so}", "source", hn_replay_source, "node_ns", r->node_ns, "cases",
+                     rows);
 }
 
 static void print_cases(const replay *r)
@@ -86,7 +87,7 @@ static void print_cases(const replay *r)
         {"unexplained", true},   {"a graph", true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < REPLAY_CASES; i++) {
-        const published_case *c = &replay_resnet50[i];
+        const published_case *c = &hn_replay_resnet50[i];
         const replayed *x = &r->cases[i];
         const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
         json_t *row = json_array();
@@ -113,11 +114,11 @@ static void print_cases(const replay *r)
 /* Why five graphs were slower than tracing each step; the terms add up. */
 static void print_why(const replay *r)
 {
-    const published_case *a = &replay_resnet50[0], *b = &replay_resnet50[1];
+    const published_case *a = &hn_replay_resnet50[0], *b = &hn_replay_resnet50[1];
     const double tracing = b->trace_ms - a->trace_ms;
     const double device = parts_ms(b, false) - parts_ms(a, false);
     const double overhead = parts_ms(b, true) - parts_ms(a, true);
-    const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
+    const double gap_lazy = hn_replay_gap_ms(a), gap_five = hn_replay_gap_ms(b);
     printf("\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
            "step:\n",
            b->wall_ms - a->wall_ms);
@@ -138,7 +139,7 @@ static void print_why(const replay *r)
            "published speedups.\n  How many graphs those had is our reading of the publication.\n");
 }
 
-void replay_print_resnet50(const replay *r)
+void hn_replay_print_resnet50(const replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(resnet50_json(r));
@@ -156,12 +157,12 @@ void replay_print_resnet50(const replay *r)
  * published ResNet50 case showed, one of a lazy step, others of each captured graph. */
 static double predict(const replay *r, size_t index, size_t c, bool gaps)
 {
-    const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
+    const published_case *lazy = &hn_replay_resnet50[0], *five = &hn_replay_resnet50[1];
     const replayed *x = &r->captured[index][c];
     double above = r->lazy[index].wall_ms, below = x->wall_ms;
     if (gaps) {
-        above += replay_gap_ms(lazy);
-        below += x->executions * replay_gap_ms(five) / (double)five->part_count;
+        above += hn_replay_gap_ms(lazy);
+        below += x->executions * hn_replay_gap_ms(five) / (double)five->part_count;
     }
     return above / below;
 }
@@ -171,7 +172,7 @@ static double typical_factor(const replay *r, size_t c, bool gaps)
 {
     double sum = 0;
     for (size_t i = 0; i < REPLAY_MODELS; i++)
-        sum += fabs(log(predict(r, i, c, gaps) / replay_models[i].speedup[c]));
+        sum += fabs(log(predict(r, i, c, gaps) / hn_replay_models[i].speedup[c]));
     return exp(sum / REPLAY_MODELS);
 }
 
@@ -182,7 +183,7 @@ static double ordered_share(const replay *r, size_t c, bool gaps)
     for (size_t i = 0; i < REPLAY_MODELS; i++)
         for (size_t k = i + 1; k < REPLAY_MODELS; k++, all++)
             right += (predict(r, i, c, gaps) > predict(r, k, c, gaps)) ==
-                     (replay_models[i].speedup[c] > replay_models[k].speedup[c]);
+                     (hn_replay_models[i].speedup[c] > hn_replay_models[k].speedup[c]);
     return (double)right / all;
 }
 
@@ -190,7 +191,7 @@ static double mean_of(const replay *r, size_t c, int which)
 {
     double sum = 0;
     for (size_t i = 0; i < REPLAY_MODELS; i++)
-        sum += which == 0 ? replay_models[i].speedup[c] : predict(r, i, c, which == 2);
+        sum += which == 0 ? hn_replay_models[i].speedup[c] : predict(r, i, c, which == 2);
     return sum / REPLAY_MODELS;
 }
 
@@ -198,7 +199,7 @@ static json_t *models_json(const replay *r)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < REPLAY_MODELS; i++) {
-        const published_model *m = &replay_models[i];
+        const published_model *m = &hn_replay_models[i];
         json_t *columns = json_array();
         for (size_t c = 0; c < REPLAY_COLUMNS; c++)
             json_array_append_new(
@@ -213,8 +214,8 @@ static json_t *models_json(const replay *r)
                                         "lazy_wall_ms", r->lazy[i].wall_ms, "lazy_device_ms",
                                         r->lazy[i].device_ms, "columns", columns));
     }
-    return json_pack("{ss sf sf so}", "source", replay_source, "node_ns", r->node_ns, "efficiency",
-                     r->efficiency, "models", rows);
+    return json_pack("{ss sf sf so}", "source", hn_replay_source, "node_ns", r->node_ns,
+                     "efficiency", r->efficiency, "models", rows);
 }
 
 static void put_column(json_t *row, double published, double plain, double gaps)
@@ -227,13 +228,13 @@ static void put_column(json_t *row, double published, double plain, double gaps)
 static json_t *model_row(const replay *r, size_t i)
 {
     json_t *row = json_array();
-    put(row, "%s", replay_models[i].published);
-    put(row, "%d", replay_models[i].batch);
+    put(row, "%s", hn_replay_models[i].published);
+    put(row, "%d", hn_replay_models[i].batch);
     put(row, "%.0f", r->lazy[i].nodes);
     put(row, "%.1f", r->lazy[i].wall_ms);
     put(row, "%.1f", r->lazy[i].device_ms);
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
-        put_column(row, replay_models[i].speedup[c], predict(r, i, c, false),
+        put_column(row, hn_replay_models[i].speedup[c], predict(r, i, c, false),
                    predict(r, i, c, true));
     return row;
 }
@@ -262,26 +263,30 @@ static void print_honesty(const replay *r)
     printf("\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
            "graphs and roofline, and predicted\nwith the host gaps of the published ResNet50 case "
            "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
-           replay_gap_ms(&replay_resnet50[0]),
-           replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+           hn_replay_gap_ms(&hn_replay_resnet50[0]),
+           hn_replay_gap_ms(&hn_replay_resnet50[1]) / (double)hn_replay_resnet50[1].part_count);
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
         printf("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
                "of models in the published order (%.0f %%); published mean %.4f\n",
-               replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
+               hn_replay_column_graphs[c], hn_replay_column_graphs[c] == 1 ? "graph " : "graphs",
                typical_factor(r, c, false), typical_factor(r, c, true),
-               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
+               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true),
+               hn_replay_means[c]);
     printf("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
            "time by the roofline is %.2f ms, published %.2f).\n",
-           r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+           r->node_ns, 100 * r->efficiency, r->roofline_ms,
+           hn_replay_resnet50[0].parts[0].device_ms);
     printf("What this cannot explain: one efficiency for all models (small and depthwise "
-           "convolutions reach less than ResNet50's\non a TPU); overheads and gaps that differ by "
-           "graph and model; batch sizes and graph counts that the publication\ndoes not give. The "
-           "published mean of the last column is neither the arithmetic mean of its values (%.3f) "
+           "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
+           "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
+           "steps\nwere forward and backward passes, and these end in an SGD update; batch sizes "
+           "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
+           "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
            "nor the geometric one.\n",
            mean_of(r, REPLAY_COLUMNS - 1, 0));
 }
 
-void replay_print_models(const replay *r)
+void hn_replay_print_models(const replay *r)
 {
     if (r->format == RES_TABLE_JSON) {
         print_json(models_json(r));

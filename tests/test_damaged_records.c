@@ -251,7 +251,7 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 2"},
+        {put_schema, "schema 7 is unknown, this program reads up to 3"},
         {drop_schema, "/schema is missing"},
         {drop_experiment, "/experiment is missing"},
         {drop_model, "/experiment/model is missing"},
