@@ -445,6 +445,55 @@ static void check_body(const char *body, sim_code code, const char *message)
     check_refused(text, (size_t)length, code, message);
 }
 
+/* Ops that become several: the last of them gives the value, and no op of another name is
+ * left in the program. */
+static void test_expanded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int ops;
+        sim_opcode last;
+    } cases[] = {
+        {"%r = chlo.square %a : " F32_2X3 " -> " F32_2X3, 1, SIM_OP_MULTIPLY},
+        {"%r = chlo.erfc %a : " F32_2X3 " -> " F32_2X3, 3, SIM_OP_SUBTRACT},
+        {"%r = chlo.erf_inv %a : " F32_2X3 " -> " F32_2X3, 62, SIM_OP_SELECT},
+        {"%r = \"stablehlo.batch_norm_inference\"(%a, %p, %p, %p, %p) {epsilon = 1.0e-05 : f32, "
+         "feature_index = 1 : i64} : (" F32_2X3 ", tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, "
+         "tensor<3xf32>) -> " F32_2X3,
+         10, SIM_OP_ADD},
+        {"%r, %m, %v = \"stablehlo.batch_norm_training\"(%a, %p, %p) {epsilon = 1.0e-05 : f32, "
+         "feature_index = 1 : i64} : (" F32_2X3 ", tensor<3xf32>, tensor<3xf32>) -> (" F32_2X3
+         ", tensor<3xf32>, tensor<3xf32>)",
+         20, SIM_OP_ADD},
+        {"%r:3 = \"stablehlo.batch_norm_grad\"(%a, %p, %p, %p, %a) {epsilon = 1.0e-05 : f32, "
+         "feature_index = 1 : i64} : (" F32_2X3
+         ", tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, " F32_2X3 ") -> (" F32_2X3
+         ", tensor<3xf32>, tensor<3xf32>)\n%s = stablehlo.negate %r#2 : "
+         "tensor<3xf32>",
+         25, SIM_OP_NEGATE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        bool several = strstr(cases[i].body, "%r:3") != NULL;
+        snprintf(text, sizeof text,
+                 "func.func @main(%%a: " F32_2X3 ", %%p: tensor<3xf32>) -> " F32_2X3
+                 " {\n%s\nreturn %s : " F32_2X3 "\n}",
+                 cases[i].body, several ? "%r#0" : "%r");
+        sim_program *p = read_program(text);
+        assert_int_equal(p->main->body.op_count, cases[i].ops);
+        assert_int_equal(last_op(p)->opcode, cases[i].last);
+        for (int k = 0; k < p->main->body.op_count; k++)
+            assert_int_equal(p->main->body.ops[k].line, several && k + 1 == cases[i].ops ? 3 : 2);
+        sim_program_free(p);
+    }
+    check_body("%0 = stablehlo.convert %a : (" F32_2X3 ") -> tensor<2x3xf64>\n%1 = chlo.erf_inv "
+               "%0 : tensor<2x3xf64> -> tensor<2x3xf64>",
+               SIM_UNIMPLEMENTED, "4:6: chlo.erf_inv is simulated of f32");
+    check_body("%0:2 = chlo.top_k(%a, k = 4) : " F32_2X3 " -> (tensor<2x4xf32>, tensor<2x4xi32>)",
+               SIM_INVALID_ARGUMENT, "top_k: types do not fit");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -567,12 +616,12 @@ static void test_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),     cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_constants), cmocka_unit_test(test_jax),
-        cmocka_unit_test(test_generic),   cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_refused_modules),
-        cmocka_unit_test(test_depth),     cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_constants),       cmocka_unit_test(test_jax),
+        cmocka_unit_test(test_generic),         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_expanded),
+        cmocka_unit_test(test_refused_modules), cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_cut_off),         cmocka_unit_test(test_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
