@@ -1,7 +1,7 @@
 /*
  * test_sim_models.c - the simulator's evaluator against the default runtime, with
- * what bench itself lowers: every sample of every op, their gradients, and whole
- * training steps of small models.
+ * what bench itself lowers: every sample of every op, and whole training steps
+ * of small models.
  */
 #include "tests/model_fixture.h"
 #include "tests/support/device.h"
@@ -116,33 +116,6 @@ static void samples_are_as_on_the_device(void **state)
     variables_drop();
 }
 
-/* Gradients of a sum, each for itself: those of ties and of ops without one are left out. */
-static void gradients_are_as_on_the_device(void **state)
-{
-    tg_trace *t = tg_trace_new();
-    const sample *s;
-    for (size_t i = 0; (s = sample_at(i)); i++) {
-        tg_tensor *x[SAMPLE_OPERANDS] = {NULL}, *wrt[SAMPLE_OPERANDS], *grads[SAMPLE_OPERANDS];
-        size_t count = 0;
-        for (size_t k = 0; k < s->count; k++) {
-            x[k] = filled(s, k, &s->in[k].type);
-            if (tg_dtype_is_float(s->in[k].type.dtype) && !s->in[k].whole)
-                wrt[count++] = x[k];
-        }
-        tg_tensor *y = s->build(t, x, s);
-        const tg_type *type = tg_tensor_type(y);
-        if (count == 0 || !y->node->op->grad || !tg_dtype_is_float(type->dtype))
-            continue;
-        tg_backward(t, tg_reduce_sum(t, tg_mul(t, y, y), (1u << type->rank) - 1u), wrt, count,
-                    grads);
-        for (size_t k = 0; k < count; k++)
-            keep(t, grads[k]);
-    }
-    compare_trace(t, "gradients", packed, NULL, 16);
-    tg_trace_free(t);
-    variables_drop();
-}
-
 /* ---- models -------------------------------------------------------------------------- */
 
 static void *initial(const tg_tensor *input, void *context)
@@ -186,7 +159,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_as_on_the_device),
-        cmocka_unit_test(gradients_are_as_on_the_device),
         cmocka_unit_test(training_steps_are_as_on_the_device),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -2,7 +2,8 @@
  * evaluate_index.c - ops whose places are data: dynamic slices, gather, scatter.
  * See evaluate_priv.h.
  *
- * Starts of slices are moved inside; what a scatter would write outside is left out.
+ * Starts of slices are moved inside. What a scatter would write outside is left out,
+ * element by element as the specification has it (XLA leaves out the whole window).
  */
 #include "runtime/sim/evaluate_priv.h"
 

@@ -11,6 +11,9 @@
 /* Element operations that no program of a test comes near. */
 #define SIM_COMPARE_LIMIT 1e10
 
+/* A line of text: NAME is a constant. */
+#define DENSE(name, list, type) name " = stablehlo.constant dense<" list "> : tensor<" type ">\n"
+
 /* Reads TEXT or fails the test. */
 sim_program *sim_compare_read(const char *name, const char *text, size_t length);
 
