@@ -118,7 +118,9 @@ bn_code res_store_read(const char *path, res_record **record, bn_status *st)
 {
     char *image = NULL;
     size_t size = 0;
-    bn_code code = bn_file_read(path, &image, &size, st);
+    bn_code code = res_file_probe(path, st);
+    if (code == BN_OK)
+        code = bn_file_read(path, &image, &size, st);
     if (code != BN_OK)
         return code;
     code = res_seal_check(image, size, st);

@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 build=${BENCH_TEST_BUILD:-$PWD/build}
-mutations=${BENCH_FUZZ_MUTATIONS:-1000}
+mutations=${BENCH_FUZZ_MUTATIONS:-500}
 # The runner's folder for temporary files does not live long enough.
 export BENCH_FUZZ_CRASHES=$build/tests/fuzz/crashes
 rm -rf "$BENCH_FUZZ_CRASHES" && mkdir -p "$BENCH_FUZZ_CRASHES" || exit 1
