@@ -36,12 +36,31 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
     atomic_init(&memory->references, 1);
     memory->device = device;
     memory->bytes = bytes;
+    memory->counted = true;
     memory->address = device->next_address;
     device->next_address += ((uintptr_t)bytes / ALIGNMENT + 1) * ALIGNMENT;
     device->bytes_in_use += bytes;
     if (device->bytes_in_use > device->peak_bytes)
         device->peak_bytes = device->bytes_in_use;
     return memory;
+}
+
+sim_memory *sim_memory_after(const sim_memory *old)
+{
+    sim_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return NULL;
+    atomic_init(&memory->references, 1);
+    memory->device = old->device;
+    memory->bytes = old->bytes;
+    memory->address = old->address;
+    return memory;
+}
+
+void sim_memory_take_over(sim_memory *memory, sim_memory *old)
+{
+    old->counted = false;
+    memory->counted = true;
 }
 
 sim_memory *sim_memory_retain(sim_memory *memory)
@@ -55,7 +74,7 @@ void sim_memory_release(sim_memory *memory)
     if (!memory || atomic_fetch_sub(&memory->references, 1) != 1)
         return;
     pthread_mutex_lock(&memory->device->client->lock);
-    memory->device->bytes_in_use -= memory->bytes;
+    memory->device->bytes_in_use -= memory->counted ? memory->bytes : 0;
     pthread_mutex_unlock(&memory->device->client->lock);
     free(memory->data);
     free(memory);
@@ -208,6 +227,7 @@ static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
         return false;
     work->to = args->dst;
     work->from = sim_memory_retain(args->src->memory);
+    work->source = sim_done_retain(args->src->done);
     work->done = sim_done_retain(done);
     sim_device_submit(args->src->device, work);
     return true;
