@@ -69,15 +69,28 @@ sim_memory *sim_memory_retain(sim_memory *memory)
     return memory;
 }
 
+static void uncount(sim_memory *memory)
+{
+    pthread_mutex_lock(&memory->device->client->lock);
+    memory->device->bytes_in_use -= memory->counted ? memory->bytes : 0;
+    memory->counted = false;
+    pthread_mutex_unlock(&memory->device->client->lock);
+}
+
 void sim_memory_release(sim_memory *memory)
 {
     if (!memory || atomic_fetch_sub(&memory->references, 1) != 1)
         return;
-    pthread_mutex_lock(&memory->device->client->lock);
-    memory->device->bytes_in_use -= memory->counted ? memory->bytes : 0;
-    pthread_mutex_unlock(&memory->device->client->lock);
+    uncount(memory);
     free(memory->data);
     free(memory);
+}
+
+void sim_memory_give_back(sim_memory *memory)
+{
+    if (memory)
+        uncount(memory);
+    sim_memory_release(memory);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------
@@ -100,7 +113,7 @@ void sim_buffer_free(PJRT_Buffer *buffer)
 {
     if (!buffer)
         return;
-    sim_memory_release(buffer->memory);
+    sim_memory_give_back(buffer->memory);
     sim_done_release(buffer->done);
     free(buffer);
 }
@@ -298,7 +311,7 @@ SIM_ENTRY(Buffer_Delete)
 {
     sim_memory *memory = args->buffer->memory;
     args->buffer->memory = NULL;
-    sim_memory_release(memory);
+    sim_memory_give_back(memory);
     return NULL;
 }
 

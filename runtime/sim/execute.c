@@ -200,7 +200,8 @@ static bool hand_over(call *c, sim_memory **memory, sim_done *done)
     return true;
 }
 
-/* Result buffers and the event; donated arguments lose their memory. */
+/* Result buffers and the event; donated arguments lose their memory. False leaves the
+ * buffers that were made. */
 static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
 {
     const sim_block *body = &c->main->body;
@@ -213,11 +214,8 @@ static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
             break;
     }
     PJRT_Event *event = c->args->device_complete_events ? sim_event_new(done) : NULL;
-    if (made < body->result_count || (c->args->device_complete_events && !event)) {
-        while (made-- > 0)
-            sim_buffer_free(out[made]);
+    if (made < body->result_count || (c->args->device_complete_events && !event))
         return false;
-    }
     if (event)
         c->args->device_complete_events[0] = event;
     for (size_t i = 0; i < c->args->num_args; i++) {
@@ -249,6 +247,22 @@ static void release_all(sim_memory **memory, size_t count)
     free(memory);
 }
 
+/* Memory that donated arguments had: their bytes are the results', or nobody's. */
+static void give_back_all(sim_memory **taken, size_t count)
+{
+    for (size_t i = 0; taken && i < count; i++)
+        sim_memory_give_back(taken[i]);
+    free(taken);
+}
+
+static void drop_results(PJRT_Buffer **results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sim_buffer_free(results[i]);
+        results[i] = NULL;
+    }
+}
+
 /* The call's end, on time, and the execution's end where calls block. */
 static void finish(call *c, uint64_t submit_ns, sim_done *done)
 {
@@ -271,6 +285,8 @@ static sim_code execute(call *c, sim_status *st)
     sim_memory **taken = calloc(n + 1, sizeof(sim_memory *));
     sim_done *done = NULL;
     uint64_t submit_ns = 0;
+    for (size_t i = 0; i < results; i++)
+        c->args->output_lists[0][i] = NULL;
     sim_code code =
         memory && taken ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     pthread_mutex_lock(&client->lock);
@@ -287,7 +303,9 @@ static sim_code execute(call *c, sim_status *st)
     }
     pthread_mutex_unlock(&client->lock);
     release_all(memory, results);
-    release_all(taken, n);
+    give_back_all(taken, n);
+    if (code != SIM_OK)
+        drop_results(c->args->output_lists[0], results);
     if (code == SIM_OK)
         finish(c, submit_ns, done);
     sim_done_release(done);

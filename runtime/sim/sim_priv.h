@@ -120,6 +120,9 @@ sim_memory *sim_memory_after(const sim_memory *old);
 void sim_memory_take_over(sim_memory *memory, sim_memory *old);
 sim_memory *sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
+/* The same by its buffer: the device has the bytes back at once, whatever is queued, so
+ * that figures do not hang on how fast values are computed. */
+void sim_memory_give_back(sim_memory *memory);
 
 struct PJRT_Buffer {
     sim_type type;
@@ -132,7 +135,7 @@ struct PJRT_Buffer {
 
 PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
                             sim_done *done);
-void sim_buffer_free(PJRT_Buffer *buffer);
+void sim_buffer_free(PJRT_Buffer *buffer); /* not under the lock; NULL allowed */
 PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
 
 /* ---- programs (executable.c) -------------------------------------------------------------------
