@@ -141,9 +141,8 @@ static void describe(hn_session *s, res_record *r)
                  m->layout == MODEL_NHWC ? "nhwc" : "nchw");
     }
     r->simulated = hn_session_simulated(s);
-    for (size_t i = 0; i < mode_execution_count(s->mode); i++)
-        if (mode_execution_at(s->mode, i)->stats.simulated_values == 0)
-            strcpy(r->values, "none");
+    if (hn_session_has_values(s, NULL) != BN_OK)
+        strcpy(r->values, "none");
     hn_host_memory(&now, &peak);
     json_decref(r->provenance);
     r->provenance =
@@ -196,7 +195,8 @@ bn_code hn_measure(hn_session *s, res_record *r, bn_status *st)
     }
     if (code == BN_OK) {
         count(s, before, r);
-        code = read_loss(s, &r->loss, st);
+        if (hn_session_has_values(s, NULL) == BN_OK)
+            code = read_loss(s, &r->loss, st);
     }
     if (code == BN_OK)
         code = hn_measure_executions(s, r, st);
