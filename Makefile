@@ -285,6 +285,7 @@ LIB := $(DESTDIR)$(PREFIX)/lib/bench
 install: all
 	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
+	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	$(BUILD)/bench --man > $(BUILD)/bench.1
 	install -m 644 $(BUILD)/bench.1 '$(MAN1)/bench.1'
 	$(if $(wildcard third_party/runtimes/*),cp -R third_party/runtimes/. '$(LIB)/runtimes/')

@@ -213,6 +213,9 @@ json_t *hn_session_describe(const hn_session *s);
 bool hn_simulated_name(const char *name);
 /* Whether the session's plugin says that its device is simulated. */
 bool hn_session_simulated(const hn_session *s);
+/* BN_NOT_SUPPORTED where a simulated device gives zeros in place of the values of what
+ * the session has executed: whoever looks at values asks first. */
+BN_MUST_USE bn_code hn_session_has_values(const hn_session *s, bn_status *st);
 /* What W asks of its model on the runtime whose plugin is PATH. */
 model_options hn_model_options(const res_experiment *w, const char *path);
 /* The layout that suits the runtime, for --layout auto. */

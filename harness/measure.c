@@ -151,7 +151,11 @@ static void describe(hn_session *s, res_record *r)
                  m->layout == MODEL_NHWC ? "nhwc" : "nchw");
     }
     r->simulated = hn_session_simulated(s);
+<<<<<<< HEAD
     if (!computes_values(s))
+=======
+    if (hn_session_has_values(s, NULL) != BN_OK)
+>>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
         strcpy(r->values, "none");
     hn_host_memory(&now, &peak);
     json_decref(r->provenance);
@@ -205,7 +209,8 @@ bn_code hn_measure(hn_session *s, res_record *r, bn_status *st)
     }
     if (code == BN_OK) {
         count(s, before, r);
-        code = read_loss(s, &r->loss, st);
+        if (hn_session_has_values(s, NULL) == BN_OK)
+            code = read_loss(s, &r->loss, st);
     }
     if (code == BN_OK)
         code = hn_measure_executions(s, r, st);

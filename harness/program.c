@@ -266,7 +266,7 @@ static bn_code use_results(hn_session *s, const hn_program *p, bn_status *st)
         return bn_fail(st, BN_INVALID, "--%s is given %zu times, and the program has %zu results",
                        outputs > count ? "output" : "check", outputs > count ? outputs : checks,
                        count);
-    bn_code code = BN_OK, compared = BN_OK;
+    bn_code code = outputs || checks ? hn_session_has_values(s, st) : BN_OK, compared = BN_OK;
     bn_status wrong = {.code = BN_OK};
     for (size_t i = 0; i < count && (i < outputs || i < checks) && code == BN_OK; i++) {
         result r;

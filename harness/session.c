@@ -54,6 +54,20 @@ bool hn_session_simulated(const hn_session *s)
     return false;
 }
 
+bn_code hn_session_has_values(const hn_session *s, bn_status *st)
+{
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
+        const mode_execution *x = mode_execution_at(s->mode, i);
+        if (x->stats.simulated_values == 0)
+            return bn_fail(st, BN_NOT_SUPPORTED,
+                           "the simulated device computes no values of graph %s: they take "
+                           "values=auto, an evaluate_limit above its operations, and ops that "
+                           "the simulator can evaluate",
+                           x->label);
+    }
+    return BN_OK;
+}
+
 /* ---- runtime ------------------------------------------------------------------- */
 
 /* Options of the user, and the habit's unless the user gave one of that name. */

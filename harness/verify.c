@@ -165,6 +165,8 @@ static bn_code evaluate(verifier *v, bn_status *st)
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
     if (code == BN_OK)
+        code = hn_session_has_values(s, st);
+    if (code == BN_OK)
         code = compare_outputs(v, st);
     if (code == BN_OK)
         code = compare_stages(v, st);
@@ -272,6 +274,8 @@ static bn_code train(verifier *v, bn_status *st)
         code = mode_step(s->mode, &s->call, NULL, st);
         if (code == BN_OK)
             code = mode_drain(s->mode, st);
+        if (code == BN_OK)
+            code = hn_session_has_values(s, st);
         if (code == BN_OK)
             code = compare_step(v, i, st);
         if (code == BN_OK && i == 0)

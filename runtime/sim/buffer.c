@@ -36,6 +36,7 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
     atomic_init(&memory->references, 1);
     memory->device = device;
     memory->bytes = bytes;
+    memory->counted = true;
     memory->address = device->next_address;
     device->next_address += ((uintptr_t)bytes / ALIGNMENT + 1) * ALIGNMENT;
     device->bytes_in_use += bytes;
@@ -44,21 +45,52 @@ sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
     return memory;
 }
 
+sim_memory *sim_memory_after(const sim_memory *old)
+{
+    sim_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return NULL;
+    atomic_init(&memory->references, 1);
+    memory->device = old->device;
+    memory->bytes = old->bytes;
+    memory->address = old->address;
+    return memory;
+}
+
+void sim_memory_take_over(sim_memory *memory, sim_memory *old)
+{
+    old->counted = false;
+    memory->counted = true;
+}
+
 sim_memory *sim_memory_retain(sim_memory *memory)
 {
     atomic_fetch_add(&memory->references, 1);
     return memory;
 }
 
+static void uncount(sim_memory *memory)
+{
+    pthread_mutex_lock(&memory->device->client->lock);
+    memory->device->bytes_in_use -= memory->counted ? memory->bytes : 0;
+    memory->counted = false;
+    pthread_mutex_unlock(&memory->device->client->lock);
+}
+
 void sim_memory_release(sim_memory *memory)
 {
     if (!memory || atomic_fetch_sub(&memory->references, 1) != 1)
         return;
-    pthread_mutex_lock(&memory->device->client->lock);
-    memory->device->bytes_in_use -= memory->bytes;
-    pthread_mutex_unlock(&memory->device->client->lock);
+    uncount(memory);
     free(memory->data);
     free(memory);
+}
+
+void sim_memory_give_back(sim_memory *memory)
+{
+    if (memory)
+        uncount(memory);
+    sim_memory_release(memory);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------
@@ -81,7 +113,7 @@ void sim_buffer_free(PJRT_Buffer *buffer)
 {
     if (!buffer)
         return;
-    sim_memory_release(buffer->memory);
+    sim_memory_give_back(buffer->memory);
     sim_done_release(buffer->done);
     free(buffer);
 }
@@ -208,6 +240,7 @@ static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
         return false;
     work->to = args->dst;
     work->from = sim_memory_retain(args->src->memory);
+    work->source = sim_done_retain(args->src->done);
     work->done = sim_done_retain(done);
     sim_device_submit(args->src->device, work);
     return true;
@@ -278,7 +311,7 @@ SIM_ENTRY(Buffer_Delete)
 {
     sim_memory *memory = args->buffer->memory;
     args->buffer->memory = NULL;
-    sim_memory_release(memory);
+    sim_memory_give_back(memory);
     return NULL;
 }
 

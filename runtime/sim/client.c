@@ -47,7 +47,7 @@ static sim_code set_options(sim_config *config, const PJRT_Client_Create_Args *a
                 code = set_option(config, option, st);
         }
     }
-    return code;
+    return code == SIM_OK ? sim_config_check(config, st) : code;
 }
 
 /* ---- the report --------------------------------------------------------------------------------

@@ -260,6 +260,15 @@ static sim_code set_preset(sim_config *config, const char *name, int depth, sim_
     return code;
 }
 
+static sim_code refuse_name(const char *name, sim_status *st)
+{
+    char names[480] = "";
+    for (size_t i = 0, used = 0; i < SETTING_COUNT && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, " %s", settings[i].name);
+    return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no setting %.24s; there are:%s", name,
+                    names);
+}
+
 /* ---- entry ------------------------------------------------------------------------------- */
 
 static sim_code set_at_depth(sim_config *config, const char *name, const char *value, int depth,
@@ -270,8 +279,7 @@ static sim_code set_at_depth(sim_config *config, const char *name, const char *v
         if (strcmp(settings[i].name, name) == 0)
             s = &settings[i];
     if (!s)
-        return sim_fail(st, SIM_INVALID_ARGUMENT,
-                        "there is no setting %s; runtime/sim/README.md lists them", name);
+        return refuse_name(name, st);
     if (depth > MAX_DEPTH)
         return sim_fail(st, SIM_INVALID_ARGUMENT, "%s=%s: presets and files refer to each other",
                         name, value);
@@ -299,6 +307,15 @@ static sim_code set_at_depth(sim_config *config, const char *name, const char *v
 sim_code sim_config_set(sim_config *config, const char *name, const char *value, sim_status *st)
 {
     return set_at_depth(config, name, value, 0, st);
+}
+
+sim_code sim_config_check(const sim_config *config, sim_status *st)
+{
+    if (config->interference_us > 0 && config->interference_us >= config->interference_period_us)
+        return sim_fail(st, SIM_INVALID_ARGUMENT,
+                        "interference_us=%g: wants less than interference_period_us, which is %g",
+                        config->interference_us, config->interference_period_us);
+    return SIM_OK;
 }
 
 sim_code sim_config_begin(sim_config *config, sim_status *st)

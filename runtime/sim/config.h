@@ -77,6 +77,9 @@ sim_code sim_config_begin(sim_config *config, sim_status *st);
  * SIM_INVALID_ARGUMENT with what there is. */
 sim_code sim_config_set(sim_config *config, const char *name, const char *value, sim_status *st);
 
+/* Whether the settings fit each other. */
+sim_code sim_config_check(const sim_config *config, sim_status *st);
+
 /* Row INDEX of the settings, NULL after the last: name, what it means; for README's
  * test. */
 const char *sim_config_setting(size_t index, const char **meaning);

@@ -102,18 +102,11 @@ void sim_work_free(sim_work *work)
     if (work->executable)
         sim_executable_release(work->executable);
     sim_memory_release(work->from);
+    sim_done_release(work->source);
     sim_done_release(work->done);
     free(work->arguments);
     free(work->results);
     free(work);
-}
-
-/* Memory that was not computed is zeros, which the evaluator must be able to read. */
-static bool materialize(sim_memory *memory)
-{
-    if (!memory->data)
-        memory->data = calloc(1, (size_t)memory->bytes + 1);
-    return memory->data != NULL;
 }
 
 /* Another number than the right one, whatever the type. */
@@ -125,13 +118,13 @@ static void spoil(const sim_type *type, unsigned char *data)
     case SIM_F32:
     case SIM_C64:
         memcpy(&f, data, sizeof f);
-        f = -f - 1;
+        f = isfinite(f) ? f + 1 + fabsf(f) : 0;
         memcpy(data, &f, sizeof f);
         break;
     case SIM_F64:
     case SIM_C128:
         memcpy(&d, data, sizeof d);
-        d = -d - 1;
+        d = isfinite(d) ? d + 1 + fabs(d) : 0;
         memcpy(data, &d, sizeof d);
         break;
     case SIM_F16:
@@ -143,34 +136,42 @@ static void spoil(const sim_type *type, unsigned char *data)
     }
 }
 
+/* The values of all arguments; false where one could not be computed. */
+static bool gather(const sim_work *work, const void **inputs)
+{
+    bool good = true;
+    for (size_t i = 0; i < work->argument_count; i++) {
+        inputs[i] = work->arguments[i]->data;
+        good = good && !work->arguments[i]->failed;
+    }
+    return good;
+}
+
 static void evaluate(sim_work *work, sim_status *st)
 {
     const PJRT_Executable *x = work->executable;
     const sim_block *body = &x->program->main->body;
     const void *inputs[work->argument_count + 1];
     void *outputs[work->result_count + 1];
-    bool room = true;
-    for (size_t i = 0; i < work->argument_count; i++) {
-        room = room && materialize(work->arguments[i]);
-        inputs[i] = work->arguments[i]->data;
-    }
-    /* Results may take over arguments' memory: they are computed beside it. */
+    bool room = true, good = gather(work, inputs);
     for (size_t i = 0; i < work->result_count; i++) {
         outputs[i] = calloc(1, (size_t)work->results[i]->bytes + 1);
         room = room && outputs[i];
     }
     if (!room)
         sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for values");
-    else if (x->evaluates)
+    else if (work->compute && !good)
+        sim_fail(st, SIM_INTERNAL, "an argument's values could not be computed");
+    else if (work->compute)
         sim_program_evaluate(x->program, inputs, outputs,
                              (double)work->done->client->config.evaluate_limit * LOOP_FACTOR, st);
-    for (size_t i = 0; i < work->result_count; i++) {
-        free(work->results[i]->data);
-        work->results[i]->data = outputs[i];
-    }
     const sim_type *first = work->result_count ? &x->program->types[body->results[0]] : NULL;
     if (work->wrong && first && sim_type_elements(first) > 0 && outputs[0])
         spoil(first, outputs[0]);
+    for (size_t i = 0; i < work->result_count; i++) {
+        work->results[i]->data = outputs[i];
+        work->results[i]->failed = st->code != SIM_OK;
+    }
 }
 
 static void copy_out(sim_work *work)
@@ -185,10 +186,12 @@ static void copy_out(sim_work *work)
 static void perform(sim_work *work)
 {
     sim_status st = {.code = SIM_OK};
-    if (work->executable)
+    if (work->executable) {
         evaluate(work, &st);
-    else
+    } else {
         copy_out(work);
+        st = work->source->error;
+    }
     PJRT_Client *client = work->done->client;
     pthread_mutex_lock(&client->lock);
     uint64_t now = sim_now_ns();
@@ -265,8 +268,8 @@ static void *run(void *argument)
     pthread_mutex_lock(&client->lock);
     while (true) {
         uint64_t when = SIM_NEVER;
-        sim_work *work = device->first;
-        sim_callback *callback = work ? NULL : callback_due(device, &when);
+        sim_callback *callback = callback_due(device, &when);
+        sim_work *work = callback ? NULL : device->first;
         if (work) {
             device->first = work->next;
             device->last = work->next ? device->last : NULL;
@@ -304,6 +307,7 @@ bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id)
     device->memory.device = device;
     device->memories[0] = &device->memory;
     device->random.state = (uint64_t)client->config.seed * 1000003u + (uint64_t)id;
+    device->host_random.state = ~device->random.state;
     device->next_address = 0x100000000u;
     PJRT_DeviceDescription *d = &device->description;
     d->id = id;

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A stored executable is this line, then the program's text. */
-static const char stored_head[] = "simulated executable 1\n";
+/* A stored executable is a line with the device's number, then the program's text. */
+static const char stored_head[] = "simulated executable 2, device %02d\n";
+#define STORED_HEAD_BYTES 34
 
 /* ---- compile options ------------------------------------------------------------------------- */
 
@@ -158,15 +159,25 @@ static bool fill_results(PJRT_Executable *x)
     return true;
 }
 
+<<<<<<< HEAD
 /* What is stated for the module, or the model's time and the configured overheads. */
 static void set_times(const sim_config *config, PJRT_Executable *x)
 {
     x->overhead_us = -1;
     x->device_us = config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
+=======
+/* What is stated for the module, or the model's. The whole name goes before a
+ * beginning, a longer beginning before a shorter one, a later entry before an earlier. */
+static double device_us_of(const sim_config *config, const PJRT_Executable *x)
+{
+    const sim_stated *best = NULL;
+    size_t best_length = 0;
+>>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
     for (size_t i = 0; i < config->stated_count; i++) {
         const sim_stated *s = &config->stated[i];
         size_t length = strlen(s->module);
         bool open = length > 0 && s->module[length - 1] == '*';
+<<<<<<< HEAD
         if (open ? strncmp(s->module, x->program->name, length - 1) == 0
                  : strcmp(s->module, x->program->name) == 0) {
             x->device_us = s->device_us;
@@ -174,6 +185,19 @@ static void set_times(const sim_config *config, PJRT_Executable *x)
             return;
         }
     }
+=======
+        bool fits = open ? strncmp(s->module, x->program->name, length - 1) == 0
+                         : strcmp(s->module, x->program->name) == 0;
+        size_t weight = open ? length : SIZE_MAX;
+        if (fits && weight >= best_length) {
+            best = s;
+            best_length = weight;
+        }
+    }
+    if (best)
+        return best->device_us;
+    return config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
+>>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
 }
 
 static void fill_costs(PJRT_Executable *x)
@@ -244,6 +268,7 @@ static sim_code load(PJRT_Device *device, const char *text, size_t bytes,
         sim_executable_release(x);
         return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     }
+    x->device = device->description.id;
     **loaded = (PJRT_LoadedExecutable){x, device, false};
     return SIM_OK;
 }
@@ -285,13 +310,21 @@ SIM_ENTRY(Client_Compile)
 
 SIM_ENTRY(Executable_DeserializeAndLoad)
 {
-    size_t head = sizeof stored_head - 1;
+    PJRT_Client *client = args->client;
+    char head[STORED_HEAD_BYTES + 1] = "", again[64];
+    int device = -1;
     sim_status st = {.code = SIM_OK};
-    if (args->serialized_executable_size < head ||
-        memcmp(args->serialized_executable, stored_head, head) != 0)
+    if (args->serialized_executable_size >= STORED_HEAD_BYTES)
+        memcpy(head, args->serialized_executable, STORED_HEAD_BYTES);
+    sscanf(head, stored_head, &device);
+    snprintf(again, sizeof again, stored_head, device);
+    if (device < 0 || strcmp(head, again) != 0)
         return sim_error(SIM_INVALID_ARGUMENT, "not a stored executable of this plugin");
-    load(args->client->devices[0], args->serialized_executable + head,
-         args->serialized_executable_size - head, &args->loaded_executable, &st);
+    if (device >= client->config.devices)
+        return sim_error(SIM_INVALID_ARGUMENT, "the executable is for device %d of %d", device,
+                         (int)client->config.devices);
+    load(client->devices[device], args->serialized_executable + STORED_HEAD_BYTES,
+         args->serialized_executable_size - STORED_HEAD_BYTES, &args->loaded_executable, &st);
     return sim_error_new(&st);
 }
 
@@ -306,14 +339,14 @@ static void free_stored(PJRT_SerializedExecutable *stored)
 SIM_ENTRY(Executable_Serialize)
 {
     const PJRT_Executable *x = args->executable;
-    size_t head = sizeof stored_head - 1;
-    char *bytes = malloc(head + x->text_bytes);
+    char head[64], *bytes = malloc(STORED_HEAD_BYTES + x->text_bytes);
     if (!bytes)
         return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-    memcpy(bytes, stored_head, head);
-    memcpy(bytes + head, x->text, x->text_bytes);
+    snprintf(head, sizeof head, stored_head, x->device);
+    memcpy(bytes, head, STORED_HEAD_BYTES);
+    memcpy(bytes + STORED_HEAD_BYTES, x->text, x->text_bytes);
     args->serialized_bytes = bytes;
-    args->serialized_bytes_size = head + x->text_bytes;
+    args->serialized_bytes_size = STORED_HEAD_BYTES + x->text_bytes;
     args->serialized_executable = (PJRT_SerializedExecutable *)bytes;
     args->serialized_executable_deleter = free_stored;
     return NULL;
@@ -378,6 +411,9 @@ SIM_ENTRY(Executable_OutputMemoryKinds)
 SIM_ENTRY(Executable_OptimizedProgram)
 {
     PJRT_Program *program = args->program;
+    if (program->code && program->code_size < args->executable->text_bytes)
+        return sim_error(SIM_INVALID_ARGUMENT, "%zu bytes do not hold the program's %zu",
+                         program->code_size, args->executable->text_bytes);
     if (program->code)
         memcpy(program->code, args->executable->text, args->executable->text_bytes);
     program->code_size = args->executable->text_bytes;

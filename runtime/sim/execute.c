@@ -15,6 +15,7 @@ typedef struct call {
     const sim_function *main;
     PJRT_Buffer *const *arguments;
     const sim_fault *fault;
+    uint64_t number; /* of the client's executions, from 1 */
     uint64_t begin_ns;
     uint64_t inputs_ns; /* when the last input is on the device */
     bool valueless;     /* an input was never computed */
@@ -35,6 +36,13 @@ static int alias_of(const call *c, size_t argument)
     return alias >= 0 && !is_kept(c->args->options, argument) ? alias : -1;
 }
 
+/* Whether the call consumes ARGUMENT. */
+static bool gives_up(const call *c, size_t argument)
+{
+    return alias_of(c, argument) >= 0 || (c->main->arguments[argument].donor &&
+                                          !is_kept(c->args->options, argument));
+}
+
 /* ---- checks
  * -------------------------------------------------------------------------------------- */
 
@@ -44,6 +52,18 @@ static bool same_type(const sim_type *a, const sim_type *b)
            memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
 }
 
+/* A buffer that is donated stands among the arguments once. */
+static bool used_again(const call *c, size_t argument)
+{
+    PJRT_Buffer *b = c->arguments[argument];
+    bool donated = gives_up(c, argument);
+    bool again = b->used_in == c->number && (donated || b->donated);
+    b->used_in = c->number;
+    b->donated = donated;
+    return again;
+}
+
+/* Under the lock: errors of executions that are not done yet count too. */
 static sim_code check_arguments(call *c, sim_status *st)
 {
     const sim_block *body = &c->main->body;
@@ -62,7 +82,10 @@ static sim_code check_arguments(call *c, sim_status *st)
         if (b->device != c->loaded->device)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,
                             b->device->description.id);
-        if (atomic_load(&b->done->settled) && b->done->error.code != SIM_OK) {
+        if (used_again(c, i))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "argument %zu is a donated buffer that is given twice", i);
+        if (b->done->error.code != SIM_OK) {
             *st = b->done->error;
             return st->code;
         }
@@ -76,39 +99,56 @@ static sim_code check_arguments(call *c, sim_status *st)
 /* ---- results
  * --------------------------------------------------------------------------------------- */
 
+/* Results that take over an argument's memory get theirs. */
+static bool take_places(const call *c, sim_memory **memory)
+{
+    bool good = true;
+    for (size_t i = 0; i < c->args->num_args; i++) {
+        int alias = alias_of(c, i);
+        if (alias >= 0)
+            memory[alias] = sim_memory_after(c->arguments[i]->memory);
+        good = good && (alias < 0 || memory[alias]);
+    }
+    return good;
+}
+
+static sim_code check_room(const call *c, int64_t fresh, sim_status *st)
+{
+    PJRT_Device *device = c->loaded->device;
+    int64_t temporaries = c->executable->cost.peak_temp_bytes;
+    if (c->fault && c->fault->kind == SIM_FAULT_OOM)
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED,
+                        "simulated fault: out of device memory: results of %lld bytes, %lld of "
+                        "%lld bytes are in use",
+                        (long long)fresh, (long long)device->bytes_in_use,
+                        (long long)device->client->config.memory_bytes);
+    if (sim_memory_fits(device, fresh, temporaries, "results", st) != SIM_OK)
+        return st->code;
+    if (device->bytes_in_use + fresh + temporaries > device->peak_bytes)
+        device->peak_bytes = device->bytes_in_use + fresh + temporaries;
+    return SIM_OK;
+}
+
 /* Memory of each result: taken over from donated arguments, or new. Under the lock. */
 static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
 {
     const sim_block *body = &c->main->body;
     int64_t fresh = 0;
-    for (size_t i = 0; i < c->args->num_args; i++) {
-        int alias = alias_of(c, i);
-        if (alias >= 0 && !memory[alias])
-            memory[alias] = sim_memory_retain(c->arguments[i]->memory);
-    }
+    bool good = take_places(c, memory);
     for (int i = 0; i < body->result_count; i++)
         if (!memory[i])
             fresh += sim_type_bytes(&c->executable->program->types[body->results[i]]);
-    sim_code code = SIM_OK;
-    if (c->fault && c->fault->kind == SIM_FAULT_OOM)
-        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED,
-                        "simulated fault: out of device memory: results of %lld bytes, %lld of "
-                        "%lld bytes are in use",
-                        (long long)fresh, (long long)c->loaded->device->bytes_in_use,
-                        (long long)c->loaded->device->client->config.memory_bytes);
-    else
-        code = sim_memory_fits(c->loaded->device, fresh, c->executable->cost.peak_temp_bytes,
-                               "results", st);
-    for (int i = 0; i < body->result_count && code == SIM_OK; i++) {
+    if (good && check_room(c, fresh, st) != SIM_OK)
+        return st->code;
+    for (int i = 0; i < body->result_count && good; i++) {
         const sim_type *type = &c->executable->program->types[body->results[i]];
         if (!memory[i])
             memory[i] = sim_memory_new(c->loaded->device, sim_type_bytes(type));
-        if (!memory[i])
-            code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
-        else
+        good = memory[i] != NULL;
+        if (good)
             memory[i]->valueless = !c->executable->evaluates || c->valueless;
     }
-    return code;
+    return good ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
 }
 
 /* A part of the overhead: what is configured, or a third of what is stated. */
@@ -141,7 +181,8 @@ static bool hand_over(call *c, sim_memory **memory, sim_done *done)
 {
     size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
     bool wrong = c->fault && c->fault->kind == SIM_FAULT_WRONG;
-    if (!wrong && (!c->executable->evaluates || c->valueless)) {
+    bool compute = c->executable->evaluates && !c->valueless;
+    if (!wrong && !compute) {
         atomic_store_explicit(&done->settled, true, memory_order_release);
         return true;
     }
@@ -160,13 +201,15 @@ static bool hand_over(call *c, sim_memory **memory, sim_done *done)
     for (; work->result_count < results; work->result_count++)
         work->results[work->result_count] = sim_memory_retain(memory[work->result_count]);
     work->executable = sim_executable_retain(c->executable);
+    work->compute = compute;
     work->wrong = wrong;
     work->done = sim_done_retain(done);
     sim_device_submit(c->loaded->device, work);
     return true;
 }
 
-/* Result buffers and the event; donated arguments lose their memory. */
+/* Result buffers and the event; donated arguments lose their memory. False leaves the
+ * buffers that were made. */
 static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
 {
     const sim_block *body = &c->main->body;
@@ -179,18 +222,16 @@ static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
             break;
     }
     PJRT_Event *event = c->args->device_complete_events ? sim_event_new(done) : NULL;
-    if (made < body->result_count || (c->args->device_complete_events && !event)) {
-        while (made-- > 0)
-            sim_buffer_free(out[made]);
+    if (made < body->result_count || (c->args->device_complete_events && !event))
         return false;
-    }
     if (event)
         c->args->device_complete_events[0] = event;
     for (size_t i = 0; i < c->args->num_args; i++) {
-        bool donor = c->main->arguments[i].donor && !is_kept(c->args->options, i);
-        if (alias_of(c, i) < 0 && !donor)
+        if (!gives_up(c, i))
             continue;
         taken[i] = c->arguments[i]->memory;
+        if (alias_of(c, i) >= 0)
+            sim_memory_take_over(memory[alias_of(c, i)], taken[i]);
         c->arguments[i]->memory = NULL;
     }
     return true;
@@ -204,7 +245,7 @@ static double call_us(const call *c)
     double us = part_us(c, config->execute_us + config->argument_us * (double)c->args->num_args +
                                config->result_us * (double)c->main->body.result_count);
     if (config->host_jitter > 0)
-        us *= exp(config->host_jitter * sim_random_normal(&device->random));
+        us *= exp(config->host_jitter * sim_random_normal(&device->host_random));
     return us;
 }
 
@@ -213,6 +254,22 @@ static void release_all(sim_memory **memory, size_t count)
     for (size_t i = 0; memory && i < count; i++)
         sim_memory_release(memory[i]);
     free(memory);
+}
+
+/* Memory that donated arguments had: their bytes are the results', or nobody's. */
+static void give_back_all(sim_memory **taken, size_t count)
+{
+    for (size_t i = 0; taken && i < count; i++)
+        sim_memory_give_back(taken[i]);
+    free(taken);
+}
+
+static void drop_results(PJRT_Buffer **results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sim_buffer_free(results[i]);
+        results[i] = NULL;
+    }
 }
 
 /* The call's end, on time, and the execution's end where calls block. */
@@ -237,9 +294,14 @@ static sim_code execute(call *c, sim_status *st)
     sim_memory **taken = calloc(n + 1, sizeof(sim_memory *));
     sim_done *done = NULL;
     uint64_t submit_ns = 0;
+    for (size_t i = 0; i < results; i++)
+        c->args->output_lists[0][i] = NULL;
     sim_code code =
         memory && taken ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     pthread_mutex_lock(&client->lock);
+    c->number = ++client->executions;
+    if (code == SIM_OK)
+        code = check_arguments(c, st);
     if (code == SIM_OK)
         code = give_memory(c, memory, st);
     if (code == SIM_OK) {
@@ -250,7 +312,9 @@ static sim_code execute(call *c, sim_status *st)
     }
     pthread_mutex_unlock(&client->lock);
     release_all(memory, results);
-    release_all(taken, n);
+    give_back_all(taken, n);
+    if (code != SIM_OK)
+        drop_results(c->args->output_lists[0], results);
     if (code == SIM_OK)
         finish(c, submit_ns, done);
     sim_done_release(done);
@@ -271,7 +335,6 @@ SIM_ENTRY(LoadedExecutable_Execute)
     c.fault = sim_fault_meet(c.loaded->device->client, SIM_AT_EXECUTE);
     if (c.fault && c.fault->kind == SIM_FAULT_FAIL)
         return sim_error(c.fault->code, "simulated fault: the call to execute fails");
-    if (check_arguments(&c, &st) == SIM_OK)
-        execute(&c, &st);
+    execute(&c, &st);
     return sim_error_new(&st);
 }

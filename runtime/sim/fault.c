@@ -48,12 +48,12 @@ static sim_code parse_one(char *item, sim_fault *fault, sim_status *st)
     *fault = (sim_fault){(sim_fault_at)at, 0, kinds[kind].kind, kinds[kind].code};
     if (strcmp(number, "*") != 0) {
         fault->number = strtoull(number, &end, 10);
-        if (end == number || *end || fault->number == 0)
+        if (*number < '0' || *number > '9' || *end || fault->number == 0)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "faults: '%s' is not 1, 2, ... or *", number);
     }
     if (code) {
         unsigned long value = strtoul(code, &end, 10);
-        if (end == code || *end || value < 1 || value > 16)
+        if (*code < '0' || *code > '9' || *end || value < 1 || value > 16)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "faults: code '%s' is not 1 to 16", code);
         fault->code = (sim_code)value;
     }

@@ -14,6 +14,9 @@
 SIM_ENTRY(Plugin_Initialize)
 {
     (void)args;
+    const char *age = getenv("PJRT_SIM_API");
+    if (age && *age && strcmp(age, "older") != 0 && strcmp(age, "newer") != 0)
+        return sim_error(SIM_INVALID_ARGUMENT, "PJRT_SIM_API=%s: wants older or newer", age);
     return NULL;
 }
 

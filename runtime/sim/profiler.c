@@ -23,6 +23,7 @@ typedef struct span_row {
 static struct {
     pthread_mutex_t lock;
     bool running, lost;
+    const struct profiler *owner; /* who started it */
     span_row *rows;
     size_t count, room;
 } profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -248,8 +249,11 @@ static void forget(void)
 static PJRT_Error *destroy(profiler_args *args)
 {
     pthread_mutex_lock(&profile.lock);
-    profile.running = false;
-    forget();
+    if (profile.owner == args->profiler) {
+        profile.running = false;
+        profile.owner = NULL;
+        forget();
+    }
     pthread_mutex_unlock(&profile.lock);
     free(args->profiler->space.data);
     free(args->profiler);
@@ -258,11 +262,11 @@ static PJRT_Error *destroy(profiler_args *args)
 
 static PJRT_Error *start(profiler_args *args)
 {
-    (void)args;
     pthread_mutex_lock(&profile.lock);
     bool busy = profile.running;
     if (!busy) {
         forget();
+        profile.owner = args->profiler;
         profile.running = true;
         profile.lost = false;
     }
@@ -272,9 +276,8 @@ static PJRT_Error *start(profiler_args *args)
 
 static PJRT_Error *stop(profiler_args *args)
 {
-    (void)args;
     pthread_mutex_lock(&profile.lock);
-    profile.running = false;
+    profile.running = profile.running && profile.owner != args->profiler;
     pthread_mutex_unlock(&profile.lock);
     return NULL;
 }
@@ -283,7 +286,7 @@ static PJRT_Error *collect(profiler_args *args)
 {
     profiler *p = args->profiler;
     pthread_mutex_lock(&profile.lock);
-    if (!p->written && !profile.lost)
+    if (!p->written && !profile.lost && profile.owner == p)
         p->space = write_space();
     p->written = true;
     bool failed = profile.lost || p->space.failed;

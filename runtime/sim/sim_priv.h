@@ -94,14 +94,19 @@ void sim_done_await(sim_done *done);
 
 /* ---- memory and buffers (buffer.c) ----------------------------------------------------------- */
 
-/* A piece of a device's memory. DATA is NULL while nobody computed it: zeros. */
+/* What one transfer or execution leaves in a device's memory. DATA is written once, by
+ * the device's thread or before anyone else sees it; NULL: zeros. A result that takes
+ * over a donated argument's memory is another sim_memory at the same address, so what
+ * is queued still finds the argument as it was. */
 typedef struct sim_memory {
     atomic_int references;
     PJRT_Device *device;
     int64_t bytes;
+    bool counted;      /* in the device's bytes in use; under the lock */
     uintptr_t address; /* in the simulated device */
     unsigned char *data;
-    bool valueless; /* came from a program whose values were not computed */
+    bool valueless; /* its program's values were not computed */
+    bool failed;    /* they could not be; of the device's thread */
 } sim_memory;
 
 /* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed beside them,
@@ -109,19 +114,28 @@ typedef struct sim_memory {
 sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
                          const char *what, sim_status *st);
 sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes); /* under the lock */
+/* Memory at the address of OLD, which counts once sim_memory_take_over has said so.
+ * Under the lock. */
+sim_memory *sim_memory_after(const sim_memory *old);
+void sim_memory_take_over(sim_memory *memory, sim_memory *old);
 sim_memory *sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
+/* The same by its buffer: the device has the bytes back at once, whatever is queued, so
+ * that figures do not hang on how fast values are computed. */
+void sim_memory_give_back(sim_memory *memory);
 
 struct PJRT_Buffer {
     sim_type type;
     PJRT_Device *device;
     sim_memory *memory; /* NULL once donated or deleted */
     sim_done *done;     /* its contents are there */
+    uint64_t used_in;   /* the last execution that took it, and whether it is donated there */
+    bool donated;
 };
 
 PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
                             sim_done *done);
-void sim_buffer_free(PJRT_Buffer *buffer);
+void sim_buffer_free(PJRT_Buffer *buffer); /* not under the lock; NULL allowed */
 PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
 
 /* ---- programs (executable.c) -------------------------------------------------------------------
@@ -134,9 +148,15 @@ struct PJRT_Executable {
     char *text;
     size_t text_bytes;
     char fingerprint[17];
+<<<<<<< HEAD
     double device_us;   /* by the model, or as stated */
     double overhead_us; /* stated; -1: as configured */
     bool evaluates;     /* its values are computed */
+=======
+    double device_us; /* by the model, or as stated */
+    bool evaluates;   /* its values are computed */
+    int device;       /* it was compiled for */
+>>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
     PJRT_NamedValue costs[6];
     PJRT_Buffer_Type *result_types;
     int64_t *result_dims;
@@ -163,9 +183,11 @@ typedef struct sim_work {
     PJRT_Executable *executable; /* NULL: a copy to the host */
     sim_memory **arguments, **results;
     size_t argument_count, result_count;
-    bool wrong; /* a number is to be wrong */
-    void *to;   /* copy: where to */
+    bool compute; /* else results are zeros */
+    bool wrong;   /* a number is to be wrong */
+    void *to;     /* copy: where to */
     sim_memory *from;
+    sim_done *source; /* copy: of what is copied */
     sim_done *done;
     struct sim_work *next;
 } sim_work;
@@ -190,7 +212,7 @@ struct PJRT_Device {
     /* The schedule: when the device, and each direction of its transfers, is free. */
     uint64_t free_ns, to_device_free_ns, to_host_free_ns;
     uint64_t executions;
-    sim_random random;
+    sim_random random, host_random; /* of the device's times, of the calls' */
     int64_t bytes_in_use, peak_bytes;
     uintptr_t next_address;
     /* The thread. */
@@ -209,6 +231,7 @@ struct PJRT_Client {
     PJRT_Memory *memories[64];
     char platform_version[128];
     atomic_uint_fast64_t calls[SIM_AT_COUNT]; /* of each place where faults happen */
+    uint64_t executions; /* calls that came as far as to look at their arguments */
     uint64_t late_values;
     sim_lateness await_late, execute_late;
 };
