@@ -2,7 +2,7 @@
  * test_sim_cost.c - what the simulator says that programs cost: operations and bytes by
  * hand, loops, groups, and whole steps against bench's own op table.
  */
-#include "tests/sim_fixture.h"
+#include "tests/sim_program_fixture.h"
 
 #include <math.h>
 

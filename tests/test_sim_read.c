@@ -2,7 +2,7 @@
  * test_sim_read.c - StableHLO text as the simulator reads it: each op's forms, constants,
  * functions and regions, texts as JAX writes them, our own lowering, and what is refused.
  */
-#include "tests/sim_fixture.h"
+#include "tests/sim_program_fixture.h"
 
 #include <math.h>
 

@@ -159,33 +159,17 @@ static bool fill_results(PJRT_Executable *x)
     return true;
 }
 
-<<<<<<< HEAD
-/* What is stated for the module, or the model's time and the configured overheads. */
+/* What is stated for the module, or the model's time and the configured overheads. The
+ * whole name goes before a beginning, a longer beginning before a shorter one, a later
+ * entry before an earlier. */
 static void set_times(const sim_config *config, PJRT_Executable *x)
-{
-    x->overhead_us = -1;
-    x->device_us = config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
-=======
-/* What is stated for the module, or the model's. The whole name goes before a
- * beginning, a longer beginning before a shorter one, a later entry before an earlier. */
-static double device_us_of(const sim_config *config, const PJRT_Executable *x)
 {
     const sim_stated *best = NULL;
     size_t best_length = 0;
->>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
     for (size_t i = 0; i < config->stated_count; i++) {
         const sim_stated *s = &config->stated[i];
         size_t length = strlen(s->module);
         bool open = length > 0 && s->module[length - 1] == '*';
-<<<<<<< HEAD
-        if (open ? strncmp(s->module, x->program->name, length - 1) == 0
-                 : strcmp(s->module, x->program->name) == 0) {
-            x->device_us = s->device_us;
-            x->overhead_us = s->overhead_us;
-            return;
-        }
-    }
-=======
         bool fits = open ? strncmp(s->module, x->program->name, length - 1) == 0
                          : strcmp(s->module, x->program->name) == 0;
         size_t weight = open ? length : SIZE_MAX;
@@ -194,10 +178,10 @@ static double device_us_of(const sim_config *config, const PJRT_Executable *x)
             best_length = weight;
         }
     }
-    if (best)
-        return best->device_us;
-    return config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
->>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
+    x->overhead_us = best ? best->overhead_us : -1;
+    x->device_us = best                     ? best->device_us
+                   : config->device_us >= 0 ? config->device_us
+                                            : sim_model_us(config, &x->cost);
 }
 
 static void fill_costs(PJRT_Executable *x)

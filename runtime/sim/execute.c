@@ -39,8 +39,8 @@ static int alias_of(const call *c, size_t argument)
 /* Whether the call consumes ARGUMENT. */
 static bool gives_up(const call *c, size_t argument)
 {
-    return alias_of(c, argument) >= 0 || (c->main->arguments[argument].donor &&
-                                          !is_kept(c->args->options, argument));
+    return alias_of(c, argument) >= 0 ||
+           (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
 }
 
 /* ---- checks

@@ -148,15 +148,10 @@ struct PJRT_Executable {
     char *text;
     size_t text_bytes;
     char fingerprint[17];
-<<<<<<< HEAD
     double device_us;   /* by the model, or as stated */
     double overhead_us; /* stated; -1: as configured */
     bool evaluates;     /* its values are computed */
-=======
-    double device_us; /* by the model, or as stated */
-    bool evaluates;   /* its values are computed */
-    int device;       /* it was compiled for */
->>>>>>> f9673080aabd5454e5e0b4a7c818b7d0a0e31f04
+    int device;         /* it was compiled for */
     PJRT_NamedValue costs[6];
     PJRT_Buffer_Type *result_types;
     int64_t *result_dims;
