@@ -206,6 +206,7 @@ sim_raw *sim_raw_add(sim_reader *r, const char *name, size_t length);
 enum {
     SIM_OP_SQUARE = SIM_OP_COUNT,
     SIM_OP_ERFC,
+    SIM_OP_ERF_INV,
     SIM_OP_TOP_K,
     SIM_OP_NORM_TRAINING,
     SIM_OP_NORM_INFERENCE,
