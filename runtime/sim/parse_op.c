@@ -328,7 +328,8 @@ static int read_labels(sim_reader *r)
         sim_next(r);
         if (sim_accept(r, ':')) {
             int64_t count = 0;
-            for (size_t i = 0; sim_kind(r) == SIM_T_NUMBER && i < r->lex.length && count < 1 << 24;
+            for (size_t i = 0;
+                 sim_kind(r) == SIM_T_NUMBER && i < r->lex.length && count >= 0 && count < 1 << 24;
                  i++)
                 count = 10 * count + (r->lex.token[i] - '0');
             if (count < 1 || count >= 1 << 24)
