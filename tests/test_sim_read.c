@@ -505,7 +505,8 @@ static void test_refused(void **state)
     check_body("%0 = stablehlo.add %a, %a : tensor<3xf32>", bad, "3:6: add: tensor<2x3xf32> where");
     check_body("%0 = stablehlo.add %a, %a", bad, "4:1: expected ':' and types, found 'return'");
     check_body("%a = stablehlo.add %a, %a : " F32_2X3, bad, "3:1: %a is defined twice");
-    check_body("%0:2 = stablehlo.add %a, %a : " F32_2X3, bad, "add: 2 results, not 1");
+    check_body("%0:2 = stablehlo.add %a, %a : " F32_2X3, bad, "2 results, but types of 1");
+    check_body("%0:16777215 = stablehlo.add %a, %a : " F32_2X3, bad, "16777215 results");
     check_body("%0 = stablehlo.add %a#1, %a : " F32_2X3, bad, "%a has 1 results");
     check_body("%0 = stablehlo.negate %a : (tensor<3x2xf32>) -> tensor<3x2xf32>", bad,
                "3:29: operand 0 is tensor<2x3xf32>, not tensor<3x2xf32>");
@@ -543,6 +544,8 @@ static void test_refused_modules(void **state)
 #define REFUSED(text, code, message) check_refused(text, sizeof(text) - 1, code, message)
     REFUSED("", SIM_INVALID_ARGUMENT, "1:1: expected a module, but the text ends");
     REFUSED("\0\xff{", SIM_INVALID_ARGUMENT, "1:1: ");
+    REFUSED("\"builtin.module\"() {arg_attrs = [{}, {}]} ()", SIM_INVALID_ARGUMENT,
+            "expected '{' of the body");
     REFUSED("HloModule f", SIM_INVALID_ARGUMENT, "expected func.func, found 'HloModule'");
     REFUSED("module {", SIM_INVALID_ARGUMENT, "text ends");
     REFUSED("module {\n}", SIM_INVALID_ARGUMENT, "no function @main");
