@@ -3,7 +3,7 @@
 #   CC=clang            another compiler (gcc is the default)
 #   CFLAGS=... LDFLAGS=...  added after ours
 #   V=1                 show the commands
-#   VARIANT=asan|ubsan|tsan|clang  a build of its own in build-VARIANT
+#   VARIANT=asan|ubsan|tsan|clang|fuzz  a build of its own in build-VARIANT
 #   BUILD=folder        where everything built goes
 #   PJRT_INCLUDE=folder the folder of another pjrt_c_api.h
 #   RUN_ARGS='...'      what `make run` passes to bench
@@ -29,16 +29,17 @@ JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # ---- variants -----------------------------------------------------------
 
 VARIANT ?=
-ifneq ($(filter-out asan ubsan tsan clang,$(VARIANT)),)
+ifneq ($(filter-out asan ubsan tsan clang fuzz,$(VARIANT)),)
 $(error no such VARIANT: $(VARIANT))
 endif
 BUILD ?= build$(if $(VARIANT),-$(VARIANT))
-ifeq ($(VARIANT),clang)
+ifneq ($(filter clang fuzz,$(VARIANT)),)
 CC := clang
 endif
 SANITIZER_asan := -fsanitize=address
 SANITIZER_ubsan := -fsanitize=undefined -fno-sanitize-recover=all
 SANITIZER_tsan := -fsanitize=thread
+SANITIZER_fuzz := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SANITIZER := $(SANITIZER_$(VARIANT))
 
 # ---- flags --------------------------------------------------------------
@@ -193,6 +194,23 @@ endef
 $(eval $(call plugin_rule,pjrt_fake,tests/fake_pjrt.c))
 $(eval $(call plugin_rule,not_a_plugin,tests/not_a_plugin.c))
 
+# What reads foreign bytes, tests/fuzz/fuzz_NAME.c: with a main that feeds it the
+# files of tests/fuzz/corpus/NAME, and, with VARIANT=fuzz, with libFuzzer.
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
+
+$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o \
+    $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+	$(call note,LINK,$@)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+	$(call note,LINK,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+.PHONY: fuzzers
+fuzzers: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%)
+
 # Sanitizers: ours is checked to the last byte; the plugins are built without
 # them, and the suppression files say what that hides.
 SUPPRESS := $(CURDIR)/tests/suppressions
@@ -206,11 +224,13 @@ TESTS ?=
 pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(one)))),$(one))),$(1))
 CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
+# Built for the programs and scripts in $(1).
+needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS))
 
 .PHONY: tests tests-full run-tests run-tests-full
-tests: all $(TEST_PLUGINS) $(filter $(BUILD)/%,$(CHECK_PROGRAMS))
+tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
 	@:
-tests-full: all $(TEST_PLUGINS) $(filter $(BUILD)/%,$(FULL_PROGRAMS))
+tests-full: all $(TEST_PLUGINS) $(call needed,$(FULL_PROGRAMS))
 	@:
 run-tests: tests
 	@$(TEST_ENV_$(VARIANT)) tests/run.sh $(BUILD) $(CHECK_PROGRAMS)
@@ -265,6 +285,7 @@ LIB := $(DESTDIR)$(PREFIX)/lib/bench
 install: all
 	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
+	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	$(BUILD)/bench --man > $(BUILD)/bench.1
 	install -m 644 $(BUILD)/bench.1 '$(MAN1)/bench.1'
 	$(if $(wildcard third_party/runtimes/*),cp -R third_party/runtimes/. '$(LIB)/runtimes/')
@@ -275,8 +296,10 @@ uninstall:
 
 # ---- house-keeping --------------------------------------------------------
 
-OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c) tests/*.c tests/support/*.c)
-OUR_H = $(wildcard runtime/*.h $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h) tests/*.h tests/support/*.h)
+OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c) tests/*.c tests/support/*.c \
+    tests/fuzz/*.c)
+OUR_H = $(wildcard runtime/*.h $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h) tests/*.h \
+    tests/support/*.h tests/fuzz/*.h)
 
 .PHONY: format lint clean distclean help
 format:
@@ -287,7 +310,7 @@ lint: $(GENERATED)
 	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr \
 	    --suppress=missingIncludeSystem -I. -I$(BUILD)/gen $(OUR_C)
 clean:
-	rm -rf build build-asan build-ubsan build-tsan build-clang $(BUILD)
+	rm -rf build build-asan build-ubsan build-tsan build-clang build-fuzz $(BUILD)
 distclean: clean
 	rm -rf third_party
 

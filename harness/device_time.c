@@ -109,13 +109,15 @@ static double *cell(double *table, const probes *p, size_t row, size_t round, si
 }
 
 /* As many rounds as the budget allows, and no more than are needed (is_exact); of fewer
- * repeats where a step is long. */
-static void plan(probes *p, double step_ns)
+ * repeats where a step is long, and of single executions, for their PJRT time, where the
+ * profiler told the device times. */
+static void plan(probes *p, double step_ns, bool profiled)
 {
     static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3}, two[] = {1, 2};
     const bool is_long = step_ns > 3e8, is_very_long = step_ns > 2e9;
-    p->repeats = is_very_long ? 2 : is_long ? 3 : 5;
-    memcpy(p->repeat, is_very_long ? two : is_long ? few : many, p->repeats * sizeof *p->repeat);
+    const unsigned *list = is_very_long ? two : is_long ? few : many;
+    p->repeats = profiled ? 1 : is_very_long ? 2 : is_long ? 3 : 5;
+    memcpy(p->repeat, list, p->repeats * sizeof *p->repeat);
     double cost = 0;
     for (size_t i = 0; i < p->repeats; i++)
         cost += p->repeat[i] * step_ns;
@@ -142,6 +144,8 @@ static bn_code probe_once(hn_session *s, probes *p, size_t round, size_t i, bn_s
  * rounds would not tell more. */
 static bool is_exact(const probes *p, size_t rounds)
 {
+    if (p->repeats == 1)
+        return true; /* no line: medians alone */
     for (size_t row = 0; row < p->rows; row++) {
         hn_slope fit = hn_slope_fit(p->repeat, p->repeats, cell(p->pjrt_ns, p, row, 0, 0), rounds);
         double half = (fit.high_ns - fit.low_ns) / 2;
@@ -242,44 +246,71 @@ static bn_code fill_row(const hn_session *s, const probes *p, size_t row, res_ex
                         bn_status *st)
 {
     const mode_execution *x = mode_execution_at(s->mode, row);
-    copy_figures(x, out);
     out->pjrt_ns = malloc((p->rounds + 1) * sizeof *out->pjrt_ns);
     if (!out->pjrt_ns)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
     for (size_t r = 0; r < p->rounds && x->per_step > 0; r++)
         out->pjrt_ns[out->pjrt_count++] = (uint64_t)*cell(p->pjrt_ns, p, row, r, 0);
-    if (x->per_step > 0)
+    if (x->per_step > 0 && out->device_source == BN_DEVICE_TIME_UNAVAILABLE)
         judge_slope(p, row, out);
-    else
+    else if (x->per_step == 0)
         snprintf(out->device_note, sizeof out->device_note, "not executed in a steady step");
     return BN_OK;
 }
 
-bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
+/* Whether the profiler told the device time of every row that is executed. */
+static bool all_profiled(const res_record *r)
+{
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step > 0 &&
+            r->executions[i].device_source != BN_DEVICE_TIME_PROFILER)
+            return false;
+    return true;
+}
+
+/* Profiled steps: enough for a median, and no longer than half of the budget. */
+static size_t profiled_steps(double step_ns)
+{
+    double steps = BUDGET_NS / 2 / (step_ns + 1);
+    return steps < LEAST_PROFILED ? LEAST_PROFILED
+           : steps > MAX_ROUNDS   ? MAX_ROUNDS
+                                  : (size_t)steps;
+}
+
+static bn_code prepare(hn_session *s, res_record *r, bn_status *st)
 {
     /* Repetitions are of one program, so of one batch; it may be new. */
     hn_feed_hold(s->feed);
     bn_code code = s->feed ? mode_step(s->mode, &s->call, NULL, st) : BN_OK;
     if (code == BN_OK)
         code = mode_drain(s->mode, st);
-    probes p = {.rows = mode_execution_count(s->mode)};
-    plan(&p, res_quantile(r->wall_ns, r->step_count, 0.5));
-    size_t cells = (p.rows + 1) * MAX_ROUNDS * p.repeats;
-    p.pjrt_ns = calloc(cells, sizeof(double));
-    p.submit_ns = calloc(cells, sizeof(double));
-    if (code == BN_OK && p.pjrt_ns && p.submit_ns)
-        code = res_record_reserve_executions(r, p.rows, st);
-    else if (code == BN_OK)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
     /* The first probes run with cold caches and are not kept. */
     for (int i = 0; i < 2 && code == BN_OK; i++)
         code = mode_step_probe(s->mode, &s->call, 1, st);
     if (code == BN_OK)
+        code = res_record_reserve_executions(r, mode_execution_count(s->mode), st);
+    for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
+        copy_figures(mode_execution_at(s->mode, row), &r->executions[row]);
+    return code;
+}
+
+bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
+{
+    const double step_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
+    bn_code code = prepare(s, r, st);
+    if (code == BN_OK && strcmp(s->experiment->device_time, "slope") != 0)
+        hn_measure_profile(s, profiled_steps(step_ns), r);
+    probes p = {.rows = r->execution_count};
+    plan(&p, step_ns, code == BN_OK && all_profiled(r));
+    size_t cells = (p.rows + 1) * MAX_ROUNDS * p.repeats;
+    p.pjrt_ns = calloc(cells, sizeof(double));
+    p.submit_ns = calloc(cells, sizeof(double));
+    if (code == BN_OK && (!p.pjrt_ns || !p.submit_ns))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
+    if (code == BN_OK)
         code = probe_rounds(s, &p, st);
     for (size_t row = 0; code == BN_OK && row < p.rows; row++)
         code = fill_row(s, &p, row, &r->executions[row], st);
-    if (code == BN_OK && strcmp(s->experiment->device_time, "slope") != 0)
-        hn_measure_profile(s, p.rounds < LEAST_PROFILED ? LEAST_PROFILED : p.rounds, r);
     free(p.pjrt_ns);
     free(p.submit_ns);
     return code == BN_OK ? BN_OK : bn_context(st, "measuring executions");

@@ -11,6 +11,7 @@
  *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   selftest*.c   statistics.c simulate.c   the program on trial
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -71,7 +72,8 @@ enum {
     HN_CMD_TABLE = 4,
     HN_CMD_LIST = 8,
     HN_CMD_SELFTEST = 16,
-    HN_CMD_EXPORT_WEIGHTS = 32
+    HN_CMD_EXPORT_WEIGHTS = 32,
+    HN_CMD_REPLAY = 64
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -286,9 +288,17 @@ int hn_command_verify(const hn_options *options);
 int hn_command_table(const hn_options *options);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
+int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
+int hn_command_replay(const hn_options *options, const char *what);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
+
+/* Measures E in a worker and reads the record that it wrote, for commands that run
+ * experiments of their own (bench run keeps failures as records). JOB says how: its
+ * request is not looked at. The worker's failure becomes the status. */
+BN_MUST_USE bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job,
+                                         res_record **record, bn_status *st);
 
 /* Jobs in the worker: read REQUEST, report the result. */
 BN_MUST_USE bn_code hn_job_measure(const json_t *request, bn_status *st);

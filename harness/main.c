@@ -24,9 +24,13 @@ static const command_row commands[] = {
      HN_CMD_VERIFY, NULL},
     {"list", "bench list models|modes|runtimes|ops", "what there is", HN_CMD_LIST,
      "models|modes|runtimes|ops"},
-    {"selftest", "bench selftest host-cost",
-     "the host's own cost of a step beside the plugin's Execute call, judged by limits",
-     HN_CMD_SELFTEST, "host-cost"},
+    {"selftest", "bench selftest accuracy|statistics|host-cost",
+     "whether a device whose truth is known is measured rightly; how often comparisons are right; "
+     "our own cost of a step, judged by limits",
+     HN_CMD_SELFTEST, "accuracy|statistics|host-cost"},
+    {"replay", "bench replay resnet50|models",
+     "published cases on the simulated runtime, published and replayed values side by side",
+     HN_CMD_REPLAY, "resnet50|models"},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
@@ -107,6 +111,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_list(o, what);
     case HN_CMD_SELFTEST:
         return hn_command_selftest(o, what);
+    case HN_CMD_REPLAY:
+        return hn_command_replay(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
     default:

@@ -29,8 +29,9 @@ enum {
     TABLE = HN_CMD_TABLE,
     LIST = HN_CMD_LIST,
     SELFTEST = HN_CMD_SELFTEST,
+    REPLAY = HN_CMD_REPLAY,
     EXPORT = HN_CMD_EXPORT_WEIGHTS,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT | REPLAY
 };
 
 static const option_row rows[] = {
@@ -106,23 +107,24 @@ static const option_row rows[] = {
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
     {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
-    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE, 0,
+    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY, 0,
      "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
      "folder of golden values; by default those that come with bench"},
     {"all", NULL, FLAG, AT(all), NULL, VERIFY, 0, "every entry of the golden folder"},
+    {"quick", NULL, FLAG, AT(quick), NULL, SELFTEST, 0,
+     "accuracy: a part of the grid; statistics: a quarter of the simulated families"},
     {"format", "FORMAT", TEXT, AT(format), "text", ALL, 0,
      "text, md, csv or json (json: records on standard output, all else on standard error)"},
-    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST, 0,
+    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY, 0,
      "give an experiment up after so long; 0 never"},
-    {"seed", "N", NUMBER, AT(seed), "1", RUN | EXPORT, 0, "of weights and inputs"},
+    {"seed", "N", NUMBER, AT(seed), "1", RUN | EXPORT | SELFTEST, 0,
+     "of weights and inputs; of what selftest statistics simulates"},
     {"weights", "FILE", TEXT, AT(weights), NULL, RUN, 0,
      "safetensors file with the model's parameters and running statistics, by the framework's "
      "names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", TEXT, AT(output), NULL, EXPORT, 0,
      "safetensors file that export-weights writes; one that is there is never overwritten"},
-    {"quick", NULL, FLAG, AT(quick), NULL, SELFTEST, 0,
-     "fewer cells, fewer trials: less than a minute"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},

@@ -74,6 +74,23 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
     return r;
 }
 
+bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job, res_record **record,
+                             bn_status *st)
+{
+    hn_job own = *job;
+    hn_outcome outcome = {0};
+    own.request = json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
+    bn_code code = hn_supervise(&own, &outcome, st);
+    json_decref(own.request);
+    if (code == BN_OK && outcome.status != BN_OK)
+        code = bn_fail(st, outcome.status, "%s", outcome.message);
+    if (code == BN_OK)
+        code = res_store_read(json_string_value(json_object_get(outcome.result, "record")), record,
+                              st);
+    json_decref(outcome.result);
+    return code;
+}
+
 static void keep(run_state *run, res_record *record)
 {
     if (record)
@@ -153,8 +170,8 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* What can be told before any worker starts: the store, each runtime's file, the
- * file of weights. */
+/* What can be told before any worker starts: the store, which is tidied up, each
+ * runtime's file, the file of weights. */
 static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = bn_make_folder(list[0].store, st);
@@ -162,6 +179,7 @@ static bn_code check_environment(const hn_experiment *list, size_t count, bn_sta
         code = bn_fail(st, BN_IO, "%s cannot be written", list[0].store);
     if (code != BN_OK)
         return bn_context(st, "store");
+    res_store_sweep_old(list[0].store);
     for (size_t i = 0; i < count; i++) {
         char path[4096];
         bool seen = i > 0 && strcmp(list[i].what.runtime, list[i - 1].what.runtime) == 0;

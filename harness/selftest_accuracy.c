@@ -153,7 +153,6 @@ static bn_code run_cell(const hn_options *o, const cell *c, const bench_place *p
     json_t *program = NULL;
     size_t count = 0;
     bn_text notes = {0};
-    hn_outcome outcome = {0};
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
     make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings,
                   options.runtime_option);
@@ -172,18 +171,9 @@ static bn_code run_cell(const hn_options *o, const cell *c, const bench_place *p
     if (code == BN_OK) {
         hn_program_describe(program, &list[0].what);
         list[0].program = program;
-        json_t *request =
-            json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(&list[0]));
-        hn_job job = {request, "selftest accuracy", number, of, o->timeout, o->verbose};
-        code = hn_supervise(&job, &outcome, st);
-        json_decref(request);
+        const hn_job job = {NULL, "selftest accuracy", number, of, o->timeout, o->verbose};
+        code = hn_measure_in_worker(&list[0], &job, record, st);
     }
-    if (code == BN_OK && outcome.status != BN_OK)
-        code = bn_fail(st, outcome.status, "%s", outcome.message);
-    if (code == BN_OK)
-        code = res_store_read(json_string_value(json_object_get(outcome.result, "record")), record,
-                              st);
-    json_decref(outcome.result);
     json_decref(program);
     bn_text_free(&notes);
     free(list);

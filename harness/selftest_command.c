@@ -1,7 +1,7 @@
 /*
- * selftest_command.c - bench selftest host-cost, in the parent: a worker for each
- * model and runtime, its figures beside their limits and beside what others
- * published.
+ * selftest_command.c - bench selftest, one row each, and host-cost, in the parent:
+ * a worker for each model and runtime, its figures beside their limits and beside
+ * what others published.
  */
 #include "harness/harness.h"
 #include "harness/sheet.h"
@@ -249,18 +249,14 @@ static bn_code prepare(selftest_state *t, hn_experiment **list, size_t *count, b
     return code;
 }
 
-int hn_command_selftest(const hn_options *options, const char *what)
+static int host_cost(const hn_options *options)
 {
-    if (strcmp(what, "accuracy") == 0)
-        return hn_selftest_accuracy(options);
     bn_status st = {.code = BN_OK};
     selftest_state t = {.options = options, .all = json_array()};
     hn_experiment *list = NULL;
     size_t count = 0;
     hn_exit code;
-    if (strcmp(what, "host-cost") != 0)
-        bn_fail(&st, BN_INVALID, "there is no selftest '%s'; there is host-cost", what);
-    if (st.code != BN_OK || prepare(&t, &list, &count, &st) != BN_OK) {
+    if (prepare(&t, &list, &count, &st) != BN_OK) {
         code = hn_complain(&st);
     } else {
         hn_supervisor_begin();
@@ -272,4 +268,35 @@ int hn_command_selftest(const hn_options *options, const char *what)
     free(list);
     json_decref(t.all);
     return (int)code;
+}
+
+/* ---- the selftests ----------------------------------------------------------------------- */
+
+typedef struct selftest_row {
+    const char *name;
+    int (*run)(const hn_options *options); /* returns the exit code */
+} selftest_row;
+
+static const selftest_row selftests[] = {
+    {"accuracy", hn_selftest_accuracy},
+    {"host-cost", host_cost},
+    {"statistics", hn_selftest_statistics},
+};
+#define SELFTEST_COUNT (sizeof selftests / sizeof *selftests)
+
+int hn_command_selftest(const hn_options *options, const char *what)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text names = {0};
+    for (size_t i = 0; i < SELFTEST_COUNT; i++) {
+        if (strcmp(selftests[i].name, what) == 0) {
+            bn_text_free(&names);
+            return selftests[i].run(options);
+        }
+        bn_text_printf(&names, "%s%s", i ? ", " : "", selftests[i].name);
+    }
+    bn_fail(&st, BN_INVALID, "there is no selftest '%s'; there are %s", what,
+            names.data ? names.data : "some");
+    bn_text_free(&names);
+    return (int)hn_complain(&st);
 }

@@ -6,6 +6,8 @@
  */
 #include "results/results_priv.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -86,6 +88,21 @@ json_t *res_experiment_to_json(const res_experiment *experiment)
     return fields_json(res_experiment_fields, experiment);
 }
 
+/* A number of 64 bits, or digits that are one. */
+static bool unsigned_from(const json_t *value, uint64_t *number)
+{
+    const char *text = json_string_value(value);
+    char *end = NULL;
+    if (!text) {
+        *number = (uint64_t)json_integer_value(value);
+        return json_is_integer(value) && json_integer_value(value) >= 0;
+    }
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    /* strtoull takes a sign and blanks, too. */
+    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
+}
+
 /* Texts, whole numbers and seeds: the kinds that an experiment has. */
 static bool field_from(const res_field *field, const json_t *value, void *base)
 {
@@ -101,11 +118,7 @@ static bool field_from(const res_field *field, const json_t *value, void *base)
         *(int *)(void *)at = (int)number;
         return true;
     }
-    if (field->kind == RES_KIND_U64 && (json_is_integer(value) || text)) {
-        *(uint64_t *)(void *)at = text ? strtoull(text, NULL, 10) : (uint64_t)number;
-        return true;
-    }
-    return false;
+    return field->kind == RES_KIND_U64 && unsigned_from(value, (uint64_t *)(void *)at);
 }
 
 bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment, bn_status *st)

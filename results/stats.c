@@ -14,7 +14,6 @@
  */
 #include "results/results_priv.h"
 
-#include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -56,32 +55,24 @@ double res_quantile(const uint64_t *values, size_t count, double q)
     return value;
 }
 
-/* A series prepared for resampling. */
-typedef struct series {
-    size_t count, block;
-    double *sorted;
-    uint32_t *rank;  /* [step]: place of the step's value in SORTED */
-    uint32_t *drawn; /* [rank]: times drawn in this resample */
-} series;
-
-static void series_free(series *s)
+void res_series_free(res_series *s)
 {
     free(s->sorted);
     free(s->rank);
     free(s->drawn);
-    *s = (series){0};
+    *s = (res_series){0};
 }
 
-static bool series_make(series *s, const uint64_t *values, size_t count)
+bool res_series_make(res_series *s, const uint64_t *values, size_t count)
 {
     size_t *order = calloc(count, sizeof *order);
-    *s = (series){.count = count, .block = (size_t)lround(cbrt((double)count))};
+    *s = (res_series){.count = count, .block = (size_t)lround(cbrt((double)count))};
     s->sorted = calloc(count, sizeof *s->sorted);
     s->rank = calloc(count, sizeof *s->rank);
     s->drawn = calloc(count, sizeof *s->drawn);
     if (!order || !s->sorted || !s->rank || !s->drawn || count > UINT32_MAX) {
         free(order);
-        series_free(s);
+        res_series_free(s);
         return false;
     }
     for (size_t i = 0; i < count; i++)
@@ -96,7 +87,7 @@ static bool series_make(series *s, const uint64_t *values, size_t count)
 
 /* Median of COUNT drawn values: the mean of the middle two, which are one and
  * the same for an odd count. */
-static double drawn_median(const series *s)
+static double drawn_median(const res_series *s)
 {
     size_t low_place = (s->count - 1) / 2, high_place = s->count / 2;
     size_t rank = 0, below = s->drawn[0];
@@ -108,7 +99,7 @@ static double drawn_median(const series *s)
     return (low + s->sorted[rank]) / 2;
 }
 
-static double resample_median(series *s, gsl_rng *rng)
+double res_series_resample(res_series *s, gsl_rng *rng)
 {
     memset(s->drawn, 0, s->count * sizeof *s->drawn);
     for (size_t left = s->count; left > 0;) {
@@ -121,14 +112,14 @@ static double resample_median(series *s, gsl_rng *rng)
     return drawn_median(s);
 }
 
-static double series_median(const series *s)
+double res_series_median(const res_series *s)
 {
     return gsl_stats_median_from_sorted_data(s->sorted, 1, s->count);
 }
 
 static const res_interval no_interval = {(double)NAN, (double)NAN, (double)NAN};
 
-static res_interval percentile_interval(double estimate, double *resamples, size_t count)
+res_interval res_percentile_interval(double estimate, double *resamples, size_t count)
 {
     gsl_sort(resamples, 1, count);
     return (res_interval){
@@ -142,37 +133,37 @@ res_interval res_median_interval(const uint64_t *values, size_t count)
 {
     if (count == 0)
         return no_interval;
-    series s;
-    if (!series_make(&s, values, count))
+    res_series s;
+    if (!res_series_make(&s, values, count))
         return no_interval;
-    res_interval interval = {series_median(&s), s.sorted[0], s.sorted[count - 1]};
+    res_interval interval = {res_series_median(&s), s.sorted[0], s.sorted[count - 1]};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (count >= FEWEST && rng) {
         double medians[RESAMPLES];
         gsl_rng_set(rng, SEED);
         for (size_t i = 0; i < RESAMPLES; i++)
-            medians[i] = resample_median(&s, rng);
-        interval = percentile_interval(interval.estimate, medians, RESAMPLES);
+            medians[i] = res_series_resample(&s, rng);
+        interval = res_percentile_interval(interval.estimate, medians, RESAMPLES);
     }
     if (rng)
         gsl_rng_free(rng);
-    series_free(&s);
+    res_series_free(&s);
     return interval;
 }
 
-static res_interval ratio_of_series(series *a, series *b, gsl_rng *rng)
+static res_interval ratio_of_series(res_series *a, res_series *b, gsl_rng *rng)
 {
-    double estimate = series_median(a) / series_median(b);
+    double estimate = res_series_median(a) / res_series_median(b);
     if (a->count < FEWEST || b->count < FEWEST)
         return (res_interval){estimate, a->sorted[0] / b->sorted[b->count - 1],
                               a->sorted[a->count - 1] / b->sorted[0]};
     double ratios[RESAMPLES];
     gsl_rng_set(rng, SEED);
     for (size_t i = 0; i < RESAMPLES; i++) {
-        double above = resample_median(a, rng);
-        ratios[i] = above / resample_median(b, rng);
+        double above = res_series_resample(a, rng);
+        ratios[i] = above / res_series_resample(b, rng);
     }
-    return percentile_interval(estimate, ratios, RESAMPLES);
+    return res_percentile_interval(estimate, ratios, RESAMPLES);
 }
 
 res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
@@ -180,14 +171,14 @@ res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b,
     if (na == 0 || nb == 0)
         return no_interval;
     res_interval interval = no_interval;
-    series above = {0}, below = {0};
+    res_series above = {0}, below = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    bool ready = rng && series_make(&above, a, na) && series_make(&below, b, nb);
+    bool ready = rng && res_series_make(&above, a, na) && res_series_make(&below, b, nb);
     /* A time of zero is a clock too coarse to compare with. */
     if (ready && below.sorted[0] > 0)
         interval = ratio_of_series(&above, &below, rng);
-    series_free(&above);
-    series_free(&below);
+    res_series_free(&above);
+    res_series_free(&below);
     if (rng)
         gsl_rng_free(rng);
     return interval;

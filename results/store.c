@@ -6,10 +6,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gsl/gsl_errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 void res_store_begin(void)
@@ -114,7 +118,9 @@ bn_code res_store_read(const char *path, res_record **record, bn_status *st)
 {
     char *image = NULL;
     size_t size = 0;
-    bn_code code = bn_file_read(path, &image, &size, st);
+    bn_code code = res_file_probe(path, st);
+    if (code == BN_OK)
+        code = bn_file_read(path, &image, &size, st);
     if (code != BN_OK)
         return code;
     code = res_seal_check(image, size, st);
@@ -221,19 +227,50 @@ void res_collection_free(res_collection *all)
     *all = (res_collection){0};
 }
 
-void res_store_sweep(const char *store, long pid)
+/* The process that left the temporary file NAME; 0 where that is none of this
+ * machine's. Other machines may write here and have a process of the same number:
+ * only names with our own host in them are ours. */
+static long left_by(const char *name)
 {
-    /* Other machines may write here and have a process of the same number:
-     * only names with our own host in them are ours. */
-    char host[RES_HOST_TEXT], ours[RES_HOST_TEXT + 2], end[40];
+    char host[RES_HOST_TEXT], ours[RES_HOST_TEXT + 2];
+    if (name[0] != '.' || !ends_with(name, ".tmp"))
+        return 0;
     res_host_name(host);
     snprintf(ours, sizeof ours, "-%s-", host);
-    snprintf(end, sizeof end, ".%ld.tmp", pid);
+    if (!strstr(name, ours))
+        return 0;
+    const char *number = name + strlen(name) - strlen(".tmp");
+    while (number > name && number[-1] >= '0' && number[-1] <= '9')
+        number--;
+    return number[-1] == '.' ? strtol(number, NULL, 10) : 0;
+}
+
+void res_store_sweep(const char *store, long pid)
+{
     DIR *folder = opendir(store);
     if (!folder)
         return;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] == '.' && ends_with(entry->d_name, end) && strstr(entry->d_name, ours))
+        if (pid > 0 && left_by(entry->d_name) == pid)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
+void res_store_sweep_old(const char *store)
+{
+    /* Writing one takes a moment; who is slower must be a process that we cannot
+     * see, in a container or on another machine of our name. */
+    const time_t limit = time(NULL) - 60;
+    DIR *folder = opendir(store);
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        const long pid = left_by(entry->d_name);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+            fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_mtime < limit)
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     closedir(folder);

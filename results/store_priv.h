@@ -25,6 +25,10 @@ void res_seal(char *image, size_t size);
 /* BN_FORMAT unless IMAGE is as it was when it was sealed. */
 BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st);
 
+/* The same from the first bytes of the file at PATH, without the digest: tells what is
+ * no record, however large, before it is read. Messages begin with the path. */
+BN_MUST_USE bn_code res_file_probe(const char *path, bn_status *st);
+
 /* Writes a new file FOLDER/NAME under the temporary name FOLDER/TEMPORARY;
  * whatever fails, the temporary file is gone. */
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,

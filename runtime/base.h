@@ -60,6 +60,7 @@ typedef struct bn_status {
 } bn_status;
 
 /* Records CODE and a lower-case message without a full stop; returns CODE.
+ * Control characters, which texts out of files can have, become '?'.
  * ST may be NULL. Must not be called with BN_OK. */
 bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
 

@@ -79,6 +79,16 @@ static void long_messages_are_cut_between_characters(void **state)
     assert_int_equal((unsigned char)st.message[length - 1], 0xa9);
 }
 
+static void messages_are_one_line_of_text(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    bn_fail(&st, BN_FORMAT, "%s: kind '%s'", "a\nb.npy", "\x1b[2J\x7f\xc3\xa9");
+    assert_string_equal(st.message, "a?b.npy: kind '?[2J?\xc3\xa9'");
+    bn_context(&st, "a\tfolder");
+    assert_string_equal(st.message, "a?folder: a?b.npy: kind '?[2J?\xc3\xa9'");
+}
+
 static void errno_gets_its_class_and_text(void **state)
 {
     (void)state;
@@ -378,6 +388,7 @@ int main(void)
         cmocka_unit_test(code_names_go_both_ways),
         cmocka_unit_test(context_goes_in_front),
         cmocka_unit_test(long_messages_are_cut_between_characters),
+        cmocka_unit_test(messages_are_one_line_of_text),
         cmocka_unit_test(errno_gets_its_class_and_text),
         cmocka_unit_test(clock_goes_forward),
         cmocka_unit_test(arena_gives_aligned_memory),

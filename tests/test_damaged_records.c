@@ -6,6 +6,10 @@
 
 #include "results/store_priv.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static char folder[256];
 
 static int begin(void **state)
@@ -63,6 +67,35 @@ static void truncated_and_flipped_files_are_told(void **state)
     assert_int_equal(res_image_read(image, size, &back, &st), BN_OK);
     res_record_free(back);
     free(image);
+    res_record_free(record);
+}
+
+/* A pipe without a writer, a folder, and a file larger than any memory. */
+static void files_of_other_kinds_hold_nobody_up(void **state)
+{
+    (void)state;
+    const char *store = in_folder("kinds");
+    char path[500];
+    bn_status st = {0};
+    res_collection all;
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_OK);
+    snprintf(path, sizeof path, "%s/pipe.h5", store);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(path, sizeof path, "%s/folder.h5", store);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/large.h5", store);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+    close(fd);
+    assert_int_equal(res_store_load(store, &all, &st), BN_OK);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.damaged_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(all.damaged[i].status.code, BN_FORMAT);
+        assert_non_null(strstr(all.damaged[i].status.message, "not a record"));
+    }
+    res_collection_free(&all);
     res_record_free(record);
 }
 
@@ -251,7 +284,7 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 2"},
+        {put_schema, "schema 7 is unknown, this program reads up to 3"},
         {drop_schema, "/schema is missing"},
         {drop_experiment, "/experiment is missing"},
         {drop_model, "/experiment/model is missing"},
@@ -336,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(truncated_and_flipped_files_are_told),
+        cmocka_unit_test(files_of_other_kinds_hold_nobody_up),
         cmocka_unit_test(foreign_files_are_told),
         cmocka_unit_test(parts_and_counters_go_by_name),
     };

@@ -358,7 +358,8 @@ static void values_that_cannot_be_computed_are_errors(void **state)
     rt_client_destroy(client);
 }
 
-/* ---- compiling ---------------------------------------------------------------------------------- */
+/* ---- compiling ----------------------------------------------------------------------------------
+ */
 
 static void bad_programs_are_refused_with_their_place(void **state)
 {
@@ -366,7 +367,8 @@ static void bad_programs_are_refused_with_their_place(void **state)
     static const char *const rows[][2] = {
         {"nonsense", "1:1: "},
         {"module @m {\n  func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
-         "    %0 = stablehlo.no_such_op %a : tensor<4xf32>\n    return %0 : tensor<4xf32>\n  }\n}\n",
+         "    %0 = stablehlo.no_such_op %a : tensor<4xf32>\n    return %0 : tensor<4xf32>\n  "
+         "}\n}\n",
          "3:10: "},
         {"module @m {\n  func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
          "    return %b : tensor<4xf32>\n  }\n}\n",
@@ -397,8 +399,9 @@ static void byte_code_and_flags_are_refused(void **state)
     rt_compile_options options = {.flags = &flag, .flag_count = 1};
     assert_fails(rt_compile(client, "ML\xefR\x0d\x01", 6, NULL, &executable, &st), BN_NOT_SUPPORTED,
                  "MLIR byte code is not read: give the program as StableHLO text", &st);
-    assert_fails(rt_compile(client, double_text, sizeof double_text - 1, &options, &executable, &st),
-                 BN_COMPILE, "the simulated compiler takes no options", &st);
+    assert_fails(
+        rt_compile(client, double_text, sizeof double_text - 1, &options, &executable, &st),
+        BN_COMPILE, "the simulated compiler takes no options", &st);
     options = (rt_compile_options){.device = 1};
     assert_int_not_equal(
         rt_compile(client, double_text, sizeof double_text - 1, &options, &executable, NULL),
@@ -476,7 +479,8 @@ static void executables_are_stored_and_loaded(void **state)
     rt_client_destroy(narrow);
 }
 
-/* ---- faults -------------------------------------------------------------------------------------- */
+/* ---- faults
+ * -------------------------------------------------------------------------------------- */
 
 static void faults_hit_the_call_they_name(void **state)
 {
@@ -598,7 +602,8 @@ static void a_wrong_number_is_wrong(void **state)
     }
 }
 
-/* ---- profiles ------------------------------------------------------------------------------------- */
+/* ---- profiles
+ * ------------------------------------------------------------------------------------- */
 
 static void a_profile_has_names_and_times_of_each_device(void **state)
 {
@@ -653,7 +658,8 @@ static void profiles_are_taken_one_at_a_time(void **state)
     sim_adder_free(&a);
 }
 
-/* ---- many at once ------------------------------------------------------------------------------------ */
+/* ---- many at once
+ * ------------------------------------------------------------------------------------ */
 
 /* Values in flight on several devices with copies between: what a race would break. */
 static void much_in_flight_is_right(void **state)

@@ -283,7 +283,8 @@ static void a_report_is_written_at_the_end(void **state)
     unlink(path);
 }
 
-/* ---- plugins of another time ------------------------------------------------------------------- */
+/* ---- plugins of another time -------------------------------------------------------------------
+ */
 
 /* A copy under another name is another plugin to the loader, which reads PJRT_SIM_API. */
 static bn_code load_copy(const char *age, rt_plugin **copy, bn_status *st)
@@ -391,18 +392,12 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_teardown(test, teardown)
     const struct CMUnitTest tests[] = {
-        T(the_plugin_says_that_it_simulates),
-        T(each_preset_loads),
-        T(later_sources_go_before_earlier_ones),
-        T(a_file_is_an_option_too),
-        T(options_of_each_kind_are_settings),
-        T(bad_settings_are_refused),
-        T(bad_environment_and_files_are_refused),
-        T(a_report_is_written_at_the_end),
-        T(an_older_plugin_does_what_it_can),
-        T(a_newer_plugin_does_all),
-        T(what_is_missing_is_not_supported),
-        T(another_age_is_refused),
+        T(the_plugin_says_that_it_simulates),     T(each_preset_loads),
+        T(later_sources_go_before_earlier_ones),  T(a_file_is_an_option_too),
+        T(options_of_each_kind_are_settings),     T(bad_settings_are_refused),
+        T(bad_environment_and_files_are_refused), T(a_report_is_written_at_the_end),
+        T(an_older_plugin_does_what_it_can),      T(a_newer_plugin_does_all),
+        T(what_is_missing_is_not_supported),      T(another_age_is_refused),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

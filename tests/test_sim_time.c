@@ -13,7 +13,7 @@
 #define TRIES    15
 
 /* Nothing is computed: a test is about time. */
-#define NONE     "values=none "
+#define NONE "values=none "
 
 static int teardown(void **state)
 {
@@ -66,8 +66,8 @@ static void a_call_takes_host_time_by_arguments_and_results(void **state)
         "  }\n"
         "}\n";
     bn_status st = {0};
-    rt_client *client = sim_client(
-        NONE "device_us=50000 execute_us=500 argument_us=100 result_us=250");
+    rt_client *client =
+        sim_client(NONE "device_us=50000 execute_us=500 argument_us=100 result_us=250");
     rt_executable *executable = sim_compile(client, text);
     rt_buffer *arguments[3], *results[2] = {NULL, NULL};
     rt_event *done = NULL;
@@ -239,7 +239,8 @@ static void each_device_has_a_queue_of_its_own(void **state)
     rt_client_destroy(client);
 }
 
-/* ---- disturbances ------------------------------------------------------------------------------ */
+/* ---- disturbances ------------------------------------------------------------------------------
+ */
 
 static void drift_grows_with_the_number_of_executions(void **state)
 {
@@ -270,10 +271,10 @@ static void interference_stretches_exactly(void **state)
         uint64_t work_ns, period_ns, pause_ns;
         size_t count;
     } rows[] = {
-        {NONE "device_us=20000 interference_period_us=1000 interference_us=250", 20000000,
-         1000000, 250000, 3},
-        {NONE "device_us=130 interference_period_us=1000 interference_us=700", 130000,
-         1000000, 700000, 40},
+        {NONE "device_us=20000 interference_period_us=1000 interference_us=250", 20000000, 1000000,
+         250000, 3},
+        {NONE "device_us=130 interference_period_us=1000 interference_us=700", 130000, 1000000,
+         700000, 40},
         {NONE "device_us=1000 interference_period_us=100 interference_us=99", 1000000, 100000,
          99000, 2},
     };

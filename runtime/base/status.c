@@ -34,7 +34,8 @@ bn_code bn_code_from_name(const char *name)
 }
 
 /* Copies TEXT, cut at the end of a whole UTF-8 character where it is too long:
- * messages end up in files that demand valid text. */
+ * messages end up in files that demand valid text. They are one line, and quote
+ * names out of foreign files: what would steer a terminal becomes '?'. */
 static void message_set(bn_status *st, const char *text)
 {
     size_t length = strlen(text);
@@ -43,7 +44,10 @@ static void message_set(bn_status *st, const char *text)
         while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
             length--;
     }
-    memcpy(st->message, text, length);
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        st->message[i] = c < ' ' || c == 0x7F ? '?' : text[i];
+    }
     st->message[length] = '\0';
 }
 

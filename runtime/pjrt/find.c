@@ -173,6 +173,14 @@ static bool try_python(struct search *search, const char *site)
            try_place(search, "/usr/lib/python3*/*-packages", site);
 }
 
+/* In the build's folder, or where an installation puts it. */
+static bool try_beside(struct search *search, const char *name)
+{
+    char folder[PATH_MAX + 32];
+    snprintf(folder, sizeof folder, "%s/../lib/bench", search->binary_folder);
+    return try_place(search, search->binary_folder, name) || try_place(search, folder, name);
+}
+
 static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
 {
     binary_folder(search->binary_folder);
@@ -181,7 +189,7 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
         return path_set(search, given, st);
     if ((known->wheel && try_wheels(search, known->wheel)) ||
         (known->site && try_python(search, known->site)) ||
-        (known->beside && try_place(search, search->binary_folder, known->beside)))
+        (known->beside && try_beside(search, known->beside)))
         return BN_OK;
     return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",
                    known->name, known->get, search->places.data ? search->places.data : "nowhere");

@@ -47,14 +47,16 @@ static const setting settings[] = {
     {"device_us", REAL, AT(device_us), 0, -1, 1e9,
      "device time of each execution; -1: by the model"},
     {"stated", STATED, 0, 0, 0, 0,
-     "device times of modules by name, module:us;module:us, * ends a name's beginning"},
+     "times of modules by name, module:device_us[:overhead_us];..., * ends a name's beginning"},
     {"f64_gflops", RATE_AT(f64_gflops), "products and convolutions, f64"},
     {"f32_gflops", RATE_AT(f32_gflops), "products and convolutions, f32"},
     {"f16_gflops", RATE_AT(f16_gflops), "products and convolutions, bf16 and f16"},
     {"int_gops", RATE_AT(int_gops), "products of integers"},
     {"vector_gflops", RATE_AT(vector_gflops), "all other arithmetic"},
     {"memory_gbps", RATE_AT(memory_gbps), "device memory, bytes read and written"},
-    {"efficiency", REAL, AT(efficiency), 0, 1e-6, 1, "share of these rates that programs reach"},
+    {"efficiency", REAL, AT(efficiency), 0, 1e-6, 10,
+     "share of these rates that programs reach; above 1 where a compiler fuses more than the "
+     "model"},
     {"group_us", TIME_AT(group_us), "fixed device time of each fused group of ops"},
     {"memory_bytes", WHOLE_AT(memory_bytes, 1e15), "capacity of a device's memory"},
     {"start_us", TIME_AT(start_us), "making the client"},
@@ -157,9 +159,14 @@ static sim_code set_stated(sim_config *config, const char *value, sim_status *st
             return sim_fail(st, SIM_INVALID_ARGUMENT, "stated: too long");
         memcpy(item, value, length);
         item[length] = '\0';
-        if (sscanf(item, "%95[^:]:%lf%n", one.module, &one.device_us, &used) != 2 || item[used] ||
-            !(one.device_us >= 0 && one.device_us <= 1e9))
-            return sim_fail(st, SIM_INVALID_ARGUMENT, "stated=%s: wants module:microseconds", item);
+        one.overhead_us = -1;
+        int found = sscanf(item, "%95[^:]:%lf%n:%lf%n", one.module, &one.device_us, &used,
+                           &one.overhead_us, &used);
+        if (found < 2 || item[used] || !(one.device_us >= 0 && one.device_us <= 1e9) ||
+            !(one.overhead_us >= -1 && one.overhead_us <= 1e9))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "stated=%s: wants module:device_us or module:device_us:overhead_us",
+                            item);
         config->stated[config->stated_count++] = one;
         value += length + (value[length] == ';');
     }

@@ -15,6 +15,7 @@
 typedef struct sim_stated {
     char module[96]; /* whole name, or its beginning with '*' behind */
     double device_us;
+    double overhead_us; /* of an execution: call, launch and completion, a third each; -1: as set */
 } sim_stated;
 
 typedef enum sim_fault_kind {

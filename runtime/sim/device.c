@@ -60,7 +60,7 @@ static uint64_t with_pauses(const sim_config *c, uint64_t start_ns, uint64_t dur
     return taken + left;
 }
 
-sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t submit_ns,
+sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t launched_ns,
                              uint64_t inputs_ns)
 {
     const sim_config *c = &device->client->config;
@@ -71,7 +71,7 @@ sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t sub
     us *= exp(c->jitter * normal);
     if (uniform < c->outlier_rate)
         us *= c->outlier_factor;
-    uint64_t start = submit_ns + sim_us_to_ns(c->launch_us);
+    uint64_t start = launched_ns;
     if (start < device->free_ns)
         start = device->free_ns;
     if (start < inputs_ns)

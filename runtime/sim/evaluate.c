@@ -24,7 +24,7 @@ typedef struct rule_row {
 
 /* The others are elementwise or none. */
 static const rule_row rules[SIM_OP_COUNT] = {
-#define X(op, name) [SIM_OP_##op] = {sim_rule_##name, sim_check_##name},
+#define X(op, name) [SIM_OP_##op] = {sim_rule_##name, sim_can_##name},
     SIM_RULES(X)
 #undef X
 };
@@ -86,7 +86,7 @@ void sim_strides(const sim_type *type, int64_t *strides)
     }
 }
 
-bool sim_next(int64_t *index, const int64_t *dims, int rank)
+bool sim_next_index(int64_t *index, const int64_t *dims, int rank)
 {
     for (int i = rank - 1; i >= 0; i--) {
         if (++index[i] < dims[i])
@@ -229,7 +229,7 @@ static sim_code check_block(const sim_program *p, const sim_block *block, int de
         sim_rule_check *check = rules[op->opcode].check;
         if (!check && !is_elementwise(op->opcode))
             return sim_refuse(op, st, SIM_UNIMPLEMENTED, "the simulator cannot evaluate this op");
-        sim_code code = check ? check(p, op, st) : sim_check_elementwise(p, op, st);
+        sim_code code = check ? check(p, op, st) : sim_can_elementwise(p, op, st);
         for (int r = 0; r < op->region_count && code == SIM_OK; r++)
             code = check_block(p, &op->regions[r], depth + 1, st);
         if (code != SIM_OK)

@@ -57,7 +57,7 @@ static bool is_one(const sim_program *p, const sim_op *op, sim_dtype dtype)
            sim_type_elements(sim_operand_type(p, op, 0)) == 1;
 }
 
-sim_code sim_check_if(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_if(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (op->region_count != 2 || !is_one(p, op, SIM_PRED))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i1 and two regions");
@@ -70,7 +70,7 @@ sim_code sim_rule_if(sim_run *run, const sim_op *op)
     return run_block(run, op, &op->regions[*which ? 0 : 1]);
 }
 
-sim_code sim_check_case(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_case(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (op->region_count < 1 || !is_one(p, op, SIM_S32))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants an i32 and regions");
@@ -88,7 +88,7 @@ sim_code sim_rule_case(sim_run *run, const sim_op *op)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-sim_code sim_check_call(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_call(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_function *f = op->callee;
     if (!f ||
@@ -115,7 +115,7 @@ sim_code sim_rule_call(sim_run *run, const sim_op *op)
 /* ---- loops --------------------------------------------------------------------------------------
  */
 
-sim_code sim_check_while(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (op->region_count != 2 ||
         !are_like(p, op->results, op->result_count, op->operands, op->operand_count))

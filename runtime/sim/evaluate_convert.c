@@ -259,7 +259,7 @@ int64_t sim_integer_at(sim_dtype dtype, const void *bytes, int64_t i)
 /* ---- rules -------------------------------------------------------------------------------------
  */
 
-sim_code sim_check_convert(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_convert(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (!sim_dims_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand and result differ in dimensions");
@@ -274,7 +274,7 @@ sim_code sim_rule_convert(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_bitcast_convert(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_bitcast_convert(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (sim_type_bytes(sim_operand_type(p, op, 0)) != sim_type_bytes(sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand and result differ in bytes");
@@ -327,7 +327,7 @@ static uint64_t reduced(uint64_t bits, float_format from, float_format to)
     return (bits & sign) | size;
 }
 
-sim_code sim_check_reduce_precision(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_reduce_precision(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
     if (!sim_type_same(sim_operand_type(p, op, 0), type) ||

@@ -223,7 +223,7 @@ static sim_code check_dot_lists(const sim_program *p, const sim_op *op, sim_stat
                 : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimension lists do not fit the types");
 }
 
-sim_code sim_check_dot_general(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_dot_general(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *left = sim_operand_type(p, op, 0), *right = sim_operand_type(p, op, 1);
     int order[SIM_MAX_RANK];
@@ -399,7 +399,7 @@ static sim_code convolution_read(const sim_program *p, const sim_op *op, convolu
     return SIM_OK;
 }
 
-sim_code sim_check_convolution(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_convolution(const sim_program *p, const sim_op *op, sim_status *st)
 {
     convolution c;
     if (check_types(p, op, st) != SIM_OK || convolution_read(p, op, &c, st) != SIM_OK)
@@ -482,8 +482,8 @@ static void convolve(const convolution *c, const operands *o)
             if (place >= 0)
                 add_place(c, o, kernel, number, place);
             number++;
-        } while (sim_next(index, c->out, c->places));
-    } while (sim_next(w, c->window, c->places));
+        } while (sim_next_index(index, c->out, c->places));
+    } while (sim_next_index(w, c->window, c->places));
 }
 
 /* The sums as the result has them. */

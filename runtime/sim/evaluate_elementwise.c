@@ -74,7 +74,7 @@ static bool is_modulus(const sim_program *p, const sim_op *op)
            ((from == SIM_C64 && to == SIM_F32) || (from == SIM_C128 && to == SIM_F64));
 }
 
-sim_code sim_check_elementwise(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_elementwise(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (op->operand_count != sim_op_operands(op->opcode))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants %d operands",
@@ -117,7 +117,7 @@ sim_code sim_rule_elementwise(sim_run *run, const sim_op *op)
 
 /* ---- to and from boolean --------------------------------------------------------------------- */
 
-sim_code sim_check_compare(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_compare(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_places(p, op, st) != SIM_OK)
         return st->code;
@@ -137,7 +137,7 @@ sim_code sim_rule_compare(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_is_finite(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_is_finite(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_places(p, op, st) != SIM_OK)
         return st->code;
@@ -173,7 +173,7 @@ static bool fits(const sim_program *p, const sim_op *op, int i)
     return type->rank == 0 || sim_dims_same(type, sim_result_type(p, op, 0));
 }
 
-sim_code sim_check_select(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_select(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || sim_operand_type(p, op, 0)->dtype != SIM_PRED ||
@@ -221,7 +221,7 @@ sim_code sim_rule_select(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_clamp(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_clamp(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || !fits(p, op, 2) ||
@@ -270,7 +270,7 @@ static bool are_parts(sim_dtype part, sim_dtype whole)
     return (whole == SIM_C64 && part == SIM_F32) || (whole == SIM_C128 && part == SIM_F64);
 }
 
-sim_code sim_check_complex(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_complex(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_places(p, op, st) != SIM_OK)
         return st->code;
@@ -294,7 +294,7 @@ sim_code sim_rule_complex(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_part(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_part(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_places(p, op, st) != SIM_OK)
         return st->code;

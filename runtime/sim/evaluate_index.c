@@ -2,7 +2,8 @@
  * evaluate_index.c - ops whose places are data: dynamic slices, gather, scatter.
  * See evaluate_priv.h.
  *
- * Starts of slices are moved inside; what a scatter would write outside is left out.
+ * Starts of slices are moved inside. What a scatter would write outside is left out,
+ * element by element as the specification has it (XLA leaves out the whole window).
  */
 #include "runtime/sim/evaluate_priv.h"
 
@@ -57,7 +58,7 @@ static int64_t part_start(const sim_run *run, const sim_op *op, const sim_type *
     return start;
 }
 
-sim_code sim_check_dynamic_slice(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_dynamic_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
     return check_part(p, op, sim_result_type(p, op, 0), 1, st);
 }
@@ -75,7 +76,7 @@ sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_dynamic_update_slice(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_dynamic_update_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (!sim_type_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's type");
@@ -241,7 +242,7 @@ static sim_code gather_read(const sim_program *p, const sim_op *op, placement *l
                           sim_result_type(p, op, 0), l, st);
 }
 
-sim_code sim_check_gather(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_gather(const sim_program *p, const sim_op *op, sim_status *st)
 {
     placement l;
     if (gather_read(p, op, &l, st) != SIM_OK)
@@ -286,7 +287,7 @@ sim_code sim_rule_gather(sim_run *run, const sim_op *op)
         memcpy(walk.from, l.operand_strides, sizeof walk.from);
         sim_copy((char *)sim_result(run, op, 0) + part_offset(&l, number) * bytes,
                  (const char *)sim_operand(run, op, 0) + from * bytes, &walk, (size_t)bytes);
-    } while (sim_next(number, l.number_sizes, l.number_count));
+    } while (sim_next_index(number, l.number_sizes, l.number_count));
     return SIM_OK;
 }
 
@@ -306,7 +307,7 @@ static sim_code scatter_read(const sim_program *p, const sim_op *op, placement *
                           sim_operand_type(p, op, n + 1), l, st);
 }
 
-sim_code sim_check_scatter(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const int n = scattered(op);
     placement l;
@@ -323,7 +324,7 @@ sim_code sim_check_scatter(const sim_program *p, const sim_op *op, sim_status *s
     }
     if (scatter_read(p, op, &l, st) != SIM_OK)
         return st->code;
-    return sim_check_region(p, op, 0, op->operands, n, false, false, st);
+    return sim_can_region(p, op, 0, op->operands, n, false, false, st);
 }
 
 static void *element(const sim_run *run, int value, int64_t i)
@@ -381,7 +382,7 @@ static sim_code scatter_part(sim_region *region, const sim_op *op, const placeme
         }
         if (inside)
             code = scatter_elements(region, op, to, from, n - skip, arguments);
-    } while (code == SIM_OK && sim_next(index, l->sizes, lines ? last : rank));
+    } while (code == SIM_OK && sim_next_index(index, l->sizes, lines ? last : rank));
     return code;
 }
 
@@ -405,7 +406,7 @@ static sim_code scatter_all(sim_run *run, const sim_op *op, sim_region *region)
     do {
         part_index(&l, sim_operand(run, op, scattered(op)), number, start);
         code = scatter_part(region, op, &l, number, start, arguments);
-    } while (code == SIM_OK && sim_next(number, l.number_sizes, l.number_count));
+    } while (code == SIM_OK && sim_next_index(number, l.number_sizes, l.number_count));
     free(arguments);
     return code;
 }

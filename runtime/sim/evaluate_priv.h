@@ -75,7 +75,7 @@ bool sim_dims_same(const sim_type *a, const sim_type *b);
 /* Elements from one to the next of each dimension. */
 void sim_strides(const sim_type *type, int64_t *strides);
 /* Steps INDEX through DIMS in row-major order; false after the last. */
-bool sim_next(int64_t *index, const int64_t *dims, int rank);
+bool sim_next_index(int64_t *index, const int64_t *dims, int rank);
 /* An attribute of COUNT integers of LOW..HIGH, else a refusal; NULL then. */
 const int64_t *sim_checked_ints(const sim_op *op, const char *name, size_t count, int64_t low,
                                 int64_t high, sim_status *st);
@@ -158,13 +158,13 @@ sim_kernel *sim_region_fold(const sim_region *region);
 /* That REGION's arguments are elements of the types of COUNT VALUES, twice each: all of them
  * and again (PAIRED false), or each beside its double. Results: the same once, or one i1
  * (PREDICATE). */
-sim_code sim_check_region(const sim_program *p, const sim_op *op, int region, const int *values,
-                          int count, bool paired, bool predicate, sim_status *st);
+sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, const int *values,
+                        int count, bool paired, bool predicate, sim_status *st);
 
 /* ---- rules
  * ------------------------------------------------------------------------------------------ */
 
-/* Rules that need no more than a check of their own; named sim_rule_OP, sim_check_OP. */
+/* Rules that need no more than a check of their own; named sim_rule_OP, sim_can_OP. */
 #define SIM_RULES(X)                                                                               \
     X(BITCAST_CONVERT, bitcast_convert)                                                            \
     X(BROADCAST_IN_DIM, broadcast_in_dim)                                                          \
@@ -204,11 +204,11 @@ sim_code sim_check_region(const sim_program *p, const sim_op *op, int region, co
 
 #define X(op, name)                                                                                \
     sim_rule sim_rule_##name;                                                                      \
-    sim_rule_check sim_check_##name;
+    sim_rule_check sim_can_##name;
 SIM_RULES(X)
 #undef X
 /* Ops of sim_kernel_find, and abs of complex numbers. */
 sim_rule sim_rule_elementwise;
-sim_rule_check sim_check_elementwise;
+sim_rule_check sim_can_elementwise;
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * evaluate_random.c - rng_bit_generator: Threefry-2x32 and Philox-4x32, bit for bit
- * as XLA has them. See evaluate_priv.h.
+ * evaluate_random.c - rng_bit_generator: Threefry-2x32, bit for bit as XLA has it.
+ * See evaluate_priv.h.
  *
- * Generators: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
+ * Generator: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
  * What is XLA's own: the state is a key and a counter of 64 bits; Threefry's words of
  * 32 bits alternate between the two of a block along the first even dimension.
  */
@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-sim_code sim_check_rng_bit_generator(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_attribute *a = sim_attribute_find(op, "rng_algorithm");
     const sim_type *state = sim_operand_type(p, op, 0);
     const char *word = a && a->word ? a->word : "";
     if (op->result_count != 2 || !sim_type_same(state, sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "gives the state, and bits");
-    if (strcmp(word, "THREE_FRY") != 0 && strcmp(word, "DEFAULT") != 0)
+    if (strcmp(word, "THREE_FRY") != 0)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
                           "the simulator cannot evaluate the generator \"%s\"", word);
     if (state->dtype != SIM_U64 || state->rank != 1 || state->dims[0] != 2)

@@ -136,8 +136,8 @@ static bool is_element(const sim_program *p, int value, sim_dtype dtype)
     return p->types[value].dtype == dtype && sim_type_elements(&p->types[value]) == 1;
 }
 
-sim_code sim_check_region(const sim_program *p, const sim_op *op, int region, const int *values,
-                          int count, bool paired, bool predicate, sim_status *st)
+sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, const int *values,
+                        int count, bool paired, bool predicate, sim_status *st)
 {
     if (region >= op->region_count)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "has no region %d", region);

@@ -84,7 +84,7 @@ void sim_copy(void *to, const void *from, sim_walk *walk, size_t bytes)
         copy_line((char *)to + t * (int64_t)bytes, walk->to[last],
                   (const char *)from + f * (int64_t)bytes, walk->from[last], walk->dims[last],
                   bytes);
-    } while (sim_next(index, walk->dims, last));
+    } while (sim_next_index(index, walk->dims, last));
 }
 
 void sim_fill(void *to, const void *element, int64_t count, size_t bytes)
@@ -137,7 +137,7 @@ static sim_code bad_dims(const sim_op *op, sim_status *st)
 /* ---- the same elements ----------------------------------------------------------------------- */
 
 /* Filled where its block begins. */
-sim_code sim_check_constant(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
     const int64_t all = sim_type_bytes(type), one = (int64_t)sim_dtype_bytes(type->dtype);
@@ -155,7 +155,7 @@ sim_code sim_rule_constant(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_reshape(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_reshape(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_dtype(p, op, st) != SIM_OK)
         return st->code;
@@ -172,7 +172,7 @@ sim_code sim_rule_reshape(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_optimization_barrier(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_optimization_barrier(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (op->operand_count != op->result_count)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
@@ -193,7 +193,7 @@ sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
 /* ---- other places ------------------------------------------------------------------------------
  */
 
-sim_code sim_check_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
     size_t count;
@@ -222,7 +222,7 @@ sim_code sim_rule_broadcast_in_dim(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_transpose(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_transpose(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
     size_t count;
@@ -250,7 +250,7 @@ sim_code sim_rule_transpose(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_reverse(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_reverse(const sim_program *p, const sim_op *op, sim_status *st)
 {
     size_t count;
     if (check_rank(p, op, st) != SIM_OK)
@@ -283,7 +283,7 @@ sim_code sim_rule_reverse(sim_run *run, const sim_op *op)
 /* ---- parts
  * ---------------------------------------------------------------------------------------- */
 
-sim_code sim_check_slice(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
     if (check_rank(p, op, st) != SIM_OK)
@@ -321,7 +321,7 @@ sim_code sim_rule_slice(sim_run *run, const sim_op *op)
 /* Bounds of what padding can be without overflow; no program comes near. */
 #define MOST (INT64_C(1) << 40)
 
-sim_code sim_check_pad(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_pad(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
     const sim_type *value = sim_operand_type(p, op, 1);
@@ -370,7 +370,7 @@ sim_code sim_rule_pad(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-sim_code sim_check_concatenate(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_concatenate(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *out = sim_result_type(p, op, 0);
     const int64_t *along = sim_checked_ints(op, "dimension", 1, 0, out->rank - 1, st);
@@ -414,7 +414,7 @@ sim_code sim_rule_concatenate(sim_run *run, const sim_op *op)
 /* ---- counting
  * ----------------------------------------------------------------------------------------- */
 
-sim_code sim_check_iota(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_iota(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *out = sim_result_type(p, op, 0);
     if (out->dtype == SIM_PRED)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-sim_code sim_check_sort(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_sort(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const int n = op->operand_count;
     if (n < 1 || op->result_count != n)
@@ -19,7 +19,7 @@ sim_code sim_check_sort(const sim_program *p, const sim_op *op, sim_status *st)
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     if (!sim_checked_ints(op, "dimension", 1, 0, sim_operand_type(p, op, 0)->rank - 1, st))
         return st->code;
-    return sim_check_region(p, op, 0, op->operands, n, true, true, st);
+    return sim_can_region(p, op, 0, op->operands, n, true, true, st);
 }
 
 /* One line: the first element of each operand, and the order that becomes theirs. */

@@ -110,10 +110,10 @@ static sim_code check_inputs(const sim_program *p, const sim_op *op, sim_status 
             !sim_dims_same(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
-    return sim_check_region(p, op, 0, op->operands, n, false, false, st);
+    return sim_can_region(p, op, 0, op->operands, n, false, false, st);
 }
 
-sim_code sim_check_reduce(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_reduce(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0);
     size_t count;
@@ -186,7 +186,7 @@ static sim_code reduce_by_kernel(sim_run *run, const sim_op *op, sim_kernel *ker
                 fold_line(&f, to, from, walk.dims[last]);
             else
                 fold_lines(&f, to, from, walk.dims[last]);
-        } while (sim_next(index, walk.dims, last));
+        } while (sim_next_index(index, walk.dims, last));
     folding_end(run, op, &f);
     return SIM_OK;
 }
@@ -232,7 +232,7 @@ static sim_code reduce_by_region(sim_run *run, const sim_op *op, sim_region *reg
         do {
             offsets(&walk, index, walk.rank, &to, &from);
             code = take_in(region, op, to, from, arguments);
-        } while (code == SIM_OK && sim_next(index, walk.dims, walk.rank));
+        } while (code == SIM_OK && sim_next_index(index, walk.dims, walk.rank));
     free(arguments);
     return code;
 }
@@ -327,7 +327,7 @@ static double window_work(const window *w)
     return work;
 }
 
-sim_code sim_check_reduce_window(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_reduce_window(const sim_program *p, const sim_op *op, sim_status *st)
 {
     if (check_inputs(p, op, st) != SIM_OK)
         return st->code;
@@ -373,9 +373,9 @@ static sim_code window_by_kernel(sim_run *run, const sim_op *op, const window *w
             const int64_t from = window_offset(w, o, k, last);
             for (int64_t i = 0; from >= 0 && i < w->size[last]; i++)
                 window_line(w, &f, to, from, i);
-        } while (sim_next(k, w->size, last));
+        } while (sim_next_index(k, w->size, last));
         to += w->out[last];
-    } while (sim_next(o, w->out, last));
+    } while (sim_next_index(o, w->out, last));
     folding_end(run, op, &f);
     return SIM_OK;
 }
@@ -395,9 +395,9 @@ static sim_code window_by_region(sim_run *run, const sim_op *op, const window *w
             const int64_t from = window_offset(w, o, k, w->rank);
             if (from >= 0)
                 code = take_in(region, op, to, from, arguments);
-        } while (code == SIM_OK && sim_next(k, w->size, w->rank));
+        } while (code == SIM_OK && sim_next_index(k, w->size, w->rank));
         to++;
-    } while (code == SIM_OK && sim_next(o, w->out, w->rank));
+    } while (code == SIM_OK && sim_next_index(o, w->out, w->rank));
     free(arguments);
     return code;
 }
@@ -423,7 +423,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
 /* ---- select_and_scatter
  * --------------------------------------------------------------------------- */
 
-sim_code sim_check_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
+sim_code sim_can_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *source = sim_operand_type(p, op, 1);
     const sim_type *init = sim_operand_type(p, op, 2);
@@ -431,8 +431,8 @@ sim_code sim_check_select_and_scatter(const sim_program *p, const sim_op *op, si
         source->dtype != in->dtype || init->dtype != in->dtype || sim_type_elements(init) != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types do not fit");
     if (check_window(op, in, source, st) != SIM_OK ||
-        sim_check_region(p, op, 0, op->operands, 1, false, true, st) != SIM_OK ||
-        sim_check_region(p, op, 1, op->operands, 1, false, false, st) != SIM_OK)
+        sim_can_region(p, op, 0, op->operands, 1, false, true, st) != SIM_OK ||
+        sim_can_region(p, op, 1, op->operands, 1, false, false, st) != SIM_OK)
         return st->code;
     return SIM_OK;
 }
@@ -456,7 +456,7 @@ static sim_code choose(sim_region *select, const sim_op *op, const window *w, co
                 continue;
         }
         *chosen = at;
-    } while (sim_next(k, w->size, w->rank));
+    } while (sim_next_index(k, w->size, w->rank));
     return SIM_OK;
 }
 
@@ -481,7 +481,7 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
             code = sim_region_combine(scatter, element(run, op->results[0], chosen),
                                       element(run, op->operands[1], number), 1);
         number++;
-    } while (code == SIM_OK && sim_next(o, w.out, w.rank));
+    } while (code == SIM_OK && sim_next_index(o, w.out, w.rank));
     return code;
 }
 

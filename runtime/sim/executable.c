@@ -159,9 +159,10 @@ static bool fill_results(PJRT_Executable *x)
     return true;
 }
 
-/* What is stated for the module, or the model's. The whole name goes before a
- * beginning, a longer beginning before a shorter one, a later entry before an earlier. */
-static double device_us_of(const sim_config *config, const PJRT_Executable *x)
+/* What is stated for the module, or the model's time and the configured overheads. The
+ * whole name goes before a beginning, a longer beginning before a shorter one, a later
+ * entry before an earlier. */
+static void set_times(const sim_config *config, PJRT_Executable *x)
 {
     const sim_stated *best = NULL;
     size_t best_length = 0;
@@ -177,9 +178,10 @@ static double device_us_of(const sim_config *config, const PJRT_Executable *x)
             best_length = weight;
         }
     }
-    if (best)
-        return best->device_us;
-    return config->device_us >= 0 ? config->device_us : sim_model_us(config, &x->cost);
+    x->overhead_us = best ? best->overhead_us : -1;
+    x->device_us = best                     ? best->device_us
+                   : config->device_us >= 0 ? config->device_us
+                                            : sim_model_us(config, &x->cost);
 }
 
 static void fill_costs(PJRT_Executable *x)
@@ -206,7 +208,7 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, si
     if (code != SIM_OK)
         return code;
     fingerprint(x);
-    x->device_us = device_us_of(config, x);
+    set_times(config, x);
     x->evaluates = strcmp(config->values, "none") != 0 &&
                    x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&
                    sim_program_can_evaluate(x->program, &unused) == SIM_OK;

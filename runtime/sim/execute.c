@@ -39,8 +39,8 @@ static int alias_of(const call *c, size_t argument)
 /* Whether the call consumes ARGUMENT. */
 static bool gives_up(const call *c, size_t argument)
 {
-    return alias_of(c, argument) >= 0 || (c->main->arguments[argument].donor &&
-                                          !is_kept(c->args->options, argument));
+    return alias_of(c, argument) >= 0 ||
+           (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
 }
 
 /* ---- checks
@@ -151,13 +151,21 @@ static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
     return good ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
 }
 
+/* A part of the overhead: what is configured, or a third of what is stated. */
+static double part_us(const call *c, double configured_us)
+{
+    return c->executable->overhead_us >= 0 ? c->executable->overhead_us / 3 : configured_us;
+}
+
 /* The execution's time and what fires at its end. Under the lock. */
 static sim_done *schedule(call *c, uint64_t submit_ns)
 {
     PJRT_Device *device = c->loaded->device;
     const sim_config *config = &device->client->config;
-    sim_span span = sim_device_schedule(device, c->executable->device_us, submit_ns, c->inputs_ns);
-    uint64_t ready_ns = span.end_ns + sim_us_to_ns(config->completion_us);
+    sim_span span =
+        sim_device_schedule(device, c->executable->device_us,
+                            submit_ns + sim_us_to_ns(part_us(c, config->launch_us)), c->inputs_ns);
+    uint64_t ready_ns = span.end_ns + sim_us_to_ns(part_us(c, config->completion_us));
     if (c->fault && c->fault->kind == SIM_FAULT_NEVER)
         ready_ns = SIM_NEVER;
     sim_done *done = sim_done_new(device->client, span.end_ns, ready_ns);
@@ -230,11 +238,12 @@ static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memor
 }
 
 /* Host time of the call, by the configuration. */
-static double call_us(PJRT_Device *device, size_t arguments, size_t results)
+static double call_us(const call *c)
 {
+    PJRT_Device *device = c->loaded->device;
     const sim_config *config = &device->client->config;
-    double us = config->execute_us + config->argument_us * (double)arguments +
-                config->result_us * (double)results;
+    double us = part_us(c, config->execute_us + config->argument_us * (double)c->args->num_args +
+                               config->result_us * (double)c->main->body.result_count);
     if (config->host_jitter > 0)
         us *= exp(config->host_jitter * sim_random_normal(&device->host_random));
     return us;
@@ -296,7 +305,7 @@ static sim_code execute(call *c, sim_status *st)
     if (code == SIM_OK)
         code = give_memory(c, memory, st);
     if (code == SIM_OK) {
-        submit_ns = c->begin_ns + sim_us_to_ns(call_us(c->loaded->device, n, results));
+        submit_ns = c->begin_ns + sim_us_to_ns(call_us(c));
         done = schedule(c, submit_ns);
         if (!done || !hand_over(c, memory, done) || !give_results(c, memory, done, taken))
             code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");

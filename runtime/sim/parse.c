@@ -474,8 +474,10 @@ static sim_program *close_program(sim_reader *r, const char *name)
         return NULL;
     if (count)
         memcpy(functions, r->functions.data, count * sizeof *functions);
+    if (!sim_check_calls(r, functions, count))
+        return NULL;
     const sim_function *first = find_main(r, functions, count);
-    if (!first || !sim_check_calls(r, functions, count))
+    if (!first)
         return NULL;
     *memory = (holding){r->pool, r->types.data};
     *program = (sim_program){.name = name,
@@ -490,21 +492,34 @@ static sim_program *close_program(sim_reader *r, const char *name)
     return program;
 }
 
+/* The reader's lists, and the bytes of an element of each. */
+#define LISTS(X)                                                                                   \
+    X(types, sim_type)                                                                             \
+    X(names, sim_name)                                                                             \
+    X(ops, sim_op)                                                                                 \
+    X(ints, int)                                                                                   \
+    X(raws, sim_raw)                                                                               \
+    X(signature, sim_type)                                                                         \
+    X(blocks, sim_block)                                                                           \
+    X(labels, sim_label)                                                                           \
+    X(functions, sim_function)                                                                     \
+    X(calls, sim_op *)
+
+static void open_list(sim_reader *r, sim_list *list, size_t size)
+{
+    list->size = size;
+    sim_reader_add(r, list, 1); /* so that places in it are never NULL */
+    list->count = 0;
+}
+
 static void open_reader(sim_reader *r, const char *text, size_t length, sim_status *st)
 {
-    *r = (sim_reader){.st = st};
-    r->types.size = r->signature.size = sizeof(sim_type);
-    r->names.size = sizeof(sim_name);
-    r->ops.size = sizeof(sim_op);
-    r->ints.size = sizeof(int);
-    r->raws.size = sizeof(sim_raw);
-    r->blocks.size = sizeof(sim_block);
-    r->labels.size = sizeof(sim_label);
-    r->functions.size = sizeof(sim_function);
-    r->calls.size = sizeof(sim_op *);
-    r->public_function = -1;
-    sim_op_slots(r);
+    *r = (sim_reader){.st = st, .public_function = -1};
     sim_lex_begin(&r->lex, text, length);
+    sim_op_slots(r);
+#define X(list, type) open_list(r, &r->list, sizeof(type));
+    LISTS(X)
+#undef X
     r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!r->locale)
         sim_reader_fail(r, text, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
@@ -514,10 +529,9 @@ static void open_reader(sim_reader *r, const char *text, size_t length, sim_stat
 
 static void close_reader(sim_reader *r)
 {
-    sim_list *const lists[] = {&r->types,  &r->names,  &r->ops,       &r->ints,  &r->raws,
-                               &r->blocks, &r->labels, &r->functions, &r->calls, &r->signature};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]->data);
+#define X(list, type) free(r->list.data);
+    LISTS(X)
+#undef X
     free(r->buckets);
     sim_pool_free(&r->pool);
     if (r->locale)

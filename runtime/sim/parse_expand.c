@@ -1,6 +1,6 @@
 /*
  * parse_expand.c - ops that the program does not have as such and that are read as
- * several: batch normalisation, and the squares, erfc and top_k of CHLO.
+ * several: batch normalisation, and the square, erfc, erf_inv and top_k of CHLO.
  *
  * Batch normalisation is written so that operations an element are those that a
  * compiler leaves: x - mean is computed again where it is used again, because memory
@@ -8,6 +8,7 @@
  */
 #include "runtime/sim/parse_priv.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What the new ops are made for. */
@@ -68,6 +69,27 @@ static int binary_to(builder *b, sim_opcode opcode, int x, int y, int result)
 static int binary(builder *b, sim_opcode opcode, int x, int y)
 {
     return binary_to(b, opcode, x, y, -1);
+}
+
+/* X DIRECTION Y, for floats; TRUTH: type of the result. */
+static int compare(builder *b, const char *direction, int x, int y, const sim_type *truth)
+{
+    sim_attribute *words = sim_reader_take(b->r, 2 * sizeof *words);
+    if (!words)
+        return -1;
+    words[0] = (sim_attribute){.name = "comparison_direction", .word = direction};
+    words[1] = (sim_attribute){.name = "compare_type", .word = "FLOAT"};
+    sim_op op = {.opcode = SIM_OP_COMPARE, .attributes = words, .attribute_count = 2};
+    return build(b, op, (const int[]){x, y}, 2, truth, -1);
+}
+
+static int choose(builder *b, int predicate, int x, int y, int result)
+{
+    if (x < 0)
+        return -1;
+    sim_type type = *sim_reader_type(b->r, x);
+    sim_op op = {.opcode = SIM_OP_SELECT};
+    return build(b, op, (const int[]){predicate, x, y}, 3, &type, result);
 }
 
 /* NUMBER everywhere in a tensor of TYPE. */
@@ -216,18 +238,62 @@ static void expand_grad(norm *n, const sim_op *op, int first)
     binary_to(b, SIM_OP_MULTIPLY, rest, broadcast(b, slope, n->feature, &n->x), first);
 }
 
+static void expand_as(norm *n, const sim_op *op, int first)
+{
+    if (n->b.o->code == SIM_OP_NORM_INFERENCE)
+        normalise(n, op, op->operands[3], op->operands[4], first);
+    else if (n->b.o->code == SIM_OP_NORM_GRAD)
+        expand_grad(n, op, first);
+    else
+        expand_training(n, op, first);
+}
+
+/* TYPE in f32. */
+static sim_type wide(sim_type type)
+{
+    type.dtype = SIM_F32;
+    return type;
+}
+
+/* In f32 between conversions: the op is rounded once, not each of its parts, which could
+ * not sum up a batch in half the width. */
+static void expand_wide(norm *n, const sim_op *op, int first, int results)
+{
+    builder *b = &n->b;
+    int operands[5];
+    sim_type types[3];
+    sim_op same = *op;
+    same.operands = operands;
+    for (int i = 0; i < op->operand_count; i++) {
+        const sim_type type = wide(*sim_reader_type(b->r, op->operands[i]));
+        operands[i] = build(b, (sim_op){.opcode = SIM_OP_CONVERT}, &op->operands[i], 1, &type, -1);
+        if (operands[i] < 0)
+            return;
+    }
+    n->x = wide(n->x);
+    n->row = wide(n->row);
+    for (int i = 0; i < results; i++)
+        types[i] = i ? n->row : n->x;
+    const int computed = sim_reader_values(b->r, types, results);
+    if (computed < 0)
+        return;
+    expand_as(n, &same, computed);
+    for (int i = 0; i < results; i++)
+        build(b, (sim_op){.opcode = SIM_OP_CONVERT}, (const int[]){computed + i}, 1, NULL,
+              first + i);
+}
+
 static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, int first)
 {
     norm n = {0};
-    bool inference = o->code == SIM_OP_NORM_INFERENCE, grad = o->code == SIM_OP_NORM_GRAD;
-    if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, inference ? 1 : 3))
+    const bool inference = o->code == SIM_OP_NORM_INFERENCE, grad = o->code == SIM_OP_NORM_GRAD;
+    const int results = inference ? 1 : 3;
+    if (!begin_norm(&n, r, o, op) || !check_norm(&n, op, 1, grad ? 4 : 5, results))
         return;
-    if (inference)
-        normalise(&n, op, op->operands[3], op->operands[4], first);
-    else if (grad)
-        expand_grad(&n, op, first);
+    if (n.x.dtype == SIM_F16 || n.x.dtype == SIM_BF16)
+        expand_wide(&n, op, first, results);
     else
-        expand_training(&n, op, first);
+        expand_as(&n, op, first);
 }
 
 /* ---- CHLO
@@ -242,6 +308,39 @@ static void expand_erfc(builder *b, int x, int result)
     }
     int one = constant(b, &type, 1);
     binary_to(b, SIM_OP_SUBTRACT, one, unary(b, SIM_OP_ERF, x), result);
+}
+
+/* The inverse of erf for f32 and narrower: a polynomial in w = -log(1 - x^2) where it is
+ * below 5, in its root beyond, times x; infinite at -1 and 1. Giles, Approximating the
+ * erfinv function, GPU Computing Gems 2, 2011. */
+static void expand_erf_inv(builder *b, int x, int result)
+{
+    static const double near[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                                  -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                                  -0.00417768164,  0.246640727,    1.50140941};
+    static const double far[] = {-0.000200214257, 0.000100950558, 0.00134934322,
+                                 -0.00367342844,  0.00573950773,  -0.0076224613,
+                                 0.00943887047,   1.00167406,     2.83297682};
+    sim_type type = *sim_reader_type(b->r, x), truth = type;
+    if (sim_dtype_class(type.dtype) != SIM_FLOAT || type.dtype == SIM_F64) {
+        sim_reader_fail(b->r, b->o->at, SIM_UNIMPLEMENTED,
+                        "chlo.erf_inv is simulated of f32 and narrower floats only");
+        return;
+    }
+    truth.dtype = SIM_PRED;
+    int minus = unary(b, SIM_OP_NEGATE, binary(b, SIM_OP_MULTIPLY, x, x));
+    int w = unary(b, SIM_OP_NEGATE, unary(b, SIM_OP_LOG_PLUS_ONE, minus));
+    int below = compare(b, "LT", w, constant(b, &type, 5), &truth);
+    int v = choose(b, below, binary(b, SIM_OP_SUBTRACT, w, constant(b, &type, 2.5)),
+                   binary(b, SIM_OP_SUBTRACT, unary(b, SIM_OP_SQRT, w), constant(b, &type, 3)), -1);
+    int p = choose(b, below, constant(b, &type, near[0]), constant(b, &type, far[0]), -1);
+    for (size_t i = 1; i < sizeof near / sizeof *near; i++) {
+        int c = choose(b, below, constant(b, &type, near[i]), constant(b, &type, far[i]), -1);
+        p = binary(b, SIM_OP_ADD, c, binary(b, SIM_OP_MULTIPLY, p, v));
+    }
+    int edge = compare(b, "EQ", unary(b, SIM_OP_ABS, x), constant(b, &type, 1), &truth);
+    choose(b, edge, binary(b, SIM_OP_MULTIPLY, x, constant(b, &type, INFINITY)),
+           binary(b, SIM_OP_MULTIPLY, p, x), result);
 }
 
 /* The region of a sort: whether the first of two pairs has the larger element. */
@@ -342,7 +441,7 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
 
 int sim_expand(sim_reader *r, const sim_reading *o, const sim_op *op)
 {
-    static const int wanted[SIM_OP_ALL - SIM_OP_COUNT] = {1, 1, 2, 3, 1, 3};
+    static const int wanted[SIM_OP_ALL - SIM_OP_COUNT] = {1, 1, 1, 2, 3, 1, 3};
     builder b = {r, o};
     int count = (int)(r->signature.count - o->signature), x = op->operands[0];
     if (count != wanted[o->code - SIM_OP_COUNT]) {
@@ -357,6 +456,8 @@ int sim_expand(sim_reader *r, const sim_reading *o, const sim_op *op)
         binary_to(&b, SIM_OP_MULTIPLY, x, x, first);
     else if (o->code == SIM_OP_ERFC)
         expand_erfc(&b, x, first);
+    else if (o->code == SIM_OP_ERF_INV)
+        expand_erf_inv(&b, x, first);
     else if (o->code == SIM_OP_TOP_K)
         expand_top_k(&b, op, first);
     else

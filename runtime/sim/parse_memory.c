@@ -108,6 +108,9 @@ void sim_reader_fail(sim_reader *r, const char *at, sim_code code, const char *f
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
+    for (char *c = message; *c; c++) /* what is quoted may be anything */
+        if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+            *c = '?';
     r->code = sim_fail(r->st, code, "%d:%td: %s", line, at - start + 1, message);
     r->lex.at = r->lex.end;
     r->lex.kind = SIM_T_END;

@@ -165,7 +165,7 @@ static void read_item(sim_reader *r, const sim_reading *o, int place)
         sim_read_value(r, name, length);
         if (sim_accept_word(r, "x"))
             sim_read_value(r, name, length);
-        if (r->code == SIM_OK && o->code == SIM_OP_REDUCE_PRECISION && length == 6)
+        if (r->raws.count > o->raws && o->code == SIM_OP_REDUCE_PRECISION && length == 6)
             split_format(r);
         return;
     }
@@ -206,10 +206,13 @@ static void read_ranges(sim_reader *r)
                     return;
                 }
                 sim_read_value(r, "", 0);
-                if (r->code != SIM_OK)
+                const sim_raw *number = (const sim_raw *)r->raws.data + scratch;
+                if (r->code != SIM_OK || !number->plain) {
+                    sim_reader_expected(r, "']' behind a range of integers");
                     return;
+                }
                 raw = (sim_raw *)r->raws.data + first + i;
-                value = ((const sim_raw *)r->raws.data)[scratch].ints[0];
+                value = number->ints[0];
                 r->raws.count = scratch;
             }
             if (raw->count < SIM_MAX_INTS)

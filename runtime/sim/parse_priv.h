@@ -206,6 +206,7 @@ sim_raw *sim_raw_add(sim_reader *r, const char *name, size_t length);
 enum {
     SIM_OP_SQUARE = SIM_OP_COUNT,
     SIM_OP_ERFC,
+    SIM_OP_ERF_INV,
     SIM_OP_TOP_K,
     SIM_OP_NORM_TRAINING,
     SIM_OP_NORM_INFERENCE,
@@ -286,8 +287,15 @@ bool sim_check_fail(sim_reader *r, const char *at, const sim_op *op, const char 
     __attribute__((format(printf, 4, 5)));
 const sim_type *sim_check_operand(const sim_reader *r, const sim_op *op, int index);
 const sim_type *sim_check_result(const sim_reader *r, const sim_op *op, int index);
-/* LIST names dimensions of TYPE, each once. */
+/* LIST names dimensions below RANK, each at most once. */
 bool sim_check_dims(const sim_attribute *list, int rank);
+bool sim_check_types(sim_reader *r, const char *at, const sim_op *op, const sim_type *have,
+                     const sim_type *want);
+/* REGION takes two and gives one scalar of each of the first COUNT operands' types. */
+bool sim_check_reducer(sim_reader *r, const char *at, const sim_op *op, int region, int count);
+/* How many windows of SIZE fit; -1: overflow, or something is below 1. */
+int64_t sim_window_places(int64_t n, int64_t base_dilation, int64_t low, int64_t high, int64_t size,
+                          int64_t dilation, int64_t stride);
 typedef bool sim_check(sim_reader *r, const char *at, const sim_op *op);
 sim_check sim_check_convolution, sim_check_reduce, sim_check_window, sim_check_select_scatter,
     sim_check_sort, sim_check_gather, sim_check_scatter, sim_check_while, sim_check_branches,

@@ -165,6 +165,7 @@ static const struct {
 } expanded[SIM_OP_ALL - SIM_OP_COUNT] = {
     [SIM_OP_SQUARE - SIM_OP_COUNT] = {"square", 1},
     [SIM_OP_ERFC - SIM_OP_COUNT] = {"erfc", 1},
+    [SIM_OP_ERF_INV - SIM_OP_COUNT] = {"erf_inv", 1},
     [SIM_OP_TOP_K - SIM_OP_COUNT] = {"top_k", 1},
     [SIM_OP_NORM_TRAINING - SIM_OP_COUNT] = {"batch_norm_training", 3},
     [SIM_OP_NORM_INFERENCE - SIM_OP_COUNT] = {"batch_norm_inference", 5},
@@ -201,6 +202,7 @@ static const char *dialect_of(int code)
         return "func.";
     case SIM_OP_ERF:
     case SIM_OP_ERFC:
+    case SIM_OP_ERF_INV:
     case SIM_OP_SQUARE:
     case SIM_OP_TOP_K:
         return "chlo.";

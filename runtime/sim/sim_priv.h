@@ -148,9 +148,10 @@ struct PJRT_Executable {
     char *text;
     size_t text_bytes;
     char fingerprint[17];
-    double device_us; /* by the model, or as stated */
-    bool evaluates;   /* its values are computed */
-    int device;       /* it was compiled for */
+    double device_us;   /* by the model, or as stated */
+    double overhead_us; /* stated; -1: as configured */
+    bool evaluates;     /* its values are computed */
+    int device;         /* it was compiled for */
     PJRT_NamedValue costs[6];
     PJRT_Buffer_Type *result_types;
     int64_t *result_dims;
@@ -238,13 +239,13 @@ void sim_device_submit(PJRT_Device *device, sim_work *work);
 void sim_device_call_back(PJRT_Device *device, sim_callback *callback);
 void sim_work_free(sim_work *work);
 
-/* An execution of DEVICE_US usual microseconds that is submitted at SUBMIT_NS and needs
- * what is there at INPUTS_NS: its start and end on the device, with the disturbances of
- * the configuration. Under the lock. */
+/* An execution of DEVICE_US usual microseconds that the device can begin at LAUNCHED_NS,
+ * once it is free, and that needs what is there at INPUTS_NS: its start and end on the device, with
+ * the disturbances of the configuration. Under the lock. */
 typedef struct sim_span {
     uint64_t start_ns, end_ns;
 } sim_span;
-sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t submit_ns,
+sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t launched_ns,
                              uint64_t inputs_ns);
 /* A transfer of BYTES; FREE_NS is the direction's. Returns its end. Under the lock. */
 uint64_t sim_transfer_schedule(PJRT_Client *client, uint64_t *free_ns, uint64_t from_ns,

@@ -1,0 +1,216 @@
+/*
+ * fuzz_json.c - JSON from outside: files of golden values (--golden), with the models
+ * that they ask for, and the requests that a worker reads. Bytes that begin with '@' are
+ * edits of the JSON after them, for files that are well-formed and wrong:
+ *
+ *   '@', number of edits, for each two bytes that choose a value and one for what
+ *   takes its place
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "harness/golden.h"
+
+/* Elements of an output above which it is not compared: that is a matter of time. */
+#define MOST_ELEMENTS 100000
+
+/* ---- golden values ------------------------------------------------------------------ */
+
+/* Compares zeros with all that the file says of the outputs. */
+static void compare(const hn_golden *golden, const model *m)
+{
+    const hn_check check = {golden, json_array()};
+    const char *name;
+    for (size_t i = 0; hn_golden_output(golden, i, &name); i++) {
+        const model_variable *v = model_find(m, name);
+        fuzz_require(v != NULL, "an output that the model does not have");
+        const int64_t count = tg_type_elements(&v->shape);
+        if (count > MOST_ELEMENTS)
+            continue;
+        double *zeros = calloc((size_t)count + 1, sizeof *zeros);
+        fuzz_require(zeros != NULL, "no memory");
+        hn_compare_output(&check, name, zeros, (size_t)count);
+        free(zeros);
+    }
+    json_decref(check.rows);
+}
+
+/* As a worker does: its model, and whether that computes what the file describes. */
+static void ask_model(const hn_golden *golden)
+{
+    res_experiment what = {.phase = "train", .layout = "nhwc"};
+    bn_status st = {0};
+    model *m = NULL;
+    bn_code code = hn_golden_configure(golden, &what, &st);
+    if (code == BN_OK) {
+        model_options options = hn_model_options(&what, "");
+        options.keep_stages = true;
+        code = model_new(what.model, &options, &m, &st);
+    }
+    if (code == BN_OK)
+        code = hn_golden_supports(golden, m, &st);
+    fuzz_status(code, &st);
+    if (code == BN_OK)
+        compare(golden, m);
+    model_free(m);
+}
+
+static void try_golden(const uint8_t *data, size_t size)
+{
+    bn_status st = {0};
+    hn_golden golden;
+    bn_code code = hn_golden_parse("golden.json", (const char *)data, size, &golden, &st);
+    fuzz_status(code, &st);
+    if (code == BN_OK)
+        ask_model(&golden);
+    hn_golden_free(&golden);
+}
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+/* What was read is written and read again: nothing may change. */
+static void try_experiment(const json_t *json)
+{
+    bn_status st = {0};
+    res_experiment first, second;
+    bn_code code = res_experiment_from_json(json, &first, &st);
+    fuzz_status(code, &st);
+    if (code != BN_OK)
+        return;
+    const char *seed = json_string_value(json_object_get(json, "seed"));
+    fuzz_require(!seed || strspn(seed, "0123456789") == strlen(seed), "a seed that is no number");
+    json_t *written = res_experiment_to_json(&first);
+    fuzz_require(res_experiment_from_json(written, &second, &st) == BN_OK,
+                 "an experiment that cannot be read back");
+    fuzz_require(memcmp(&first, &second, sizeof first) == 0, "an experiment changed on its way");
+    json_decref(written);
+}
+
+static void try_request(const json_t *json)
+{
+    bn_status st = {0};
+    hn_experiment e;
+    bn_code code = hn_experiment_from_json(json, &e, &st);
+    fuzz_status(code, &st);
+    if (code != BN_OK)
+        return;
+    size_t options = 0, flags = 0;
+    while (e.runtime_option[options])
+        options++;
+    while (e.xla_flag[flags])
+        flags++;
+    fuzz_require(options <= HN_MAX_REPEATS && flags <= HN_MAX_REPEATS, "lists without an end");
+    fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");
+}
+
+/* ---- edits ------------------------------------------------------------------------------- */
+
+#define MOST_EDITS 8
+
+/* Values inside of AT, on all levels. */
+static size_t count_values(json_t *at)
+{
+    const char *key;
+    json_t *member;
+    size_t count = json_object_size(at) + json_array_size(at);
+    json_object_foreach(at, key, member)
+    {
+        count += count_values(member);
+    }
+    for (size_t i = 0; i < json_array_size(at); i++)
+        count += count_values(json_array_get(at, i));
+    return count;
+}
+
+/* Puts VALUE in place of the value numbered *NUMBER inside of AT, NULL for none at all;
+ * counts *NUMBER down. */
+static bool replace(json_t *at, size_t *number, json_t *value)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+    json_object_foreach_safe(at, next, key, member)
+    {
+        if ((*number)-- == 0)
+            return value ? json_object_set(at, key, value) == 0 : json_object_del(at, key) == 0;
+        if (replace(member, number, value))
+            return true;
+    }
+    for (size_t i = 0; i < json_array_size(at); i++) {
+        if ((*number)-- == 0)
+            return value ? json_array_set(at, i, value) == 0 : json_array_remove(at, i) == 0;
+        if (replace(json_array_get(at, i), number, value))
+            return true;
+    }
+    return false;
+}
+
+static json_t *another_value(unsigned which)
+{
+    static const char *const values[] = {
+        "0",
+        "-1",
+        "1",
+        "2147483648",
+        "9223372036854775807",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "4294967296",
+        "null",
+        "true",
+        "\"\"",
+        "[]",
+        "{}",
+        "[1]",
+        "[1, 2, 3, 4]",
+        "3",
+        "\"AdamW\"",
+        "\"SGD\"",
+        "\"a\"",
+        "[0]",
+    };
+    which %= sizeof values / sizeof *values + 1;
+    return which ? json_loads(values[which - 1], JSON_DECODE_ANY, NULL) : NULL;
+}
+
+/* The text that DATA edits (malloc), or NULL where that is no JSON. */
+static char *edited(const uint8_t *data, size_t size)
+{
+    const size_t edits = size > 1 ? data[1] % MOST_EDITS : 0, head = 2 + 3 * edits;
+    json_t *json = size > head ? json_loadb((const char *)data + head, size - head, 0, NULL) : NULL;
+    for (size_t i = 0; json && i < edits; i++) {
+        const uint8_t *edit = data + 2 + 3 * i;
+        size_t count = count_values(json), number = (size_t)edit[0] | (size_t)edit[1] << 8;
+        number %= count + 1;
+        json_t *value = another_value(edit[2]);
+        replace(json, &number, value);
+        json_decref(value);
+    }
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    return text;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static void try_all(const uint8_t *data, size_t size)
+{
+    json_t *json = json_loadb((const char *)data, size, 0, NULL);
+    try_golden(data, size);
+    if (json) {
+        try_experiment(json);
+        try_request(json);
+    }
+    json_decref(json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = size && data[0] == '@' ? edited(data, size) : NULL;
+    if (text)
+        try_all((const uint8_t *)text, strlen(text));
+    else
+        try_all(data, size);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,292 @@
+/*
+ * fuzz_store.c - record files. What begins like a record is a file as it lies in a
+ * store, damaged by whatever happens to files: the seal must tell. Anything else is a
+ * list of edits to a good record, done with HDF5 and sealed: the well-formed file of
+ * another program, of which our reader must believe nothing.
+ *
+ * HDF5's own parsing of damaged bytes is not tried: nothing unsealed gets there.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "results/store_priv.h"
+
+#define MOST_EDITS    8
+#define MOST_ELEMENTS 512
+#define VALUE_BYTES   (MOST_ELEMENTS * 32)
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+/* What was read is written and read again: the same JSON. */
+static void check(const res_record *record)
+{
+    bn_status st = {0};
+    char *image = NULL;
+    size_t size = 0;
+    res_record *back = NULL;
+    fuzz_require(res_image_write(record, &image, &size, &st) == BN_OK, "it cannot be written");
+    fuzz_require(res_seal_check(image, size, &st) == BN_OK, "it is written without its seal");
+    fuzz_require(res_image_read(image, size, &back, &st) == BN_OK, "it cannot be read again");
+    json_t *first = res_record_to_json(record), *second = res_record_to_json(back);
+    char *a = json_dumps(first, JSON_SORT_KEYS), *b = json_dumps(second, JSON_SORT_KEYS);
+    fuzz_require(a && b && strcmp(a, b) == 0, "it reads otherwise when written again");
+    bn_text table = {0};
+    res_table_record(record, RES_TABLE_TEXT, &table);
+    fuzz_require(!table.failed, "no table");
+    bn_text_free(&table);
+    free(a);
+    free(b);
+    json_decref(first);
+    json_decref(second);
+    res_record_free(back);
+    free(image);
+}
+
+static void read_file(const uint8_t *data, size_t size)
+{
+    char path[32];
+    bn_status st = {0};
+    res_record *record = NULL;
+    int fd = fuzz_file(data, size, path);
+    bn_code code = res_store_read(path, &record, &st);
+    fuzz_status(code, &st);
+    fuzz_require((code == BN_OK) == (record != NULL), "a record of a damaged file");
+    if (record)
+        check(record);
+    res_record_free(record);
+    close(fd);
+}
+
+/* ---- a good record ------------------------------------------------------------------- */
+
+static char *good_image(size_t *size)
+{
+    bn_status st = {0};
+    char *image = NULL;
+    res_record *record = res_record_new();
+    fuzz_require(record && res_record_reserve_steps(record, 3, 2, &st) == BN_OK &&
+                     res_record_reserve_executions(record, 2, &st) == BN_OK,
+                 "no memory");
+    strcpy(record->id, "20240101T000000Z-host-1-0");
+    strcpy(record->experiment.model, "resnet18");
+    for (size_t i = 0; i < 3; i++)
+        record->wall_ns[i] = record->part_ns[i * BN_PART_COUNT] = 1000 + i;
+    fuzz_require(res_image_write(record, &image, size, &st) == BN_OK, "no good record");
+    res_record_free(record);
+    return image;
+}
+
+/* ---- edits ------------------------------------------------------------------------------ */
+
+/* The bytes that say what is done; zeros after their end. */
+typedef struct script {
+    const uint8_t *at, *end;
+} script;
+
+static unsigned next(script *s)
+{
+    return s->at < s->end ? *s->at++ : 0;
+}
+
+static const char *place(script *s)
+{
+    static const char *const places[] = {
+        "experiment",           "warmup",         "steps",         "executions",
+        "executions/0",         "executions/1",   "counters",      "step_counters",
+        "steps/wall_ns",        "steps/part_ns",  "provenance",    "warmup/wall_ns",
+        "executions/0/pjrt_ns", "executions/1/x", "steps/nowhere", "."};
+    return places[next(s) % (sizeof places / sizeof *places)];
+}
+
+/* A type, to be closed. */
+static hid_t make_type(script *s)
+{
+    hsize_t dims[1] = {1 + next(s) % 4};
+    hid_t type;
+    switch (next(s) % 14) {
+    case 0:
+        return res_h5_text_type();
+    case 1:
+        return res_h5_bool_type();
+    case 2:
+        type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, 1 + next(s) % 16);
+        return type;
+    case 3:
+        return H5Tarray_create2(H5T_NATIVE_INT64, 1, dims);
+    case 4:
+        return H5Tvlen_create(H5T_NATIVE_INT);
+    case 5:
+        return H5Tcreate(H5T_OPAQUE, (size_t)dims[0]);
+    case 6:
+        type = H5Tcreate(H5T_COMPOUND, 16);
+        H5Tinsert(type, "a", 0, H5T_NATIVE_INT64);
+        H5Tinsert(type, "b", 8, H5T_NATIVE_DOUBLE);
+        return type;
+    case 7: /* of odd width */
+        type = H5Tcopy(H5T_STD_U64BE);
+        H5Tset_precision(type, 1 + next(s) % 63);
+        return type;
+    case 8:
+        return H5Tcopy(H5T_STD_I8LE);
+    case 9:
+        return H5Tcopy(H5T_IEEE_F32BE);
+    case 10:
+        return H5Tcopy(H5T_STD_B32LE);
+    case 11:
+        return H5Tcopy(H5T_STD_REF_OBJ);
+    case 12:
+        return H5Tcopy(H5T_NATIVE_DOUBLE);
+    default:
+        return H5Tcopy(H5T_STD_U64LE);
+    }
+}
+
+/* An extent, to be closed; *COUNT is how many elements may be written, 0 for none. */
+static hid_t make_space(script *s, size_t *count)
+{
+    hsize_t dims[3];
+    const unsigned kind = next(s) % 8;
+    const int rank = kind < 5 ? 1 : kind < 7 ? 2 : 3;
+    *count = 1;
+    if (kind == 0)
+        return H5Screate(H5S_SCALAR);
+    if (kind == 1)
+        return H5Screate(H5S_NULL);
+    for (int i = 0; i < rank; i++) {
+        const unsigned size = next(s);
+        dims[i] = size < 200 ? size % 24 : (hsize_t)1 << (size - 200) % 64;
+        *count *= dims[i] > MOST_ELEMENTS ? 0 : (size_t)dims[i];
+    }
+    *count = *count > MOST_ELEMENTS ? 0 : *count;
+    return H5Screate_simple(rank, dims, NULL);
+}
+
+/* Elements of TYPE in VALUES, as the script has them. */
+static void make_values(script *s, hid_t type, uint8_t *values, size_t count, char text[64])
+{
+    const size_t bytes = H5Tget_size(type);
+    memset(values, 0, VALUE_BYTES);
+    if (H5Tis_variable_str(type) > 0) {
+        size_t length = next(s) % 64;
+        for (size_t i = 0; i < length; i++)
+            text[i] = (char)next(s);
+        text[length] = '\0';
+        for (size_t i = 0; i < count; i++)
+            memcpy(values + i * bytes, &text, sizeof(char *));
+    } else if (H5Tget_class(type) != H5T_VLEN && H5Tget_class(type) != H5T_REFERENCE) {
+        for (size_t i = 0; i < count * bytes && i < 64; i++)
+            values[i] = (uint8_t)next(s);
+    }
+}
+
+static void put_attribute(script *s, hid_t file, const char *at, const char *name)
+{
+    static uint8_t values[VALUE_BYTES];
+    char text[64];
+    size_t count;
+    hid_t type = make_type(s), space = make_space(s, &count);
+    hid_t attribute =
+        H5Acreate_by_name(file, at, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute >= 0) {
+        make_values(s, type, values, count, text);
+        if (count)
+            H5Awrite(attribute, type, values);
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+/* In one piece or, so that it can be compressed, in chunks. */
+static void put_dataset(script *s, hid_t file, const char *at)
+{
+    static uint8_t values[VALUE_BYTES];
+    char text[64];
+    size_t count;
+    hid_t type = make_type(s), space = make_space(s, &count);
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t chunk[3] = {4, 4, 4};
+    if (next(s) % 2 && H5Sget_simple_extent_ndims(space) > 0)
+        H5Pset_chunk(layout, H5Sget_simple_extent_ndims(space), chunk);
+    hid_t data = H5Dcreate2(file, at, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    if (data >= 0) {
+        make_values(s, type, values, count, text);
+        if (count)
+            H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        H5Dclose(data);
+    }
+    H5Pclose(layout);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static void edit(script *s, hid_t file)
+{
+    char name[64] = "";
+    const unsigned what = next(s) % 6;
+    const char *at = place(s);
+    if (what < 2) {
+        H5Aget_name_by_idx(file, at, H5_INDEX_NAME, H5_ITER_INC, next(s) % 32, name, sizeof name,
+                           H5P_DEFAULT);
+        H5Adelete_by_name(file, at, name, H5P_DEFAULT);
+        if (what == 1)
+            put_attribute(s, file, at, name);
+    } else {
+        H5Ldelete(file, at, H5P_DEFAULT);
+        if (what == 3)
+            put_dataset(s, file, at);
+        else if (what == 4)
+            H5Lcreate_soft(place(s), file, at, H5P_DEFAULT, H5P_DEFAULT);
+        else if (what == 5)
+            H5Lcreate_external("nowhere.h5", place(s), file, at, H5P_DEFAULT, H5P_DEFAULT);
+    }
+}
+
+/* The HDF5 file in IMAGE, open for changes in memory. */
+static hid_t open_image(char *image, size_t size)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, 1 << 16, false);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    H5Pset_file_image(access, image, size);
+    hid_t file = H5Fopen("record", H5F_ACC_RDWR, access);
+    H5Pclose(access);
+    fuzz_require(file >= 0, "a good record does not open");
+    return file;
+}
+
+static void read_edited(const uint8_t *data, size_t size)
+{
+    static char *good;
+    static size_t good_size;
+    script s = {data, data + size};
+    if (!good)
+        good = good_image(&good_size);
+    hid_t file = open_image(good, good_size);
+    for (int i = 0; i < MOST_EDITS && s.at < s.end; i++)
+        edit(&s, file);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    ssize_t inner = H5Fget_file_image(file, NULL, 0);
+    fuzz_require(inner > 0, "no image");
+    char *image = malloc(RES_SEAL_BYTES + (size_t)inner);
+    fuzz_require(image != NULL, "no memory");
+    H5Fget_file_image(file, image + RES_SEAL_BYTES, (size_t)inner);
+    H5Fclose(file);
+    res_seal(image, RES_SEAL_BYTES + (size_t)inner);
+    read_file((const uint8_t *)image, RES_SEAL_BYTES + (size_t)inner);
+    free(image);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static bool begun;
+    static const char seal[] = "bench-rec";
+    if (!begun)
+        res_store_begin();
+    begun = true;
+    if (size >= sizeof seal - 1 && memcmp(data, seal, sizeof seal - 1) == 0)
+        read_file(data, size);
+    else
+        read_edited(data, size);
+    return 0;
+}

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Writes the seeds in tests/fuzz/corpus: for each target a few inputs that are good,
+and some that are wrong in a way of their own. What fuzzing found has names that begin
+with found-, and is not made here.
+
+    tests/fuzz/make_corpus.py [RECORD.h5]    a record, for the store's seeds
+"""
+import json
+import os
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def put(target, name, data):
+    folder = os.path.join(HERE, "corpus", target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+# ---- options --------------------------------------------------------------------
+
+for i, text in enumerate(["a=1", "threads=-12", "name=text", "on=true", "off=false", "x=1.5e3",
+                          "x=99999999999999999999", "x=1e999", "x=", "=1", "none", "a=b=c",
+                          "day=2024-01-01", "x=+-.e", "x=nan", "x=0x10"]):
+    put("options", f"{i:02}", text)
+
+
+# ---- npy ------------------------------------------------------------------------
+
+def npy(header, data, version=1):
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header.encode() + data
+
+
+def header(descr, shape, order="False"):
+    return "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n" % (descr, order, shape)
+
+
+put("npy", "f4", npy(header("<f4", "(2, 3)"), struct.pack("<6f", *range(6))))
+put("npy", "f8-v2", npy(header("<f8", "(2,)"), struct.pack("<2d", 1, float("nan")), 2))
+put("npy", "bool-v3", npy(header("|b1", "()"), b"\1", 3))
+put("npy", "empty", npy(header("<i8", "(0, 7)"), b""))
+put("npy", "complex", npy(header("<c8", "(1,)"), struct.pack("<2f", 1, 2)))
+put("npy", "half", npy(header("<f2", "(4,)"), b"\0\x3c\0\x7c\0\xfc\1\x7e"))
+put("npy", "bf16", npy(header("|V2", "(2,)"), b"\x80\x3f\0\0"))
+put("npy", "fortran", npy(header("<f4", "(2, 2)", "True"), bytes(16)))
+put("npy", "big-endian", npy(header(">f4", "(1,)"), bytes(4)))
+put("npy", "quotes", npy('{"shape": (3,), "descr": "|u1", "fortran_order": False}', b"abc"))
+put("npy", "huge", npy(header("<f8", "(4611686018427387904, 4)"), b""))
+put("npy", "many-dimensions", npy(header("|u1", "(" + "1, " * 40 + ")"), b"a"))
+put("npy", "two-shapes", npy("{'shape': (1,), 'shape': (1,), 'descr': '|u1', 'fortran_order': False}",
+                             b"a"))
+put("npy", "cut", npy(header("<f4", "(2, 3)"), b"")[:40])
+
+
+# ---- safetensors ---------------------------------------------------------------------
+
+def safetensors(entries, data=b"", text=None):
+    text = (json.dumps(entries) if text is None else text).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensor(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+put("safetensors", "two", safetensors(
+    {"b": tensor("F32", [2, 2], 0, 16), "a": tensor("BF16", [3], 16, 22),
+     "__metadata__": {"format": "pt"}}, bytes(range(22))))
+put("safetensors", "none", safetensors({}))
+put("safetensors", "scalar", safetensors({"s": tensor("I64", [], 0, 8)}, bytes(8)))
+put("safetensors", "empty", safetensors({"e": tensor("F32", [0, 5], 0, 0)}))
+put("safetensors", "bits", safetensors({"f": tensor("F4", [4], 0, 2)}, bytes(2)))
+put("safetensors", "overlap", safetensors(
+    {"a": tensor("U8", [4], 0, 4), "b": tensor("U8", [4], 2, 6)}, bytes(6)))
+put("safetensors", "hole", safetensors({"a": tensor("U8", [4], 2, 6)}, bytes(6)))
+put("safetensors", "outside", safetensors({"a": tensor("U8", [4], 0, 4)}, bytes(2)))
+put("safetensors", "huge", safetensors({"a": tensor("F64", [1 << 61, 16], 0, 0)}))
+put("safetensors", "names", safetensors({"": tensor("U8", [1], 0, 1), "\x1b\u00f6": tensor("U8", [1], 1, 2)},
+                                        bytes(2)))
+put("safetensors", "twice", safetensors({}, bytes(1), '{"a": {}, "a": {}}'))
+put("safetensors", "metadata", safetensors({"__metadata__": {"a": 1}}))
+put("safetensors", "deep", safetensors({}, b"", "{" + '"a":[' * 3000))
+put("safetensors", "long-header", struct.pack("<Q", 1 << 40) + b"{}")
+put("safetensors", "short", b"\2\0\0")
+
+
+# ---- xspace ---------------------------------------------------------------------------
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value & (1 << 64) - 1)
+
+
+def block(field, data):
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def event(name, offset, duration, occurrences=0):
+    tail = number(5, occurrences) if occurrences else b""
+    return block(4, number(1, name) + number(2, offset) + number(3, duration) + tail)
+
+
+def line(name, start, *events):
+    return block(3, block(2, name) + number(3, start) + b"".join(events))
+
+
+def plane(name, *parts):
+    return block(1, block(2, name) + b"".join(parts))
+
+
+def entry(key, name):
+    return block(4, number(1, key) + block(2, number(1, key) + block(2, name)))
+
+
+put("xspace", "device", plane(b"/device:TPU:0", line(b"XLA Modules", 5000, event(1, 9000, 7000),
+                                                     event(2, 1000, 2000), event(9, 3, 4)),
+                              line(b"XLA Ops", 5000, event(1, 1, 1)), entry(1, b"step"),
+                              entry(2, b"n" * 300)))
+put("xspace", "host", plane(b"/host:CPU", line(b"XLA Modules", 1, event(1, 1, 1))))
+put("xspace", "two-planes", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1))) +
+    plane(b"/device:1", line(b"XLA Modules", 0, event(1, 1, 1))))
+put("xspace", "sums", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1, 3))))
+put("xspace", "extremes", plane(b"/device:0", line(b"XLA Modules", (1 << 63) - 1,
+                                                   event(1, (1 << 63) - 1, (1 << 63) - 1)),
+                                line(b"XLA Modules", -1, event(-1, -1, -1))))
+put("xspace", "no-names", plane(b"/device:0", block(3, b"") + block(4, b"") + block(4, number(1, 1))))
+put("xspace", "control", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1)), entry(1, b"\x1b\n")))
+put("xspace", "empty", b"")
+put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1)))[:20])
+put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))
+
+
+# ---- signature ---------------------------------------------------------------------------
+
+def program(arguments, before="", name="@main"):
+    return f"{before}module @m {{\n  func.func public {name}({arguments}) -> tensor<f32> {{\n  }}\n}}\n"
+
+
+for name, text in {
+        "types": program("%arg0: tensor<2x3xf32>, %arg1: tensor<i1>, %arg2: tensor<4xcomplex<f64>>, "
+                         "%arg3: tensor<1x2x3x4xbf16>"),
+        "none": program(""),
+        "donated": program("%a: tensor<2xf32> {tf.aliasing_output = 0 : i32}, "
+                           "%b: tensor<f32> {jax.buffer_donor = true}"),
+        "attributes": program('%a: tensor<f32> {mhlo.sharding = "{a\\"}", x = {y = [1, 2], '
+                              'z = (f32) -> f32}, w = #t<"q">} loc("f.py":1:2)'),
+        "alias": program("%a: !t, %b: !t", "!t = tensor<3xf32>\n"),
+        "no-alias": program("%a: !t", "!u = tensor<3xf32>\n"),
+        "comment": program("%a: // what\n tensor<2xf32>", "// func.func @main(\n"),
+        "quoted": program("%a: tensor<f32>", name='@"main"'),
+        "other": program("%a: tensor<f32>", name="@other") + program("%a: tensor<f16>"),
+        "dynamic": program("%a: tensor<?x2xf32>"),
+        "encoding": program("%a: tensor<2xf32, #e>"),
+        "tuple": program("%a: tuple<tensor<f32>>"),
+        "token": program("%a: !stablehlo.token"),
+        "element": program("%a: tensor<2xf8E4M3FN>"),
+        "huge": program("%a: tensor<999999999999999999999xf32>"),
+        "large": program("%a: tensor<4294967296x4294967296x8xf64>"),
+        "many-dimensions": program("%a: tensor<" + "1x" * 40 + "f32>"),
+        "result": program("%a: tensor<f32> {tf.aliasing_output = 99999999999 : i32}"),
+        "open-string": program('%a: tensor<f32> {x = "'),
+        "open-brackets": program("%a: tensor<f32> {x = " + "[" * 200),
+        "zero-byte": program("%a: tensor<f32> {x = \0}"),
+        "control": program("%a: tensor<2x\x1b[2J\n>"),
+        "cut": "func.func @main(%arg0",
+}.items():
+    put("signature", name, text)
+
+
+# ---- JSON ------------------------------------------------------------------------------------
+
+def small_golden(**changes):
+    with open(os.path.join(HERE, "../golden/resnet18.small.json")) as f:
+        golden = json.load(f)
+    for path, value in changes.items():
+        at, *rest = path.split("__")
+        inner = golden
+        while rest:
+            inner, at = inner[at], rest.pop(0)
+        inner[at] = value
+    return json.dumps(golden)
+
+
+WHAT = {"model": "resnet18", "variant": "small", "phase": "train", "mode": "lazy", "graphs": 1,
+        "batch": 1, "image": 64, "seq": 0, "optimizer": "default", "dropout": "default",
+        "input": "synthetic", "lengths": "fixed", "buckets": 0, "dtype": "f32", "layout": "nhwc",
+        "runtime": "cpu", "in_flight": 1, "seed": 1}
+REQUEST = {"what": WHAT, "label": "", "pin": "none", "cache_dir": "", "store": "s",
+           "runtime_option": ["a=1"], "xla_flag": [], "steps": 3, "warmup": 8, "min_time": 0.5,
+           "timeout": 10.0, "echo": {}}
+
+put("json", "golden", small_golden())
+put("json", "golden-bert", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read())
+put("json", "golden-model", small_golden(model="nobody"))
+put("json", "golden-variant", small_golden(variant="medium"))
+put("json", "golden-shape", small_golden(f64__eval__logits__shape=[1 << 62, 1 << 62, 4]))
+put("json", "golden-batch", small_golden(dims__batch=1 << 40))
+put("json", "experiment", json.dumps(WHAT))
+put("json", "seed", json.dumps({**WHAT, "seed": "18446744073709551615"}))
+put("json", "seed-text", json.dumps({**WHAT, "seed": "-1 bottle"}))
+put("json", "request", json.dumps(REQUEST))
+put("json", "request-lists", json.dumps({**REQUEST, "xla_flag": ["a"] * 50, "runtime_option": [1, "b"],
+                                        "weights": None, "program": {}}))
+put("json", "long-name", json.dumps({**WHAT, "model": "m" * 64}))
+put("json", "deep", "[" * 3000)
+put("json", "control", '{"\\u001b[2J": 1, "model": "\x1b')
+put("json", "list", "[1]")
+
+# Edits as fuzz_json.c reads them: which value of the JSON after them, what comes in its place.
+for i, (edits, text) in enumerate([
+        (b"\1\0\0\1", small_golden()), (b"\1\4\0\5", small_golden()),
+        (b"\2\5\0\5\6\0\1", small_golden()), (b"\1\x1a\0\5", small_golden()),
+        (b"\1\5\0\0", json.dumps(REQUEST)),
+        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read())]):
+    put("json", f"edit-{i}", b"@" + edits + text.encode())
+
+
+# ---- noise --------------------------------------------------------------------------------------
+
+# How the worker ended, how often it said the rest (from 250 on: until the ring is full).
+for name, text in {
+        "silent": b"\0\0", "error": b"\1\0starting\nE0101 Check failed: x\n*** SIGABRT\n@ 0x1 f\n",
+        "blank": b"\2\0 \t\r\n\n  \n", "timeout": b"\x90\0working", "cancelled": b"\x08\0",
+        "zeros": b"\1\0a\0\0error\0b\n", "long": b"\1\0error " + "\u00e4".encode() * 400,
+        "cut": b"\1\0" + b"x" * 62 + "\u20ac\u20ac".encode(), "latin": b"\1\0fatal \xe4\xf6\n",
+        "colour": b"\1\0\x1b[31merror\x1b[0m\x7f\n", "memory": b"\x41\0killed",
+        "full": b"\1\xffline of text\n", "full-one-line": b"\1\xffno end ",
+}.items():
+    put("noise", name, text)
+
+
+# ---- store -------------------------------------------------------------------------------------
+
+# Edits as fuzz_store.c reads them: what, place, then what that needs.
+for i, edits in enumerate([b"\0\0\1", b"\0\2\0", b"\1\0\0\0\1\1", b"\1\17\3\1\0\0\7", b"\2\0", b"\2\5",
+                           b"\3\10\0\15\2\3", b"\3\10\0\15\2\377\1", b"\3\11\0\15\5\3\12",
+                           b"\3\12\0\0\0\0\2{}", b"\3\12\0\0\0\0\5[1,2]", b"\4\2\1", b"\4\2\2",
+                           b"\5\4\1", b"\1\3\0\0\15\0\377\377\377\377", b"\1\4\7\0\4\3",
+                           b"\3\14\0\15\2\5\1", b"\3\10\0\3\2\3\0", b"\0\6\0\0\7\0", b"\1\11\0\0\0\2\12",
+                           b"\1\11\0\0\0\2\27\4wait", b"\3\11\0\15\5\3\27", b"\3\11\0\15\5\3\2\0\0"]):
+    put("store", f"edit-{i:02}", edits)
+if len(sys.argv) > 1:
+    with open(sys.argv[1], "rb") as f:
+        record = f.read()
+    put("store", "record", record)
+    put("store", "cut", record[:900])
+    put("store", "seal-only", record[:512])
+    put("store", "seal-cut", record[:60])
+    put("store", "version", record[:13] + b"2" + record[14:600])
+    put("store", "size", record[:87] + b"9" * 30 + record[117:600])
+    flipped = bytearray(record[:])
+    flipped[700] ^= 1
+    put("store", "flipped", bytes(flipped))
