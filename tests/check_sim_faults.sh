@@ -125,9 +125,11 @@ for r in records:
         left_behind
     )"
 done
-PJRT_SIM_API=oldest refuses "another age is no plugin" 3 "PJRT_SIM_API=oldest" -- \
-    "${cheap[@]}" --store "$store" --runtime sim --format csv >"$folder/refused"
-grep -v '^not ok' "$folder/refused" >/dev/null && cat "$folder/refused"
+PJRT_SIM_API=oldest run "${cheap[@]}" --store "$store" --mode lazy --runtime sim --format json
+report "of other times there is none" "$(
+    fault_of 3 "PJRT_SIM_API=oldest: wants older or newer"
+    statuses plugin-error
+)"
 
 # ---- wrong numbers ------------------------------------------------------------------
 
@@ -178,7 +180,7 @@ report "verify passes on the simulated device in each mode" "$(fault_of 0)"
 run "${verify[@]}" --runtime-option faults=execute:2:wrong
 report "and finds a wrong number" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    grep -q 'eval.*false' "$folder/out" || echo "no comparison of the evaluation fails"
+    grep -q ',lazy,eval.*,NO$' "$folder/out" || echo "no comparison of the evaluation fails"
 )"
 run "${verify[@]}" --runtime-option values=none
 report "and does not compare zeros" "$(
@@ -190,16 +192,23 @@ report "and does not compare zeros" "$(
 
 config=$folder/settings.json
 echo '{"execute_us": 3}' >"$config"
-PJRT_SIM=$base PJRT_SIM_CONFIG=$config run "${cheap[@]}" --store "$store.said" --mode lazy \
-    --runtime "sim,$sim,$fake" --runtime-option launch_us=4 --format json
+export PJRT_SIM_CONFIG=$config
+PJRT_SIM=$base run "${cheap[@]}" --store "$store.said" --mode lazy --runtime "sim,$sim,$fake" \
+    --format json
+cp "$folder/out" "$folder/first"
+PJRT_SIM=$base run "${cheap[@]}" --store "$store.said" --mode lazy --runtime sim \
+    --runtime-option launch_us=4 --format json
+unset PJRT_SIM_CONFIG
 report "settings of all sources are in the record, of simulated devices only" "$(
     fault_of 0
     holds "
-want = 'config=$config $base launch_us=4'
+records = json.load(open(folder + '/first')) + records
+want = 'config=$config $base'
 got = [r['experiment']['settings'] for r in records]
-assert got == [want, want, 'launch_us=4'], got
-assert [r['simulated'] for r in records] == [True, True, False]
-assert [r['values'] for r in records] == ['none', 'none', 'computed'], records[0]['values']
+assert got == [want, want, '', want + ' launch_us=4'], got
+assert [r['simulated'] for r in records] == [True, True, False, True]
+got = [r['values'] for r in records]
+assert got == ['none', 'none', 'computed', 'none'], got
 assert all('loss' not in r or r['loss'] is None for r in records[:2])"
 )"
 
@@ -209,10 +218,10 @@ for format in text md; do
     run table --store "$store.said" --format $format
     report "a $format table says simulated of each simulated runtime, and of no other" "$(
         fault_of 0
-        # sim twice, by its settings, and the path.
+        # sim once, its settings in a column, and the path.
         [ "$(grep -c 'runtime .*libpjrt_sim.so (simulated), build ' "$folder/out")" -eq 1 ] ||
             echo "not the path"
-        [ "$(grep -c 'runtime sim (simulated), build ' "$folder/out")" -eq 2 ] || echo "not sim"
+        [ "$(grep -c 'runtime sim (simulated), build ' "$folder/out")" -eq 1 ] || echo "not sim"
         grep 'runtime .*fake' "$folder/out" | grep -q simulated && echo "the fake one is none"
     )"
 done
@@ -221,7 +230,7 @@ report "a csv table, too" "$(
     "$python" - "$folder/out" <<'PYTHON' 2>&1 | tail -n 1
 import csv, sys
 rows = [r for r in csv.DictReader(open(sys.argv[1])) if r["kind"] == "row"]
-assert len(rows) == 6, len(rows)
+assert len(rows) == 7, len(rows)
 for r in rows:
     assert r["simulated"] == ("false" if "fake" in r["runtime"] else "true"), r
 assert sum(r["status"] == "compile-error" for r in rows) == 1, rows

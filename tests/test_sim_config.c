@@ -191,7 +191,7 @@ static void bad_settings_are_refused(void **state)
         {"execute_us=-1", "execute_us=-1: wants a number from 0"},
         {"execute_us=nan", "execute_us=nan"},
         {"f32_gflops=0", "f32_gflops=0"},
-        {"efficiency=1.5", "efficiency=1.5"},
+        {"efficiency=0", "efficiency=0: wants a number from 1e-06"},
         {"blocking=yes", "blocking=yes: wants true or false"},
         {"values=some", "values=some: wants auto or none"},
         {"kind=aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg",
