@@ -34,9 +34,8 @@ static double us_since(uint64_t begin_ns)
     do {                                                                                           \
         double best_ = 1e18, least_ = (least);                                                     \
         uint64_t first_ = bn_now_ns();                                                             \
-        for (int try_ = 0; try_ < TRIES ||                                                         \
-                           (best_ > least_ + SLACK_US && us_since(first_) < PATIENCE);             \
-             try_++) {                                                                             \
+        for (int try_ = 0;                                                                         \
+             try_ < TRIES || (best_ > least_ + SLACK_US && us_since(first_) < PATIENCE); try_++) { \
             uint64_t begin_ = bn_now_ns();                                                         \
             action;                                                                                \
             double took_ = us_since(begin_);                                                       \
