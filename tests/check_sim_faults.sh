@@ -85,6 +85,8 @@ faults=compile:1:fail:12||not-supported not-supported not-supported|1|simulated 
 faults=compile:1:oom||out-of-memory out-of-memory out-of-memory|1|simulated fault: out of memory while compiling
 faults=execute:3:fail||execute-error execute-error execute-error|1|simulated fault: the call to execute fails
 faults=execute:3:event:10||execute-error execute-error execute-error|1|simulated fault: the execution fails
+faults=execute:3:event:10|--in-flight 3|execute-error execute-error execute-error|1|simulated fault: the execution fails
+faults=execute:6:fail|--in-flight 3|execute-error execute-error execute-error|1|simulated fault: the call to execute fails
 faults=execute:3:oom||out-of-memory out-of-memory out-of-memory|1|simulated fault: out of device memory: results of
 faults=compile:20:abort||ok ok crash|1|signal 6
 memory_bytes=50000||out-of-memory out-of-memory out-of-memory|1|of 50000 bytes are in use
@@ -108,6 +110,26 @@ report "a slow start is waited for" "$(
     statuses ok
     grep -q 'sim: ok in 0\.[0-6] s' "$folder/err" && echo "it took less than was set"
     holds 'assert records[0]["ledger"]["wall"]["p90_ns"] < 100e6, records[0]["ledger"]["wall"]'
+    left_behind
+)"
+
+cache=$folder/cache
+mkdir "$cache"
+PJRT_SIM=$base,faults=compile:1:fail alone "${cheap[@]}" --store "$store" --mode $modes \
+    --runtime sim --cache-dir "$cache" --format json
+report "what failed to compile is not kept on disk" "$(
+    statuses "compile-error compile-error compile-error"
+    find "$cache" -type f | sed 's/^/kept: /'
+    left_behind
+)"
+PJRT_SIM=$base,faults=execute:3:abort alone "${cheap[@]}" --store "$store" --mode $modes \
+    --runtime sim --cache-dir "$cache" --format json
+PJRT_SIM=$base,faults=compile:1:fail alone "${cheap[@]}" --store "$store" --mode lazy,capture \
+    --runtime sim --cache-dir "$cache" --format json
+report "what crashed later is, whole" "$(
+    fault_of 0
+    statuses "ok ok"
+    holds 'assert all(r["counters"]["disk_hits"] == 1 for r in records)'
     left_behind
 )"
 
