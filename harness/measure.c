@@ -182,8 +182,8 @@ bn_code hn_measure(hn_session *s, res_record *r, bn_status *st)
                 : hn_session_model(s, &(hn_session_options){.precision = TG_PRECISION_DEFAULT}, st);
     if (code == BN_OK)
         code = warm_up(s, warm_ns, &warm, &r->warmup_stationary, st);
-    if (code == BN_OK)
-        code = mode_drain(s->mode, st);
+    if (code == BN_OK && (code = mode_drain(s->mode, st)) != BN_OK)
+        bn_context(st, "warm-up");
     size_t room = code == BN_OK ? room_for(e, last_median(warm_ns, warm)) : 0;
     if (code == BN_OK)
         code = res_record_reserve_steps(r, room, warm, st);

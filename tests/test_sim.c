@@ -121,6 +121,47 @@ static void out_of_memory_names_the_sizes(void **state)
     rt_client_destroy(client);
 }
 
+/* The double of 4096 floats, of which 4 come back. */
+static const char cut_text[] =
+    "module @jit_cut {\n"
+    "  func.func public @main(%a: tensor<4096xf32>) -> tensor<4xf32> {\n"
+    "    %0 = stablehlo.add %a, %a : tensor<4096xf32>\n"
+    "    %1 = stablehlo.slice %0 [0:4] : (tensor<4096xf32>) -> tensor<4xf32>\n"
+    "    return %1 : tensor<4xf32>\n"
+    "  }\n"
+    "}\n";
+
+/* What an execution needs beside its results is there for as long, and not after. */
+static void temporaries_count_while_a_program_runs(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    rt_executable_stats stats;
+    char settings[80];
+    rt_client *client = sim_client("values=none");
+    rt_executable *cut = sim_compile(client, cut_text);
+    rt_executable_describe(cut, &stats);
+    const long long temp = (long long)stats.temp_bytes, least = 16384 + 16 + temp;
+    assert_true(temp > 0 && temp <= 16384);
+    rt_executable_destroy(cut);
+    rt_client_destroy(client);
+    for (int less = 0; less < 2; less++) {
+        snprintf(settings, sizeof settings, "values=none memory_bytes=%lld", least - less);
+        client = sim_client(settings);
+        cut = sim_compile(client, cut_text);
+        rt_buffer *large = sim_floats(client, 4096, 5), *four = NULL;
+        bn_code code = rt_execute(cut, &large, 1, NULL, 0, &four, NULL, &st);
+        assert_int_equal(code, less ? BN_OUT_OF_MEMORY : BN_OK);
+        assert_int_equal(memory_of(client, 0).peak_bytes_in_use, less ? 16384 : least);
+        assert_int_equal(memory_of(client, 0).bytes_in_use, less ? 16384 : 16400);
+        rt_buffer_release(client, four);
+        rt_buffer_release(client, large);
+        rt_executable_destroy(cut);
+        rt_client_destroy(client);
+    }
+    assert_non_null(strstr(st.message, "bytes of temporaries do not fit"));
+}
+
 static void donated_memory_becomes_the_results(void **state)
 {
     (void)state;
@@ -277,16 +318,6 @@ static void values_are_computed_or_zeros(void **state)
         sim_adder_free(&a);
     }
 }
-
-/* 1000 floats are above the limit, 4 are not. */
-static const char cut_text[] =
-    "module @jit_cut {\n"
-    "  func.func public @main(%a: tensor<4096xf32>) -> tensor<4xf32> {\n"
-    "    %0 = stablehlo.add %a, %a : tensor<4096xf32>\n"
-    "    %1 = stablehlo.slice %0 [0:4] : (tensor<4096xf32>) -> tensor<4xf32>\n"
-    "    return %1 : tensor<4xf32>\n"
-    "  }\n"
-    "}\n";
 
 static void results_of_valueless_arguments_are_valueless(void **state)
 {
@@ -699,6 +730,7 @@ int main(void)
         T(memory_is_accounted_for),
         T(each_device_has_its_memory),
         T(out_of_memory_names_the_sizes),
+        T(temporaries_count_while_a_program_runs),
         T(donated_memory_becomes_the_results),
         T(donation_goes_on_in_flight),
         T(donors_are_consumed),

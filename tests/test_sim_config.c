@@ -191,12 +191,15 @@ static void bad_settings_are_refused(void **state)
         {"execute_us=-1", "execute_us=-1: wants a number from 0"},
         {"execute_us=nan", "execute_us=nan"},
         {"f32_gflops=0", "f32_gflops=0"},
-        {"efficiency=1.5", "efficiency=1.5"},
+        {"efficiency=0", "efficiency=0: wants a number from 1e-06"},
         {"blocking=yes", "blocking=yes: wants true or false"},
         {"values=some", "values=some: wants auto or none"},
         {"kind=aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg",
          "wants a shorter text"},
-        {"stated=step", "stated=step: wants module:microseconds"},
+        {"stated=step", "stated=step: wants module:device_us or module:device_us:overhead_us"},
+        {"stated=step:4:", "stated=step:4:"},
+        {"stated=step:4:-1", "stated=step:4:-1"},
+        {"stated=step:4:5:6", "stated=step:4:5:6"},
         {"stated=step:-4", "stated=step:-4"},
         {"stated=step:4us", "stated=step:4us"},
         {"interference_us=5", "interference_us=5: wants less than interference_period_us"},
@@ -269,7 +272,7 @@ static void a_report_is_written_at_the_end(void **state)
     size_t size = 0;
     bn_status st = {0};
     snprintf(path, sizeof path, "%s/report.json", folder);
-    snprintf(settings, sizeof settings, "values=none device_us=300 report=%s", path);
+    snprintf(settings, sizeof settings, "values=none device_us=20000 report=%s", path);
     sim_adder a = sim_adder_new(settings);
     for (int i = 0; i < 5; i++)
         sim_run(&a, 1);

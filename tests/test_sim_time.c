@@ -8,9 +8,11 @@
 
 #include <math.h>
 
-/* What a try may lose to the machine where the best of TRIES is judged, in us. */
+/* What the best try may lose to the machine, in us; how many tries there are at least,
+ * and for how long more follow where none was good enough: others may have the cores. */
 #define SLACK_US 400
-#define TRIES    15
+#define TRIES    8
+#define PATIENCE 20e6
 
 /* Nothing is computed: a test is about time. */
 #define NONE "values=none "
@@ -31,7 +33,9 @@ static double us_since(uint64_t begin_ns)
 #define assert_takes(least, action)                                                                \
     do {                                                                                           \
         double best_ = 1e18, least_ = (least);                                                     \
-        for (int try_ = 0; try_ < TRIES; try_++) {                                                 \
+        uint64_t first_ = bn_now_ns();                                                             \
+        for (int try_ = 0;                                                                         \
+             try_ < TRIES || (best_ > least_ + SLACK_US && us_since(first_) < PATIENCE); try_++) { \
             uint64_t begin_ = bn_now_ns();                                                         \
             action;                                                                                \
             double took_ = us_since(begin_);                                                       \
@@ -51,6 +55,19 @@ static void an_execution_takes_launch_device_and_completion(void **state)
     sim_adder_free(&a);
     a = sim_adder_new(NONE "device_us=1000 launch_us=700 completion_us=300 execute_us=500");
     assert_takes(2500, sim_run(&a, 1));
+    sim_adder_free(&a);
+}
+
+/* A third each for call, launch and completion, whatever these are for others. */
+static void a_stated_overhead_goes_before_the_configured_one(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "stated=jit_add:1000:1800 launch_us=9000 execute_us=9000");
+    assert_takes(2800, sim_run(&a, 1));
+    assert_takes(600, rt_event_release(a.client, sim_submit(&a)));
+    sim_adder_free(&a);
+    a = sim_adder_new(NONE "stated=jit_add:1000 launch_us=700 execute_us=500");
+    assert_takes(2200, sim_run(&a, 1));
     sim_adder_free(&a);
 }
 
@@ -197,7 +214,7 @@ static void a_queue_is_first_in_first_out(void **state)
 {
     (void)state;
     enum { COUNT = 8 };
-    sim_adder a = sim_adder_new(NONE "device_us=1000 completion_us=100 jitter=0.5");
+    sim_adder a = sim_adder_new(NONE "device_us=20000 completion_us=100 jitter=0.5");
     rt_profiler *profiler = sim_profile_begin(a.client);
     rt_event *done[COUNT];
     for (int i = 0; i < COUNT; i++)
@@ -212,7 +229,7 @@ static void a_queue_is_first_in_first_out(void **state)
     for (int i = 0; i < COUNT; i++)
         rt_event_release(a.client, done[i]);
     rt_device_span *spans = sim_profile_end(profiler, COUNT);
-    /* Back to back: submitting took less than the device's time. */
+    /* Back to back: submitting takes far less than the device's time. */
     for (int i = 1; i < COUNT; i++)
         assert_int_equal(spans[i].start_ns, spans[i - 1].start_ns + spans[i - 1].duration_ns);
     free(spans);
@@ -425,6 +442,7 @@ int main(void)
 #define T(test) cmocka_unit_test_teardown(test, teardown)
     const struct CMUnitTest tests[] = {
         T(an_execution_takes_launch_device_and_completion),
+        T(a_stated_overhead_goes_before_the_configured_one),
         T(a_call_takes_host_time_by_arguments_and_results),
         T(a_blocking_call_waits_for_the_device),
         T(transfers_take_latency_and_bandwidth),

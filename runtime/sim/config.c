@@ -163,7 +163,7 @@ static sim_code set_stated(sim_config *config, const char *value, sim_status *st
         int found = sscanf(item, "%95[^:]:%lf%n:%lf%n", one.module, &one.device_us, &used,
                            &one.overhead_us, &used);
         if (found < 2 || item[used] || !(one.device_us >= 0 && one.device_us <= 1e9) ||
-            !(one.overhead_us >= -1 && one.overhead_us <= 1e9))
+            (found == 3 && !(one.overhead_us >= 0 && one.overhead_us <= 1e9)))
             return sim_fail(st, SIM_INVALID_ARGUMENT,
                             "stated=%s: wants module:device_us or module:device_us:overhead_us",
                             item);
