@@ -214,14 +214,16 @@ static void copy_figures(const mode_execution *x, res_execution *out)
 static void judge_slope(const probes *p, size_t row, res_execution *out)
 {
     const double *times = cell(p->pjrt_ns, p, row, 0, 0);
-    double submits[MAX_ROUNDS * MAX_REPEATS], singles[MAX_ROUNDS];
+    double submits[MAX_ROUNDS * MAX_REPEATS];
+    uint64_t singles[MAX_ROUNDS];
     size_t n = 0;
     for (size_t r = 0; r < p->rounds; r++) {
-        singles[r] = times[r * p->repeats]; /* the first repeat is 1 */
+        singles[r] = (uint64_t)times[r * p->repeats]; /* the first repeat is 1 */
         for (size_t i = 0; i < p->repeats; i++)
             submits[n++] = *cell(p->submit_ns, p, row, r, i) / p->repeat[i];
     }
-    double submit = median_of(submits, n), alone = median_of(singles, p->rounds);
+    const double submit = median_of(submits, n);
+    const res_interval alone = res_median_interval(singles, p->rounds);
     hn_slope fit = hn_slope_fit(p->repeat, p->repeats, times, p->rounds);
     if (!(fit.slope_ns > 0)) {
         snprintf(out->device_note, sizeof out->device_note,
@@ -230,11 +232,11 @@ static void judge_slope(const probes *p, size_t row, res_execution *out)
         snprintf(out->device_note, sizeof out->device_note,
                  "dispatch-bound: the host submits in %.1f us, so at most %.1f us of device time",
                  submit / 1e3, fit.slope_ns / 1e3);
-    } else if (fit.low_ns > alone) {
-        /* A part cannot take longer than the whole. */
+    } else if (fit.low_ns > alone.high) {
+        /* A part cannot take longer than the whole, as far as either is known. */
         snprintf(out->device_note, sizeof out->device_note,
                  "disturbed: a repetition adds %.1f us, one alone takes %.1f us",
-                 fit.slope_ns / 1e3, alone / 1e3);
+                 fit.slope_ns / 1e3, alone.estimate / 1e3);
     } else {
         out->device_ns = fit.slope_ns;
         out->device_low_ns = fit.low_ns;
