@@ -19,20 +19,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REPEATS     5
-#define MAX_ROUNDS      64
-#define LEAST_ROUNDS    3
+#define MAX_REPEATS       5
+#define MAX_ROUNDS        64
+#define LEAST_ROUNDS      3
 /* Rounds after which is looked whether the figures are exact enough. */
-#define USUAL_ROUNDS    16
-#define EXACT_SHARE     0.003
-#define EXACT_NS        1000
-#define BUDGET_NS       5e9
-#define RESAMPLES       1000
-#define LEAST_PROFILED  5
+#define USUAL_ROUNDS      16
+#define EXACT_SHARE       0.003
+#define EXACT_NS          1000
+/* Of the usual rounds, and of all where there are more. */
+#define BUDGET_NS         5e9
+#define FURTHER_BUDGET_NS 3e9
+#define RESAMPLES         1000
+#define LEAST_PROFILED    5
 /* A queue that the host cannot fill at this margin is no queue. Beside its
  * submission, each repetition costs the host an event to await. */
-#define SUBMIT_MARGIN   1.25
-#define REPEAT_FLOOR_NS 1000
+#define SUBMIT_MARGIN     1.25
+#define REPEAT_FLOOR_NS   1000
 
 /* ---- the line ---------------------------------------------------------------------- */
 
@@ -121,10 +123,9 @@ static void plan(probes *p, double step_ns, bool profiled)
     double cost = 0;
     for (size_t i = 0; i < p->repeats; i++)
         cost += p->repeat[i] * step_ns;
-    double rounds = BUDGET_NS / (cost + 1);
-    p->rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS
-                : rounds > MAX_ROUNDS ? MAX_ROUNDS
-                                      : (size_t)rounds;
+    double usual = fmin(BUDGET_NS / (cost + 1), USUAL_ROUNDS);
+    double rounds = fmax(usual, fmin(FURTHER_BUDGET_NS / (cost + 1), MAX_ROUNDS));
+    p->rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS : (size_t)rounds;
 }
 
 /* One step with every execution repeated; its figures into the table. */

@@ -25,8 +25,7 @@ static const command_row commands[] = {
     {"list", "bench list models|modes|runtimes|ops", "what there is", HN_CMD_LIST,
      "models|modes|runtimes|ops"},
     {"selftest", "bench selftest accuracy|statistics|host-cost",
-     "whether a device whose truth is known is measured rightly; how often comparisons are right; "
-     "our own cost of a step, judged by limits",
+     "is a device of known truth measured rightly; are comparisons right; our own cost of a step",
      HN_CMD_SELFTEST, "accuracy|statistics|host-cost"},
     {"replay", "bench replay resnet50|models",
      "published cases on the simulated runtime, published and replayed values side by side",

@@ -3,20 +3,8 @@
 #include "harness/sheet.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static void put(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(json_t *row, const char *format, ...)
-{
-    char text[128];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    json_array_append_new(row, json_string(text));
-}
 
 static void print_sheet(const hn_column *columns, size_t count, json_t *rows, res_format format)
 {
@@ -91,21 +79,21 @@ static void print_cases(const replay *r)
         const replayed *x = &r->cases[i];
         const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
         json_t *row = json_array();
-        put(row, "%s%s", c->name, c->parts_published ? "" : " *");
-        put(row, "%d", x->executions);
-        put(row, "%.2f", x->trace_ms);
-        put(row, "%.2f", x->device_ms);
-        put(row, "%.2f", x->overhead_ms);
-        put(row, "%.2f", rest);
-        put(row, "%.2f", x->wall_ms);
+        hn_sheet_put(row, "%s%s", c->name, c->parts_published ? "" : " *");
+        hn_sheet_put(row, "%d", x->executions);
+        hn_sheet_put(row, "%.2f", x->trace_ms);
+        hn_sheet_put(row, "%.2f", x->device_ms);
+        hn_sheet_put(row, "%.2f", x->overhead_ms);
+        hn_sheet_put(row, "%.2f", rest);
+        hn_sheet_put(row, "%.2f", x->wall_ms);
         if (c->wall_ms > 0) {
-            put(row, "%.2f", c->wall_ms);
-            put(row, "%s", c->wall_source);
-            put(row, "%.2f", c->wall_ms - x->wall_ms);
-            put(row, "%.2f", (c->wall_ms - x->wall_ms) / x->executions);
+            hn_sheet_put(row, "%.2f", c->wall_ms);
+            hn_sheet_put(row, "%s", c->wall_source);
+            hn_sheet_put(row, "%.2f", c->wall_ms - x->wall_ms);
+            hn_sheet_put(row, "%.2f", (c->wall_ms - x->wall_ms) / x->executions);
         }
         while (json_array_size(row) < sizeof columns / sizeof *columns)
-            put(row, "%s", "");
+            hn_sheet_put(row, "%s", "");
         json_array_append_new(rows, row);
     }
     print_sheet(columns, sizeof columns / sizeof *columns, rows, r->format);
@@ -220,19 +208,19 @@ static json_t *models_json(const replay *r)
 
 static void put_column(json_t *row, double published, double plain, double gaps)
 {
-    put(row, "%.3f", published);
-    put(row, "%.2f", plain);
-    put(row, "%.2f", gaps);
+    hn_sheet_put(row, "%.3f", published);
+    hn_sheet_put(row, "%.2f", plain);
+    hn_sheet_put(row, "%.2f", gaps);
 }
 
 static json_t *model_row(const replay *r, size_t i)
 {
     json_t *row = json_array();
-    put(row, "%s", hn_replay_models[i].published);
-    put(row, "%d", hn_replay_models[i].batch);
-    put(row, "%.0f", r->lazy[i].nodes);
-    put(row, "%.1f", r->lazy[i].wall_ms);
-    put(row, "%.1f", r->lazy[i].device_ms);
+    hn_sheet_put(row, "%s", hn_replay_models[i].published);
+    hn_sheet_put(row, "%d", hn_replay_models[i].batch);
+    hn_sheet_put(row, "%.0f", r->lazy[i].nodes);
+    hn_sheet_put(row, "%.1f", r->lazy[i].wall_ms);
+    hn_sheet_put(row, "%.1f", r->lazy[i].device_ms);
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
         put_column(row, hn_replay_models[i].speedup[c], predict(r, i, c, false),
                    predict(r, i, c, true));
@@ -249,9 +237,9 @@ static void print_rows(const replay *r)
     json_t *rows = json_array(), *mean = json_array();
     for (size_t i = 0; i < REPLAY_MODELS; i++)
         json_array_append_new(rows, model_row(r, i));
-    put(mean, "arithmetic mean");
+    hn_sheet_put(mean, "arithmetic mean");
     for (int i = 0; i < 4; i++)
-        put(mean, "%s", "");
+        hn_sheet_put(mean, "%s", "");
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
         put_column(mean, mean_of(r, c, 0), mean_of(r, c, 1), mean_of(r, c, 2));
     json_array_append_new(rows, mean);

@@ -277,42 +277,35 @@ static double worst_of(const verdict *v)
     return v->measured ? worst : INFINITY;
 }
 
-static void put(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(json_t *row, const char *format, ...)
-{
-    char text[200];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    json_array_append_new(row, json_string(text));
-}
-
 static void put_pair(json_t *row, double truth, double got)
 {
     if (isnan(truth))
-        put(row, "-");
+        hn_sheet_put(row, "-");
     else
-        put(row, "%.1f", truth);
+        hn_sheet_put(row, "%.1f", truth);
     if (isnan(got))
-        put(row, "-");
+        hn_sheet_put(row, "-");
     else
-        put(row, "%+.1f", got - truth);
+        hn_sheet_put(row, "%+.1f", got - truth);
 }
 
 static json_t *row_of(const cell *c, const verdict *v)
 {
     json_t *row = json_array();
-    put(row, "%s", c->source);
-    put(row, "%s", c->in_flight > 1 ? "4 in flight" : "serial");
-    put(row, "%d", c->arguments);
-    put(row, "%g %%", c->jitter * 100);
+    hn_sheet_put(row, "%s", c->source);
+    hn_sheet_put(row, "%s", c->in_flight > 1 ? "4 in flight" : "serial");
+    hn_sheet_put(row, "%d", c->arguments);
+    hn_sheet_put(row, "%g %%", c->jitter * 100);
     put_pair(row, v->truth_device_us, v->device_us);
     put_pair(row, v->truth_overhead_us, v->overhead_us);
     put_pair(row, v->wall_truth_us, v->wall_us);
-    put(row, "%.2f", worst_of(v));
-    put(row, "%d", v->attempts);
-    put(row, "%s", !v->measured ? "FAIL" : !v->pass ? "FAIL" : v->refused ? "not seen" : "PASS");
+    hn_sheet_put(row, "%.2f", worst_of(v));
+    hn_sheet_put(row, "%d", v->attempts);
+    hn_sheet_put(row, "%s",
+                 !v->measured ? "FAIL"
+                 : !v->pass   ? "FAIL"
+                 : v->refused ? "not seen"
+                              : "PASS");
     return row;
 }
 

@@ -1,6 +1,8 @@
 /* sheet.c - tables of texts: aligned, Markdown, CSV. */
 #include "harness/sheet.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *cell(const json_t *row, size_t column)
@@ -81,4 +83,14 @@ void hn_sheet_write(const hn_column *columns, size_t count, const json_t *rows, 
     }
     for (size_t r = 0; r < lines; r++)
         write_row(columns, count, json_array_get(rows, r), width, format, out);
+}
+
+void hn_sheet_put(json_t *row, const char *format, ...)
+{
+    char text[200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    json_array_append_new(row, json_string(text));
 }

@@ -21,4 +21,7 @@ typedef struct hn_column {
 void hn_sheet_write(const hn_column *columns, size_t count, const json_t *rows, res_format format,
                     bn_text *out);
 
+/* A further cell of ROW, of at most 199 bytes. */
+void hn_sheet_put(json_t *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

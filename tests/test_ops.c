@@ -8,34 +8,15 @@
  * open are judged by a test of their own, which the sample names.
  */
 #include "runtime/graph/trace_priv.h"
-#include "tests/support/device.h"
+#include "tests/device_fixture.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/samples.h"
-#include "tests/test_runtime.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_SAMPLES 400
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    bn_status st = {0};
-    if (device_open(&client, &st) == BN_OK)
-        return 0;
-    print_error("%s\n", st.message);
-    return -1;
-}
-
-static int group_teardown(void **state)
-{
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* ---- samples in a trace ----------------------------------------------------------- */
 

@@ -3,31 +3,13 @@
  * values to the implementation, so the generated tests of ops cannot compare
  * them; what a generator must keep is judged here.
  */
-#include "tests/support/device.h"
-#include "tests/test_runtime.h"
+
+#include "tests/device_fixture.h"
 
 #include <gsl/gsl_cdf.h>
 #include <stdlib.h>
 
 #define DRAWS 65536
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    bn_status st = {0};
-    if (device_open(&client, &st) == BN_OK)
-        return 0;
-    print_error("%s\n", st.message);
-    return -1;
-}
-
-static int group_teardown(void **state)
-{
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* Two draws, the second from the state that the first left: bits, bits, and the
  * state at the end. */

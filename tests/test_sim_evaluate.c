@@ -2,32 +2,13 @@
  * test_sim_evaluate.c - the simulator's evaluator against the default runtime: ops
  * by type on made-up numbers, and texts of ops with regions, windows and places.
  */
-#include "tests/support/device.h"
+#include "tests/device_fixture.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/sim_compare.h"
-#include "tests/test_runtime.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    bn_status st = {0};
-    if (device_open(&client, &st) == BN_OK)
-        return 0;
-    print_error("%s\n", st.message);
-    return -1;
-}
-
-static int group_teardown(void **state)
-{
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* ---- against the runtime ---------------------------------------------------------------- */
 

@@ -3,32 +3,13 @@
  * what bench itself lowers: every sample of every op, and whole training steps
  * of small models.
  */
+#include "tests/device_fixture.h"
 #include "tests/model_fixture.h"
-#include "tests/support/device.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/samples.h"
 #include "tests/support/sim_compare.h"
-#include "tests/test_runtime.h"
 
 #define MAX_SAMPLES 400
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    bn_status st = {0};
-    if (device_open(&client, &st) == BN_OK)
-        return 0;
-    print_error("%s\n", st.message);
-    return -1;
-}
-
-static int group_teardown(void **state)
-{
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* The one graph of T as text, with its inputs' bytes from FILL. */
 static void compare_trace(tg_trace *t, const char *name,

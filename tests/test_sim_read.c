@@ -505,7 +505,8 @@ static void test_refused(void **state)
     check_body("%0 = stablehlo.add %a, %a : tensor<3xf32>", bad, "3:6: add: tensor<2x3xf32> where");
     check_body("%0 = stablehlo.add %a, %a", bad, "4:1: expected ':' and types, found 'return'");
     check_body("%a = stablehlo.add %a, %a : " F32_2X3, bad, "3:1: %a is defined twice");
-    check_body("%0:2 = stablehlo.add %a, %a : " F32_2X3, bad, "add: 2 results, not 1");
+    check_body("%0:2 = stablehlo.add %a, %a : " F32_2X3, bad, "2 results, but types of 1");
+    check_body("%0:16777215 = stablehlo.add %a, %a : " F32_2X3, bad, "16777215 results");
     check_body("%0 = stablehlo.add %a#1, %a : " F32_2X3, bad, "%a has 1 results");
     check_body("%0 = stablehlo.negate %a : (tensor<3x2xf32>) -> tensor<3x2xf32>", bad,
                "3:29: operand 0 is tensor<2x3xf32>, not tensor<3x2xf32>");
@@ -543,6 +544,8 @@ static void test_refused_modules(void **state)
 #define REFUSED(text, code, message) check_refused(text, sizeof(text) - 1, code, message)
     REFUSED("", SIM_INVALID_ARGUMENT, "1:1: expected a module, but the text ends");
     REFUSED("\0\xff{", SIM_INVALID_ARGUMENT, "1:1: ");
+    REFUSED("\"builtin.module\"() {arg_attrs = [{}, {}]} ()", SIM_INVALID_ARGUMENT,
+            "expected '{' of the body");
     REFUSED("HloModule f", SIM_INVALID_ARGUMENT, "expected func.func, found 'HloModule'");
     REFUSED("module {", SIM_INVALID_ARGUMENT, "text ends");
     REFUSED("module {\n}", SIM_INVALID_ARGUMENT, "no function @main");
@@ -579,20 +582,32 @@ static void test_depth(void **state)
     bn_text_free(&text);
 }
 
-/* A text that ends anywhere is refused, not read past. */
-static void test_cut_off(void **state)
+/* TEXT cut off anywhere is refused, not read past: a copy shows a sanitizer its end. */
+static void check_cut_off(const char *text)
 {
-    (void)state;
     sim_status st = {.code = SIM_OK};
-    for (size_t length = 0; length < sizeof jax_text - 40; length++) {
-        char *copy = malloc(length + 1); /* so that a sanitizer sees its end */
+    for (size_t length = 0; length < strlen(text); length++) {
+        char *copy = malloc(length ? length : 1);
         sim_program *p = NULL;
-        memcpy(copy, jax_text, length);
+        memcpy(copy, text, length);
         sim_code code = sim_program_read(copy, length, &p, &st);
         assert_true((code == SIM_OK) == (p != NULL));
         sim_program_free(p);
         free(copy);
     }
+}
+
+static void test_cut_off(void **state)
+{
+    (void)state;
+    check_cut_off(jax_text);
+    for (size_t i = 0; i < sizeof form_cases / sizeof *form_cases; i++)
+        for (int f = 0; f < 3 && form_cases[i].forms[f]; f++) {
+            char text[2048];
+            snprintf(text, sizeof text, "func.func @main(%s) -> %s { %s", form_cases[i].arguments,
+                     form_cases[i].type, form_cases[i].forms[f]);
+            check_cut_off(text);
+        }
 }
 
 /* ---- our own texts

@@ -400,7 +400,7 @@ static void read_module(sim_reader *r, const char **name)
 /* "builtin.module"() <{sym_name = "f"}> ({ ... }) {...} : () -> () */
 static void read_generic_module(sim_reader *r, const char **name)
 {
-    heading h = {0};
+    heading h = begin_function(r);
     sim_next(r);
     sim_expect(r, '(', "'('");
     sim_expect(r, ')', "')'");

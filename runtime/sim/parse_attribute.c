@@ -333,7 +333,9 @@ static void read_layout(sim_reader *r, const char *const names[3], char first, c
     for (; sim_kind(r) != ']' && sim_kind(r) != SIM_T_END; place++) {
         char c = *r->lex.token;
         bool number = sim_kind(r) == SIM_T_NUMBER;
-        int64_t at = number && r->lex.length < 3 ? strtol(r->lex.token, NULL, 10) : -1;
+        int64_t at = number && r->lex.length < 3 ? 0 : -1;
+        for (size_t d = 0; at >= 0 && d < r->lex.length; d++)
+            at = *r->lex.token == '-' ? -1 : 10 * at + (r->lex.token[d] - '0');
         if (r->lex.length == 1 && (c == first || c == second)) {
             letters[c == second] = place;
         } else if (at >= 0 && at < SIM_MAX_RANK) {

@@ -92,7 +92,8 @@ static void read_function_type(sim_reader *r, sim_reading *o)
     read_results(r);
 }
 
-/* One type for all, the last of several for one result, or one a result. */
+/* One type for operands and result, the last of several for one result, or one a
+ * result: names at the left cost nothing, so there must be types for them. */
 static void read_short_type(sim_reader *r, sim_reading *o)
 {
     read_types(r);
@@ -112,10 +113,6 @@ static void read_short_type(sim_reader *r, sim_reading *o)
         sim_type *types = (sim_type *)r->signature.data + o->signature;
         types[0] = types[count - 1];
         r->signature.count = o->signature + 1;
-    } else if (count == 1) {
-        sim_type *types = sim_reader_add(r, &r->signature, wanted - 1);
-        for (size_t i = 0; types && i + 1 < wanted; i++)
-            types[i] = ((const sim_type *)r->signature.data)[o->signature];
     }
 }
 
@@ -328,7 +325,8 @@ static int read_labels(sim_reader *r)
         sim_next(r);
         if (sim_accept(r, ':')) {
             int64_t count = 0;
-            for (size_t i = 0; sim_kind(r) == SIM_T_NUMBER && i < r->lex.length && count < 1 << 24;
+            for (size_t i = 0;
+                 sim_kind(r) == SIM_T_NUMBER && i < r->lex.length && count >= 0 && count < 1 << 24;
                  i++)
                 count = 10 * count + (r->lex.token[i] - '0');
             if (count < 1 || count >= 1 << 24)

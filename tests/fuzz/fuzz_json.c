@@ -94,11 +94,11 @@ static void try_request(const json_t *json)
     if (code != BN_OK)
         return;
     size_t options = 0, flags = 0;
-    while (e.runtime_option[options])
+    while (options < HN_MAX_REPEATS && e.runtime_option[options])
         options++;
-    while (e.xla_flag[flags])
+    while (flags < HN_MAX_REPEATS && e.xla_flag[flags])
         flags++;
-    fuzz_require(options <= HN_MAX_REPEATS && flags <= HN_MAX_REPEATS, "lists without an end");
+    fuzz_require(!e.runtime_option[options] && !e.xla_flag[flags], "lists without an end");
     fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");
 }
 

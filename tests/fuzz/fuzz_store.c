@@ -162,7 +162,7 @@ static hid_t make_space(script *s, size_t *count)
 }
 
 /* Elements of TYPE in VALUES, as the script has them. */
-static void make_values(script *s, hid_t type, uint8_t *values, size_t count, char text[64])
+static void make_values(script *s, hid_t type, uint8_t *values, size_t count, char *text)
 {
     const size_t bytes = H5Tget_size(type);
     memset(values, 0, VALUE_BYTES);
@@ -172,7 +172,7 @@ static void make_values(script *s, hid_t type, uint8_t *values, size_t count, ch
             text[i] = (char)next(s);
         text[length] = '\0';
         for (size_t i = 0; i < count; i++)
-            memcpy(values + i * bytes, &text, sizeof(char *));
+            memcpy(values + i * bytes, &text, sizeof text);
     } else if (H5Tget_class(type) != H5T_VLEN && H5Tget_class(type) != H5T_REFERENCE) {
         for (size_t i = 0; i < count * bytes && i < 64; i++)
             values[i] = (uint8_t)next(s);
