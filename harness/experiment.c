@@ -231,6 +231,30 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%.*s", (int)size - 1, from);
 }
 
+/* A file of settings by its name and the beginning of its SHA-256: the name alone would
+ * make one cell of runs with other contents. A file that is not there fails later. */
+static void put_settings_file(bn_text *t, const char *path)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    if (bn_file_sha256(path, digest, NULL) != BN_OK)
+        digest[0] = '\0';
+    bn_text_printf(t, " config=%s", path);
+    if (digest[0])
+        bn_text_printf(t, "#%.8s", digest);
+}
+
+/* TEXT, or as much as fits and a digest of it all: what differs anywhere stays apart. */
+static void copy_settings(char *to, size_t size, const char *text)
+{
+    char digest[BN_SHA256_TEXT];
+    if (strlen(text) < size) {
+        copy_text(to, size, text);
+        return;
+    }
+    bn_sha256(text, strlen(text), digest);
+    snprintf(to, size, "%.*s...#%.8s", (int)(size - sizeof "...#12345678"), text, digest);
+}
+
 /* What the runtime was told beside its name: part of what an experiment is. */
 static void settings_text(const hn_options *o, const char *runtime, char *text, size_t size)
 {
@@ -239,14 +263,18 @@ static void settings_text(const hn_options *o, const char *runtime, char *text, 
     bn_text t = {0};
     bn_text_puts(&t, "");
     if (file && *file)
-        bn_text_printf(&t, " config=%s", file);
+        put_settings_file(&t, file);
     if (environment && *environment)
         bn_text_printf(&t, " %s", environment);
-    for (const char *const *option = o->runtime_option; *option; option++)
-        bn_text_printf(&t, " %s", *option);
+    for (const char *const *option = o->runtime_option; *option; option++) {
+        if (hn_simulated_name(runtime) && strncmp(*option, "config=", 7) == 0)
+            put_settings_file(&t, *option + 7);
+        else
+            bn_text_printf(&t, " %s", *option);
+    }
     for (const char *const *flag = o->xla_flag; *flag; flag++)
         bn_text_printf(&t, " %s", *flag);
-    copy_text(text, size, t.length ? t.data + 1 : "");
+    copy_settings(text, size, t.length ? t.data + 1 : "");
     bn_text_free(&t);
 }
 

@@ -225,13 +225,28 @@ report "settings of all sources are in the record, of simulated devices only" "$
     fault_of 0
     holds "
 records = json.load(open(folder + '/first')) + records
-want = 'config=$config $base'
+want = 'config=$config#$(sha256sum <"$config" | cut -c 1-8) $base'
 got = [r['experiment']['settings'] for r in records]
 assert got == [want, want, '', want + ' launch_us=4'], got
 assert [r['simulated'] for r in records] == [True, True, False, True]
 got = [r['values'] for r in records]
 assert got == ['none', 'none', 'computed', 'none'], got
 assert all('loss' not in r or r['loss'] is None for r in records[:2])"
+)"
+
+# A path under /tmp can be long, and so can what is set: nothing of it may get lost.
+long=stated=$(printf 'module_number_%d:5;' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+PJRT_SIM=$base run "${cheap[@]}" --store "$store.long" --mode lazy --runtime sim \
+    --runtime-option "${long}a:1" --format json
+cp "$folder/out" "$folder/first"
+PJRT_SIM=$base run "${cheap[@]}" --store "$store.long" --mode lazy --runtime sim \
+    --runtime-option "${long}b:1" --format json
+report "settings that are too long to be written keep experiments apart" "$(
+    fault_of 0
+    holds '
+a, b = [r["experiment"]["settings"] for r in json.load(open(folder + "/first")) + records]
+assert len(a) == len(b) == 255 and a != b, (a, b)
+assert a[:-8] == b[:-8] and a[:-8].endswith("...#"), a'
 )"
 
 PJRT_SIM=$base,faults=compile:20:fail run "${cheap[@]}" --store "$store.said" --mode $modes \

@@ -364,7 +364,7 @@ static void values_that_cannot_be_computed_are_errors(void **state)
     (void)state;
     bn_status st = {0};
     float back[4];
-    rt_client *client = sim_client("evaluate_limit=2000");
+    rt_client *client = sim_client("evaluate_limit=20000");
     rt_executable *endless = sim_compile(client, endless_text),
                   *twice = sim_compile(client, double_text);
     rt_buffer *a = sim_floats(client, 4, 1), *first = NULL, *second = NULL;
@@ -382,6 +382,10 @@ static void values_that_cannot_be_computed_are_errors(void **state)
     rt_event_release(client, done[0]);
     assert_fails(rt_buffer_to_host(client, first, back, sizeof back, &st), BN_TIMEOUT, "", &st);
     assert_fails(rt_execute(twice, &first, 1, NULL, 0, &second, NULL, &st), BN_TIMEOUT, "", &st);
+    rt_buffer_release(client, first);
+    /* Asked for while the loop still runs. */
+    first = result_of(client, endless, a);
+    assert_fails(rt_buffer_to_host(client, first, back, sizeof back, &st), BN_TIMEOUT, "", &st);
     rt_buffer_release(client, first);
     rt_buffer_release(client, a);
     rt_executable_destroy(endless);
