@@ -139,7 +139,7 @@ void hn_replay_print_resnet50(const replay *r)
         print_why(r);
 }
 
-/* ---- ten models ----------------------------------------------------------------------------- */
+/* ---- ten models ---------------------------------------------------------------------------- */
 
 /* Speedup of column C: by runtime and tracing alone, or with the host gaps that the
  * published ResNet50 case showed, one of a lazy step, others of each captured graph. */

@@ -93,7 +93,7 @@ static size_t make_grid(bool quick, cell cells[MOST_CELLS])
     return count;
 }
 
-/* ---- running a cell ----------------------------------------------------------------------- */
+/* ---- running a cell ------------------------------------------------------------------------ */
 
 typedef struct bench_place {
     char folder[64]; /* of programs, records and reports, removed afterwards */
@@ -180,7 +180,7 @@ static bn_code run_cell(const hn_options *o, const cell *c, const bench_place *p
     return code;
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- judging ------------------------------------------------------------------------------- */
 
 /* The share is of SCALE. */
 static double tolerance_of(double scale)

@@ -139,8 +139,7 @@ static bool dtype_of(PJRT_Buffer_Type type, sim_dtype *dtype)
     return false;
 }
 
-/* ---- from the host
- * -------------------------------------------------------------------------------- */
+/* ---- from the host ------------------------------------------------------------------------- */
 
 static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, sim_type *type)
 {
@@ -223,8 +222,7 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
     return sim_error_new(&st);
 }
 
-/* ---- to the host
- * ------------------------------------------------------------------------------------- */
+/* ---- to the host --------------------------------------------------------------------------- */
 
 static PJRT_Error *deleted(void)
 {
@@ -294,8 +292,7 @@ SIM_ENTRY(Buffer_ToHostBuffer)
     return args->event ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a transfer");
 }
 
-/* ---- what a buffer tells, and its end
- * -------------------------------------------------------------------- */
+/* ---- what a buffer tells, and its end ------------------------------------------------------ */
 
 SIM_ENTRY(Buffer_Destroy)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------- */
 
 static sim_code set_option(sim_config *config, const PJRT_NamedValue *option, sim_status *st)
 {
@@ -36,12 +36,15 @@ static sim_code set_option(sim_config *config, const PJRT_NamedValue *option, si
 }
 
 /* A preset comes first, wherever it stands: others change single figures of it. */
-static sim_code set_options(sim_config *config, const PJRT_Client_Create_Args *args, sim_status *st)
+sim_code sim_options_read(sim_config *config, const char *preset_name,
+                          const PJRT_NamedValue *options, size_t count, sim_status *st)
 {
     sim_code code = sim_config_begin(config, st);
+    if (code == SIM_OK && preset_name)
+        code = sim_config_set(config, "preset", preset_name, st);
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < args->num_options && code == SIM_OK; i++) {
-            const PJRT_NamedValue *option = &args->create_options[i];
+        for (size_t i = 0; i < count && code == SIM_OK; i++) {
+            const PJRT_NamedValue *option = &options[i];
             bool preset = option->name_size == 6 && memcmp(option->name, "preset", 6) == 0;
             if (preset == (pass == 0))
                 code = set_option(config, option, st);
@@ -88,8 +91,7 @@ static void write_report(PJRT_Client *client)
     fclose(out);
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------ */
+/* ---- life ---------------------------------------------------------------------------------- */
 
 static void client_free(PJRT_Client *client)
 {
@@ -102,17 +104,22 @@ static void client_free(PJRT_Client *client)
         write_report(client);
     free(client->await_late.ns);
     free(client->execute_late.ns);
+    sim_topology_free(client->topology);
     pthread_cond_destroy(&client->settled);
     pthread_mutex_destroy(&client->lock);
     free(client);
+}
+
+void sim_version_text(const sim_config *config, char *text, size_t size)
+{
+    snprintf(text, size, "simulated, preset %s; times are modelled", config->preset);
 }
 
 static bool client_fill(PJRT_Client *client)
 {
     const sim_config *c = &client->config;
     bool good = true;
-    snprintf(client->platform_version, sizeof client->platform_version,
-             "simulated, preset %s; times are modelled", c->preset);
+    sim_version_text(c, client->platform_version, sizeof client->platform_version);
     if (c->report[0]) {
         client->await_late.ns = calloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
         client->execute_late.ns = calloc(SIM_LATENESS_KEPT, sizeof(uint32_t));
@@ -133,7 +140,8 @@ SIM_ENTRY(Client_Create)
     PJRT_Client *client = calloc(1, sizeof *client);
     if (!client)
         return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a client");
-    if (set_options(&client->config, args, &st) != SIM_OK) {
+    if (sim_options_read(&client->config, NULL, args->create_options, args->num_options, &st) !=
+        SIM_OK) {
         free(client);
         return sim_error_new(&st);
     }
@@ -173,8 +181,7 @@ const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at)
     return fault;
 }
 
-/* ---- what a client tells
- * ----------------------------------------------------------------------------- */
+/* ---- what a client tells ------------------------------------------------------------------- */
 
 SIM_ENTRY(Client_PlatformName)
 {
@@ -243,8 +250,7 @@ SIM_ENTRY(Client_DefaultDeviceAssignment)
     return NULL;
 }
 
-/* ---- what devices tell
- * --------------------------------------------------------------------------------- */
+/* ---- what devices tell --------------------------------------------------------------------- */
 
 SIM_ENTRY(DeviceDescription_Id)
 {
@@ -328,6 +334,11 @@ SIM_ENTRY(Device_MemoryStats)
     args->bytes_limit = device->client->config.memory_bytes;
     args->bytes_limit_is_set = true;
     pthread_mutex_unlock(&device->client->lock);
+    /* Nobody else clears what is not told. */
+    args->num_allocs_is_set = args->largest_alloc_size_is_set = false;
+    args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
+    args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
+    args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
     return NULL;
 }
 

@@ -69,7 +69,7 @@ static double bytes_of(const sim_weighing *w, int value)
     return (double)sim_type_bytes(sim_weigh_type(w, value));
 }
 
-/* ---- reads -------------------------------------------------------------------------------- */
+/* ---- reads --------------------------------------------------------------------------------- */
 
 /* Bytes that OP reads of its operand INDEX, whose value in memory is ROOT. */
 static double read_bytes(const sim_weighing *w, const sim_op *op, int index, int root)
@@ -233,7 +233,7 @@ static void fuse_anchor(sim_weighing *w, const sim_op *op, int block, double tim
     sim_weigh_op(w, op, &w->groups[group].cost, &transcendentals);
 }
 
-/* ---- free ops ------------------------------------------------------------------------------- */
+/* ---- free ops ------------------------------------------------------------------------------ */
 
 static void pass_free(sim_weighing *w, const sim_op *op)
 {

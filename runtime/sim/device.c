@@ -37,7 +37,7 @@ double sim_model_us(const sim_config *config, const sim_cost *cost)
     return total;
 }
 
-/* ---- schedule -------------------------------------------------------------------------------- */
+/* ---- schedule ------------------------------------------------------------------------------ */
 
 /* How long the work of DURATION_NS that begins at START_NS takes when the device pauses
  * at the beginning of each period. */
@@ -207,8 +207,7 @@ static void perform(sim_work *work)
     sim_work_free(work);
 }
 
-/* ---- the thread
- * ---------------------------------------------------------------------------------- */
+/* ---- the thread ---------------------------------------------------------------------------- */
 
 void sim_device_submit(PJRT_Device *device, sim_work *work)
 {
@@ -292,8 +291,20 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- life
- * ------------------------------------------------------------------------------------------ */
+/* ---- life ---------------------------------------------------------------------------------- */
+
+void sim_description_fill(PJRT_DeviceDescription *d, const sim_config *config, int id)
+{
+    d->id = id;
+    snprintf(d->kind, sizeof d->kind, "%s", config->kind);
+    snprintf(d->text, sizeof d->text, "%s %d", d->kind, id);
+    /* JAX knows no truth values here. */
+    d->attributes[0] = (PJRT_NamedValue){SIM_NAMED("simulated", kInt64, 1), .int64_value = 1};
+    d->attributes[1] = (PJRT_NamedValue){SIM_NAMED("preset", kString, strlen(config->preset)),
+                                         .string_value = config->preset};
+    d->attributes[2] = (PJRT_NamedValue){SIM_NAMED("memory_bytes", kInt64, 1),
+                                         .int64_value = config->memory_bytes};
+}
 
 bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id)
 {
@@ -309,17 +320,8 @@ bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id)
     device->random.state = (uint64_t)client->config.seed * 1000003u + (uint64_t)id;
     device->host_random.state = ~device->random.state;
     device->next_address = 0x100000000u;
-    PJRT_DeviceDescription *d = &device->description;
-    d->id = id;
-    snprintf(d->kind, sizeof d->kind, "%s", client->config.kind);
-    snprintf(d->text, sizeof d->text, "%s %d", d->kind, id);
+    sim_description_fill(&device->description, &client->config, id);
     snprintf(device->memory.text, sizeof device->memory.text, "memory of device %d", id);
-    d->attributes[0] = (PJRT_NamedValue){SIM_NAMED("simulated", kBool, 1), .bool_value = true};
-    d->attributes[1] =
-        (PJRT_NamedValue){SIM_NAMED("preset", kString, strlen(client->config.preset)),
-                          .string_value = client->config.preset};
-    d->attributes[2] = (PJRT_NamedValue){SIM_NAMED("memory_bytes", kInt64, 1),
-                                         .int64_value = client->config.memory_bytes};
     device->started = pthread_create(&device->thread, NULL, run, device) == 0;
     return device->started;
 }

@@ -79,7 +79,7 @@ static float to_odd(double value)
     return float_of(bits | 1);
 }
 
-/* ---- all types ------------------------------------------------------------------------------ */
+/* ---- all types ----------------------------------------------------------------------------- */
 
 /* Elements in the widest type of their class. */
 typedef union wide_chunk {
@@ -289,8 +289,7 @@ sim_code sim_rule_bitcast_convert(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- fewer bits
- * ----------------------------------------------------------------------------------- */
+/* ---- fewer bits ---------------------------------------------------------------------------- */
 
 /* The parts of a float, in bits. */
 typedef struct float_format {

@@ -64,7 +64,7 @@ static sim_class class_of(const sim_program *p, const sim_op *op, int i)
     return sim_dtype_class(sim_operand_type(p, op, i)->dtype);
 }
 
-/* ---- one type -------------------------------------------------------------------------------- */
+/* ---- one type ------------------------------------------------------------------------------ */
 
 static bool is_modulus(const sim_program *p, const sim_op *op)
 {
@@ -115,7 +115,7 @@ sim_code sim_rule_elementwise(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- to and from boolean --------------------------------------------------------------------- */
+/* ---- to and from boolean ------------------------------------------------------------------- */
 
 sim_code sim_can_compare(const sim_program *p, const sim_op *op, sim_status *st)
 {

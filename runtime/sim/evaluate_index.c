@@ -233,8 +233,7 @@ static int64_t part_offset(const placement *l, const int64_t *number)
     return offset;
 }
 
-/* ---- gather
- * ------------------------------------------------------------------------------------------ */
+/* ---- gather -------------------------------------------------------------------------------- */
 
 static sim_code gather_read(const sim_program *p, const sim_op *op, placement *l, sim_status *st)
 {
@@ -291,8 +290,7 @@ sim_code sim_rule_gather(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- scatter
- * -------------------------------------------------------------------------------------------- */
+/* ---- scatter ------------------------------------------------------------------------------- */
 
 /* Operands: N inputs, the indices, N updates. */
 static int scattered(const sim_op *op)

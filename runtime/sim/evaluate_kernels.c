@@ -188,8 +188,7 @@ COMPLEXES(UNARY, logistic, 1 / (1 + exp(-x)))
 COMPLEXES(UNARY, sqrt, sqrt(x))
 COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 
-/* ---- the table
- * ------------------------------------------------------------------------------------ */
+/* ---- the table ----------------------------------------------------------------------------- */
 
 #define ON_INTEGERS(name)                                                                          \
     [SIM_S8] = name##_s8, [SIM_S16] = name##_s16, [SIM_S32] = name##_s32, [SIM_S64] = name##_s64,  \
@@ -248,8 +247,7 @@ sim_kernel *sim_kernel_find(sim_opcode opcode, sim_dtype dtype)
     return kernels[opcode][dtype];
 }
 
-/* ---- comparisons
- * --------------------------------------------------------------------------------------- */
+/* ---- comparisons --------------------------------------------------------------------------- */
 
 /* Numbers in the total order of IEEE 754: -NaN, -inf, ..., -0, 0, ..., inf, NaN. */
 static int32_t total_f32(float x)

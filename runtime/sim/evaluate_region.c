@@ -128,8 +128,7 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
     return code;
 }
 
-/* ---- checking
- * -------------------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------ */
 
 static bool is_element(const sim_program *p, int value, sim_dtype dtype)
 {

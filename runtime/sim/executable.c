@@ -11,7 +11,7 @@
 static const char stored_head[] = "simulated executable 2, device %02d\n";
 #define STORED_HEAD_BYTES 34
 
-/* ---- compile options ------------------------------------------------------------------------- */
+/* ---- compile options ----------------------------------------------------------------------- */
 
 /* Protocol buffers' varint; false at the end of the bytes. */
 static bool take_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
@@ -216,8 +216,8 @@ static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, si
     return SIM_OK;
 }
 
-static sim_code executable_new(const sim_config *config, const char *text, size_t bytes,
-                               PJRT_Executable **executable, sim_status *st)
+sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
+                            PJRT_Executable **executable, sim_status *st)
 {
     PJRT_Executable *x = calloc(1, sizeof *x);
     if (x) {
@@ -244,7 +244,7 @@ static sim_code load(PJRT_Device *device, const char *text, size_t bytes,
                      PJRT_LoadedExecutable **loaded, sim_status *st)
 {
     PJRT_Executable *x = NULL;
-    sim_code code = executable_new(&device->client->config, text, bytes, &x, st);
+    sim_code code = sim_executable_new(&device->client->config, text, bytes, &x, st);
     if (code != SIM_OK)
         return code;
     *loaded = calloc(1, sizeof **loaded);
@@ -257,7 +257,7 @@ static sim_code load(PJRT_Device *device, const char *text, size_t bytes,
     return SIM_OK;
 }
 
-static PJRT_Error *check_format(const PJRT_Program *program)
+PJRT_Error *sim_check_format(const PJRT_Program *program)
 {
     if (program->format_size != 4 || memcmp(program->format, "mlir", 4) != 0)
         return sim_error(SIM_UNIMPLEMENTED, "programs are wanted as mlir");
@@ -274,7 +274,7 @@ SIM_ENTRY(Client_Compile)
     uint64_t begin_ns = sim_now_ns();
     PJRT_Device *device = NULL;
     sim_status st = {.code = SIM_OK};
-    PJRT_Error *error = check_format(args->program);
+    PJRT_Error *error = sim_check_format(args->program);
     if (error)
         return error;
     const sim_fault *fault = sim_fault_meet(client, SIM_AT_COMPILE);
@@ -312,8 +312,7 @@ SIM_ENTRY(Executable_DeserializeAndLoad)
     return sim_error_new(&st);
 }
 
-/* ---- storing
- * --------------------------------------------------------------------------------------- */
+/* ---- storing ------------------------------------------------------------------------------- */
 
 static void free_stored(PJRT_SerializedExecutable *stored)
 {
@@ -336,8 +335,7 @@ SIM_ENTRY(Executable_Serialize)
     return NULL;
 }
 
-/* ---- what an executable tells
- * ------------------------------------------------------------------------ */
+/* ---- what an executable tells -------------------------------------------------------------- */
 
 SIM_ENTRY(Executable_Destroy)
 {
@@ -439,8 +437,7 @@ SIM_ENTRY(Executable_GetCompiledMemoryStats)
     return NULL;
 }
 
-/* ---- loaded executables
- * --------------------------------------------------------------------------------- */
+/* ---- loaded executables -------------------------------------------------------------------- */
 
 SIM_ENTRY(LoadedExecutable_Destroy)
 {

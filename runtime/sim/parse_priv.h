@@ -167,7 +167,7 @@ int sim_names_value(sim_reader *r);
 /* Forgets names until MARK remain. */
 void sim_names_forget(sim_reader *r, size_t mark);
 
-/* ---- types and constants ------------------------------------------------------------------ */
+/* ---- types and constants ------------------------------------------------------------------- */
 
 bool sim_read_type(sim_reader *r, sim_type *type);
 /* Whether they are the same. */
@@ -184,7 +184,7 @@ void sim_store_float(sim_dtype dtype, double v, void *out);
  * are equal in the text. */
 bool sim_read_elements(sim_reader *r, const void **data, size_t *bytes);
 
-/* ---- attributes ------------------------------------------------------------------------------ */
+/* ---- attributes ---------------------------------------------------------------------------- */
 
 /* "{name = value, ...}" onto r->raws; the current token is "{". */
 void sim_read_dictionary(sim_reader *r);

@@ -177,8 +177,7 @@ static bytes write_space(void)
     return space;
 }
 
-/* ---- the extension
- * --------------------------------------------------------------------------------- */
+/* ---- the extension ------------------------------------------------------------------------- */
 
 /* An opaque object of profiler_c_api.h: the bytes to collect. */
 typedef struct profiler {

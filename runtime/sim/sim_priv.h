@@ -25,7 +25,8 @@
 #include "pjrt_c_api.h"
 #pragma GCC diagnostic pop
 
-#define SIM_NEVER UINT64_MAX
+#define SIM_NEVER       UINT64_MAX
+#define SIM_MAX_DEVICES 64
 
 /* ---- errors (error.c) ------------------------------------------------------------------ */
 
@@ -61,7 +62,7 @@ typedef struct sim_lateness {
 #define SIM_LATENESS_KEPT 65536
 void sim_lateness_add(sim_lateness *lateness, uint64_t late_ns);
 
-/* ---- events (event.c) --------------------------------------------------------------------- */
+/* ---- events (event.c) ---------------------------------------------------------------------- */
 
 typedef struct sim_callback {
     PJRT_Event_OnReadyCallback call;
@@ -92,7 +93,7 @@ PJRT_Event *sim_event_new(sim_done *done); /* takes a reference of its own */
 /* Waits as an event's Await does. */
 void sim_done_await(sim_done *done);
 
-/* ---- memory and buffers (buffer.c) ----------------------------------------------------------- */
+/* ---- memory and buffers (buffer.c) --------------------------------------------------------- */
 
 /* What one transfer or execution leaves in a device's memory. DATA is written once, by
  * the device's thread or before anyone else sees it; NULL: zeros. A result that takes
@@ -167,11 +168,15 @@ struct PJRT_LoadedExecutable {
     bool deleted;
 };
 
+/* Reads and weighs the program TEXT for a device of CONFIG. */
+sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
+                            PJRT_Executable **executable, sim_status *st);
+/* An error for a program that is not StableHLO text. */
+PJRT_Error *sim_check_format(const PJRT_Program *program);
 void sim_executable_release(PJRT_Executable *executable);
 PJRT_Executable *sim_executable_retain(PJRT_Executable *executable);
 
-/* ---- devices (device.c)
- * -------------------------------------------------------------------------- */
+/* ---- devices (device.c) -------------------------------------------------------------------- */
 
 /* What the device's thread has to do, in order. */
 typedef struct sim_work {
@@ -222,8 +227,9 @@ struct PJRT_Client {
     sim_config config;
     pthread_mutex_t lock;
     pthread_cond_t settled;
-    PJRT_Device *devices[64];
-    PJRT_Memory *memories[64];
+    PJRT_Device *devices[SIM_MAX_DEVICES];
+    PJRT_Memory *memories[SIM_MAX_DEVICES];
+    PJRT_TopologyDescription *topology; /* made when asked for */
     char platform_version[128];
     atomic_uint_fast64_t calls[SIM_AT_COUNT]; /* of each place where faults happen */
     uint64_t executions; /* calls that came as far as to look at their arguments */
@@ -231,6 +237,7 @@ struct PJRT_Client {
     sim_lateness await_late, execute_late;
 };
 
+void sim_description_fill(PJRT_DeviceDescription *description, const sim_config *config, int id);
 bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id);
 void sim_device_stop(PJRT_Device *device);
 /* Queues WORK, which the device then owns. Under the lock. */
@@ -251,21 +258,26 @@ sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t lau
 uint64_t sim_transfer_schedule(PJRT_Client *client, uint64_t *free_ns, uint64_t from_ns,
                                int64_t bytes, double gbps);
 
-/* ---- faults
- * ---------------------------------------------------------------------------------------- */
+/* ---- clients and topologies (client.c, topology.c) ------------------------------------- */
+
+/* CONFIG from its sources and OPTIONS; PRESET_NAME (may be NULL) goes before OPTIONS. */
+sim_code sim_options_read(sim_config *config, const char *preset_name,
+                          const PJRT_NamedValue *options, size_t count, sim_status *st);
+void sim_version_text(const sim_config *config, char *text, size_t size);
+void sim_topology_free(PJRT_TopologyDescription *topology); /* NULL allowed */
+
+/* ---- faults -------------------------------------------------------------------------------- */
 
 /* The fault that this call at AT meets; a hang or an abort happens here. */
 const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at);
 
-/* ---- profiler (profiler.c)
- * --------------------------------------------------------------------------- */
+/* ---- profiler (profiler.c) ----------------------------------------------------------------- */
 
 extern PJRT_Extension_Base *sim_profiler_extension;
 /* Notes an execution while a profile is taken. Thread-safe. */
 void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span);
 
-/* ---- the plugin's entries
- * ------------------------------------------------------------------------------ */
+/* ---- the plugin's entries ------------------------------------------------------------------ */
 
 /* ENTRY(sim_Buffer_Destroy, PJRT_Buffer_Destroy) defines the function for the table. */
 #define SIM_ENTRY(name) PJRT_Error *sim_##name(PJRT_##name##_Args *args)
@@ -289,6 +301,15 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     X(Client_LookupDevice)                                                                         \
     X(Client_LookupAddressableDevice)                                                              \
     X(Client_AddressableMemories)                                                                  \
+    X(Client_TopologyDescription)                                                                  \
+    X(TopologyDescription_Create)                                                                  \
+    X(TopologyDescription_Destroy)                                                                 \
+    X(TopologyDescription_PlatformName)                                                            \
+    X(TopologyDescription_PlatformVersion)                                                         \
+    X(TopologyDescription_GetDeviceDescriptions)                                                   \
+    X(TopologyDescription_Attributes)                                                              \
+    X(TopologyDescription_Serialize)                                                               \
+    X(Compile)                                                                                     \
     X(Client_Compile)                                                                              \
     X(Client_DefaultDeviceAssignment)                                                              \
     X(Client_BufferFromHostBuffer)                                                                 \
