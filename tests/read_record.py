@@ -29,7 +29,7 @@ def check_record(path):
     with open(path, "rb") as raw:
         check("first line names the format", raw.readline() == b"bench-record 1\n")
     with h5py.File(path, "r") as record:
-        check("schema", record.attrs["schema"] == 2)
+        check("schema", record.attrs["schema"] == 3)
         check("status is text", record.attrs["status"] == "ok")
         check("truth values are booleans", record.attrs["simulated"].dtype == bool
               and not record.attrs["simulated"])
