@@ -248,6 +248,56 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
                                  : "0000000000000000000000000000000000000000");
 }
 
+const char *res_export_machine(const res_record *record)
+{
+    const json_t *host = json_object_get(record->provenance, "host");
+    const char *name = json_string_value(json_object_get(host, "hostname"));
+    return name && name[0] != '\0' ? name : "unknown";
+}
+
+static int key_order(const void *a, const void *b)
+{
+    const res_export_key *left = a, *right = b;
+    int order = strcmp(left->machine, right->machine);
+    if (order == 0)
+        order = strcmp(left->commit, right->commit);
+    if (order == 0)
+        order = strcmp(left->name, right->name);
+    return order != 0 ? order : strcmp(left->record->id, right->record->id);
+}
+
+void res_export_keys_free(res_export_key *keys, size_t count)
+{
+    for (size_t i = 0; keys && i < count; i++)
+        free(keys[i].name);
+    free(keys);
+}
+
+res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export)
+{
+    res_export_key *keys = calloc(all->count + 1, sizeof *keys);
+    bool failed = !keys;
+    for (size_t i = 0; keys && i < all->count; i++) {
+        const res_record *record = all->records[i];
+        bn_text name = {0};
+        bn_text_puts(&name, "");
+        if (!by_build)
+            res_export_name(record, '=', &name);
+        keys[i] = (res_export_key){.record = record,
+                                   .machine = by_build ? "" : res_export_machine(record),
+                                   .name = name.data};
+        res_export_commit(record, keys[i].commit);
+        failed = failed || name.failed || !name.data;
+    }
+    export->failed = export->failed || failed;
+    if (failed || all->count == 0) {
+        res_export_keys_free(keys, all->count);
+        return NULL;
+    }
+    qsort(keys, all->count, sizeof *keys, key_order);
+    return keys;
+}
+
 double res_export_time(const res_record *record)
 {
     struct tm utc = {0};

@@ -17,29 +17,11 @@
 
 #define ENVIRONMENT "bench"
 
-static const char *machine_of(const res_record *record)
+/* NAME with dots in place of slashes, which part the levels of asv's list. */
+static void put_dots(char *name)
 {
-    const json_t *host = json_object_get(record->provenance, "host");
-    const char *name = json_string_value(json_object_get(host, "hostname"));
-    return name && name[0] != '\0' ? name : "unknown";
-}
-
-/* Dots part the levels of asv's list. */
-static char *benchmark_name(const res_record *record)
-{
-    bn_text name = {0};
-    res_export_name(record, '=', &name);
-    for (char *c = name.data; c && *c != '\0'; c++)
+    for (char *c = name; *c != '\0'; c++)
         *c = *c == '.' ? '_' : *c == '/' ? '.' : *c;
-    return name.failed ? NULL : name.data;
-}
-
-static bool same_result(const res_record *a, const res_record *b)
-{
-    char left[RES_COMMIT_TEXT], right[RES_COMMIT_TEXT];
-    res_export_commit(a, left);
-    res_export_commit(b, right);
-    return strcmp(machine_of(a), machine_of(b)) == 0 && strcmp(left, right) == 0;
 }
 
 static json_t *text_or(const json_t *value, const char *otherwise)
@@ -56,7 +38,7 @@ static json_t *text_or(const json_t *value, const char *otherwise)
 static json_t *machine_json(const res_record *record)
 {
     const json_t *host = json_object_get(record->provenance, "host");
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", machine_of(record), "os",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", res_export_machine(record), "os",
                      text_or(json_object_get(host, "kernel"), ""), "arch",
                      text_or(json_object_get(host, "machine"), ""), "cpu",
                      text_or(json_object_get(host, "cpu"), ""), "num_cpu",
@@ -113,79 +95,71 @@ static json_t *result_row(uint64_t *values, size_t count, double time_s)
     return row;
 }
 
-/* The result of NAME in the commit of RECORD: of all records that belong to it. NULL where
- * none has samples: asv's null is a benchmark that failed. */
-static json_t *result_json(const res_collection *all, const res_record *record, const char *name)
+/* The result of the COUNT records from KEYS: all of one experiment and build. Null where none
+ * has samples, which is asv's word for a benchmark that failed. */
+static json_t *result_json(const res_export_key *keys, size_t count)
 {
-    uint64_t *values = NULL;
-    size_t count = 0;
-    double time_s = res_export_time(record);
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *other = all->records[i];
-        char *its = benchmark_name(other);
-        bool mine =
-            its && strcmp(its, name) == 0 && same_result(other, record) && res_export_good(other);
-        free(its);
-        uint64_t *grown =
-            mine ? realloc(values, (count + other->step_count) * sizeof *values) : NULL;
-        if (!grown)
+    const double time_s = res_export_time(keys[0].record);
+    size_t samples = 0, used = 0;
+    for (size_t i = 0; i < count; i++)
+        samples += res_export_good(keys[i].record) ? keys[i].record->step_count : 0;
+    uint64_t *values = calloc(samples + 1, sizeof *values);
+    for (size_t i = 0; values && i < count; i++) {
+        const res_record *record = keys[i].record;
+        if (!res_export_good(record))
             continue;
-        values = grown;
-        memcpy(values + count, other->wall_ns, other->step_count * sizeof *values);
-        count += other->step_count;
+        memcpy(values + used, record->wall_ns, record->step_count * sizeof *values);
+        used += record->step_count;
     }
-    json_t *row = count > 0 ? result_row(values, count, time_s)
-                            : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
+    json_t *row = used > 0 ? result_row(values, used, time_s)
+                           : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
     free(values);
     return row;
 }
 
-static void put_commit(const res_collection *all, size_t first, res_export *export)
+/* The file of the COUNT records from KEYS, all of one machine and build. */
+static void put_commit(const res_export_key *keys, size_t count, res_export *export)
 {
     static const char columns[] =
         "[\"result\", \"params\", \"version\", \"started_at\", \"duration\", \"stats_ci_99_a\", "
         "\"stats_ci_99_b\", \"stats_q_25\", \"stats_q_75\", \"stats_number\", \"stats_repeat\", "
         "\"samples\", \"profile\"]";
-    const res_record *record = all->records[first];
-    char commit[RES_COMMIT_TEXT];
+    const res_record *record = keys[0].record;
     json_t *results = json_object(), *records = json_object();
-    for (size_t i = first; i < all->count; i++) {
-        char *name = same_result(all->records[i], record) ? benchmark_name(all->records[i]) : NULL;
-        if (!name)
-            continue;
-        json_object_set_new(records, all->records[i]->id, res_export_provenance(all->records[i]));
-        if (!json_object_get(results, name))
-            json_object_set_new(results, name, result_json(all, all->records[i], name));
-        free(name);
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
+            end++;
+        json_object_set_new(results, keys[first].name, result_json(keys + first, end - first));
+        for (size_t i = first; i < end; i++)
+            json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
     }
-    res_export_commit(record, commit);
     json_t *data = json_pack("{s:i, s:s, s:s, s:I, s:o, s:s, s:{}, s:{}, s:o, s:o, s:{}, s:o}",
-                             "version", 2, "commit_hash", commit, "env_name", ENVIRONMENT, "date",
-                             (json_int_t)(res_export_time(record) * 1000), "params",
+                             "version", 2, "commit_hash", keys[0].commit, "env_name", ENVIRONMENT,
+                             "date", (json_int_t)(res_export_time(record) * 1000), "params",
                              machine_json(record), "python", "", "requirements", "env_vars",
                              "result_columns", json_loads(columns, 0, NULL), "results", results,
                              "durations", "bench_records", records);
-    res_export_put_line(
-        res_export_add(export, "results/%s/%.8s-" ENVIRONMENT ".json", machine_of(record), commit),
-        data);
+    res_export_put_line(res_export_add(export, "results/%s/%.8s-" ENVIRONMENT ".json",
+                                       keys[0].machine, keys[0].commit),
+                        data);
 }
 
-static json_t *benchmarks_json(const res_collection *all)
+static json_t *benchmarks_json(const res_export_key *keys, size_t count)
 {
     json_t *list = json_object();
-    for (size_t i = 0; i < all->count; i++) {
-        char *name = benchmark_name(all->records[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (json_object_get(list, keys[i].name))
+            continue;
         bn_text label = {0};
-        res_export_label(all->records[i], &label);
-        if (name)
-            json_object_set_new(
-                list, name,
-                json_pack("{s:s, s:s, s:[], s:[], s:s, s:s, s:s, s:s, s:i, s:s}", "name", name,
-                          "code", "bench: wall time of a step", "params", "param_names", "type",
-                          "time", "unit", "seconds", "version", "1", "pretty_name", name, "timeout",
-                          0, "not_measured_on_hardware", label.data ? label.data : ""));
+        res_export_label(keys[i].record, &label);
+        json_object_set_new(list, keys[i].name,
+                            json_pack("{s:s, s:s, s:[], s:[], s:s, s:s, s:s, s:s, s:i, s:s}",
+                                      "name", keys[i].name, "code", "bench: wall time of a step",
+                                      "params", "param_names", "type", "time", "unit", "seconds",
+                                      "version", "1", "pretty_name", keys[i].name, "timeout", 0,
+                                      "not_measured_on_hardware", label.data ? label.data : ""));
         bn_text_free(&label);
-        free(name);
     }
     json_object_set_new(list, "version", json_integer(2));
     return list;
@@ -193,28 +167,30 @@ static json_t *benchmarks_json(const res_collection *all)
 
 void res_export_asv(const res_collection *all, res_export *export)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        size_t commit = 0, machine = 0;
-        while (commit < i && !same_result(all->records[commit], all->records[i]))
-            commit++;
-        while (machine < i &&
-               strcmp(machine_of(all->records[machine]), machine_of(all->records[i])) != 0)
-            machine++;
-        if (commit == i)
-            put_commit(all, i, export);
-        if (machine < i)
-            continue;
-        json_t *host = machine_json(all->records[i]);
-        json_object_set_new(host, "version", json_integer(1));
-        res_export_put(
-            res_export_add(export, "results/%s/machine.json", machine_of(all->records[i])), host);
-    }
-    if (all->count == 0)
+    res_export_key *keys = res_export_keys(all, false, export);
+    if (!keys)
         return;
-    res_export_put(res_export_add(export, "results/benchmarks.json"), benchmarks_json(all));
+    for (size_t i = 0; i < all->count; i++)
+        put_dots(keys[i].name);
+    for (size_t first = 0, end; first < all->count; first = end) {
+        end = first + 1;
+        while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
+               strcmp(keys[end].commit, keys[first].commit) == 0)
+            end++;
+        put_commit(keys + first, end - first, export);
+        if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
+            continue;
+        json_t *host = machine_json(keys[first].record);
+        json_object_set_new(host, "version", json_integer(1));
+        res_export_put(res_export_add(export, "results/%s/machine.json", keys[first].machine),
+                       host);
+    }
+    res_export_put(res_export_add(export, "results/benchmarks.json"),
+                   benchmarks_json(keys, all->count));
     /* asv looks up commits: the runtime's repository is for the user to name. */
     res_export_put(res_export_add(export, "asv.conf.json"),
                    json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "version", 1, "project", "bench",
                              "repo", ".", "results_dir", "results", "html_dir", "html",
                              "benchmark_dir", "benchmarks"));
+    res_export_keys_free(keys, all->count);
 }

@@ -47,6 +47,21 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT]);
 double res_export_time(const res_record *record);
 /* The same as "2026-11-21T06:16:05+00:00". */
 void res_export_date(const res_record *record, char date[32]);
+
+/* Records in groups that stand together: by machine, build and name, or by build alone; in a
+ * group in the store's order. */
+typedef struct res_export_key {
+    const res_record *record;
+    const char *machine; /* "" by build alone; the same for name */
+    char commit[RES_COMMIT_TEXT];
+    char *name; /* owned */
+} res_export_key;
+/* COUNT of ALL of them (malloc); NULL sets EXPORT's FAILED, or there are none. */
+res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export);
+void res_export_keys_free(res_export_key *keys, size_t count);
+/* The machine that RECORD is of, "unknown" where it does not say. */
+const char *res_export_machine(const res_record *record);
+
 /* Provenance, but for the topology's XML, which is as large as all the rest (new reference). */
 json_t *res_export_provenance(const res_record *record);
 /* {"id": provenance and status, ...}: of all records (new reference). */

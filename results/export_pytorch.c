@@ -46,12 +46,13 @@ static json_t *batch_json(const res_record *record)
     return record->experiment.batch > 0 ? json_integer(record->experiment.batch) : json_null();
 }
 
-static bool same_build(const res_record *a, const res_record *b)
+/* The end of the build that begins at FIRST of COUNT keys. */
+static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 {
-    char left[RES_COMMIT_TEXT], right[RES_COMMIT_TEXT];
-    res_export_commit(a, left);
-    res_export_commit(b, right);
-    return strcmp(left, right) == 0;
+    size_t end = first + 1;
+    while (end < count && strcmp(keys[end].commit, keys[first].commit) == 0)
+        end++;
+    return end;
 }
 
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
@@ -103,45 +104,47 @@ static json_t *xla_metrics_json(const res_record *record)
     return json_pack("{s:o, s:o}", "total_time", total, "per_iter_time", per);
 }
 
-/* What is compared there has one time, that of the run: here the time of the build's newest
- * record. */
-static double run_time(const res_collection *all, const res_record *record)
+/* The line of RECORD. What is compared there has one time, that of the run: TIME_S. */
+static void put_xla_line(const res_record *record, double time_s, bn_text *out)
 {
-    double time_s = 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (same_build(all->records[i], record) && res_export_time(all->records[i]) > time_s)
-            time_s = res_export_time(all->records[i]);
-    return time_s;
+    bn_text model = {0};
+    put_model(record, &model);
+    json_t *line = json_object();
+    json_object_set_new(line, "model",
+                        json_pack("{s:s, s:s}", "suite_name",
+                                  record->simulated ? "bench (simulated)" : "bench", "model_name",
+                                  model.data ? model.data : ""));
+    json_object_set_new(line, "experiment", xla_experiment_json(record));
+    json_object_set_new(line, "repeat",
+                        json_integer((json_int_t)(record->warmup_count + record->step_count)));
+    json_object_set_new(line, "iterations_per_run", json_integer(1));
+    json_object_set_new(line, "metrics", xla_metrics_json(record));
+    json_object_set_new(line, "outputs_file", json_null());
+    json_object_set_new(line, "timestamp", json_real(time_s));
+    json_object_set_new(line, "bench",
+                        json_pack("{s:s, s:I, s:b, s:o, s:o}", "id", record->id, "warmup_steps",
+                                  (json_int_t)record->warmup_count, "simulated",
+                                  (int)record->simulated, "experiment",
+                                  res_experiment_to_json(&record->experiment), "provenance",
+                                  res_export_provenance(record)));
+    res_export_put_line(out, line);
+    bn_text_free(&model);
 }
 
 void res_export_pytorch_xla(const res_collection *all, res_export *export)
 {
+    res_export_key *keys = res_export_keys(all, true, export);
+    if (!keys)
+        return;
     bn_text *out = res_export_add(export, "%s", "");
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *record = all->records[i];
-        bn_text model = {0};
-        put_model(record, &model);
-        json_t *line = json_object();
-        json_object_set_new(line, "model",
-                            json_pack("{s:s, s:s}", "suite_name",
-                                      record->simulated ? "bench (simulated)" : "bench",
-                                      "model_name", model.data ? model.data : ""));
-        json_object_set_new(line, "experiment", xla_experiment_json(record));
-        json_object_set_new(line, "repeat",
-                            json_integer((json_int_t)(record->warmup_count + record->step_count)));
-        json_object_set_new(line, "iterations_per_run", json_integer(1));
-        json_object_set_new(line, "metrics", xla_metrics_json(record));
-        json_object_set_new(line, "outputs_file", json_null());
-        json_object_set_new(line, "timestamp", json_real(run_time(all, record)));
-        json_object_set_new(line, "bench",
-                            json_pack("{s:s, s:I, s:b, s:o, s:o}", "id", record->id, "warmup_steps",
-                                      (json_int_t)record->warmup_count, "simulated",
-                                      (int)record->simulated, "experiment",
-                                      res_experiment_to_json(&record->experiment), "provenance",
-                                      res_export_provenance(record)));
-        res_export_put_line(out, line);
-        bn_text_free(&model);
+    for (size_t first = 0, end; first < all->count; first = end) {
+        end = build_end(keys, first, all->count);
+        /* In a build they stand by their ids: the last is the newest. */
+        const double time_s = res_export_time(keys[end - 1].record);
+        for (size_t i = first; i < end; i++)
+            put_xla_line(keys[i].record, time_s, out);
     }
+    res_export_keys_free(keys, all->count);
 }
 
 /* ---- pytorch/benchmark --------------------------------------------------------------------- */
@@ -169,33 +172,30 @@ static void set_latency(const res_record *record, json_t *metrics)
     bn_text_free(&key);
 }
 
-/* A file a build, since a file has one environment; the newest record of an experiment
- * stands in it. */
-static void put_metrics(const res_collection *all, size_t first, res_export *export)
+/* A file of the COUNT records from KEYS, one build, since a file has one environment; the
+ * newest record of an experiment stands in it. */
+static void put_metrics(const res_export_key *keys, size_t count, res_export *export)
 {
-    const res_record *record = all->records[first], *last = record;
+    const res_record *last = keys[count - 1].record;
     json_t *metrics = json_object();
-    char commit[RES_COMMIT_TEXT], date[32], stamp[15] = "";
+    char date[32], stamp[15] = "";
     bool simulated = false;
-    for (size_t i = first; i < all->count; i++) {
-        if (!same_build(all->records[i], record))
-            continue;
-        last = all->records[i];
-        simulated = simulated || last->simulated;
-        set_latency(last, metrics);
+    for (size_t i = 0; i < count; i++) {
+        simulated = simulated || keys[i].record->simulated;
+        set_latency(keys[i].record, metrics);
     }
-    res_export_commit(last, commit);
     res_export_date(last, date);
     size_t digits = 0;
     for (const char *c = date; *c != '\0' && *c != '+' && digits < sizeof stamp - 1; c++)
         if (*c >= '0' && *c <= '9')
             stamp[digits++] = *c;
-    res_export_put(res_export_add(export, "userbenchmark/%.12s/metrics-%s.json", commit, stamp),
-                   json_pack("{s:s, s:{s:s, s:s, s:o, s:b}, s:o}", "name", "test_bench", "environ",
-                             "pytorch_git_version", commit, "pytorch_version",
-                             "none: measured by bench", "runtime",
-                             res_json_text(res_export_runtime(last, "platform_version")),
-                             "holds_simulated_results", (int)simulated, "metrics", metrics));
+    res_export_put(
+        res_export_add(export, "userbenchmark/%.12s/metrics-%s.json", keys[0].commit, stamp),
+        json_pack("{s:s, s:{s:s, s:s, s:o, s:b}, s:o}", "name", "test_bench", "environ",
+                  "pytorch_git_version", keys[0].commit, "pytorch_version",
+                  "none: measured by bench", "runtime",
+                  res_json_text(res_export_runtime(last, "platform_version")),
+                  "holds_simulated_results", (int)simulated, "metrics", metrics));
 }
 
 static json_t *values_json(const uint64_t *values, size_t count)
@@ -252,13 +252,13 @@ static void put_hud(const res_collection *all, bn_text *out)
 
 void res_export_pytorch_benchmark(const res_collection *all, res_export *export)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        size_t first = 0;
-        while (first < i && !same_build(all->records[first], all->records[i]))
-            first++;
-        if (first == i)
-            put_metrics(all, i, export);
+    res_export_key *keys = res_export_keys(all, true, export);
+    if (!keys)
+        return;
+    for (size_t first = 0, end; first < all->count; first = end) {
+        end = build_end(keys, first, all->count);
+        put_metrics(keys + first, end - first, export);
     }
-    if (all->count > 0)
-        put_hud(all, res_export_add(export, "database/bench.json"));
+    put_hud(all, res_export_add(export, "database/bench.json"));
+    res_export_keys_free(keys, all->count);
 }
