@@ -2,7 +2,7 @@
  * harness.h - the parts of the command-line program and how they meet.
  *
  *   main.c        commands          options.c    one table of options
- *   experiment.c  combinations      list.c table.c  commands that only read
+ *   experiment.c  combinations      list.c export.c  commands that only read or copy
  *   supervisor.c  parent: one worker process a job, progress, Ctrl-C
  *   worker.c      child: session.c opens runtime, model and mode for
  *                 measure.c, verify.c and selftest.c
@@ -59,7 +59,8 @@ typedef struct hn_options {
     const char *runtime_option[HN_MAX_REPEATS + 1]; /* NULL-ended */
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
-    const char *weights, *output; /* NULL: not given */
+    const char *weights, *output;  /* NULL: not given */
+    const char *table, *to, *from; /* of bench table, export, import */
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout;
     bool verbose, all, quick, help, man, version;
@@ -73,7 +74,9 @@ enum {
     HN_CMD_LIST = 8,
     HN_CMD_SELFTEST = 16,
     HN_CMD_EXPORT_WEIGHTS = 32,
-    HN_CMD_REPLAY = 64
+    HN_CMD_REPLAY = 64,
+    HN_CMD_EXPORT = 512,
+    HN_CMD_IMPORT = 1024
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -286,6 +289,9 @@ hn_slope hn_slope_fit(const unsigned *repeat, size_t repeats, const double *time
 int hn_command_run(const hn_options *options);
 int hn_command_verify(const hn_options *options);
 int hn_command_table(const hn_options *options);
+int hn_command_export(const hn_options *options);
+/* FILES ends with NULL. */
+int hn_command_import(const hn_options *options, const char *const *files);
 int hn_command_list(const hn_options *options, const char *what);
 int hn_command_selftest(const hn_options *options, const char *what);
 int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */

@@ -1,5 +1,6 @@
 /* list.c - bench list models|modes|runtimes|ops. */
 #include "harness/harness.h"
+#include "harness/sheet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,42 @@ static void print_table(const json_t *list)
     bn_text_free(&out);
 }
 
+/* LIST's members as columns, in the formats that sheets have. */
+static void print_sheet(const json_t *list, res_format format)
+{
+    hn_column columns[HN_SHEET_COLUMNS];
+    size_t count = 0;
+    json_t *rows = json_array(), *value;
+    const char *key;
+    bn_text cell = {0}, out = {0};
+    json_object_foreach(json_array_get(list, 0), key, value)
+    {
+        if (count < HN_SHEET_COLUMNS)
+            columns[count++] = (hn_column){key, json_is_integer(value)};
+    }
+    for (size_t r = 0; r < json_array_size(list); r++) {
+        json_t *row = json_array();
+        json_object_foreach(json_array_get(list, r), key, value)
+        {
+            bn_text_clear(&cell);
+            cell_text(value, &cell);
+            json_array_append_new(row, json_string(cell.data ? cell.data : ""));
+        }
+        json_array_append_new(rows, row);
+    }
+    hn_sheet_write(columns, count, rows, format, &out);
+    if (out.data && format == RES_TABLE_HTML) {
+        bn_text_clear(&cell);
+        res_put_page(&cell, "bench list", out.data);
+        fputs(cell.data ? cell.data : "", stdout);
+    } else if (out.data) {
+        fputs(out.data, stdout);
+    }
+    bn_text_free(&cell);
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
 int hn_command_list(const hn_options *options, const char *what)
 {
     static const struct {
@@ -163,21 +200,21 @@ int hn_command_list(const hn_options *options, const char *what)
     size_t i = 0;
     while (i < 4 && strcmp(lists[i].name, what) != 0)
         i++;
-    bool json = strcmp(options->format, "json") == 0;
+    res_format format;
     if (i == 4)
         bn_fail(&st, BN_INVALID, "bench list models, modes, runtimes or ops, not %s", what);
-    else if (!json && strcmp(options->format, "text") != 0)
-        bn_fail(&st, BN_INVALID, "bench list prints text or json, not %s", options->format);
-    if (st.code != BN_OK)
+    if (st.code != BN_OK || res_format_parse(options->format, &format, &st) != BN_OK)
         return (int)hn_complain(&st);
     json_t *list = lists[i].make(options, &st);
     if (!list)
         return (int)hn_complain(&st);
-    if (json) {
+    if (format == RES_TABLE_JSON) {
         json_dumpf(list, stdout, JSON_INDENT(1));
         putchar('\n');
-    } else {
+    } else if (format == RES_TABLE_TEXT) {
         print_table(list);
+    } else {
+        print_sheet(list, format);
     }
     json_decref(list);
     return HN_EXIT_OK;

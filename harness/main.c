@@ -17,8 +17,9 @@ typedef struct command_row {
 static const command_row commands[] = {
     {"run", "bench [run] [OPTIONS]",
      "run models in modes on runtimes, write a record of each, print the tables", HN_CMD_RUN, NULL},
-    {"table", "bench table [--store DIR]", "the speedup table of a folder of records", HN_CMD_TABLE,
-     NULL},
+    {"table", "bench table [--store DIR] [--table NAME]",
+     "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
+     HN_CMD_TABLE, NULL},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      HN_CMD_VERIFY, NULL},
@@ -33,6 +34,11 @@ static const command_row commands[] = {
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
+    {"export", "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
+     "write the records of a folder as files that other tools open", HN_CMD_EXPORT, NULL},
+    {"import", "bench import --from pytorch-xla [--store DIR] FILE...",
+     "read others' results into a folder of records, so that they stand in the same tables",
+     HN_CMD_IMPORT, "files"},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -99,8 +105,10 @@ static const command_row *find_command(const char *name)
     return NULL;
 }
 
-static int dispatch(const command_row *command, const hn_options *o, const char *what)
+/* WORDS: what followed the command, ended by NULL. */
+static int dispatch(const command_row *command, const hn_options *o, const char *const *words)
 {
+    const char *what = words[0];
     switch (command->bit) {
     case HN_CMD_TABLE:
         return hn_command_table(o);
@@ -114,6 +122,10 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_replay(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
+    case HN_CMD_EXPORT:
+        return hn_command_export(o);
+    case HN_CMD_IMPORT:
+        return hn_command_import(o, words);
     default:
         return hn_command_run(o);
     }
@@ -140,12 +152,13 @@ int main(int argc, char **argv)
     }
     bn_status st = {.code = BN_OK};
     hn_options options;
-    const char *word[1] = {NULL};
+    const char *word[HN_MAX_PATHS + 1] = {NULL};
     if (!command) {
         bn_fail(&st, BN_INVALID, "there is no command %s; see bench --help", argv[1]);
         return (int)hn_complain(&st);
     }
-    if (hn_options_parse(command->bit, argc - first, argv + first, &options, word, 1, &words,
+    const int most = command->bit == HN_CMD_IMPORT ? HN_MAX_PATHS : 1;
+    if (hn_options_parse(command->bit, argc - first, argv + first, &options, word, most, &words,
                          &st) != BN_OK)
         return (int)hn_complain(&st);
     if (options.help) {
@@ -159,7 +172,7 @@ int main(int argc, char **argv)
             puts("bench " BENCH_VERSION);
         return finish(HN_EXIT_OK);
     }
-    if ((words == 1) != (command->what != NULL)) {
+    if ((words > 0) != (command->what != NULL)) {
         if (command->what)
             bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
         else
@@ -167,5 +180,5 @@ int main(int argc, char **argv)
         return (int)hn_complain(&st);
     }
     res_store_begin();
-    return finish(dispatch(command, &options, word[0]));
+    return finish(dispatch(command, &options, word));
 }

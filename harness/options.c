@@ -30,14 +30,17 @@ enum {
     LIST = HN_CMD_LIST,
     SELFTEST = HN_CMD_SELFTEST,
     REPLAY = HN_CMD_REPLAY,
-    EXPORT = HN_CMD_EXPORT_WEIGHTS,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT | REPLAY
+    WEIGHTS = HN_CMD_EXPORT_WEIGHTS,
+    EXPORT = HN_CMD_EXPORT,
+    IMPORT = HN_CMD_IMPORT,
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | EXPORT | IMPORT
 };
 
 static const option_row rows[] = {
-    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | EXPORT, 0,
+    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | WEIGHTS, 0,
      "models to run; 'all' is every one (bench list models)"},
-    {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST | EXPORT, 0,
+    {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST | WEIGHTS,
+     0,
      "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
      "tokens end in padding; for verify, names of golden files, or all"},
     {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY, 0,
@@ -72,7 +75,7 @@ static const option_row rows[] = {
      "length not seen before is compiled"},
     {"buckets", "N", NUMBER, AT(buckets), "0", RUN, 0,
      "pad varying lengths to N lengths; 0 does not; N implies --lengths varying"},
-    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | EXPORT, 0,
+    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS, 0,
      "type of parameters and arithmetic"},
     {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN, 0,
      "into how many graphs capture cuts a step: 1 whole; 2 forward+backward, update; 3 forward, "
@@ -107,24 +110,34 @@ static const option_row rows[] = {
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
     {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
-    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY, 0,
+    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY | EXPORT | IMPORT, 0,
      "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
      "folder of golden values; by default those that come with bench"},
     {"all", NULL, FLAG, AT(all), NULL, VERIFY, 0, "every entry of the golden folder"},
     {"quick", NULL, FLAG, AT(quick), NULL, SELFTEST, 0,
      "accuracy: a part of the grid; statistics: a quarter of the simulated families"},
-    {"format", "FORMAT", TEXT, AT(format), "text", ALL, 0,
-     "text, md, csv or json (json: records on standard output, all else on standard error)"},
+    {"format", "FORMAT", TEXT, AT(format), "text", ALL & ~(unsigned)(EXPORT | IMPORT), 0,
+     "text, md, csv, json (records on standard output, all else on standard error), latex (for "
+     "\\input, no package needed) or html"},
     {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY, 0,
      "give an experiment up after so long; 0 never"},
-    {"seed", "N", NUMBER, AT(seed), "1", RUN | EXPORT | SELFTEST, 0,
+    {"seed", "N", NUMBER, AT(seed), "1", RUN | WEIGHTS | SELFTEST, 0,
      "of weights and inputs; of what selftest statistics simulates"},
     {"weights", "FILE", TEXT, AT(weights), NULL, RUN, 0,
      "safetensors file with the model's parameters and running statistics, by the framework's "
      "names, as F64, F32, F16 or BF16; all else starts as without"},
-    {"output", "FILE", TEXT, AT(output), NULL, EXPORT, 0,
+    {"output", "FILE", TEXT, AT(output), NULL, WEIGHTS, 0,
      "safetensors file that export-weights writes; one that is there is never overwritten"},
+    {"table", "NAME", TEXT, AT(table), "speedup", TABLE, 0,
+     "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's parts); "
+     "compile; memory"},
+    {"to", "FORMAT", TEXT, AT(to), NULL, EXPORT, 0, RES_EXPORT_NAMES},
+    {"output", "FILE|DIR", TEXT, AT(output), NULL, EXPORT, 0,
+     "what export writes: a file, of asv, xla and xspace a folder; without it a file goes to "
+     "standard output. Nothing that is there is overwritten"},
+    {"from", "FORMAT", TEXT, AT(from), NULL, IMPORT, 0,
+     "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes them"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},

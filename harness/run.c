@@ -27,6 +27,16 @@ static void print_text(const bn_text *text)
         fputs(text->data, stdout);
 }
 
+/* A table as a document of its own where its format has such. */
+static void print_page(bn_text *text, res_format format, const char *title)
+{
+    bn_text page = {0};
+    if (format == RES_TABLE_HTML && text->data)
+        res_put_page(&page, title, text->data);
+    print_text(format == RES_TABLE_HTML ? &page : text);
+    bn_text_free(&page);
+}
+
 static void note_failure(run_state *run, const bn_status *st, const char *title)
 {
     hn_progress_clear();
@@ -153,20 +163,17 @@ static void print_results(const run_state *run)
     }
     bool each = run->count == 1 || run->options->verbose;
     for (size_t i = 0; each && i < run->count; i++) {
-        bn_text_clear(&text);
         res_table_record(run->records[i], run->format, &text);
-        print_text(&text);
         if (i + 1 < run->count)
-            putchar('\n');
+            bn_text_putc(&text, '\n');
     }
     if (run->count > 1) {
         res_collection all = {.records = run->records, .count = run->count};
-        bn_text_clear(&text);
         if (each)
-            putchar('\n');
+            bn_text_putc(&text, '\n');
         res_table_speedup(&all, run->format, &text);
-        print_text(&text);
     }
+    print_page(&text, run->format, "bench");
     bn_text_free(&text);
 }
 
@@ -248,6 +255,7 @@ int hn_command_table(const hn_options *options)
     res_collection all = {0};
     bn_text text = {0};
     if (res_format_parse(options->format, &format, &st) != BN_OK ||
+        res_table_check(options->table, &st) != BN_OK ||
         res_store_load(options->store, &all, &st) != BN_OK)
         return (int)hn_complain(&st);
     for (size_t i = 0; i < all.damaged_count; i++)
@@ -257,8 +265,8 @@ int hn_command_table(const hn_options *options)
             res_table_record(all.records[i], format, &text);
             bn_text_putc(&text, '\n');
         }
-    res_table_speedup(&all, format, &text);
-    print_text(&text);
+    res_table(options->table, &all, format, &text);
+    print_page(&text, format, options->store);
     int code = all.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
     bn_text_free(&text);
     res_collection_free(&all);

@@ -376,7 +376,7 @@ static hn_exit finish(const accuracy *a)
         json_decref(all);
     } else {
         bn_text table = {0};
-        bool people = a->format != RES_TABLE_CSV;
+        bool people = a->format == RES_TABLE_TEXT || a->format == RES_TABLE_MARKDOWN;
         if (people)
             puts("What was set on the simulated device and what came out, in us; the worst "
                  "cells:\n");

@@ -173,9 +173,10 @@ static void print_result(selftest_state *t, const hn_experiment *e, json_t *resu
         t->over += !within(result, &lines[i]);
     t->judged += judged;
     json_array_append_new(t->all, machine_json(e, result));
+    const bool people = t->format == RES_TABLE_TEXT || t->format == RES_TABLE_MARKDOWN;
     if (t->format == RES_TABLE_JSON)
         return;
-    if (t->format != RES_TABLE_CSV)
+    if (people)
         bn_text_printf(&text,
                        "%s %s, training, batch %lld, on %s: lazy and capture steps in turns, "
                        "%.0f of each%s\n\n",
@@ -184,7 +185,7 @@ static void print_result(selftest_state *t, const hn_experiment *e, json_t *resu
                        e->what.runtime, figure(result, "lazy_host", "samples"),
                        judged ? "" : " (limits are for " JUDGED_MODEL " " JUDGED_VARIANT ")");
     write_table(result, judged, t->format, &text);
-    if (t->format != RES_TABLE_CSV)
+    if (people)
         bn_text_putc(&text, '\n');
     if (text.data)
         fputs(text.data, stdout);

@@ -218,7 +218,8 @@ static void print_json(const hn_trials *list, size_t count)
 static void print_people(const hn_trials *list, size_t count, res_format format)
 {
     bn_text text = {0};
-    if (format != RES_TABLE_CSV) {
+    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    if (people) {
         bn_text_printf(&text,
                        "Sessions of %d steps a process, %zu families of comparisons in each "
                        "row:\n\n",
@@ -228,7 +229,7 @@ static void print_people(const hn_trials *list, size_t count, res_format format)
         bn_text_putc(&text, '\n');
     }
     write_table(list, count, format, &text);
-    if (format != RES_TABLE_CSV)
+    if (people)
         bn_text_printf(&text, "\n%s\n", explanation);
     if (text.data)
         fputs(text.data, stdout);

@@ -1,4 +1,4 @@
-/* sheet.c - tables of texts: aligned, Markdown, CSV. */
+/* sheet.c - tables of texts: aligned, Markdown, CSV; others by results' own grid. */
 #include "harness/sheet.h"
 
 #include <stdarg.h>
@@ -61,10 +61,31 @@ static void write_row(const hn_column *columns, size_t count, const json_t *row,
     bn_text_puts(out, markdown ? "|\n" : "\n");
 }
 
+/* The heads as a row before ROWS, for the grid of results. */
+static void write_grid(const hn_column *columns, size_t count, const json_t *rows,
+                       res_format format, bn_text *out)
+{
+    char align[HN_SHEET_COLUMNS + 1] = "";
+    json_t *all = json_array(), *heads = json_array();
+    for (size_t i = 0; i < count; i++) {
+        align[i] = columns[i].right ? 'r' : 'l';
+        json_array_append_new(heads, json_string(columns[i].head));
+    }
+    json_array_append_new(all, heads);
+    for (size_t r = 0; r < json_array_size(rows); r++)
+        json_array_append(all, json_array_get(rows, r));
+    res_table_sheet(align, all, format, out);
+    json_decref(all);
+}
+
 void hn_sheet_write(const hn_column *columns, size_t count, const json_t *rows, res_format format,
                     bn_text *out)
 {
     size_t width[HN_SHEET_COLUMNS] = {0}, lines = json_array_size(rows);
+    if (format == RES_TABLE_LATEX || format == RES_TABLE_HTML) {
+        write_grid(columns, count, rows, format, out);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         width[i] = strlen(columns[i].head);
         for (size_t r = 0; r < lines; r++) {

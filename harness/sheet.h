@@ -1,6 +1,5 @@
 /*
- * sheet.h - a table of cells that are texts already, written aligned for people,
- * as Markdown or as CSV.
+ * sheet.h - a table of cells that are texts already, in every format but JSON.
  */
 #ifndef BENCH_HARNESS_SHEET_H
 #define BENCH_HARNESS_SHEET_H

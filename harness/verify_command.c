@@ -148,7 +148,7 @@ static bn_code prepare(verify_state *v, bn_status *st)
 
 static void print(const verify_state *v)
 {
-    const bool data = v->format == RES_TABLE_CSV || v->format == RES_TABLE_JSON;
+    const bool data = v->format != RES_TABLE_TEXT && v->format != RES_TABLE_MARKDOWN;
     bn_text table = {0}, summary = {0};
     hn_verify_table(v->lines, v->format, v->options->verbose, &table);
     hn_verify_summary(v->lines, &summary);

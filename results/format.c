@@ -10,14 +10,15 @@
 
 bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
 {
-    static const char *const names[] = {"text", "md", "csv", "json"};
+    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) {
             *format = (res_format)i;
             return BN_OK;
         }
     }
-    return bn_fail(st, BN_INVALID, "table format \"%s\" is not one of text, md, csv, json", name);
+    return bn_fail(st, BN_INVALID,
+                   "table format \"%s\" is not one of text, md, csv, json, latex, html", name);
 }
 
 /* A unit, and how many decimals leave three significant digits in it. */
@@ -147,12 +148,19 @@ res_figure res_amount(double amount)
 
 void res_put_heading(bn_text *out, res_format format, int level, const char *title)
 {
+    static const char *const before[][2] = {[RES_TABLE_MARKDOWN] = {"## ", "### "},
+                                            [RES_TABLE_LATEX] = {"\\section*{", "\\subsection*{"},
+                                            [RES_TABLE_HTML] = {"<h1>", "<h2>"}};
+    static const char *const after[][2] = {
+        [RES_TABLE_LATEX] = {"}", "}"}, [RES_TABLE_HTML] = {"</h1>", "</h2>"}};
     /* One empty line between what stood there and this. */
     if (out->length > 1 && out->data[out->length - 2] != '\n')
         bn_text_putc(out, '\n');
-    if (format == RES_TABLE_MARKDOWN)
-        bn_text_puts(out, level == 1 ? "## " : "### ");
-    bn_text_puts(out, title);
+    if (format != RES_TABLE_TEXT)
+        bn_text_puts(out, before[format][level - 1]);
+    res_put_escaped(out, format, title);
+    if (format == RES_TABLE_LATEX || format == RES_TABLE_HTML)
+        bn_text_puts(out, after[format][level - 1]);
     bn_text_putc(out, '\n');
     if (format == RES_TABLE_MARKDOWN || level == 1)
         bn_text_putc(out, '\n');
@@ -161,7 +169,11 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
 void res_put_note(bn_text *out, res_format format, const char *note)
 {
     /* Two spaces end a line in markdown without ending the paragraph. */
-    bn_text_printf(out, "%s%s\n", note, format == RES_TABLE_MARKDOWN ? "  " : "");
+    bn_text_puts(out, format == RES_TABLE_HTML ? "<p>" : "");
+    res_put_escaped(out, format, note);
+    bn_text_puts(out, format == RES_TABLE_MARKDOWN ? "  " : format == RES_TABLE_HTML ? "</p>" : "");
+    /* An empty line is LaTeX's paragraph. */
+    bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
 }
 
 void res_put_json(bn_text *out, json_t *value)

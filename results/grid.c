@@ -1,5 +1,6 @@
 /*
- * grid.c - a table of text cells, rendered as aligned text, markdown or CSV.
+ * grid.c - a table of text cells, rendered as aligned text, markdown or CSV (LaTeX and
+ * HTML: grid_markup.c).
  */
 #include "results/table_priv.h"
 
@@ -106,19 +107,19 @@ static const char *raw_at(const res_grid *grid, size_t row, size_t column)
     return grid->bytes.data + grid->starts[row * grid->columns + column];
 }
 
-static bool is_spill(const res_grid *grid, size_t row, size_t column)
+bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column)
 {
     return raw_at(grid, row, column)[0] == spill_mark;
 }
 
-static const char *cell_at(const res_grid *grid, size_t row, size_t column)
+const char *res_grid_at(const res_grid *grid, size_t row, size_t column)
 {
-    return raw_at(grid, row, column) + is_spill(grid, row, column);
+    return raw_at(grid, row, column) + res_grid_is_spill(grid, row, column);
 }
 
-static bool is_rule(const res_grid *grid, size_t row)
+bool res_grid_is_rule(const res_grid *grid, size_t row)
 {
-    return strcmp(cell_at(grid, row, 0), rule_mark) == 0;
+    return strcmp(res_grid_at(grid, row, 0), rule_mark) == 0;
 }
 
 /* Columns on a terminal: UTF-8 characters, not bytes. */
@@ -135,12 +136,14 @@ static size_t column_width(const res_grid *grid, size_t rows, size_t column)
 {
     size_t widest = 0;
     for (size_t row = 1; row < rows; row++) {
-        size_t width = is_rule(grid, row) || is_spill(grid, row, column)
-                           ? 0
-                           : width_of(cell_at(grid, row, column));
+        /* A text that runs over others needs its column, not its own width. */
+        size_t width = res_grid_is_rule(grid, row) ? 0
+                       : res_grid_is_spill(grid, row, column)
+                           ? 1
+                           : width_of(res_grid_at(grid, row, column));
         widest = width > widest ? width : widest;
     }
-    size_t heading = width_of(cell_at(grid, 0, column));
+    size_t heading = width_of(res_grid_at(grid, 0, column));
     return widest > 0 && heading > widest ? heading : widest;
 }
 
@@ -180,9 +183,9 @@ static void text_row(const res_grid *grid, size_t row, const size_t *widths, bn_
         if (widths[column] == 0)
             continue;
         fill(out, ' ', gap_before(grid, column));
-        put_padded(out, cell_at(grid, row, column), widths[column],
-                   grid->align[column] == 'r' && !is_spill(grid, row, column));
-        if (is_spill(grid, row, column))
+        put_padded(out, res_grid_at(grid, row, column), widths[column],
+                   grid->align[column] == 'r' && !res_grid_is_spill(grid, row, column));
+        if (res_grid_is_spill(grid, row, column))
             break;
     }
     trim_line(out);
@@ -194,9 +197,9 @@ static void render_text(const res_grid *grid, size_t rows, const size_t *widths,
     for (size_t column = 0; column < grid->columns; column++)
         total += widths[column] > 0 ? widths[column] + gap_before(grid, column) : 0;
     for (size_t row = 0; row < rows; row++) {
-        if (!is_rule(grid, row))
+        if (!res_grid_is_rule(grid, row))
             text_row(grid, row, widths, out);
-        if (is_rule(grid, row) || row == 0) {
+        if (res_grid_is_rule(grid, row) || row == 0) {
             fill(out, '-', total);
             bn_text_putc(out, '\n');
         }
@@ -206,13 +209,13 @@ static void render_text(const res_grid *grid, size_t rows, const size_t *widths,
 static void render_markdown(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     for (size_t row = 0; row < rows; row++) {
-        if (is_rule(grid, row))
+        if (res_grid_is_rule(grid, row))
             continue;
         for (size_t column = 0; column < grid->columns; column++) {
             if (widths[column] == 0)
                 continue;
             bn_text_puts(out, "| ");
-            for (const char *c = cell_at(grid, row, column); *c != '\0'; c++) {
+            for (const char *c = res_grid_at(grid, row, column); *c != '\0'; c++) {
                 if (*c == '|')
                     bn_text_putc(out, '\\');
                 bn_text_putc(out, *c == '\n' ? ' ' : *c);
@@ -233,8 +236,8 @@ static void render_markdown(const res_grid *grid, size_t rows, const size_t *wid
 static void render_csv(const res_grid *grid, size_t rows, bn_text *out)
 {
     for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; !is_rule(grid, row) && column < grid->columns; column++) {
-            const char *cell = cell_at(grid, row, column);
+        for (size_t column = 0; !res_grid_is_rule(grid, row) && column < grid->columns; column++) {
+            const char *cell = res_grid_at(grid, row, column);
             bool quoted = strpbrk(cell, ",\"\r\n") != NULL;
             if (quoted)
                 bn_text_putc(out, '"');
@@ -265,7 +268,21 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
         render_csv(grid, rows, out);
     else if (format == RES_TABLE_MARKDOWN)
         render_markdown(grid, rows, widths, out);
+    else if (format == RES_TABLE_LATEX)
+        res_grid_latex(grid, rows, widths, out);
+    else if (format == RES_TABLE_HTML)
+        res_grid_html(grid, rows, widths, out);
     else
         render_text(grid, rows, widths, out);
     free(widths);
+}
+
+void res_table_sheet(const char *align, const json_t *rows, res_format format, bn_text *out)
+{
+    res_grid grid = res_grid_make(align);
+    for (size_t row = 0; row < json_array_size(rows); row++)
+        for (size_t column = 0; column < grid.columns; column++)
+            res_grid_json(&grid, json_array_get(json_array_get(rows, row), column));
+    res_grid_render(&grid, format, out);
+    res_grid_free(&grid);
 }

@@ -159,6 +159,14 @@ void res_part_series(const res_record *record, const bn_part *parts, size_t part
     }
 }
 
+bool res_has_ledger(const res_record *record)
+{
+    for (size_t i = 0; i < record->step_count * BN_PART_COUNT; i++)
+        if (i % BN_PART_COUNT != BN_PART_OTHER && record->part_ns[i] > 0)
+            return true;
+    return false;
+}
+
 double res_execution_pjrt_ns(const res_execution *execution)
 {
     return res_quantile(execution->pjrt_ns, execution->pjrt_count, 0.5);

@@ -292,10 +292,18 @@ typedef enum res_format {
     RES_TABLE_TEXT,
     RES_TABLE_MARKDOWN,
     RES_TABLE_CSV,
-    RES_TABLE_JSON
+    RES_TABLE_JSON,
+    RES_TABLE_LATEX, /* a fragment for \input that needs no package */
+    RES_TABLE_HTML   /* a fragment; res_put_page makes a page of it */
 } res_format;
-/* "text", "md", "csv", "json". */
+/* "text", "md", "csv", "json", "latex", "html". */
 BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
+
+/* A whole HTML page with TITLE around the fragments BODY. */
+void res_put_page(bn_text *out, const char *title, const char *body);
+/* ROWS, an array of arrays of texts, the first of them the heading, as a table in
+ * FORMAT (not JSON); ALIGN has a letter a column, 'l' or 'r'. */
+void res_table_sheet(const char *align, const json_t *rows, res_format format, bn_text *out);
 
 /* Ledger and summary of one record, for people or machines. */
 void res_table_record(const res_record *record, res_format format, bn_text *out);
@@ -308,5 +316,61 @@ void res_table_record(const res_record *record, res_format format, bn_text *out)
  * how many cells it covers. Failed cells show their class.
  */
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
+
+/*
+ * The table NAME of the records that the speedup table shows: "speedup" itself,
+ * "executions" (PJRT time, device time, overhead, their intervals), "ledger" (medians
+ * of the parts), "compile", "memory". res_table_check: BN_INVALID for other names.
+ */
+void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
+BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
+
+/* ---- exports -------------------------------------------------------------- */
+
+/*
+ * Records as files that other tools open, every sample in those that can hold
+ * samples. Simulated and emulated results say so in their names. What a format has no
+ * place for (failures, mostly) stands beside it under a member of its own, or is left out
+ * where the format has no members; each writer says which.
+ */
+#define RES_EXPORT_NAMES                                                                           \
+    "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
+    "chrome-trace or xspace"
+
+typedef struct res_export_file {
+    char *path;    /* in the folder of the export; "" for a format of one file */
+    bn_text bytes; /* not text for xspace */
+} res_export_file;
+
+typedef struct res_export {
+    res_export_file *files;
+    size_t count;
+    bool folder; /* the format is a folder of files */
+    bool failed; /* ran out of memory */
+} res_export;
+
+/* All records of ALL in FORMAT, into *EXPORT, to be released in any case. BN_INVALID for
+ * an unknown format and for one that has no use for any of the records. */
+BN_MUST_USE bn_code res_export_make(const res_collection *all, const char *format,
+                                    res_export *export, bn_status *st);
+void res_export_free(res_export *export);
+/* Writes the file, or the folder, OUTPUT. A file that is there stays (BN_INVALID). */
+BN_MUST_USE bn_code res_export_write(const res_export *export, const char *output, bn_status *st);
+
+/* ---- imports ---------------------------------------------------------------- */
+
+typedef struct res_imported {
+    size_t written, known; /* records; lines that the store had already */
+} res_imported;
+
+/*
+ * Reads FILE, in FORMAT ("pytorch-xla": a JSON object a line, as pytorch/xla's
+ * benchmarks/experiment_runner.py writes them), and writes a record a line into
+ * STORE. What the lines do not say is NaN, zero or "" in the records; the provenance keeps
+ * the whole line. A line that does not fit is BN_FORMAT, "FILE:LINE: why", and then
+ * nothing is written.
+ */
+BN_MUST_USE bn_code res_import(const char *format, const char *file, const char *store,
+                               res_imported *done, bn_status *st);
 
 #endif

@@ -48,6 +48,8 @@ json_t *res_json_real(double value);
 /* Fills SERIES (step_count values) with the sum of PARTS over each step. */
 void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,
                      uint64_t *series);
+/* False where nothing but the wall time is known: all of each step is in "other". */
+bool res_has_ledger(const res_record *record);
 /* Median PJRT time of one execution, NaN without samples. */
 double res_execution_pjrt_ns(const res_execution *execution);
 
@@ -85,6 +87,13 @@ BN_MUST_USE bn_code res_flip_p(const double *d, size_t count, uint64_t seed, dou
  * *HIGH. False where it can tell none, or beyond RES_SUBSET_PAIRS. */
 #define RES_SUBSET_PAIRS 12
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high);
+
+/* ---- imports (import.c) ----------------------------------------------------- */
+
+/* The records of pytorch/xla's lines DATA, added to ALL; FILE is for messages and
+ * provenance. */
+BN_MUST_USE bn_code res_import_lines(const char *file, const char *data, res_collection *all,
+                                     bn_status *st);
 
 /* Characters that are safe in a file name on any system. */
 bool res_name_char_ok(char c);

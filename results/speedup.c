@@ -116,6 +116,8 @@ static void pick(const res_collection *all, res_speedup *speedup)
 static double trace_ns(const res_record *record)
 {
     static const bn_part parts[] = {BN_PART_TRACE, BN_PART_HASH, BN_PART_LOOKUP};
+    if (!res_has_ledger(record))
+        return (double)NAN;
     uint64_t *series = calloc(record->step_count, sizeof *series);
     if (!series)
         return (double)NAN;
@@ -167,8 +169,12 @@ static void measure(res_speedup_row *row)
         row->executions += record->executions[i].per_step;
     sum_executions(record, row);
     row->trace_ns = trace_ns(record);
-    row->nodes_per_step =
-        (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
+    /* Records of others' results count and compile nothing. */
+    if (record->execution_count > 0)
+        row->nodes_per_step =
+            (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
+    else
+        row->compile_ns = (double)NAN;
     row->wall = res_median_interval(record->wall_ns, record->step_count);
 }
 

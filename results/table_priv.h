@@ -37,10 +37,20 @@ void res_grid_spill(res_grid *grid, const char *text, size_t count);
 void res_grid_row(res_grid *grid, const char *cells);
 /* A line across the table, in text only. */
 void res_grid_rule(res_grid *grid);
-/* Appends the table (text, markdown or CSV); a grid that ran out of memory
+/* Appends the table (not JSON); a grid that ran out of memory
  * marks OUT as failed. Columns in which no row has anything are left out, but
  * not in CSV. */
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
+
+/* For renderers: a cell's text, whether it runs over those after it, whether a row
+ * is a line; WIDTHS are 0 for columns that are left out. */
+const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
+bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
+bool res_grid_is_rule(const res_grid *grid, size_t row);
+void res_grid_latex(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
+void res_grid_html(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
+/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML) escaped. */
+void res_put_escaped(bn_text *out, res_format format, const char *text);
 
 /* ---- figures for people --------------------------------------------------- */
 
@@ -70,12 +80,53 @@ res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
 res_figure res_amount(double amount);
 
-/* A heading of LEVEL 1 or 2 and a plain paragraph, for text and markdown. */
+/* A heading of LEVEL 1 or 2 and a plain paragraph, for all but CSV and JSON. */
 void res_put_heading(bn_text *out, res_format format, int level, const char *title);
 void res_put_note(bn_text *out, res_format format, const char *note);
 
 /* A JSON value at the end of OUT, indented, with a final newline. */
 void res_put_json(bn_text *out, json_t *value);
+
+/* What machine formats say of a row's record, with KIND first (table_speedup.c). */
+void res_json_identity(json_t *object, const char *kind, const res_record *record);
+
+/* ---- rows of figures (table_rows.c): one list for all formats ---------------- */
+
+typedef enum res_cell_kind {
+    RES_CELL_TEXT,
+    RES_CELL_COUNT,
+    RES_CELL_TIME,       /* KEY_ns */
+    RES_CELL_PART,       /* the same, but nothing for zero */
+    RES_CELL_RANGE,      /* KEY_low_ns and KEY_high_ns beside KEY_ns */
+    RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
+    RES_CELL_SIZE,       /* KEY_bytes */
+    RES_CELL_AMOUNT
+} res_cell_kind;
+
+/* A column for people; the last has no key. */
+typedef struct res_column {
+    const char *key, *head;
+    res_cell_kind kind;
+    bool once; /* of the whole record: in the first of its rows */
+} res_column;
+
+/* The number of graphs; others' results do not say. */
+void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
+/* Members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */
+void res_json_interval(json_t *object, const char *key, res_interval ns);
+
+/* One record's rows: objects with the same members in the same order. */
+typedef struct res_row_group {
+    const res_record *record;
+    json_t *rows; /* owned; none: the record failed */
+} res_row_group;
+
+/* COUNT groups under TITLE, then NOTES, which end with NULL. JSON and CSV have all
+ * members of the rows, other formats COLUMNS after the names of the record, and at most
+ * MOST rows of a group, the rest counted. */
+void res_put_groups(const char *title, const res_row_group *groups, size_t count,
+                    const res_column *columns, size_t most, const char *const *notes,
+                    res_format format, bn_text *out);
 
 /* ---- identity of cells (cell.c) -------------------------------------------- */
 

@@ -15,10 +15,19 @@
 
 static void put_line(bn_text *out, res_format format, const char *name, const char *value)
 {
-    if (format == RES_TABLE_MARKDOWN)
-        bn_text_printf(out, "- **%s**: %s\n", name, value);
-    else
+    if (format == RES_TABLE_TEXT) {
         bn_text_printf(out, "%-9s %s\n", name, value);
+        return;
+    }
+    bn_text_printf(out,
+                   format == RES_TABLE_MARKDOWN ? "- **%s**: "
+                   : format == RES_TABLE_HTML   ? "<p><b>%s</b>: "
+                                                : "\\textbf{%s}: ",
+                   name);
+    res_put_escaped(out, format, value);
+    bn_text_puts(out, format == RES_TABLE_HTML    ? "</p>\n"
+                      : format == RES_TABLE_LATEX ? "\n\n"
+                                                  : "\n");
 }
 
 static void put_wall(const res_record *record, res_format format, bn_text *out)

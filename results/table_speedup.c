@@ -1,5 +1,5 @@
 /*
- * table_speedup.c - the speedup table in its four formats.
+ * table_speedup.c - the speedup table in all formats.
  */
 #include "results/table_priv.h"
 
@@ -82,7 +82,7 @@ static void put_names(res_grid *grid, const res_speedup_row *row, unsigned mask,
     res_grid_cell(grid, "%s", named ? experiment->phase : "");
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     res_grid_cell(grid, "%s", experiment->mode);
-    res_grid_cell(grid, "%d", experiment->graphs);
+    res_grid_graphs(grid, experiment);
     grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);
 }
@@ -113,7 +113,10 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
-    res_grid_cell(grid, "%.10g", row->nodes_per_step);
+    if (isfinite(row->nodes_per_step))
+        res_grid_cell(grid, "%.10g", row->nodes_per_step);
+    else
+        res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_time(row->trace_ns).text);
     res_grid_cell(grid, "%s", res_time_difference(row->overhead).text);
     res_grid_cell(grid, "%s", res_time(row->device_ns).text);
@@ -139,7 +142,7 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
         any = true;
         res_grid_cell(&grid, "%s", example->phase);
         res_grid_cell(&grid, "%s", example->mode);
-        res_grid_cell(&grid, "%d", example->graphs);
+        res_grid_graphs(&grid, example);
         res_grid_cell(&grid, "%s", res_ratio(mean->speedup).text);
         res_grid_cell(&grid, "(%zu of %zu)", mean->covered, mean->cells);
     }
@@ -159,7 +162,7 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     res_grid grid = res_grid_make(BLOCK_ALIGN);
     res_grid_row(&grid, BLOCK_HEADING);
     for (size_t i = first; i < end; i++) {
-        put_names(&grid, &speedup->rows[i], mask, format == RES_TABLE_MARKDOWN);
+        put_names(&grid, &speedup->rows[i], mask, format != RES_TABLE_TEXT);
         put_figures(&grid, &speedup->rows[i], source == NULL);
     }
     res_grid_render(&grid, format, out);
@@ -219,10 +222,10 @@ static void set_names(json_t *object, const char *kind, const res_record *record
     json_object_set_new(object, "graphs", json_integer(experiment->graphs));
 }
 
-static void set_identity(json_t *object, const res_record *record)
+void res_json_identity(json_t *object, const char *kind, const res_record *record)
 {
     const res_experiment *experiment = &record->experiment;
-    set_names(object, "row", record);
+    set_names(object, kind, record);
     json_object_set_new(object, "plugin_sha256", json_string(res_plugin_sha256(record)));
     json_object_set_new(object, "model", res_json_text(experiment->model));
     json_object_set_new(object, "variant", res_json_text(experiment->variant));
@@ -249,7 +252,7 @@ static void set_identity(json_t *object, const res_record *record)
 static json_t *row_json(const res_speedup_row *row)
 {
     json_t *object = json_object();
-    set_identity(object, row->record);
+    res_json_identity(object, "row", row->record);
     json_object_set_new(object, "nodes_per_step", res_json_real(row->nodes_per_step));
     json_object_set_new(object, "executions_per_step", res_json_real(row->executions));
     json_object_set_new(object, "trace_ns", res_json_real(row->trace_ns));

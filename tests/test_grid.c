@@ -38,15 +38,15 @@ static void figures_have_three_digits(void **state)
 static void formats_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"text", "md", "csv", "json"};
+    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html"};
     res_format format;
     bn_status st = {0};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         assert_int_equal(res_format_parse(names[i], &format, &st), BN_OK);
         assert_int_equal(format, i);
     }
     assert_int_equal(res_format_parse("xml", &format, &st), BN_INVALID);
-    assert_non_null(strstr(st.message, "text, md, csv, json"));
+    assert_non_null(strstr(st.message, "text, md, csv, json, latex, html"));
 }
 
 static void grids_align_escape_and_drop_empty_columns(void **state)
@@ -79,12 +79,55 @@ static void grids_align_escape_and_drop_empty_columns(void **state)
     res_grid_free(&grid);
 }
 
+/* A text that runs over columns, where no other row has anything, is still there. */
+static void markup_is_escaped_and_spills_span(void **state)
+{
+    (void)state;
+    res_grid grid = res_grid_make("lrl");
+    res_grid_row(&grid, "a&b|n|empty");
+    res_grid_row(&grid, "<x_1>|50 %|");
+    res_grid_rule(&grid);
+    res_grid_cell(&grid, "[\"\\{}--$#~^|]");
+    res_grid_spill(&grid, "failed: x", 2);
+    bn_text out = {0};
+    res_grid_render(&grid, RES_TABLE_LATEX, &out);
+    assert_string_equal(out.data, "\\begin{tabular}{lr}\n\\hline\n"
+                                  "a\\&b & n \\\\\n\\hline\n"
+                                  "\\textless{}x\\_1\\textgreater{} & 50 \\% \\\\\n\\hline\n"
+                                  "{[}{''}\\textbackslash{}\\{\\}-{}-{}\\$\\#\\textasciitilde{}"
+                                  "\\textasciicircum{}\\textbar{}{]}"
+                                  " & \\multicolumn{1}{l}{failed: x} \\\\\n"
+                                  "\\hline\n\\end{tabular}\n");
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_HTML, &out);
+    assert_string_equal(
+        out.data, "<table>\n<thead>\n"
+                  "<tr><th scope=\"col\">a&amp;b</th><th scope=\"col\" class=\"r\">n</th></tr>\n"
+                  "</thead>\n<tbody>\n"
+                  "<tr><td>&lt;x_1&gt;</td><td class=\"r\">50 %</td></tr>\n"
+                  "</tbody>\n<tbody>\n"
+                  "<tr><td>[&quot;\\{}--$#~^|]</td><td colspan=\"1\">failed: x</td></tr>\n"
+                  "</tbody>\n</table>\n");
+    res_grid_free(&grid);
+
+    grid = res_grid_make("lr");
+    res_grid_row(&grid, "name|n");
+    res_grid_cell(&grid, "only");
+    res_grid_spill(&grid, "failed: y", 1);
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "only  failed: y\n"));
+    bn_text_free(&out);
+    res_grid_free(&grid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_have_three_digits),
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(grids_align_escape_and_drop_empty_columns),
+        cmocka_unit_test(markup_is_escaped_and_spills_span),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,119 @@
+#!/bin/bash
+# full_export_readers.sh - exports opened by the tools that they are for, as TAP:
+# google/benchmark's compare.py, asv, pandas and xprof. They are fetched into the test's own
+# folder; where there is no network each is skipped.
+#
+# The other tools are in no package: by hand, benchstat (golang.org/x/perf), the scripts of
+# pytorch/xla, pytorch/benchmark, pytorch/test-infra, hyperfine and openxla/xla.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+. tests/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+# Two builds, which are commits of a repository as asv wants it.
+mkdir "$folder/asv"
+(cd "$folder/asv" && git init -q -b main && for name in one two; do
+    git -c user.name=bench -c user.email=bench@localhost commit -q --allow-empty -m $name
+done) || exit 1
+mapfile -t commits < <(git -C "$folder/asv" log --reverse --format=%H)
+for build in 0 1; do
+    for mode in lazy capture; do
+        PJRT_SIM=device_us=$((500 + 100 * build)),values=none run run --model resnet18 \
+            --variant small --steps 12 --min-time 0 --warmup 8 --runtime sim --mode $mode \
+            --phase infer --label "${commits[build]}" --store "$folder/$build"
+        [ "$status" -eq 0 ] || report "records of build $build" "exit status $status"
+        cp "$folder/$build"/*.h5 "$folder/asv/"
+    done
+done
+
+# install PACKAGE...: into the folder's own Python; says what went wrong.
+reader=$folder/venv/bin/python
+install() {
+    [ -x "$reader" ] || python3 -m venv "$folder/venv" >"$folder/log" 2>&1 ||
+        { echo "no virtual environment: $(tail -n 1 "$folder/log")"; return; }
+    "$reader" -m pip install -q "$@" >"$folder/log" 2>&1 ||
+        echo "pip: $(grep -m 1 -i error "$folder/log" || tail -n 1 "$folder/log")"
+}
+
+# The settings would part the builds: only the label does.
+for build in 0 1; do
+    "$bench" export --store "$folder/$build" --to google-benchmark |
+        sed "s/device_us=[0-9]*/device_us=N/g" >"$folder/$build.json"
+done
+why=$(install scipy numpy)
+[ -n "$why" ] || why=$(cd "$folder" && apt-get download libbenchmark-tools >"$folder/log" 2>&1 &&
+    dpkg -x libbenchmark-tools*.deb tools || echo "apt-get: $(tail -n 1 "$folder/log")")
+compare=$folder/tools/usr/share/benchmark/compare.py
+if [ -n "$why" ] || [ ! -f "$compare" ]; then
+    skip "google/benchmark's compare.py" "${why:-no compare.py in the package}"
+else
+    "$reader" "$compare" --no-color benchmarks "$folder/0.json" "$folder/1.json" \
+        >"$folder/out" 2>"$folder/err"
+    status=$?
+    report "google/benchmark's compare.py sees the slower build" "$(
+        fault_of 0
+        grep -qE 'capture/.*_median +\+0\.(1[89]|2[0-2])' "$folder/out" || echo "no 20 % in a median"
+        grep -qE '_pvalue +0\.000' "$folder/out" || echo "no U test"
+    )"
+fi
+
+run export --store "$folder/asv" --to asv --output "$folder/project"
+cp -R "$folder/asv/.git" "$folder/project/"
+why=$(install asv)
+if [ -n "$why" ]; then
+    skip "asv" "$why"
+else
+    sed -i 's/"repo": "."/"repo": ".", "branches": ["main"]/' "$folder/project/asv.conf.json"
+    machine=$(basename "$(dirname "$folder"/project/results/*/machine.json)")
+    (cd "$folder/project" && HOME=$folder "$folder/venv/bin/asv" publish &&
+        HOME=$folder "$folder/venv/bin/asv" show "${commits[1]}" --machine "$machine") \
+        >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "asv shows the results and publishes them" "$(
+        [ "$status" -eq 0 ] || echo "exit status $status"
+        [ "$(grep -cE '^  6[0-9][0-9]±' "$folder/out")" -eq 2 ] || echo "not two results of 600 us"
+        [ -f "$folder/project/html/index.html" ] || echo "no pages"
+    )"
+fi
+
+run export --store "$folder/asv" --to csv --output "$folder/samples.csv"
+why=$(install pandas)
+if [ -n "$why" ]; then
+    skip "pandas" "$why"
+else
+    report "pandas groups the samples" "$("$reader" - "$folder/samples.csv" 2>&1 <<'PYTHON' | tail -n 2
+import sys
+import pandas
+data = pandas.read_csv(sys.argv[1])
+steps = data[data["sample"] == "step"]
+medians = steps.groupby(["settings", "mode"])["wall_ns"].median()
+assert len(medians) == 4 and (steps.groupby(["id"]).size() >= 12).all(), medians
+slow, fast = (medians[f"device_us={us},values=none"]["capture"] for us in (600, 500))
+assert 1.1 < slow / fast < 1.3, medians
+assert not steps["trace_ns"].isna().any() and steps["simulated"].all()
+PYTHON
+    )"
+fi
+
+run export --store "$folder/0" --to xspace --output "$folder/log-folder"
+why=$(install xprof)
+if [ -n "$why" ]; then
+    skip "xprof" "$why"
+else
+    report "xprof's trace viewer shows steps and ledger" "$("$reader" - "$folder/log-folder" \
+        2>"$folder/err" <<'PYTHON' || tail -n 2 "$folder/err"
+import glob
+import json
+import sys
+from xprof.convert import raw_to_tool_data
+for file in glob.glob(sys.argv[1] + "/plugins/profile/*/*.xplane.pb"):
+    data, _ = raw_to_tool_data.xspace_to_tool_data([file], "trace_viewer", {})
+    events = json.loads(data)["traceEvents"]
+    lanes = {e["args"]["name"] for e in events if e.get("name") == "thread_name"}
+    assert "bench steps (simulated)" in lanes and "bench ledger (simulated)" in lanes, lanes
+    steps = [e for e in events if e.get("ph") == "X" and e["name"] == "step"]
+    assert len(steps) >= 12 and all(500 <= e["dur"] < 5000 for e in steps), steps
+PYTHON
+    )"
+fi
+echo "1..$count"
