@@ -206,6 +206,13 @@ static void copy_figures(const mode_execution *x, res_execution *out)
     out->result_bytes = x->stats.result_bytes;
     out->temp_bytes = x->stats.temp_bytes;
     out->code_bytes = x->stats.code_bytes;
+    out->peak_bytes = x->stats.peak_bytes;
+    out->compiler_flops = x->stats.flops >= 0 ? x->stats.flops : NAN;
+    out->compiler_bytes = x->stats.bytes_accessed >= 0 ? x->stats.bytes_accessed : NAN;
+    memcpy(out->optimized, x->optimized, sizeof out->optimized);
+    out->optimized_bytes = x->optimized_bytes;
+    out->optimized_instructions = x->optimized_instructions;
+    memcpy(out->plugin_fingerprint, x->plugin_fingerprint, sizeof x->plugin_fingerprint);
     out->device_ns = out->device_low_ns = out->device_high_ns = NAN;
     out->device_source = BN_DEVICE_TIME_UNAVAILABLE;
 }
@@ -290,6 +297,8 @@ static bn_code prepare(hn_session *s, res_record *r, bn_status *st)
         code = mode_step_probe(s->mode, &s->call, 1, st);
     if (code == BN_OK)
         code = res_record_reserve_executions(r, mode_execution_count(s->mode), st);
+    if (code == BN_OK)
+        mode_digest_programs(s->mode);
     for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
         copy_figures(mode_execution_at(s->mode, row), &r->executions[row]);
     return code;

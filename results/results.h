@@ -53,6 +53,13 @@ typedef struct res_execution {
     bool from_disk;
     double flops, bytes; /* by our op table, per execution */
     int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
+    int64_t peak_bytes;                    /* compiler's, of memory at a time; -1 unknown */
+    double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
+    /* Digest and size of the program that the compiler made of the text, and the plugin's
+     * own fingerprint; "" and -1 where the plugin does not tell. */
+    char optimized[33];
+    int64_t optimized_bytes, optimized_instructions;
+    char plugin_fingerprint[RES_TEXT];
     /* Raw samples, one execution each, submit to ready, each execution awaited
      * alone (serial). */
     uint64_t *pjrt_ns;
