@@ -304,10 +304,25 @@ static bn_code prepare(hn_session *s, res_record *r, bn_status *st)
     return code;
 }
 
+/* Rows without times, which nobody asked for. */
+static bn_code leave_out(res_record *r, bn_status *st)
+{
+    for (size_t i = 0; i < r->execution_count; i++) {
+        res_execution *x = &r->executions[i];
+        snprintf(x->device_note, sizeof x->device_note, "not asked for");
+        x->pjrt_ns = calloc(1, sizeof *x->pjrt_ns);
+        if (!x->pjrt_ns)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    }
+    return BN_OK;
+}
+
 bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
 {
     const double step_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
     bn_code code = prepare(s, r, st);
+    if (code == BN_OK && strcmp(s->experiment->device_time, "none") == 0)
+        return leave_out(r, st);
     if (code == BN_OK && strcmp(s->experiment->device_time, "slope") != 0)
         hn_measure_profile(s, profiled_steps(step_ns), r);
     probes p = {.rows = r->execution_count};

@@ -82,6 +82,8 @@ bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job, res_reco
     own.request = json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
     bn_code code = hn_supervise(&own, &outcome, st);
     json_decref(own.request);
+    if (code == BN_OK)
+        res_store_sweep(e->store, (long)outcome.pid);
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
@@ -170,9 +172,7 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* What can be told before any worker starts: the store, which is tidied up, each
- * runtime's file, the file of weights. */
-static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
+bn_code hn_experiments_check(const hn_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = bn_make_folder(list[0].store, st);
     if (code == BN_OK && access(list[0].store, W_OK | X_OK) != 0)
@@ -204,7 +204,7 @@ int hn_command_run(const hn_options *options)
     if ((options->program && hn_program_request(options, &program, &st) != BN_OK) ||
         res_format_parse(options->format, &run.format, &st) != BN_OK ||
         hn_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
-        check_environment(list, count, &st) != BN_OK) {
+        hn_experiments_check(list, count, &st) != BN_OK) {
         code = hn_complain(&st);
         goto out;
     }
