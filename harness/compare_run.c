@@ -160,6 +160,8 @@ static bn_code plan(session *s, bn_status *st)
         r->experiment = i < s->experiments ? i : control * s->experiments / controls;
         r->wanted = first_stage(o, count);
         versus->cells[i].experiment = s->list[0][r->experiment].what;
+        if (!s->program)
+            hn_experiment_resolve(&versus->cells[i].experiment);
         res_order((uint64_t)o->seed * 1000003 + i, r->wanted, r->b_first);
         /* The second stage, if there is one, with a seed of its own. */
         res_order((uint64_t)o->seed * 1000003 + count + i, RES_MOST_PAIRS - r->wanted,
@@ -253,7 +255,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     }
     c->a[c->pairs] = pair[0];
     c->b[c->pairs++] = pair[1];
-    /* With "auto" and the model's own sizes as they turned out. */
+    /* With layout and sizes as they turned out. */
     c->experiment = pair[0]->experiment;
     return BN_OK;
 }

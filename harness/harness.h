@@ -116,6 +116,9 @@ typedef struct hn_experiment {
  * names are BN_INVALID with a list of what exists; so is an empty result. */
 BN_MUST_USE bn_code hn_experiments_expand(const hn_options *options, hn_experiment **list,
                                           size_t *count, bn_text *notes, bn_status *st);
+/* Fills in what the worker would have for "the model's own" and "auto", so that what
+ * failed belongs to the same cell of a table as what did not. */
+void hn_experiment_resolve(res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void hn_experiment_title(const hn_experiment *e, char *text, size_t size);
 json_t *hn_experiment_to_json(const hn_experiment *e);

@@ -40,9 +40,7 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
         run->worst = code;
 }
 
-/* What the worker would have filled in for "the model's own" and "auto", so that
- * a failed record belongs to the same cell of a table as a good one. */
-static void resolve(res_experiment *w)
+void hn_experiment_resolve(res_experiment *w)
 {
     const model_options o = hn_model_options(w, w->runtime);
     model *m = NULL;
@@ -64,7 +62,7 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
         return NULL;
     r->experiment = e->what;
     if (!e->program)
-        resolve(&r->experiment);
+        hn_experiment_resolve(&r->experiment);
     r->status = outcome->status;
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = hn_simulated_name(e->what.runtime);

@@ -299,10 +299,11 @@ const char *res_place_name(const res_attribution *attribution)
     return "";
 }
 
-/* How much of the difference WHOLE lies in PART; 0 where it did not move. */
+/* How much of the difference WHOLE lies in PART; 0 where it did not move. By medians, which
+ * a pair that was disturbed in one of both does not change. */
 static double share_of(const res_difference *part, const res_difference *whole)
 {
-    const double share = part->difference.estimate / whole->difference.estimate;
+    const double share = (part->b - part->a) / (whole->b - whole->a);
     return part->moved && isfinite(share) ? share : 0;
 }
 

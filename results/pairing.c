@@ -34,13 +34,16 @@ static const char *label_of(const res_record *record)
 
 /* ---- sides ------------------------------------------------------------------------ */
 
-/* All members but those that say which runtime it was. */
-static bool same_experiment(const res_experiment *a, const res_experiment *b)
+/* All members but those that say which runtime it was; BY_NAME also but the text of a
+ * program that others wrote. */
+static bool same_experiment(const res_experiment *a, const res_experiment *b, bool by_name)
 {
+    by_name = by_name && strcmp(a->phase, "program") == 0;
     for (const res_field *field = res_experiment_fields; field->name; field++) {
         const char *left = (const char *)a + field->offset,
                    *right = (const char *)b + field->offset;
-        if (strcmp(field->name, "runtime") == 0 || strcmp(field->name, "settings") == 0)
+        if (strcmp(field->name, "runtime") == 0 || strcmp(field->name, "settings") == 0 ||
+            (by_name && strcmp(field->name, "variant") == 0))
             continue;
         if (field->kind == RES_KIND_TEXT ? strcmp(left, right) != 0
                                          : memcmp(left, right, field->size) != 0)
@@ -95,14 +98,14 @@ typedef struct found {
     size_t kept, all;
 } found;
 
-/* The newest RES_MOST_PAIRS records of EXPERIMENT, which ALL holds in order. */
+/* The newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
 static void find(const res_collection *all, const res_choice *choice,
-                 const res_experiment *experiment, found *out)
+                 const res_experiment *experiment, bool by_name, found *out)
 {
     *out = (found){.all = 0};
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
-        if (!chosen(r, choice) || !same_experiment(&r->experiment, experiment))
+        if (!chosen(r, choice) || !same_experiment(&r->experiment, experiment, by_name))
             continue;
         if (out->kept == RES_MOST_PAIRS)
             memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
@@ -149,7 +152,7 @@ static void note_times(const res_versus *versus, bn_text *notes)
 static bool known(const res_versus *versus, const res_experiment *experiment)
 {
     for (size_t i = 0; i < versus->count; i++)
-        if (same_experiment(&versus->cells[i].experiment, experiment))
+        if (same_experiment(&versus->cells[i].experiment, experiment, false))
             return true;
     return false;
 }
@@ -158,8 +161,11 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
                      const res_experiment *experiment, res_versus *versus, size_t *alone)
 {
     found of_a, of_b;
-    find(a, &choice[0], experiment, &of_a);
-    find(b, &choice[1], experiment, &of_b);
+    find(a, &choice[0], experiment, false, &of_a);
+    find(b, &choice[1], experiment, false, &of_b);
+    /* A program that was changed keeps its name: that it was is to be said. */
+    if (of_b.all == 0)
+        find(b, &choice[1], experiment, true, &of_b);
     if (of_b.all == 0) {
         ++*alone;
         return;

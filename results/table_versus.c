@@ -123,16 +123,15 @@ static void put_name(res_grid *grid, const res_compared *cell, unsigned mask)
     bn_text_free(&setup);
 }
 
-static void put_failure(res_grid *grid, const res_compared *cell, size_t columns)
+/* In place of figures. */
+static void put_failure(res_grid *grid, const res_compared *cell)
 {
-    bn_text text = {0};
+    res_grid_blank(grid, 7);
     if (cell->failed)
-        bn_text_printf(&text, "%s failed: %s", cell->failed == 'A' ? "A" : "B",
-                       bn_code_name(cell->failure));
+        res_grid_cell(grid, "%c: %s", cell->failed, bn_code_name(cell->failure));
     else
-        bn_text_puts(&text, "not measured");
-    res_grid_spill(grid, text.data ? text.data : "", columns);
-    bn_text_free(&text);
+        res_grid_cell(grid, "not measured");
+    res_grid_blank(grid, 2);
 }
 
 static void verdict_row(res_grid *grid, const res_versus *versus, const res_compared *cell,
@@ -142,7 +141,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
     const res_attribution *why = &cell->attribution;
     put_name(grid, cell, mask);
     if (cell->pairs == 0 || cell->failed) {
-        put_failure(grid, cell, 10);
+        put_failure(grid, cell);
         return;
     }
     res_grid_cell(grid, "%s", res_time(why->quantity[RES_QUANTITY_WALL].a).text);
