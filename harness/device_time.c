@@ -207,6 +207,13 @@ static void copy_figures(const mode_execution *x, res_execution *out)
     out->result_bytes = x->stats.result_bytes;
     out->temp_bytes = x->stats.temp_bytes;
     out->code_bytes = x->stats.code_bytes;
+    out->peak_bytes = x->stats.peak_bytes;
+    out->compiler_flops = x->stats.flops >= 0 ? x->stats.flops : NAN;
+    out->compiler_bytes = x->stats.bytes_accessed >= 0 ? x->stats.bytes_accessed : NAN;
+    memcpy(out->optimized, x->optimized, sizeof out->optimized);
+    out->optimized_bytes = x->optimized_bytes;
+    out->optimized_instructions = x->optimized_instructions;
+    memcpy(out->plugin_fingerprint, x->plugin_fingerprint, sizeof x->plugin_fingerprint);
     out->device_ns = out->device_low_ns = out->device_high_ns = NAN;
     out->device_source = BN_DEVICE_TIME_UNAVAILABLE;
 }
@@ -293,6 +300,8 @@ static bn_code prepare(hn_session *s, res_record *r, bn_status *st)
         code = mode_step_probe(s->mode, &s->call, 1, st);
     if (code == BN_OK)
         code = res_record_reserve_executions(r, mode_execution_count(s->mode), st);
+    if (code == BN_OK)
+        mode_digest_programs(s->mode);
     for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
         copy_figures(mode_execution_at(s->mode, row), &r->executions[row]);
     return code;
@@ -317,10 +326,25 @@ static bn_code add_singles(hn_session *s, res_record *r, double step_ns, bn_stat
     return code;
 }
 
+/* Rows without times, which nobody asked for. */
+static bn_code leave_out(res_record *r, bn_status *st)
+{
+    for (size_t i = 0; i < r->execution_count; i++) {
+        res_execution *x = &r->executions[i];
+        snprintf(x->device_note, sizeof x->device_note, "not asked for");
+        x->pjrt_ns = calloc(1, sizeof *x->pjrt_ns);
+        if (!x->pjrt_ns)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
+    }
+    return BN_OK;
+}
+
 bn_code hn_measure_executions(hn_session *s, res_record *r, bn_status *st)
 {
     const double step_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
     bn_code code = prepare(s, r, st);
+    if (code == BN_OK && strcmp(s->experiment->device_time, "none") == 0)
+        return leave_out(r, st);
     if (code == BN_OK && strcmp(s->experiment->device_time, "slope") != 0)
         hn_measure_profile(s, profiled_steps(step_ns), r);
     probes p = {.rows = r->execution_count};

@@ -206,9 +206,9 @@ static bn_code split_all(const hn_options *o, items *lists, bn_status *st)
     if (code == BN_OK)
         code = split_names("layout", o->layout, layout_name, false, &layout, st);
     if (code == BN_OK && strcmp(o->device_time, "auto") != 0 &&
-        strcmp(o->device_time, "slope") != 0)
-        code =
-            bn_fail(st, BN_INVALID, "--device-time %s: there are auto and slope", o->device_time);
+        strcmp(o->device_time, "slope") != 0 && strcmp(o->device_time, "none") != 0)
+        code = bn_fail(st, BN_INVALID, "--device-time %s: there are auto, slope and none",
+                       o->device_time);
     if (code == BN_OK && layout.count != 1)
         code = bn_fail(st, BN_INVALID, "--layout takes one layout");
     if (code == BN_OK && o->weights && lists[MODEL].count != 1)

@@ -12,6 +12,7 @@
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
  *   selftest*.c   statistics.c simulate.c   the program on trial
+ *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -61,6 +62,13 @@ typedef struct hn_options {
     const char *label, *pin, *cache_dir, *store, *format, *golden;
     const char *weights, *output;  /* NULL: not given */
     const char *table, *to, *from; /* of bench table, export, import */
+    /* Of compare: what is given twice, and what is one side's alone. */
+    const char *sides[HN_MAX_REPEATS + 1], *labels[HN_MAX_REPEATS + 1], *stores[HN_MAX_REPEATS + 1];
+    const char *a_option[HN_MAX_REPEATS + 1], *b_option[HN_MAX_REPEATS + 1];
+    const char *a_flag[HN_MAX_REPEATS + 1], *b_flag[HN_MAX_REPEATS + 1];
+    double precision, budget, fail_if_slower; /* shares, and seconds */
+    int64_t pairs, control;
+    bool bisect;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout;
     bool verbose, all, quick, help, man, version;
@@ -75,6 +83,7 @@ enum {
     HN_CMD_SELFTEST = 16,
     HN_CMD_EXPORT_WEIGHTS = 32,
     HN_CMD_REPLAY = 64,
+    HN_CMD_COMPARE = 256,
     HN_CMD_EXPORT = 512,
     HN_CMD_IMPORT = 1024
 };
@@ -97,7 +106,7 @@ typedef struct hn_experiment {
     const char *runtime_option[HN_MAX_REPEATS + 1];
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store;
-    const char *device_time; /* "auto": the profiler where there is one; "slope" */
+    const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;     /* file of the initial ones; NULL: by the rule */
     int64_t steps, warmup;   /* at least so many measured; at most so many before */
     double min_time, timeout;
@@ -110,6 +119,9 @@ typedef struct hn_experiment {
  * names are BN_INVALID with a list of what exists; so is an empty result. */
 BN_MUST_USE bn_code hn_experiments_expand(const hn_options *options, hn_experiment **list,
                                           size_t *count, bn_text *notes, bn_status *st);
+/* Fills in what the worker would have for "the model's own" and "auto", so that what
+ * failed belongs to the same cell of a table as what did not. */
+void hn_experiment_resolve(res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void hn_experiment_title(const hn_experiment *e, char *text, size_t size);
 json_t *hn_experiment_to_json(const hn_experiment *e);
@@ -297,8 +309,17 @@ int hn_command_selftest(const hn_options *options, const char *what);
 int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
 int hn_command_replay(const hn_options *options, const char *what);
+int hn_command_compare(const hn_options *options);
+/* Exit codes and examples of bench compare, for its --help. */
+extern const char hn_compare_help[];
+/* The exit code of bench compare for words it does not understand: its 2 means slower. */
+int hn_compare_usage(bool bisect);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
+
+/* What can be told before any worker starts: the store, which is made and tidied up, each
+ * runtime's file, the file of weights. */
+BN_MUST_USE bn_code hn_experiments_check(const hn_experiment *list, size_t count, bn_status *st);
 
 /* Measures E in a worker and reads the record that it wrote, for commands that run
  * experiments of their own (bench run keeps failures as records). JOB says how: its

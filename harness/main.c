@@ -39,6 +39,9 @@ static const command_row commands[] = {
     {"import", "bench import --from pytorch-xla [--store DIR] FILE...",
      "read others' results into a folder of records, so that they stand in the same tables",
      HN_CMD_IMPORT, "files"},
+    {"compare", "bench compare --runtime A --runtime B [OPTIONS]",
+     "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
+     HN_CMD_COMPARE, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -63,7 +66,7 @@ static void print_help(const command_row *command)
     bn_text_puts(&text, "Options:\n");
     hn_options_help(command->bit, &text);
     bn_text_putc(&text, '\n');
-    bn_text_puts(&text, exit_codes);
+    bn_text_puts(&text, command->bit == HN_CMD_COMPARE ? hn_compare_help : exit_codes);
     fputs(text.data, stdout);
     bn_text_free(&text);
 }
@@ -90,6 +93,8 @@ static void print_man(void)
                ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
                "disk full, other file damaged\n"
                ".TP\n.B 130\ninterrupted; records written so far are kept\n"
+               ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
+               "compare \\-\\-help has more, and the codes for git bisect\n"
                ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
                "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
                "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
@@ -120,6 +125,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_selftest(o, what);
     case HN_CMD_REPLAY:
         return hn_command_replay(o, what);
+    case HN_CMD_COMPARE:
+        return hn_command_compare(o);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
     case HN_CMD_EXPORT:
@@ -129,6 +136,17 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
     default:
         return hn_command_run(o);
     }
+}
+
+/* Words that COMMAND does not understand. */
+static int refuse(const command_row *command, int argc, char **argv, const bn_status *st)
+{
+    const int code = (int)hn_complain(st);
+    bool bisect = false;
+    /* What was not understood may stand before it. */
+    for (int i = 1; i < argc; i++)
+        bisect = bisect || strcmp(argv[i], "--bisect") == 0;
+    return command && command->bit == HN_CMD_COMPARE ? hn_compare_usage(bisect) : code;
 }
 
 /* Output that did not reach its reader is an error like any other. */
@@ -155,12 +173,12 @@ int main(int argc, char **argv)
     const char *word[HN_MAX_PATHS + 1] = {NULL};
     if (!command) {
         bn_fail(&st, BN_INVALID, "there is no command %s; see bench --help", argv[1]);
-        return (int)hn_complain(&st);
+        return refuse(command, argc, argv, &st);
     }
     const int most = command->bit == HN_CMD_IMPORT ? HN_MAX_PATHS : 1;
     if (hn_options_parse(command->bit, argc - first, argv + first, &options, word, most, &words,
                          &st) != BN_OK)
-        return (int)hn_complain(&st);
+        return refuse(command, argc, argv, &st);
     if (options.help) {
         print_help(command);
         return finish(HN_EXIT_OK);
@@ -177,7 +195,7 @@ int main(int argc, char **argv)
             bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
         else
             bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", word[0]);
-        return (int)hn_complain(&st);
+        return refuse(command, argc, argv, &st);
     }
     res_store_begin();
     return finish(dispatch(command, &options, word));

@@ -10,7 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { TEXT, NUMBER, REAL, FLAG, REPEATED, PATHS } kind;
+typedef enum kind {
+    TEXT,
+    NUMBER,
+    REAL,
+    SHARE, /* "3%" or "0.03" */
+    SPAN,  /* of time: "90s", "10m", "2h" */
+    FLAG,
+    REPEATED, /* NAME=VALUE, HN_MAX_REPEATS times */
+    WORDS,    /* any text, so often */
+    PATHS
+} kind;
 
 typedef struct option_row {
     const char *name, *argument;
@@ -18,7 +28,7 @@ typedef struct option_row {
     size_t offset;
     const char *fallback; /* NULL: none */
     unsigned commands;
-    double least; /* NUMBER and REAL */
+    double least; /* of a number */
     const char *text;
 } option_row;
 
@@ -31,38 +41,39 @@ enum {
     SELFTEST = HN_CMD_SELFTEST,
     REPLAY = HN_CMD_REPLAY,
     WEIGHTS = HN_CMD_EXPORT_WEIGHTS,
+    COMPARE = HN_CMD_COMPARE,
     EXPORT = HN_CMD_EXPORT,
     IMPORT = HN_CMD_IMPORT,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | EXPORT | IMPORT
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT
 };
 
 static const option_row rows[] = {
-    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | WEIGHTS, 0,
-     "models to run; 'all' is every one (bench list models)"},
-    {"variant", "full,small", TEXT, AT(variant), "full", RUN | VERIFY | LIST | SELFTEST | WEIGHTS,
-     0,
+    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | WEIGHTS | COMPARE,
+     0, "models to run; 'all' is every one (bench list models)"},
+    {"variant", "full,small", TEXT, AT(variant), "full",
+     RUN | VERIFY | LIST | SELFTEST | WEIGHTS | COMPARE, 0,
      "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
      "tokens end in padding; for verify, names of golden files, or all"},
-    {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY, 0,
+    {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY | COMPARE, 0,
      "eager, lazy, capture (bench list modes)"},
-    {"phase", "train,infer", TEXT, AT(phase), "train", RUN, 0,
+    {"phase", "train,infer", TEXT, AT(phase), "train", RUN | COMPARE, 0,
      "training step (forward, backward, update) or inference"},
-    {"batch", "N,...", TEXT, AT(batch), "0", RUN | LIST, 0,
+    {"batch", "N,...", TEXT, AT(batch), "0", RUN | LIST | COMPARE, 0,
      "batch size; 0 is the model's own, in bench list models that of the golden data"},
-    {"image", "N,...", TEXT, AT(image), "0", RUN | LIST, 0,
+    {"image", "N,...", TEXT, AT(image), "0", RUN | LIST | COMPARE, 0,
      "pixels a side of the input image; 0 is the model's own"},
-    {"seq", "N,...", TEXT, AT(seq), "0", RUN | LIST, 0,
+    {"seq", "N,...", TEXT, AT(seq), "0", RUN | LIST | COMPARE, 0,
      "tokens a row, of models of language; 0 is the model's own"},
-    {"optimizer", "NAME,...", TEXT, AT(optimizer), "default", RUN, 0,
+    {"optimizer", "NAME,...", TEXT, AT(optimizer), "default", RUN | COMPARE, 0,
      "of training steps: sgd (with momentum), adamw, or default, the model's own"},
-    {"dropout", "default,off", TEXT, AT(dropout), "default", RUN, 0,
+    {"dropout", "default,off", TEXT, AT(dropout), "default", RUN | COMPARE, 0,
      "in training: as in the model's source, or off"},
-    {"input", "WAY,...", PATHS, AT(input), NULL, RUN, 0,
+    {"input", "WAY,...", PATHS, AT(input), NULL, RUN | COMPARE, 0,
      "synthetic (the default): batches lie on the device; transfer: each step sends a fresh one "
      "first; prefetch: it is sent while the device works on the step before. With --program: "
      "FILE.npy, once for each argument in order; without, arguments are made up: floats in "
      "[-1, 1), integers from 0 to 7"},
-    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN, 0,
+    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN | COMPARE, 0,
      "run this StableHLO text in place of models"},
     {"output", "FILE.npy", PATHS, AT(outputs), NULL, RUN, 0,
      "with --program: where a result of the first execution goes; repeated, in order"},
@@ -70,41 +81,41 @@ static const option_row rows[] = {
      "with --program: what a result of the first execution must be; repeated, in order"},
     {"rtol", "R", REAL, AT(rtol), "1e-5", RUN, 0, "of --check: |got - want| <= A + R |want|"},
     {"atol", "A", REAL, AT(atol), "1e-8", RUN, 0, "of --check; bool and integers are exact"},
-    {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN, 0,
+    {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN | COMPARE, 0,
      "rows of --seq tokens, or a batch of other lengths each step (transformer_wmt_en_de); each "
      "length not seen before is compiled"},
-    {"buckets", "N", NUMBER, AT(buckets), "0", RUN, 0,
+    {"buckets", "N", NUMBER, AT(buckets), "0", RUN | COMPARE, 0,
      "pad varying lengths to N lengths; 0 does not; N implies --lengths varying"},
-    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS, 0,
+    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS | COMPARE, 0,
      "type of parameters and arithmetic"},
-    {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN, 0,
+    {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN | COMPARE, 0,
      "into how many graphs capture cuts a step: 1 whole; 2 forward+backward, update; 3 forward, "
      "backward, update; 5 input, forward, statistics, backward, update"},
-    {"layout", "LAYOUT", TEXT, AT(layout), "auto", RUN | VERIFY | SELFTEST, 0,
+    {"layout", "LAYOUT", TEXT, AT(layout), "auto", RUN | VERIFY | SELFTEST | COMPARE, 0,
      "nhwc, nchw, or auto: what suits the runtime"},
     {"runtime", "NAME,...", TEXT, AT(runtime), "cpu", RUN | VERIFY | SELFTEST, 0,
      "runtimes (bench list runtimes), or paths of PJRT plugins"},
-    {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL, RUN | VERIFY | SELFTEST, 0,
-     "option for the plugin's client; may be repeated"},
-    {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL, RUN | VERIFY | SELFTEST, 0,
+    {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL,
+     RUN | VERIFY | SELFTEST | COMPARE, 0, "option for the plugin's client; may be repeated"},
+    {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL, RUN | VERIFY | SELFTEST | COMPARE, 0,
      "compiler option for every executable; may be repeated"},
     {"label", "TEXT", TEXT, AT(label), "", RUN, 0,
      "what this build of the runtime is, for the record (a commit, say)"},
-    {"steps", "N", NUMBER, AT(steps), "10", RUN, 1, "steps measured at least"},
+    {"steps", "N", NUMBER, AT(steps), "10", RUN | COMPARE, 1, "steps measured at least"},
     {"min-time", "SECONDS", REAL, AT(min_time), "3", RUN, 0,
      "measure at least so long; the later of the two counts"},
-    {"warmup", "N", NUMBER, AT(warmup), "60", RUN, 1,
+    {"warmup", "N", NUMBER, AT(warmup), "60", RUN | COMPARE, 1,
      "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps and "
      "their times show no trend"},
-    {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN, 0,
+    {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN | COMPARE, 0,
      "steps dispatched and not awaited; 1 waits for each step (serial)"},
-    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN, 0,
+    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN | COMPARE, 0,
      "busy wait for each traced node, to emulate a slower front end (PyTorch/XLA: about 17000); "
      "tables say so"},
-    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN, 0,
+    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN | COMPARE, 0,
      "auto: what the plugin's profiler says, or where it has none the slope; slope: never the "
-     "profiler"},
-    {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST, 0,
+     "profiler; none: not measured, which saves seconds a process"},
+    {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST | COMPARE, 0,
      "none; host: host thread on one core, the runtime on the others; all: everything on the "
      "cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a plugin "
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
@@ -120,11 +131,11 @@ static const option_row rows[] = {
     {"format", "FORMAT", TEXT, AT(format), "text", ALL & ~(unsigned)(EXPORT | IMPORT), 0,
      "text, md, csv, json (records on standard output, all else on standard error), latex (for "
      "\\input, no package needed) or html"},
-    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY, 0,
+    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY | COMPARE, 0,
      "give an experiment up after so long; 0 never"},
-    {"seed", "N", NUMBER, AT(seed), "1", RUN | WEIGHTS | SELFTEST, 0,
+    {"seed", "N", NUMBER, AT(seed), "1", RUN | WEIGHTS | SELFTEST | COMPARE, 0,
      "of weights and inputs; of what selftest statistics simulates"},
-    {"weights", "FILE", TEXT, AT(weights), NULL, RUN, 0,
+    {"weights", "FILE", TEXT, AT(weights), NULL, RUN | COMPARE, 0,
      "safetensors file with the model's parameters and running statistics, by the framework's "
      "names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", TEXT, AT(output), NULL, WEIGHTS, 0,
@@ -138,6 +149,36 @@ static const option_row rows[] = {
      "standard output. Nothing that is there is overwritten"},
     {"from", "FORMAT", TEXT, AT(from), NULL, IMPORT, 0,
      "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes them"},
+    {"runtime", "NAME", WORDS, AT(sides), NULL, COMPARE, 0,
+     "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a plugin; "
+     "of stores, which records count"},
+    {"a-option", "NAME=VALUE", REPEATED, AT(a_option), NULL, COMPARE, 0,
+     "option for A's client alone; may be repeated"},
+    {"b-option", "NAME=VALUE", REPEATED, AT(b_option), NULL, COMPARE, 0, "for B's alone"},
+    {"a-flag", "NAME=VALUE", REPEATED, AT(a_flag), NULL, COMPARE, 0,
+     "compiler option of A alone; may be repeated"},
+    {"b-flag", "NAME=VALUE", REPEATED, AT(b_flag), NULL, COMPARE, 0, "of B alone"},
+    {"label", "TEXT", WORDS, AT(labels), NULL, COMPARE, 0,
+     "given twice: what the builds are (commits, say), for the records; of stores, which records "
+     "count"},
+    {"store", "DIR", WORDS, AT(stores), NULL, COMPARE, 0,
+     "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. Given "
+     "twice, nothing is run: the records of both folders are compared"},
+    {"min-time", "SECONDS", REAL, AT(min_time), "1", COMPARE, 0,
+     "each process measures at least so long; more processes tell more than longer ones"},
+    {"pairs", "N", NUMBER, AT(pairs), "0", COMPARE, 0,
+     "pairs of processes for each comparison, at most 64; 0: as many as the number of "
+     "comparisons needs, or with --budget alone as many as fit"},
+    {"precision", "SHARE", SHARE, AT(precision), "0", COMPARE, 0,
+     "go on until ratios are known to about so much: 1%; 0 does not"},
+    {"budget", "TIME", SPAN, AT(budget), "0", COMPARE, 0,
+     "start no pair that would end later: 90s, 10m, 2h; 0: no limit"},
+    {"fail-if-slower", "SHARE", SHARE, AT(fail_if_slower), "0", COMPARE, 0,
+     "count as slower what is slower by more than this, and as equivalent what differs by less: "
+     "3%; with 0 anything slower counts, and equivalent is within 3 %"},
+    {"control", "N", NUMBER, AT(control), "1", COMPARE, 0,
+     "experiments in which A is compared with itself, too; 0: none"},
+    {"bisect", NULL, FLAG, AT(bisect), NULL, COMPARE, 0, "exit codes for git bisect run"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},
@@ -183,6 +224,40 @@ static bn_code set_real(const option_row *row, const char *value, double *out, b
     return BN_OK;
 }
 
+/* A number and one of UNITS, a letter each; NUMBER times the unit's FACTOR. */
+static bn_code set_scaled(const option_row *row, const char *value, const char *units,
+                          const double *factors, const char *wanted, double *out, bn_status *st)
+{
+    char *end;
+    errno = 0;
+    const double n = strtod(value, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (errno || end == value || !isfinite(n) || n < 0 || (*end && (!unit || end[1])))
+        return bn_fail(st, BN_INVALID, "--%s takes %s, not '%s'", row->name, wanted, value);
+    *out = unit ? n * factors[unit - units] : n;
+    return BN_OK;
+}
+
+static bn_code set_share(const option_row *row, const char *value, double *out, bn_status *st)
+{
+    static const double percent[] = {0.01};
+    double share;
+    bn_code code = set_scaled(row, value, "%", percent, "a share, 3% or 0.03", &share, st);
+    /* "3" would be 300 %. */
+    if (code == BN_OK && share >= 1)
+        code = bn_fail(st, BN_INVALID, "--%s takes a share below 100%%, as 3%% or 0.03, not '%s'",
+                       row->name, value);
+    if (code == BN_OK)
+        *out = share;
+    return code;
+}
+
+static bn_code set_span(const option_row *row, const char *value, double *out, bn_status *st)
+{
+    static const double seconds[] = {1, 60, 3600};
+    return set_scaled(row, value, "smh", seconds, "a time, 90s, 10m or 2h", out, st);
+}
+
 static bn_code set_path(const option_row *row, const char *value, const char **list, bn_status *st)
 {
     size_t n = 0;
@@ -204,7 +279,7 @@ static bn_code set_repeated(const option_row *row, const char *value, const char
         n++;
     if (n == HN_MAX_REPEATS)
         return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_REPEATS);
-    if (!strchr(value, '='))
+    if (row->kind == REPEATED && !strchr(value, '='))
         return bn_fail(st, BN_INVALID, "--%s takes NAME=VALUE, not '%s'", row->name, value);
     list[n] = value;
     return BN_OK;
@@ -230,7 +305,12 @@ static bn_code set_value(hn_options *options, const option_row *row, const char 
     case FLAG:
         *(bool *)at = true;
         return BN_OK;
+    case SHARE:
+        return set_share(row, value, at, st);
+    case SPAN:
+        return set_span(row, value, at, st);
     case REPEATED:
+    case WORDS:
         return set_repeated(row, value, at, st);
     case PATHS:
         return set_path(row, value, at, st);
@@ -282,9 +362,12 @@ bn_code hn_options_parse(unsigned command, int argc, char **argv, hn_options *op
     bn_code code = BN_OK;
     *options = (hn_options){0};
     *rest_count = 0;
-    for (size_t i = 0; i < ROW_COUNT && code == BN_OK; i++)
-        if (rows[i].fallback)
-            code = set_value(options, &rows[i], rows[i].fallback, st);
+    /* The command's own last: several rows may fill one member. */
+    for (size_t i = 0; i < 2 * ROW_COUNT && code == BN_OK; i++) {
+        const option_row *row = &rows[i % ROW_COUNT];
+        if (row->fallback && (i < ROW_COUNT || (row->commands & command)))
+            code = set_value(options, row, row->fallback, st);
+    }
     for (int i = 0; i < argc && code == BN_OK; i++) {
         if (strcmp(argv[i], "-h") == 0)
             options->help = true;
@@ -387,10 +470,13 @@ static json_t *value_json(const hn_options *options, const option_row *row)
     case NUMBER:
         return json_integer(*(const int64_t *)at);
     case REAL:
+    case SHARE:
+    case SPAN:
         return json_real(*(const double *)at);
     case FLAG:
         return json_boolean(*(const bool *)at);
     case REPEATED:
+    case WORDS:
     case PATHS:
         list = json_array();
         for (const char *const *item = at; *item; item++)

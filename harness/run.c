@@ -50,9 +50,7 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
         run->worst = code;
 }
 
-/* What the worker would have filled in for "the model's own" and "auto", so that
- * a failed record belongs to the same cell of a table as a good one. */
-static void resolve(res_experiment *w)
+void hn_experiment_resolve(res_experiment *w)
 {
     const model_options o = hn_model_options(w, w->runtime);
     model *m = NULL;
@@ -74,7 +72,7 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
         return NULL;
     r->experiment = e->what;
     if (!e->program)
-        resolve(&r->experiment);
+        hn_experiment_resolve(&r->experiment);
     r->status = outcome->status;
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = hn_simulated_name(e->what.runtime);
@@ -92,6 +90,8 @@ bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job, res_reco
     own.request = json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
     bn_code code = hn_supervise(&own, &outcome, st);
     json_decref(own.request);
+    if (code == BN_OK)
+        res_store_sweep(e->store, (long)outcome.pid);
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
@@ -177,9 +177,7 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-/* What can be told before any worker starts: the store, which is tidied up, each
- * runtime's file, the file of weights. */
-static bn_code check_environment(const hn_experiment *list, size_t count, bn_status *st)
+bn_code hn_experiments_check(const hn_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = bn_make_folder(list[0].store, st);
     if (code == BN_OK && access(list[0].store, W_OK | X_OK) != 0)
@@ -211,7 +209,7 @@ int hn_command_run(const hn_options *options)
     if ((options->program && hn_program_request(options, &program, &st) != BN_OK) ||
         res_format_parse(options->format, &run.format, &st) != BN_OK ||
         hn_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
-        check_environment(list, count, &st) != BN_OK) {
+        hn_experiments_check(list, count, &st) != BN_OK) {
         code = hn_complain(&st);
         goto out;
     }

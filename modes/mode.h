@@ -111,6 +111,11 @@ typedef struct mode_execution {
     bool from_disk;
     double flops, bytes;
     rt_executable_stats stats;
+    /* What mode_digest_programs found, of the program that the compiler made
+     * (rt_program_digest); "" and -1 where the plugin does not tell. */
+    char optimized[33];
+    int64_t optimized_bytes, optimized_instructions;
+    char plugin_fingerprint[64]; /* the plugin's own, of the row's first program */
     /* Of the last mode_step_probe: nanoseconds summed over the row's executions
      * of that step. */
     uint64_t submit_ns; /* in the plugin's execute calls */
@@ -118,6 +123,11 @@ typedef struct mode_execution {
 } mode_execution;
 size_t mode_execution_count(const mode *m);
 const mode_execution *mode_execution_at(const mode *m, size_t index);
+
+/* Asks the plugin for the optimized program of each execution and fills in its digest,
+ * which for a row of several programs (eager) is their sum. Takes milliseconds a program:
+ * not for timed parts. */
+void mode_digest_programs(mode *m);
 
 /*
  * Runs one step in which every execution is submitted REPEAT times back to back

@@ -20,6 +20,9 @@ typedef struct mode_row_figures {
     mode_execution view;
     uint64_t step;               /* step that view.per_step counts */
     const mode_program *program; /* whose text it is; NULL once evicted */
+    size_t programs;             /* made for this row */
+    size_t digested;             /* of them, by mode_digest_programs */
+    rt_program_digest digest;    /* sum of theirs */
 } mode_row_figures;
 
 /* An executable and what is needed to run it again and again. Counted: the

@@ -148,6 +148,58 @@ static void row_begin(mode_row_figures *row, const mode_program *program)
     rt_executable_describe(program->executable, &row->view.stats);
 }
 
+/* Adds the digest of PROGRAM's optimized form to its row. */
+static void digest_program(mode_row_figures *row, const mode_program *program)
+{
+    rt_program_digest own, *sum = &row->digest;
+    if (rt_executable_digest(program->executable, &own, NULL) != BN_OK)
+        return;
+    row->digested++;
+    sum->sum[0] += own.sum[0];
+    sum->sum[1] += own.sum[1];
+    sum->bytes += own.bytes;
+    sum->instructions =
+        own.instructions < 0 || sum->instructions < 0 ? -1 : sum->instructions + own.instructions;
+}
+
+static void digest_own(mode_row_figures *row)
+{
+    char *text = NULL;
+    row->digested = 0;
+    row->digest = (rt_program_digest){0};
+    if (!row->program)
+        return;
+    digest_program(row, row->program);
+    if (rt_executable_fingerprint(row->program->executable, &text, NULL) == BN_OK)
+        snprintf(row->view.plugin_fingerprint, sizeof row->view.plugin_fingerprint, "%s", text);
+    free(text);
+}
+
+static void show_digest(mode_row_figures *row)
+{
+    /* A sum of some programs would pass for that of all. */
+    const bool whole = row->digested > 0 && row->digested == row->programs;
+    snprintf(row->view.optimized, sizeof row->view.optimized, "%016llx%016llx",
+             (unsigned long long)row->digest.sum[0], (unsigned long long)row->digest.sum[1]);
+    if (!whole)
+        row->view.optimized[0] = '\0';
+    row->view.optimized_bytes = whole ? row->digest.bytes : -1;
+    row->view.optimized_instructions = whole ? row->digest.instructions : -1;
+}
+
+void mode_digest_programs(mode *m)
+{
+    for (size_t i = 0; i < m->rows.count; i++)
+        digest_own(m->rows.items[i]);
+    for (size_t i = 0; m->cache && i < m->cache_slots; i++) {
+        mode_row_figures *row = m->cache[i] ? m->cache[i]->row : NULL;
+        if (row && row->program != m->cache[i])
+            digest_program(row, m->cache[i]);
+    }
+    for (size_t i = 0; i < m->rows.count; i++)
+        show_digest(m->rows.items[i]);
+}
+
 /* A row of several programs computes values only if all of them do. */
 static void note_values(mode_row_figures *row, const mode_program *program)
 {
@@ -161,6 +213,7 @@ static void row_add(mode_row_figures *row, const mode_program *program, const tg
                     uint64_t lower_ns, uint64_t compile_ns, bool from_disk)
 {
     mode_execution *view = &row->view;
+    row->programs++;
     if (!row->program)
         row_begin(row, program);
     else
@@ -278,6 +331,7 @@ bn_code mode_program_from_text(mode *m, const char *label, const char *text, siz
         p->donor = calloc(p->output_count + 1, sizeof *p->donor);
         p->row = row;
         row_begin(row, p);
+        row->programs = 1;
         row->view.result_count = p->output_count;
         row->view.argument_count = inputs;
         row->view.text_bytes = (int64_t)length;

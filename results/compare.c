@@ -258,10 +258,11 @@ static bn_code compare_processes(const process *a, const process *b, size_t coun
                                  const res_compare_options *o, res_comparison *c, bn_status *st)
 {
     double d[RES_MOST_PAIRS] = {0};
-    size_t kept[RES_MOST_PAIRS];
+    *c = (res_comparison){.bootstrap = no_interval};
+    const size_t *kept = c->kept;
     for (size_t i = 0; i < count; i++)
         d[i] = b[i].log_median - a[i].log_median;
-    *c = (res_comparison){.pairs = keep_pairs(d, count, kept), .bootstrap = no_interval};
+    c->pairs = keep_pairs(d, count, c->kept);
     c->disturbed = count - c->pairs;
     for (size_t i = 0; i < c->pairs; i++)
         c->log_ratio[i] = d[kept[i]];
@@ -346,6 +347,14 @@ static res_test choose_test(const res_comparison *c, double level, size_t family
                    ALIKE_SHARE * level / (double)family
                ? RES_TEST_T
                : RES_TEST_NONE;
+}
+
+size_t res_least_pairs(double level, size_t family)
+{
+    size_t pairs = FEWEST_PAIRS;
+    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / (double)(family > 0 ? family : 1))
+        pairs++;
+    return pairs;
 }
 
 /* The mean log ratio that the comparison's test would just tell at its level. */

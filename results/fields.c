@@ -61,6 +61,13 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, result_bytes, RES_KIND_AMOUNT),
     FIELD(res_execution, temp_bytes, RES_KIND_AMOUNT),
     FIELD(res_execution, code_bytes, RES_KIND_AMOUNT),
+    FIELD(res_execution, peak_bytes, RES_KIND_AMOUNT),
+    FIELD(res_execution, compiler_flops, RES_KIND_REAL),
+    FIELD(res_execution, compiler_bytes, RES_KIND_REAL),
+    FIELD(res_execution, optimized, RES_KIND_TEXT),
+    FIELD(res_execution, optimized_bytes, RES_KIND_AMOUNT),
+    FIELD(res_execution, optimized_instructions, RES_KIND_AMOUNT),
+    FIELD(res_execution, plugin_fingerprint, RES_KIND_TEXT),
     {NULL, RES_KIND_TEXT, 0, 0},
 };
 

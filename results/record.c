@@ -142,6 +142,8 @@ bn_code res_record_reserve_executions(res_record *record, size_t executions, bn_
         row->device_ns = row->device_low_ns = row->device_high_ns = (double)NAN;
         row->overhead_ns = row->overhead_low_ns = row->overhead_high_ns = (double)NAN;
         row->argument_bytes = row->result_bytes = row->temp_bytes = row->code_bytes = -1;
+        row->peak_bytes = row->optimized_bytes = row->optimized_instructions = -1;
+        row->compiler_flops = row->compiler_bytes = (double)NAN;
     }
     free_executions(record);
     record->executions = rows;

@@ -53,6 +53,13 @@ typedef struct res_execution {
     bool from_disk;
     double flops, bytes; /* by our op table, per execution */
     int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
+    int64_t peak_bytes;                    /* compiler's, of memory at a time; -1 unknown */
+    double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
+    /* Digest and size of the program that the compiler made of the text, and the plugin's
+     * own fingerprint; "" and -1 where the plugin does not tell. */
+    char optimized[33];
+    int64_t optimized_bytes, optimized_instructions;
+    char plugin_fingerprint[RES_TEXT];
     /* Raw samples, one execution each, submit to ready, each execution awaited
      * alone (serial). */
     uint64_t *pjrt_ns;
@@ -228,7 +235,8 @@ typedef struct res_comparison {
     res_interval bootstrap;
     size_t pairs;                     /* that count */
     size_t disturbed;                 /* pairs left out: see compare.c */
-    double log_ratio[RES_MOST_PAIRS]; /* of those that count */
+    size_t kept[RES_MOST_PAIRS];      /* those that count, ascending */
+    double log_ratio[RES_MOST_PAIRS]; /* of each of them */
     double error;                     /* standard error of the mean log ratio */
     double p_flip, p_t;               /* no difference, by each test */
     /* What follows depends on the family. */
@@ -275,6 +283,8 @@ BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, size_t family);
+/* Pairs from which anything can be claimed in such a family, by Student's t. */
+size_t res_least_pairs(double level, size_t family);
 /*
  * The stop rule: pairs needed, all in all, for a 95 % interval of about
  * +-PRECISION (0.01: 1 %), from this comparison's pairs as the first stage of two
@@ -285,6 +295,129 @@ size_t res_fewest_pairs(double level, size_t family);
  * spread.
  */
 size_t res_pairs_wanted(const res_comparison *comparison, double precision);
+
+/* ---- two runtimes (versus.c, attribute.c, pairing.c) --------------------- */
+
+/* What of a process is held against the other side's, beside the ledger's parts: a
+ * value of each record, NaN where it is unknown. */
+#define RES_QUANTITIES(X)                                                                          \
+    X(WALL, wall, "median step")                                                                   \
+    X(DEVICE, device, "device time of a step's executions")                                        \
+    X(OVERHEAD, overhead, "their PJRT time less device time")                                      \
+    X(PJRT, pjrt, "PJRT time of a step's executions, each alone")                                  \
+    X(LOWER, lowering, "StableHLO text written, all programs")                                     \
+    X(COMPILE, compile, "the plugin's compile calls, all programs")                                \
+    X(INSTRUCTIONS, instructions, "of the optimized programs")                                     \
+    X(ARGUMENT_BYTES, arguments, "of the largest program")                                         \
+    X(RESULT_BYTES, results, "of the largest program")                                             \
+    X(TEMP_BYTES, temporary, "of the program that needs most")                                     \
+    X(PEAK_BYTES, peak, "device memory of the program that needs most, by the compiler")           \
+    X(CODE_BYTES, code, "of all programs")                                                         \
+    X(HOST_BYTES, host_peak, "resident memory of the process at its peak")
+
+typedef enum res_quantity {
+#define X(upper, lower, text) RES_QUANTITY_##upper,
+    RES_QUANTITIES(X)
+#undef X
+        RES_QUANTITY_COUNT
+} res_quantity;
+
+const char *res_quantity_name(res_quantity quantity); /* "wall", ... */
+/* Nanoseconds, bytes, or for instructions a number. */
+double res_quantity_of(const res_record *record, res_quantity quantity);
+
+/* B less A over pairs, with Student's t. */
+typedef struct res_difference {
+    double a, b;             /* medians over the processes */
+    res_interval difference; /* mean over the pairs, 95 %; NaN bounds below 3 pairs */
+    double p;                /* of no difference; 1 below 3 pairs */
+    bool moved;              /* told from zero at 5 % over all that is looked at in a cell */
+} res_difference;
+
+/* What the compiler made of a cell's programs. */
+typedef enum res_program {
+    RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
+    RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
+    RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
+    RES_PROGRAM_UNSTEADY, /* the same text; it comes out otherwise in each process of a side */
+    RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not tell what it made of it */
+} res_program;
+const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
+
+/* Where most of a difference lies. */
+typedef enum res_place {
+    RES_PLACE_NONE,     /* nothing moved that can be told */
+    RES_PLACE_DEVICE,   /* device time */
+    RES_PLACE_OVERHEAD, /* of executions: PJRT less device time */
+    RES_PLACE_PART      /* the ledger's part PLACE_PART */
+} res_place;
+
+typedef struct res_attribution {
+    res_program program;
+    res_difference part[BN_PART_COUNT]; /* of a step, ns */
+    res_difference quantity[RES_QUANTITY_COUNT];
+    res_place place;
+    bn_part place_part;
+} res_attribution;
+
+/* Of the pairs KEPT (COUNT of them) of processes A[i] and B[i]. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_attribute(const res_record *const *a, const res_record *const *b,
+                                  const size_t *kept, size_t count, res_attribution *attribution,
+                                  bn_status *st);
+/* "device time", "overhead", "dispatch", ... or "". */
+const char *res_place_name(const res_attribution *attribution);
+
+/* One experiment on two sides. */
+typedef struct res_compared {
+    res_experiment experiment;
+    bool control;                                            /* both sides are A's runtime */
+    const res_record *a[RES_MOST_PAIRS], *b[RES_MOST_PAIRS]; /* pair I; borrowed */
+    size_t pairs;
+    char failed; /* 'A', 'B': the side of which a process failed; 0: none */
+    bn_code failure;
+    char message[1024];
+    /* Filled by res_versus_judge; undecided without pairs. */
+    res_comparison comparison;
+    res_attribution attribution;
+} res_compared;
+
+typedef struct res_versus {
+    res_compared *cells;
+    size_t count;
+    res_compare_options options;
+    double threshold; /* what is slower by no more is not counted as slower: 0.03 */
+    bn_text notes;    /* sentences, one a line: how it was paired, why it ended */
+} res_versus;
+
+/* Compares each cell, judges them as one family, controls among them, and attributes.
+ * BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
+void res_versus_free(res_versus *versus); /* the cells and notes, not the records */
+
+/* How the cells ended, controls apart. */
+typedef struct res_versus_sum {
+    size_t slower, little; /* by more than the threshold; by less */
+    size_t faster, equivalent, undecided, failed;
+    size_t controls, alarms, dead_controls;
+    bool open; /* an undecided cell's interval reaches beyond the threshold */
+} res_versus_sum;
+res_versus_sum res_versus_add_up(const res_versus *versus);
+/* "1 of 3 slower (resnet18 train lazy, 5.1 %), ...; control: no alarm" */
+void res_versus_summary(const res_versus *versus, bn_text *out);
+
+/* Which records of a store are a side: those of this runtime and label, where given. */
+typedef struct res_choice {
+    const char *store, *runtime, *label; /* STORE: for messages; others may be NULL */
+} res_choice;
+/* Pairs the good records of two stores by experiment (all but runtime and settings) and
+ * order of their ids. What had to be left out is said in VERSUS' notes; records of two
+ * builds on one side, and stores that share no experiment, are BN_INVALID. */
+BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
+                                    const res_choice choice[2], res_versus *versus, bn_status *st);
+
+/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
+ * reference). */
+json_t *res_runtime_identity(const res_record *record);
 
 /* ---- tables ------------------------------------------------------------ */
 
@@ -372,5 +505,8 @@ typedef struct res_imported {
  */
 BN_MUST_USE bn_code res_import(const char *format, const char *file, const char *store,
                                res_imported *done, bn_status *st);
+/* Two runtimes: who they are, verdicts, the control, what each change is due to, compile
+ * times and memory. CSV is a line a cell, JSON has everything. */
+void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
 
 #endif

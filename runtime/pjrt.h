@@ -203,6 +203,19 @@ BN_MUST_USE bn_code rt_executable_fingerprint(const rt_executable *executable, c
 BN_MUST_USE bn_code rt_executable_optimized(const rt_executable *executable, char format[32],
                                             void **bytes, size_t *size, bn_status *st);
 
+/* By what two optimized programs are told apart: SUM is the same for the same program in
+ * every process of one build, and digests of several programs may be added up. */
+typedef struct rt_program_digest {
+    uint64_t sum[2];
+    int64_t bytes;        /* of the program as the plugin gives it */
+    int64_t instructions; /* of an HLO module, in all computations; -1: another format */
+} rt_program_digest;
+BN_MUST_USE bn_code rt_executable_digest(const rt_executable *executable, rt_program_digest *digest,
+                                         bn_status *st);
+/* The same of BYTES, which rt_executable_optimized gave with FORMAT. */
+void rt_program_digest_of(const char *format, const void *bytes, size_t size,
+                          rt_program_digest *digest);
+
 /* ---- executions ------------------------------------------------------ */
 
 /*

@@ -1,0 +1,192 @@
+/*
+ * compare.c - bench compare: two runtimes, their verdict as a table and an exit code.
+ */
+#define _GNU_SOURCE
+#include "harness/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char hn_compare_help[] =
+    "Exit codes: 0 nothing slower; 1 error: wrong words, no such plugin, a process that failed, a\n"
+    "control that alarms; 2 something is slower (by more than --fail-if-slower); 130 interrupted\n"
+    "(verdicts on what was measured are printed).\n"
+    "\n"
+    "In CI, last night's build against the one that is known to be good:\n"
+    "\n"
+    "  bench compare --runtime good.so --runtime new.so --model resnet50,bert \\\n"
+    "      --mode lazy,capture --fail-if-slower 3% --budget 30m\n"
+    "\n"
+    "With --bisect the codes are those of git bisect run: 0 good, nothing is slower and no more\n"
+    "than --fail-if-slower is possible; 2 bad, slower; 125 skip: B was not built or failed, or\n"
+    "too few pairs to tell, or the control alarms; 128 ends the bisection: wrong words, or A\n"
+    "itself fails. Give half of the slowdown that is hunted:\n"
+    "\n"
+    "  git bisect start BAD GOOD\n"
+    "  git bisect run sh -c 'make plugin || exit 125; bench compare --bisect \\\n"
+    "      --runtime /tmp/good.so --runtime ./plugin.so --model resnet50 --fail-if-slower 2%'\n";
+
+int hn_compare_usage(bool bisect)
+{
+    return bisect ? HN_COMPARE_ABORT : HN_COMPARE_ERROR;
+}
+
+/* ---- words ------------------------------------------------------------------------- */
+
+/* The two values of an option that was given twice, or once with a comma. None at all
+ * leaves PAIR alone. SPLIT keeps the copy that they point into. */
+static bn_code take_two(const char *option, const char *const *list, char **split,
+                        const char *pair[2], bn_status *st)
+{
+    size_t count = 0;
+    while (list[count])
+        count++;
+    if (count == 0)
+        return BN_OK;
+    const char *comma = strchr(list[0], ',');
+    if (count == 1 && comma && !strchr(comma + 1, ',')) {
+        *split = strdup(list[0]);
+        if (!*split)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        (*split)[comma - list[0]] = '\0';
+        pair[0] = *split;
+        pair[1] = *split + (comma - list[0]) + 1;
+        return BN_OK;
+    }
+    if (count != 2)
+        return bn_fail(st, BN_INVALID, "--%s is given twice, for A and for B, not %zu time%s",
+                       option, count, count == 1 ? "" : "s");
+    pair[0] = list[0];
+    pair[1] = list[1];
+    return BN_OK;
+}
+
+static bn_code check_words(const hn_options *o, bn_status *st)
+{
+    if (o->pairs > RES_MOST_PAIRS)
+        return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
+    if (o->pairs > 0 && o->precision > 0)
+        return bn_fail(st, BN_INVALID,
+                       "--pairs is a number and --precision a rule for it: one of them");
+    return BN_OK;
+}
+
+/* ---- stores ------------------------------------------------------------------------- */
+
+static bn_code compare_stores(hn_compare *compare, const char *const stores[2],
+                              res_collection all[2], bn_status *st)
+{
+    res_choice choice[2];
+    for (int i = 0; i < 2; i++) {
+        choice[i] = (res_choice){stores[i], compare->runtime[i], compare->label[i]};
+        if (res_store_load(stores[i], &all[i], st) != BN_OK)
+            return st->code;
+        for (size_t d = 0; d < all[i].damaged_count; d++)
+            fprintf(stderr, "bench: %s\n", all[i].damaged[d].status.message);
+    }
+    return res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static int exit_of(const hn_compare *compare)
+{
+    const res_versus *versus = &compare->versus;
+    const res_versus_sum sum = res_versus_add_up(versus);
+    bool a_failed = false;
+    for (size_t i = 0; i < versus->count; i++)
+        a_failed = a_failed || versus->cells[i].failed == 'A' ||
+                   (versus->cells[i].control && versus->cells[i].failed);
+    const bool failed = sum.failed || sum.dead_controls;
+    if (hn_interrupted())
+        return HN_EXIT_INTERRUPTED;
+    if (compare->options->bisect)
+        return a_failed                               ? HN_COMPARE_ABORT
+               : sum.alarms                           ? HN_COMPARE_SKIP
+               : sum.slower                           ? HN_COMPARE_SLOWER
+               : failed || sum.open || !versus->count ? HN_COMPARE_SKIP
+                                                      : HN_COMPARE_FINE;
+    return sum.alarms   ? HN_COMPARE_ERROR
+           : sum.slower ? HN_COMPARE_SLOWER
+           : failed     ? HN_COMPARE_ERROR
+                        : HN_COMPARE_FINE;
+}
+
+static void print(const hn_compare *compare, res_format format)
+{
+    bn_text text = {0};
+    res_table_versus(&compare->versus, format, &text);
+    if (text.data)
+        fputs(text.data, stdout);
+    bn_text_clear(&text);
+    /* Where the last line of the table is for programs, people get it here. */
+    res_versus_summary(&compare->versus, &text);
+    if ((format == RES_TABLE_JSON || format == RES_TABLE_CSV) && text.data)
+        fprintf(stderr, "compare: %s\n", text.data);
+    bn_text_free(&text);
+}
+
+/* What went wrong before anything could be judged. */
+static int refused(const hn_compare *compare, const bn_status *st)
+{
+    hn_complain(st);
+    if (hn_interrupted())
+        return HN_EXIT_INTERRUPTED;
+    if (!compare->options->bisect)
+        return HN_COMPARE_ERROR;
+    return compare->fault == 'B' ? HN_COMPARE_SKIP : HN_COMPARE_ABORT;
+}
+
+static void judge_options(const hn_options *o, res_versus *versus)
+{
+    versus->options = res_compare_defaults();
+    versus->options.seed = (uint64_t)o->seed;
+    versus->threshold = o->fail_if_slower;
+    /* What does not count as slower is as good as equal. */
+    if (o->fail_if_slower > 0)
+        versus->options.delta = o->fail_if_slower;
+}
+
+int hn_command_compare(const hn_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    hn_compare compare = {.options = options};
+    res_collection all[2] = {{0}};
+    char *split[3] = {NULL};
+    const char *stores[2] = {NULL};
+    res_format format = RES_TABLE_TEXT;
+    const bool stored =
+        options->stores[0] && (options->stores[1] || strchr(options->stores[0], ','));
+    judge_options(options, &compare.versus);
+    bn_code code = res_format_parse(options->format, &format, &st);
+    if (code == BN_OK)
+        code = check_words(options, &st);
+    if (code == BN_OK)
+        code = take_two("runtime", options->sides, &split[0], compare.runtime, &st);
+    if (code == BN_OK)
+        code = take_two("label", options->labels, &split[1], compare.label, &st);
+    if (code == BN_OK && stored)
+        code = take_two("store", options->stores, &split[2], stores, &st);
+    if (code == BN_OK && !stored && !compare.runtime[0])
+        code = bn_fail(&st, BN_INVALID,
+                       "compare takes two runtimes, --runtime A --runtime B, or two folders of "
+                       "records, --store A --store B");
+    if (code == BN_OK)
+        code =
+            stored ? compare_stores(&compare, stores, all, &st) : hn_compare_measure(&compare, &st);
+    if (code == BN_OK)
+        code = res_versus_judge(&compare.versus, &st);
+    int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
+    if (code == BN_OK)
+        print(&compare, format);
+    for (size_t i = 0; i < compare.record_count; i++)
+        res_record_free(compare.records[i]);
+    free(compare.records);
+    res_versus_free(&compare.versus);
+    for (int i = 0; i < 2; i++)
+        res_collection_free(&all[i]);
+    for (int i = 0; i < 3; i++)
+        free(split[i]);
+    return end;
+}
