@@ -12,6 +12,7 @@
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
  *   selftest*.c   statistics.c simulate.c   the program on trial
+ *   plots.c       bench plot, bench report
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -60,6 +61,9 @@ typedef struct hn_options {
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
     const char *weights, *output; /* NULL: not given */
+    /* Of stored records: lists, NULL is all. */
+    const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
+    const char *title;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout;
     bool verbose, all, quick, help, man, version;
@@ -73,7 +77,9 @@ enum {
     HN_CMD_LIST = 8,
     HN_CMD_SELFTEST = 16,
     HN_CMD_EXPORT_WEIGHTS = 32,
-    HN_CMD_REPLAY = 64
+    HN_CMD_REPLAY = 64,
+    HN_CMD_REPORT = 2048,
+    HN_CMD_PLOT = 4096
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -291,6 +297,8 @@ int hn_command_selftest(const hn_options *options, const char *what);
 int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
 int hn_command_replay(const hn_options *options, const char *what);
+int hn_command_plot(const hn_options *options, const char *what);
+int hn_command_report(const hn_options *options);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 

@@ -33,6 +33,12 @@ static const command_row commands[] = {
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
+    {"plot", "bench plot ledger|speedup|overhead|steps|history|distribution --output FILE.svg",
+     "a picture of a folder of records, as SVG, PNG or gnuplot's script", HN_CMD_PLOT,
+     "ledger|speedup|overhead|steps|history|distribution"},
+    {"report", "bench report --output FILE.html",
+     "one page of a folder of records that needs nothing else: summary, tables, plots, provenance",
+     HN_CMD_REPORT, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -114,6 +120,10 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_replay(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
+    case HN_CMD_PLOT:
+        return hn_command_plot(o, what);
+    case HN_CMD_REPORT:
+        return hn_command_report(o);
     default:
         return hn_command_run(o);
     }
