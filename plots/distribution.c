@@ -20,7 +20,7 @@
 
 typedef struct side {
     const char *name, *label, *colour;
-    int dash;
+    bool dash;
     double strip; /* y of the processes' medians */
     uint64_t *all;
     size_t count;
@@ -77,15 +77,20 @@ static void put_axes(plot *p, const side *a, const side *b, plot_unit unit, doub
         fmax(res_quantile(a->all, a->count, SHOWN), res_quantile(b->all, b->count, SHOWN));
     /* What is hardly longer than the rest need not be left out. */
     *most_ns = last < least + 1.6 * (shown - least) ? last : shown;
+    const bool log_scale = fmax(a->median, b->median) > 4 * fmin(a->median, b->median);
     const double pad = fmax((*most_ns - least) * 0.03, least * 0.005);
     bn_text_printf(
         &p->script,
         "set xrange [%.7g:%.7g]\nset yrange [-0.24:1.02]\nset grid xtics ytics\n"
         "set ytics ('0 %%%%' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '100 %%%%' 1)\n"
-        "set xlabel 'wall time of a step (%s)' textcolor rgb '" PLOT_INK "' font 'sans-serif,12'\n"
+        "set xlabel 'wall time of a step (%s%s)' textcolor rgb '" PLOT_INK
+        "' font 'sans-serif,12'\n"
         "set ylabel 'share of steps up to this time' textcolor rgb '" PLOT_INK
         "' font 'sans-serif,12'\n",
-        (least - pad) / unit.ns, (*most_ns + pad) / unit.ns, unit.name);
+        (log_scale ? least / 1.1 : least - pad) / unit.ns, (*most_ns + pad) / unit.ns, unit.name,
+        log_scale ? ", log" : "");
+    if (log_scale)
+        bn_text_puts(&p->script, "set logscale x\n");
 }
 
 static size_t beyond(const side *s, double most_ns)
@@ -99,11 +104,11 @@ static size_t beyond(const side *s, double most_ns)
 static void put_side(plot *p, const side *s, double unit_ns, bool first)
 {
     bn_text_printf(&p->script,
-                   "%s \\\n    $%s using ($1/%g):2 with fsteps linewidth 2.2 dashtype %d linecolor "
+                   "%s \\\n    $%s using ($1/%g):2 with steps linewidth 2.2 dashtype %s linecolor "
                    "rgb '%s', \\\n    $%s_processes using ($1/%g):2 with points pointtype %d "
                    "pointsize 1 linecolor rgb '%s'",
-                   first ? "plot" : ",", s->name, unit_ns, s->dash, s->colour, s->name, unit_ns,
-                   s->dash == 1 ? 7 : 4, s->colour);
+                   first ? "plot" : ",", s->name, unit_ns, s->dash ? "'-'" : "solid", s->colour,
+                   s->name, unit_ns, s->dash ? 4 : 7, s->colour);
 }
 
 static void put_median(plot *p, const side *s, double unit_ns)
@@ -118,7 +123,7 @@ static double legend(plot *p, const side *s, const res_side *from, double x, dou
 {
     char text[300];
     snprintf(text, sizeof text, "%s: %.120s, median %s (%zu steps, %zu process%s)",
-             s->dash == 1 ? "A" : "B", s->label, plot_time_text(s->median).text, s->count,
+             s->dash ? "B" : "A", s->label, plot_time_text(s->median).text, s->count,
              from->processes, from->processes == 1 ? "" : "es");
     bn_text_printf(&p->description, " %s.", text);
     return plot_legend_line(p, s->dash, s->colour, text, x, y);
@@ -158,9 +163,9 @@ static void put_plot(plot *p, const plot_words *words, const res_side *from_a, c
 bn_code plot_distribution(const plot_words *words, const char *label_a, const res_side *a,
                           const char *label_b, const res_side *b, plot *p, bn_status *st)
 {
-    side left = {.name = "a", .label = label_a, .colour = PLOT_BLUE, .dash = 1, .strip = -0.09};
+    side left = {.name = "a", .label = label_a, .colour = PLOT_BLUE, .dash = false, .strip = -0.09};
     side right = {
-        .name = "b", .label = label_b, .colour = PLOT_VERMILION, .dash = 2, .strip = -0.17};
+        .name = "b", .label = label_b, .colour = PLOT_VERMILION, .dash = true, .strip = -0.17};
     const plot_words whole = {words->title ? words->title : "",
                               words->subtitle ? words->subtitle : "", words->badge};
     bn_code code = BN_OK;
@@ -215,13 +220,19 @@ static bool gather(const res_collection *all, const res_record *like, store_side
     return true;
 }
 
-/* Two good rows of one cell, the first there are. */
-static bool find_pair(const plot_rows *rows, const plot_row **a, const plot_row **b)
+static bool eager(const plot_row *row)
+{
+    return strcmp(row->record->experiment.mode, "eager") == 0;
+}
+
+/* Two good rows of one cell, the first there are; eager only where EAGER_TOO. */
+static bool find_pair(const plot_rows *rows, bool eager_too, const plot_row **a, const plot_row **b)
 {
     for (size_t i = 0; i < rows->count; i++)
         for (size_t j = i + 1; j < rows->count; j++)
             if (rows->rows[i].cell == rows->rows[j].cell && plot_row_good(&rows->rows[i]) &&
-                plot_row_good(&rows->rows[j])) {
+                plot_row_good(&rows->rows[j]) &&
+                (eager_too || !(eager(&rows->rows[i]) || eager(&rows->rows[j])))) {
                 *a = &rows->rows[i];
                 *b = &rows->rows[j];
                 return true;
@@ -260,7 +271,7 @@ bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status
     bn_code code = plot_rows_make(all, &rows, st);
     if (code != BN_OK)
         return code;
-    if (find_pair(&rows, &a, &b))
+    if (find_pair(&rows, false, &a, &b) || find_pair(&rows, true, &a, &b))
         code = draw_pair(all, &rows, a, b, p, st);
     else
         code = bn_fail(st, BN_NOT_FOUND,

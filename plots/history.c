@@ -82,7 +82,7 @@ static void put_changes(plot *p, const series *s)
         bn_text_printf(
             &p->script,
             "set arrow from %.0f, graph 0 to %.0f, graph 1 nohead linewidth 1.4 dashtype "
-            "2 linecolor rgb '" PLOT_VERMILION "'\nset label ",
+            "'-' linecolor rgb '" PLOT_VERMILION "'\nset label ",
             point->time_s, point->time_s);
         plot_quote(&p->script, point->label && point->label[0] ? point->label : "change");
         bn_text_printf(&p->script,
@@ -102,7 +102,7 @@ static void put_axes(plot *p, const series *s, plot_unit unit)
         most = fmax(most, fmax(point->value, point->high));
     }
     const double first = s->points[0].time_s, last = s->points[s->count - 1].time_s;
-    const double pad = (most - least) * 0.06 + most * 0.01, aside = (last - first) * 0.02 + 1;
+    const double pad = (most - least) * 0.06 + most * 0.01, aside = (last - first) * 0.02 + 5;
     /* Room for the labels of changes above the values. */
     const double room = s->change_count ? (most - least) * 0.3 + most * 0.02 : 0;
     bn_text_printf(&p->script,
@@ -144,13 +144,13 @@ static void put_plot(plot *p, const plot_words *words, const series *s, double *
     const plot_unit unit = plot_time_unit(typical);
     const double head = plot_begin(p, words, WIDTH, BODY + FOOT + 36);
     double x = plot_legend_marker(p, 7, PLOT_BLUE, "one run with its 95 % interval", 16, head + 6);
-    x = plot_legend_line(p, 1, PLOT_INK, "median between changes", x, head + 6);
+    x = plot_legend_line(p, false, PLOT_INK, "median between changes", x, head + 6);
     if (s->change_count)
-        plot_legend_line(p, 2, PLOT_VERMILION, "change, with the build that brought it", x,
+        plot_legend_line(p, true, PLOT_VERMILION, "change, with the build that brought it", x,
                          head + 6);
     bn_text_printf(&p->description, "%s. %s. %zu runs, median %s.", words->title, words->subtitle,
                    s->count, plot_time_text(typical).text);
-    plot_margins(p, 84, WIDTH - 24, head + 30, head + 30 + BODY);
+    plot_margins(p, 84, WIDTH - 44, head + 30, head + 30 + BODY);
     put_axes(p, s, unit);
     put_changes(p, s);
     put_data(p, s);

@@ -38,7 +38,7 @@ typedef struct drawing {
     bars *bars;
     double *scale_ns; /* [row]: longest step of its cell */
     bool shown[BN_PART_COUNT + 1];
-    double y[2]; /* of the rows: first and last edge */
+    bool headed; /* labels stand above their rows, since they are long */
 } drawing;
 
 static void fill_bars(const res_record *record, bars *b)
@@ -75,9 +75,10 @@ static void fill(drawing *d)
 }
 
 /* Middle of row I, in pixels from the first. */
-static double row_y(const plot_rows *rows, size_t i)
+static double row_y(const drawing *d, size_t i)
 {
-    return (double)i * ROW + (double)rows->rows[i].cell * GAP + ROW / 2.0;
+    const double cells = (double)d->rows->rows[i].cell, heads = d->headed ? cells + 1 : 0;
+    return ((double)i + heads) * ROW + cells * GAP + ROW / 2.0;
 }
 
 /* Data of each part: x y left right top bottom, and the mean in ns. */
@@ -89,7 +90,7 @@ static void put_data(plot *p, const drawing *d)
         bn_text_printf(&p->script, "$part%d << EOD\n", part);
         for (size_t i = 0; i < d->rows->count; i++) {
             const bars *b = &d->bars[i];
-            double before = 0, y = row_y(d->rows, i);
+            double before = 0, y = row_y(d, i);
             if (!plot_row_good(&d->rows->rows[i]))
                 continue;
             for (int earlier = 0; earlier < part; earlier++)
@@ -108,9 +109,9 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
     plot_text_at(p, "mean step", WIDTH - 16, top - 10, "right", "soft");
     for (size_t i = 0; i < d->rows->count; i++) {
         const plot_row *row = &d->rows->rows[i];
-        double y = top + row_y(d->rows, i);
+        double y = top + row_y(d, i);
         if (i == 0 || row->cell != row[-1].cell)
-            plot_text_at(p, row->label, 16, y, "left", "strong");
+            plot_text_at(p, row->label, 16, y - (d->headed ? ROW : 0), "left", "strong");
         plot_text_at(p, row->way, left - 8, y, "right", "");
         if (plot_row_good(row)) {
             plot_text_at(p, plot_time_text(d->bars[i].wall_ns).text, WIDTH - 16, y, "right", "");
@@ -170,13 +171,11 @@ static void describe(plot *p, const drawing *d)
 static void put_plot(plot *p, const drawing *d)
 {
     const plot_rows *rows = d->rows;
-    double labels = 0, ways = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        labels = fmax(labels, plot_text_width(rows->rows[i].label, 12) * 1.08);
+    double ways = 0;
+    for (size_t i = 0; i < rows->count; i++)
         ways = fmax(ways, plot_text_width(rows->rows[i].way, 12));
-    }
-    const double body = row_y(rows, rows->count - 1) + ROW / 2.0 + 2;
-    const double left = fmin(16 + labels + 14 + ways + 8, WIDTH * 0.62);
+    const double body = row_y(d, rows->count - 1) + ROW / 2.0 + 2;
+    const double left = 16 + (d->headed ? 24 : plot_labels_width(rows) + 14) + ways + 8;
     const double keys = legend(p, d, 0, false) + 18;
     const plot_words words = {"Where a step's time goes: mean step by part", rows->common,
                               rows->badge};
@@ -217,6 +216,7 @@ bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st)
     drawing d = {.rows = &rows,
                  .bars = calloc(rows.count + 1, sizeof *d.bars),
                  .scale_ns = calloc(rows.count + 1, sizeof *d.scale_ns)};
+    d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
     *p = (plot){0};
     if (good == 0) {
         code = bn_fail(st, BN_NOT_FOUND, "ledger: no experiment here succeeded");

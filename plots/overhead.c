@@ -138,8 +138,10 @@ static void put_panels(plot *p, const drawing *d, double top)
                    (d->most_ns + pad) / unit.ns);
     plot_margins(p, 76, middle, top, bottom);
     axis_label(p, "x", "arguments of the execution (logarithmic)");
-    bn_text_puts(&p->script, "set logscale x\nset xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, "
-                             "2000, 5000)\n");
+    bn_text_puts(
+        &p->script,
+        "set logscale x\nset xrange [0.7:*]\nset xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, "
+        "2000, 5000)\n");
     put_data(p, d, &d->arguments, "arguments", false);
     put_series(p, d, "arguments", unit.ns);
     if (both) {
@@ -147,7 +149,7 @@ static void put_panels(plot *p, const drawing *d, double top)
         bn_text_puts(&p->script, "unset label\nunset object\nunset logscale x\nunset ylabel\n");
         plot_margins(p, middle + 70, WIDTH - 24, top, bottom);
         axis_label(p, "x", "graphs that a step is cut into");
-        bn_text_printf(&p->script, "set xrange [0.4:%d.6]\nset xtics (1, 2, 3, 4, 5)\n",
+        bn_text_printf(&p->script, "set xrange [0.4:%d.6]\nset xtics (1, 2, 3, 5)\n",
                        d->most_graphs);
         put_data(p, d, &d->graphs, "graphs", true);
         put_series(p, d, "graphs", unit.ns);

@@ -53,7 +53,7 @@ void plot_text_at(plot *p, const char *text, double x, double y, const char *ali
 double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y);
 double plot_legend_marker(plot *p, int marker, const char *colour, const char *text, double x,
                           double y);
-double plot_legend_line(plot *p, int dash, const char *colour, const char *text, double x,
+double plot_legend_line(plot *p, bool dash, const char *colour, const char *text, double x,
                         double y);
 /* ", $NAME ..." with its hatching: bars of six columns x y left right top bottom.
  * FIRST is without the comma. */
@@ -97,6 +97,9 @@ typedef struct plot_rows {
 
 BN_MUST_USE bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st);
 void plot_rows_free(plot_rows *rows);
+/* Width of the widest label; beyond PLOT_LABEL_COLUMN labels go above their rows. */
+#define PLOT_LABEL_COLUMN 240
+double plot_labels_width(const plot_rows *rows);
 /* A number of the row's JSON; NaN for null. */
 double plot_row_real(const plot_row *row, const char *name);
 bool plot_row_good(const plot_row *row);

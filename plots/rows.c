@@ -235,6 +235,14 @@ void plot_rows_free(plot_rows *rows)
     *rows = (plot_rows){0};
 }
 
+double plot_labels_width(const plot_rows *rows)
+{
+    double width = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        width = fmax(width, plot_text_width(rows->rows[i].label, 12) * 1.08);
+    return width;
+}
+
 double plot_row_real(const plot_row *row, const char *name)
 {
     const json_t *value = json_object_get(row->figures, name);

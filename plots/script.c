@@ -163,12 +163,14 @@ double plot_legend_marker(plot *p, int marker, const char *colour, const char *t
     return x + 20 + plot_text_width(text, TEXT_SIZE) + 18;
 }
 
-double plot_legend_line(plot *p, int dash, const char *colour, const char *text, double x, double y)
+double plot_legend_line(plot *p, bool dash, const char *colour, const char *text, double x,
+                        double y)
 {
     bn_text_printf(&p->script,
                    "set arrow from screen %.6f,%.6f to screen %.6f,%.6f nohead front linewidth 2 "
-                   "dashtype %d linecolor rgb '%s'\n",
-                   across(p, x), up(p, y), across(p, x + 26), up(p, y), dash, colour);
+                   "dashtype %s linecolor rgb '%s'\n",
+                   across(p, x), up(p, y), across(p, x + 26), up(p, y), dash ? "'-'" : "solid",
+                   colour);
     plot_text_at(p, text, x + 32, y, "left", "");
     return x + 32 + plot_text_width(text, TEXT_SIZE) + 18;
 }

@@ -40,6 +40,7 @@ typedef struct drawing {
     bar *bars;
     size_t count;
     double least, most, labels, ways;
+    bool headed; /* labels stand above their rows, since they are long */
 } drawing;
 
 static int kind_of(const res_experiment *e)
@@ -82,7 +83,7 @@ static void take_rows(drawing *d, const plot_rows *rows)
         b->label = row->cell != cell ? row->label : "";
         b->way = row->way;
         b->kind = kind_of(&row->record->experiment);
-        y += row->cell != cell && d->count ? GAP : 0;
+        y += row->cell != cell ? (d->count ? GAP : 0) + (d->headed ? ROW : 0) : 0;
         b->y = y + ROW / 2.0;
         y += ROW;
         cell = row->cell;
@@ -95,7 +96,7 @@ static void take_means(drawing *d, const plot_rows *rows)
 {
     size_t index, before = d->count;
     json_t *mean;
-    double y = d->count ? d->bars[d->count - 1].y + ROW / 2.0 + GAP : 0;
+    double y = d->bars[d->count - 1].y + ROW / 2.0 + GAP + (d->headed ? ROW : 0);
     json_array_foreach((json_t *)(uintptr_t)rows->means, index, mean)
     {
         bar *b = &d->bars[d->count];
@@ -108,10 +109,14 @@ static void take_means(drawing *d, const plot_rows *rows)
         b->kind = MEAN;
         snprintf(b->mean_label, sizeof b->mean_label, "%s",
                  d->count == before ? "geometric means" : "");
-        snprintf(b->mean_way, sizeof b->mean_way,
-                 graphs > 1 ? "%.40s %.16s, %d graphs" : "%.40s %.16s",
+        char graphs_text[24] = "";
+        if (graphs > 1)
+            snprintf(graphs_text, sizeof graphs_text, ", %d graphs", (int)graphs);
+        snprintf(b->mean_way, sizeof b->mean_way, "%.16s %.16s%s (%d of %d)",
                  json_string_value(json_object_get(mean, "phase")),
-                 json_string_value(json_object_get(mean, "mode")), (int)graphs);
+                 json_string_value(json_object_get(mean, "mode")), graphs_text,
+                 (int)json_integer_value(json_object_get(mean, "covered")),
+                 (int)json_integer_value(json_object_get(mean, "cells")));
         b->label = b->mean_label;
         b->way = b->mean_way;
         b->y = y + ROW / 2.0;
@@ -123,15 +128,15 @@ static void take_means(drawing *d, const plot_rows *rows)
 
 /* ---- the picture ---------------------------------------------------------------------- */
 
-/* Ticks that people know, no closer than a twelfth of the scale. */
-static void put_tics(plot *p, double least, double most)
+/* Ticks that people know, with room for their words on a scale so many PIXELS wide. */
+static void put_tics(plot *p, double least, double most, double pixels)
 {
     static const double known[] = {1,    0.01, 0.1, 10,   100,  2, 0.5,  5,    0.2,  20,
                                    0.05, 50,   1.5, 0.75, 1.25, 3, 4,    0.25, 0.9,  1.1,
                                    0.8,  1.2,  0.7, 1.4,  0.6,  8, 0.95, 1.05, 1.15, 0.85};
     double placed[sizeof known / sizeof *known];
     size_t count = 0;
-    const double apart = log(most / least) / 12;
+    const double apart = log(most / least) * 46 / pixels;
     bn_text_puts(&p->script, "set xtics (");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         bool room = known[i] >= least && known[i] <= most;
@@ -178,30 +183,33 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
     for (size_t i = 0; i < d->count; i++) {
         const bar *b = &d->bars[i];
         char text[96] = "";
-        plot_text_at(p, b->label, 16, top + b->y, "left", "strong");
+        plot_text_at(p, b->label, 16, top + b->y - (d->headed ? ROW : 0), "left", "strong");
         plot_text_at(p, b->way, left - 8, top + b->y, "right", "");
         if (b->failed) {
             snprintf(text, sizeof text, "failed: %s", b->failed);
             plot_text_at(p, text, left + 8, top + b->y, "left", "soft");
             continue;
         }
+        const int digits = b->speedup < 0.095 ? 3 : b->speedup < 9.95 ? 2 : 1;
         if (isfinite(b->low))
-            snprintf(text, sizeof text, "%.2fx [%.2f, %.2f]", b->speedup, b->low, b->high);
+            snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]", digits, b->speedup, digits, b->low,
+                     digits, b->high);
         else
-            snprintf(text, sizeof text, "%.2fx", b->speedup);
+            snprintf(text, sizeof text, "%.*fx", digits, b->speedup);
         plot_text_at(p, text, WIDTH - 16, top + b->y, "right", "");
         bn_text_printf(&p->description, " %s %s: %s.", b->label, b->way, text);
     }
 }
 
-static void put_commands(plot *p, const drawing *d, const bool present[KINDS], double body)
+static void put_commands(plot *p, const drawing *d, const bool present[KINDS], double body,
+                         double pixels)
 {
     const double least = fmin(d->least, 1) / 1.06, most = fmax(d->most, 1) * 1.06;
     bn_text_printf(&p->script,
                    "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%.1f:0]\nunset ytics\n"
                    "unset mxtics\nset border 1\nset grid xtics\n",
                    least, most, body);
-    put_tics(p, least, most);
+    put_tics(p, least, most, pixels);
     bn_text_printf(
         &p->script,
         "set xlabel 'lazy step time over this step time; right of 1: faster than lazy' "
@@ -231,7 +239,7 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
                               rows->badge};
     const double body = d->bars[d->count - 1].y + ROW / 2.0 + 2;
     const double head = plot_begin(p, &words, WIDTH, (int)body + FOOT + 44);
-    const double left = fmin(16 + d->labels + 14 + d->ways + 8, WIDTH * 0.62);
+    const double left = 16 + (d->headed ? 24 : d->labels + 14) + d->ways + 8;
     const double top = head + 40;
     bool present[KINDS] = {false};
     double x = 16;
@@ -243,7 +251,7 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
     for (int kind = 0; kind < KINDS; kind++)
         if (present[kind])
             x = plot_legend_box(p, kinds[kind].fill, kinds[kind].name, x, head + 8);
-    put_commands(p, d, present, body);
+    put_commands(p, d, present, body, WIDTH - FIGURES - 12 - left);
 }
 
 bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
@@ -259,6 +267,7 @@ bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
     if (!d.bars) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     } else {
+        d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
         take_rows(&d, &rows);
         if (d.most > d.least)
             take_means(&d, &rows);

@@ -15,15 +15,38 @@
 /* Longer series are drawn as the least and the greatest of stretches: nothing that
  * sticks out is lost. */
 #define MOST_POINTS 400
+/* Of the panel's width, however long either part is: measured steps have 0 to 1. */
+#define WARMUP      0.22
 
-static void put_point(plot *p, double x, uint64_t ns, double unit_ns)
+/* A panel: where steps stand, and what it shows of their times. */
+typedef struct panel {
+    const res_record *record;
+    size_t number;
+    plot_unit unit;
+    double median_ns, low_ns, high_ns; /* LOW to HIGH: of what is not drawn at the edge */
+    bool log_scale;
+} panel;
+
+static double warmup_x(const panel *n, size_t i)
 {
-    bn_text_printf(&p->script, "%.0f %.7g\n", x, (double)ns / unit_ns);
+    return -WARMUP * (1 - ((double)i + 0.5) / (double)n->record->warmup_count);
 }
 
-/* Step X of the first measured one is 1; COUNT values from FIRST_X. */
-static void put_values(plot *p, const uint64_t *ns, size_t count, double first_x, double unit_ns)
+static double step_x(const panel *n, size_t i)
 {
+    return ((double)i + 0.5) / (double)n->record->step_count;
+}
+
+/* Step (the first measured one is 1), its place, its time. */
+static void put_point(plot *p, const panel *n, double step, double x, uint64_t ns)
+{
+    bn_text_printf(&p->script, "%.0f %.6f %.7g\n", step, x, (double)ns / n->unit.ns);
+}
+
+static void put_steps(plot *p, const panel *n)
+{
+    const uint64_t *ns = n->record->wall_ns;
+    const size_t count = n->record->step_count;
     const size_t stretch = count > MOST_POINTS ? (2 * count + MOST_POINTS - 1) / MOST_POINTS : 1;
     for (size_t from = 0; from < count; from += stretch) {
         size_t least = from, most = from;
@@ -32,9 +55,9 @@ static void put_values(plot *p, const uint64_t *ns, size_t count, double first_x
             most = ns[i] > ns[most] ? i : most;
         }
         const size_t early = least < most ? least : most, late = least < most ? most : least;
-        put_point(p, first_x + (double)early, ns[early], unit_ns);
+        put_point(p, n, (double)early + 1, step_x(n, early), ns[early]);
         if (late != early)
-            put_point(p, first_x + (double)late, ns[late], unit_ns);
+            put_point(p, n, (double)late + 1, step_x(n, late), ns[late]);
     }
 }
 
@@ -46,118 +69,181 @@ static json_int_t warmup_compiles(const res_record *record, size_t i)
     return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-static void put_compiles(plot *p, const res_record *record, double unit_ns)
+static double warmup_step(const panel *n, size_t i)
 {
-    const double first = 1 - (double)record->warmup_count;
+    return 1 + (double)i - (double)n->record->warmup_count;
+}
+
+static void put_compiles(plot *p, const panel *n)
+{
+    const res_record *record = n->record;
     for (size_t i = 0; i < record->warmup_count; i++)
         if (warmup_compiles(record, i) > 0)
-            put_point(p, first + (double)i, record->warmup_wall_ns[i], unit_ns);
+            put_point(p, n, warmup_step(n, i), warmup_x(n, i), record->warmup_wall_ns[i]);
     for (size_t i = 0; i < record->step_count; i++)
         if (record->part_ns[i * BN_PART_COUNT + BN_PART_COMPILE] > 0)
-            put_point(p, 1 + (double)i, record->wall_ns[i], unit_ns);
-    bn_text_puts(&p->script, "NaN NaN\n");
+            put_point(p, n, 1 + (double)i, step_x(n, i), record->wall_ns[i]);
+    bn_text_puts(&p->script, "NaN NaN NaN\n");
 }
 
-typedef struct span {
-    double least, most;
-} span;
-
-static span span_of(const res_record *record)
+static void put_data(plot *p, const panel *n)
 {
-    span s = {(double)INFINITY, 0};
-    for (size_t i = 0; i < record->warmup_count; i++) {
-        s.least = fmin(s.least, (double)record->warmup_wall_ns[i]);
-        s.most = fmax(s.most, (double)record->warmup_wall_ns[i]);
-    }
+    const res_record *record = n->record;
+    bn_text_printf(&p->script, "$warmup%zu << EOD\n", n->number);
+    for (size_t i = 0; i < record->warmup_count; i++)
+        put_point(p, n, warmup_step(n, i), warmup_x(n, i), record->warmup_wall_ns[i]);
+    bn_text_puts(&p->script, "NaN NaN NaN\n");
+    plot_data_end(p);
+    bn_text_printf(&p->script, "$steps%zu << EOD\n", n->number);
+    put_steps(p, n);
+    plot_data_end(p);
+    bn_text_printf(&p->script, "$compiles%zu << EOD\n", n->number);
+    put_compiles(p, n);
+    plot_data_end(p);
+}
+
+/* The scale is that of the measured steps and of the later warm-up: a first step takes a
+ * thousand times longer and would leave a flat line of the rest. */
+static panel make_panel(const res_record *record, size_t number)
+{
+    panel n = {.record = record, .number = number, .low_ns = (double)INFINITY};
+    n.median_ns = res_quantile(record->wall_ns, record->step_count, 0.5);
+    n.unit = plot_time_unit(n.median_ns);
     for (size_t i = 0; i < record->step_count; i++) {
-        s.least = fmin(s.least, (double)record->wall_ns[i]);
-        s.most = fmax(s.most, (double)record->wall_ns[i]);
+        n.low_ns = fmin(n.low_ns, (double)record->wall_ns[i]);
+        n.high_ns = fmax(n.high_ns, (double)record->wall_ns[i]);
     }
-    s.least = fmax(s.least, 1);
-    return s;
+    const double limit = fmax(n.high_ns, 3 * n.median_ns);
+    for (size_t i = 0; i < record->warmup_count; i++) {
+        n.low_ns = fmin(n.low_ns, (double)record->warmup_wall_ns[i]);
+        if ((double)record->warmup_wall_ns[i] <= limit)
+            n.high_ns = fmax(n.high_ns, (double)record->warmup_wall_ns[i]);
+    }
+    n.low_ns = fmax(n.low_ns, 1);
+    n.log_scale = n.high_ns > 8 * n.low_ns;
+    const double pad = (n.high_ns - n.low_ns) * 0.1 + n.low_ns * 0.01;
+    n.low_ns = n.log_scale ? n.low_ns / 1.25 : n.low_ns - pad;
+    n.high_ns = n.log_scale ? n.high_ns * 1.5 : n.high_ns + pad;
+    return n;
 }
 
-static void put_data(plot *p, const res_record *record, size_t n, double unit_ns)
+static void put_tics(plot *p, const panel *n)
 {
-    bn_text_printf(&p->script, "$warmup%zu << EOD\n", n);
-    put_values(p, record->warmup_wall_ns, record->warmup_count, 1 - (double)record->warmup_count,
-               unit_ns);
-    bn_text_puts(&p->script, "NaN NaN\n");
-    plot_data_end(p);
-    bn_text_printf(&p->script, "$steps%zu << EOD\n", n);
-    put_values(p, record->wall_ns, record->step_count, 1, unit_ns);
-    plot_data_end(p);
-    bn_text_printf(&p->script, "$compiles%zu << EOD\n", n);
-    put_compiles(p, record, unit_ns);
-    plot_data_end(p);
+    static const size_t firsts[] = {1, 2, 5};
+    size_t step = 1, i = 0, ten = 1;
+    while (n->record->step_count / step > 6) {
+        i++;
+        ten *= i % 3 == 0 ? 10 : 1;
+        step = firsts[i % 3] * ten;
+    }
+    bn_text_puts(&p->script, "set xtics (");
+    for (size_t at = step; at <= n->record->step_count; at += step)
+        bn_text_printf(&p->script, "%s'%zu' %.6f", at > step ? ", " : "", at, step_x(n, at - 1));
+    bn_text_puts(&p->script, ")\n");
 }
 
-static void put_axes(plot *p, const res_record *record, span s, double unit_ns)
+/* On a logarithmic scale 1, 2 and 5 of each ten: gnuplot would write the tens alone. */
+static void put_time_tics(plot *p, const panel *n)
 {
-    const bool log_scale = s.most > 5 * s.least;
-    const double pad = (s.most - s.least) * 0.08 + s.least * 0.01;
-    const double low = log_scale ? s.least / 1.3 : s.least - pad;
-    const double high = log_scale ? s.most * 1.6 : s.most + pad;
-    bn_text_puts(&p->script, log_scale ? "set logscale y\n" : "unset logscale y\n");
-    bn_text_printf(&p->script, "set yrange [%.7g:%.7g]\nset xrange [%.1f:%.1f]\n", low / unit_ns,
-                   high / unit_ns, 0.5 - (double)record->warmup_count,
-                   (double)record->step_count + 0.5);
-    bn_text_puts(&p->script, "set format y '%g'\n");
-    if (record->warmup_count > 0)
-        bn_text_puts(&p->script,
-                     "set object rectangle from graph 0, graph 0 to first 0.5, graph 1 behind "
-                     "fillcolor rgb '" PLOT_SHADE "' fillstyle solid 1 noborder\n");
+    static const int firsts[] = {1, 2, 5};
+    const double high = n->high_ns / n->unit.ns;
+    const char *separator = "set ytics (";
+    if (!n->log_scale) {
+        bn_text_puts(&p->script, "set ytics autofreq\n");
+        return;
+    }
+    for (double ten = pow(10, floor(log10(n->low_ns / n->unit.ns))); ten < high; ten *= 10)
+        for (size_t i = 0; i < 3; i++, separator = ", ")
+            bn_text_printf(&p->script, "%s%g", separator, firsts[i] * ten);
+    bn_text_puts(&p->script, ")\n");
 }
 
-/* Values are written in the panel's unit. */
-static void put_panel(plot *p, const plot_row *row, size_t n, const double at[4])
+static void put_axes(plot *p, const panel *n)
 {
-    const res_record *record = row->record;
-    const span s = span_of(record);
-    const double median = res_quantile(record->wall_ns, record->step_count, 0.5);
-    const plot_unit unit = plot_time_unit(median);
-    const double size = record->step_count + record->warmup_count > 120 ? 0.35 : 0.6;
+    const bool warm = n->record->warmup_count > 0;
+    bn_text_puts(&p->script, n->log_scale ? "set logscale y\n" : "unset logscale y\n");
+    bn_text_printf(&p->script,
+                   "set yrange [%.7g:%.7g]\nset xrange [%.3f:1]\nset format y '%%g'\n"
+                   "set ylabel 'step (%s%s)' textcolor rgb '" PLOT_INK "' font 'sans-serif,12'\n",
+                   n->low_ns / n->unit.ns, n->high_ns / n->unit.ns, warm ? -WARMUP : 0.0,
+                   n->unit.name, n->log_scale ? ", log" : "");
+    put_tics(p, n);
+    put_time_tics(p, n);
+    if (warm)
+        bn_text_printf(&p->script,
+                       "set object rectangle from %.3f, graph 0 to 0, graph 1 behind fillcolor rgb "
+                       "'" PLOT_SHADE "' fillstyle solid 1 noborder\n",
+                       -WARMUP);
+}
+
+/* Says how long the longest step took of those that are drawn at the upper edge. */
+static void put_off_scale(plot *p, const panel *n)
+{
+    const res_record *record = n->record;
+    size_t longest = 0;
+    for (size_t i = 0; i < record->warmup_count; i++)
+        longest = record->warmup_wall_ns[i] > record->warmup_wall_ns[longest] ? i : longest;
+    if (record->warmup_count == 0 || (double)record->warmup_wall_ns[longest] <= n->high_ns)
+        return;
+    bn_text_puts(&p->script, "set label ");
+    plot_quote(&p->script, plot_time_text((double)record->warmup_wall_ns[longest]).text);
+    bn_text_printf(
+        &p->script,
+        " at %.6f, graph 1 left offset 1,-0.4 font 'sans-serif,11' textcolor rgb '" PLOT_INK "'\n",
+        warmup_x(n, longest));
+}
+
+static void put_series(plot *p, const panel *n)
+{
+    const double size = n->record->step_count > 120 ? 0.35 : 0.6;
+    const double edge = n->high_ns / n->unit.ns;
+    bn_text_printf(
+        &p->script,
+        "edge(y) = y > %.7g ? %.7g : y\nplot $warmup%zu using 2:(edge($3)) with linespoints "
+        "pointtype "
+        "6 pointsize 0.6 linewidth 1 linecolor rgb '" PLOT_SOFT
+        "', \\\n    $steps%zu using 2:3 with linespoints pointtype 7 pointsize %.2f linewidth 1 "
+        "linecolor rgb '" PLOT_BLUE "', \\\n    [0:1] %.7g with lines linewidth 1.6 dashtype '-' "
+        "linecolor rgb '" PLOT_INK "', \\\n    $compiles%zu using 2:(edge($3)) with points "
+        "pointtype 11 pointsize 1.3 linecolor rgb '" PLOT_VERMILION
+        "'\nunset label\nunset object\nunset arrow\n",
+        edge, edge, n->number, n->number, size, n->median_ns / n->unit.ns, n->number);
+}
+
+static void put_panel(plot *p, const plot_row *row, size_t number, const double at[4])
+{
+    const panel n = make_panel(row->record, number);
     char label[64];
     bn_text title = {0};
     plot_margins(p, at[0], at[2], at[1], at[3]);
     plot_row_title(row, &title);
-    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 14, "left", "strong");
+    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 16, "left", "strong");
     p->script.failed = p->script.failed || title.failed;
-    snprintf(label, sizeof label, "median %s", plot_time_text(median).text);
-    plot_text_at(p, label, at[2], at[1] - 14, "right", "");
+    snprintf(label, sizeof label, "median %s", plot_time_text(n.median_ns).text);
+    plot_text_at(p, label, at[2], at[1] - 16, "right", "");
+    if (row->record->warmup_count > 0) {
+        char warm[32];
+        snprintf(warm, sizeof warm, "%zu steps", row->record->warmup_count);
+        plot_text_at(p, warm, at[0] + (at[2] - at[0]) * WARMUP / (1 + WARMUP) / 2, at[3] + 15,
+                     "center", "soft");
+    }
     bn_text_printf(&p->description, " %s: %s, %zu steps after %zu of warm-up.",
-                   title.data ? title.data : "", label, record->step_count, record->warmup_count);
+                   title.data ? title.data : "", label, row->record->step_count,
+                   row->record->warmup_count);
     bn_text_free(&title);
-    put_axes(p, record, s, unit.ns);
-    bn_text_printf(&p->script,
-                   "set ylabel 'step (%s)' textcolor rgb '" PLOT_INK "' font 'sans-serif,12'\n",
-                   unit.name);
-    put_data(p, record, n, unit.ns);
-    bn_text_printf(
-        &p->script,
-        "plot $warmup%zu using 1:2 with linespoints pointtype 6 pointsize %.2f linewidth "
-        "1 linecolor rgb '" PLOT_SOFT "', \\\n    $steps%zu using 1:2 with linespoints "
-        "pointtype 7 pointsize %.2f linewidth 1 linecolor rgb '" PLOT_BLUE
-        "', \\\n    [0.5:*] %.7g with lines linewidth 1.6 dashtype 2 linecolor rgb '" PLOT_INK
-        "', \\\n    $compiles%zu using 1:2 with points pointtype 11 pointsize 1.2 "
-        "linecolor rgb '" PLOT_VERMILION "'\nunset label\nunset object\nunset arrow\n",
-        n, size, n, size, median / unit.ns, n);
+    put_axes(p, &n);
+    put_off_scale(p, &n);
+    put_data(p, &n);
+    put_series(p, &n);
 }
 
-static void put_head(plot *p, double y, size_t left_out, bool unknown)
+static void put_head(plot *p, double y)
 {
     double x = plot_legend_box(p, (plot_fill){PLOT_SHADE, 0}, "warm-up", 16, y);
-    x = plot_legend_marker(p, 11, PLOT_VERMILION, "step that compiled", x, y);
+    x = plot_legend_marker(p, 11, PLOT_VERMILION, "step that compiled, at the edge: off the scale",
+                           x, y);
     x = plot_legend_marker(p, 7, PLOT_BLUE, "measured step", x, y);
-    x = plot_legend_line(p, 2, PLOT_INK, "median of the measured steps", x, y);
-    char text[120] = "";
-    if (left_out > 0)
-        snprintf(text, sizeof text, "%zu more experiments are not shown", left_out);
-    else if (unknown)
-        snprintf(text, sizeof text, "older records do not say which steps of warm-up compiled");
-    plot_text_at(p, text, WIDTH - 16, y, "right", "soft");
-    if (text[0])
-        bn_text_printf(&p->description, " %s.", text);
+    plot_legend_line(p, true, PLOT_INK, "median of the measured steps", x, y);
 }
 
 /* Whether some record that is shown does not say where its warm-up compiled. */
@@ -174,13 +260,18 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
 {
     const size_t shown = good < PLOT_MOST_PANELS ? good : PLOT_MOST_PANELS;
     const size_t columns = shown > 3 ? 2 : 1, lines = (shown + columns - 1) / columns;
-    const plot_words words = {"Step time over steps, the first measured one is step 1",
-                              rows->common, rows->badge};
+    char subtitle[1200], more[80] = "";
+    if (good > shown)
+        snprintf(more, sizeof more, ". %zu more experiments are not shown", good - shown);
+    snprintf(subtitle, sizeof subtitle, "%.900s%s%s", rows->common, more,
+             some_unknown(rows) ? ". Not all records say which steps of the warm-up compiled" : "");
+    const plot_words words = {"Step time over steps, the first measured one is step 1", subtitle,
+                              rows->badge};
     const double head = plot_begin(p, &words, WIDTH, (int)(lines * PANEL_ROOM) + 34);
     const double room = WIDTH / (double)columns;
     size_t n = 0;
-    bn_text_printf(&p->description, "Wall time of each step. %s.", rows->common);
-    put_head(p, head + 8, good - shown, some_unknown(rows));
+    bn_text_printf(&p->description, "Wall time of each step. %s.", subtitle);
+    put_head(p, head + 8);
     bn_text_puts(&p->script, "set multiplot\nset xlabel 'step' textcolor rgb '" PLOT_INK
                              "' font 'sans-serif,12' offset 0,0.4\nset ytics autofreq\n");
     for (size_t i = 0; i < rows->count && n < shown; i++) {
