@@ -3,6 +3,7 @@
  */
 #include "plots/plot_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +54,49 @@ void plot_html_printf(bn_text *out, const char *format, ...)
     plot_html_text(out, text);
 }
 
+/* ---- tables ----------------------------------------------------------------------- */
+
+void plot_table_begin(bn_text *out, const char *caption, const char *columns)
+{
+    bn_text_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\n<caption>");
+    plot_html_text(out, caption);
+    bn_text_puts(out, "</caption>\n<thead><tr>");
+    while (*columns) {
+        const size_t length = strcspn(columns, "|");
+        const bool number = *columns == '#';
+        bn_text_puts(out, number ? "<th scope=\"col\" class=\"number\"><button>"
+                                 : "<th scope=\"col\"><button>");
+        bn_text_append(out, columns + number, length - number);
+        bn_text_puts(out, "</button></th>");
+        columns += length;
+        columns += *columns == '|';
+    }
+    bn_text_puts(out, "</tr></thead>\n<tbody>\n");
+}
+
+void plot_table_end(bn_text *out)
+{
+    bn_text_puts(out, "</tbody>\n</table></div>\n");
+}
+
+void plot_cell(bn_text *out, const char *text)
+{
+    bn_text_puts(out, "<td>");
+    plot_html_text(out, text);
+    bn_text_puts(out, "</td>");
+}
+
+void plot_cell_number(bn_text *out, double value, const char *text)
+{
+    if (!isfinite(value)) {
+        bn_text_puts(out, "<td class=\"number\"></td>");
+        return;
+    }
+    bn_text_printf(out, "<td class=\"number\" data-value=\"%.9g\">", value);
+    plot_html_text(out, text);
+    bn_text_puts(out, "</td>");
+}
+
 /* ---- pictures --------------------------------------------------------------------- */
 
 typedef struct swap {
@@ -63,7 +107,7 @@ typedef struct swap {
  * gnuplot's own in each picture and would be the same in all. */
 static const swap swaps[] = {
     {PLOT_INK, "var(--ink)"},     {PLOT_SOFT, "var(--soft)"},   {PLOT_GRID, "var(--grid)"},
-    {PLOT_SHADE, "var(--shade)"}, {PLOT_PAPER, "var(--paper)"},
+    {PLOT_SHADE, "var(--shade)"}, {PLOT_PAPER, "var(--paper)"}, {PLOT_QUIET, "var(--quiet)"},
 };
 
 /* Gnuplot writes a colour as #rrggbb or rgb(27,  31,  36), by where it stands. */

@@ -23,8 +23,8 @@ static const plot_fill fills[BN_PART_COUNT] = {
     [BN_PART_HASH] = {PLOT_YELLOW, 0},    [BN_PART_LOOKUP] = {PLOT_YELLOW, 2},
     [BN_PART_LOWER] = {PLOT_PURPLE, 0},   [BN_PART_COMPILE] = {PLOT_PURPLE, 1},
     [BN_PART_BIND] = {PLOT_GREEN, 6},     [BN_PART_DISPATCH] = {PLOT_BLUE, 0},
-    [BN_PART_RELEASE] = {PLOT_ORANGE, 5}, [BN_PART_WAIT] = {"#dfe3e8", 0},
-    [BN_PART_READ] = {PLOT_SKY, 1},       [BN_PART_OTHER] = {PLOT_BLACK, 0},
+    [BN_PART_RELEASE] = {PLOT_ORANGE, 5}, [BN_PART_WAIT] = {PLOT_QUIET, 0},
+    [BN_PART_READ] = {PLOT_SKY, 1},       [BN_PART_OTHER] = {PLOT_INK, 0},
 };
 static const plot_fill rest_fill = {"#8c959f", 2};
 

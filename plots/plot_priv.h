@@ -14,6 +14,7 @@
 #define PLOT_SOFT  "#57606a" /* second text */
 #define PLOT_GRID  "#d0d7de"
 #define PLOT_SHADE "#eef1f4" /* of the part that does not count */
+#define PLOT_QUIET "#dfe3e8" /* a large part of little interest */
 #define PLOT_PAPER "#ffffff"
 
 #define PLOT_BLACK     "#000000"
@@ -103,7 +104,7 @@ double plot_labels_width(const plot_rows *rows);
 /* A number of the row's JSON; NaN for null. */
 double plot_row_real(const plot_row *row, const char *name);
 bool plot_row_good(const plot_row *row);
-/* "resnet50 train lazy" and what else tells the record from others of the rows. */
+/* "resnet50 train, batch 8, lazy". */
 void plot_row_title(const plot_row *row, bn_text *out);
 
 /* ---- HTML (html.c) -------------------------------------------------------------- */
@@ -116,12 +117,24 @@ void plot_html_printf(bn_text *out, const char *format, ...) BN_PRINTF(2, 3);
 BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
                                      bn_text *out, bn_status *st);
 
+/* A table that readers can sort: columns are separated by '|', '#' before a name is of
+ * numbers. Rows are "<tr>", cells, "</tr>". */
+void plot_table_begin(bn_text *out, const char *caption, const char *columns);
+void plot_table_end(bn_text *out);
+void plot_cell(bn_text *out, const char *text);
+/* VALUE is what is sorted by, TEXT what is read; NaN is an empty cell. */
+void plot_cell_number(bn_text *out, double value, const char *text);
+
 /* ---- parts of the page (report*.c) ------------------------------------------------- */
 
 extern const char plot_page_style[];
 extern const char plot_page_script[];
-void plot_report_summary(const plot_report *report, const plot_rows *rows, bn_text *out);
-void plot_report_tables(const plot_report *report, const plot_rows *rows, bn_text *out);
+/* NUMBER counts the pictures of the page. */
+BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,
+                                        size_t *number, bn_text *out, bn_status *st);
+void plot_report_tables(const plot_rows *rows, bn_text *out);
+BN_MUST_USE bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out,
+                                         bn_status *st);
 void plot_report_provenance(const plot_report *report, bn_text *out);
 
 #endif

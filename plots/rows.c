@@ -256,7 +256,5 @@ bool plot_row_good(const plot_row *row)
 
 void plot_row_title(const plot_row *row, bn_text *out)
 {
-    const res_experiment *e = &row->record->experiment;
-    bn_text_printf(out, "%s %s", e->model, row->way);
-    bn_text_puts(out, row->label + strlen(e->model));
+    bn_text_printf(out, "%s, %s", row->label, row->way);
 }

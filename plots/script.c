@@ -33,8 +33,8 @@ bn_code plot_finish(plot *p, bn_code code, bn_status *st)
 
 const char *plot_series_colour(size_t number)
 {
-    static const char *const colours[] = {PLOT_BLUE,  PLOT_VERMILION, PLOT_GREEN, PLOT_PURPLE,
-                                          PLOT_BLACK, PLOT_ORANGE,    PLOT_SKY};
+    static const char *const colours[] = {PLOT_BLUE, PLOT_VERMILION, PLOT_GREEN, PLOT_PURPLE,
+                                          PLOT_INK,  PLOT_ORANGE,    PLOT_SKY};
     return colours[number % (sizeof colours / sizeof *colours)];
 }
 

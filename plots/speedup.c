@@ -24,7 +24,7 @@ static const struct {
     {"capture", {PLOT_BLUE, 0}},
     {"capture in several graphs", {PLOT_SKY, 5}},
     {"others", {"#8c959f", 2}},
-    {"geometric mean", {PLOT_BLACK, 0}},
+    {"geometric mean", {PLOT_INK, 0}},
 };
 
 /* A line of the picture. */

@@ -189,25 +189,26 @@ static void put_off_scale(plot *p, const panel *n)
     plot_quote(&p->script, plot_time_text((double)record->warmup_wall_ns[longest]).text);
     bn_text_printf(
         &p->script,
-        " at %.6f, graph 1 left offset 1,-0.4 font 'sans-serif,11' textcolor rgb '" PLOT_INK "'\n",
+        " at %.6f, graph 1 left offset 0.9,0.6 font 'sans-serif,11' textcolor rgb '" PLOT_INK "'\n",
         warmup_x(n, longest));
 }
 
 static void put_series(plot *p, const panel *n)
 {
-    const double size = n->record->step_count > 120 ? 0.35 : 0.6;
+    const bool many = n->record->step_count > 120;
     const double edge = n->high_ns / n->unit.ns;
     bn_text_printf(
         &p->script,
         "edge(y) = y > %.7g ? %.7g : y\nplot $warmup%zu using 2:(edge($3)) with linespoints "
         "pointtype "
         "6 pointsize 0.6 linewidth 1 linecolor rgb '" PLOT_SOFT
-        "', \\\n    $steps%zu using 2:3 with linespoints pointtype 7 pointsize %.2f linewidth 1 "
+        "', \\\n    $steps%zu using 2:3 with %s linewidth 1 "
         "linecolor rgb '" PLOT_BLUE "', \\\n    [0:1] %.7g with lines linewidth 1.6 dashtype '-' "
         "linecolor rgb '" PLOT_INK "', \\\n    $compiles%zu using 2:(edge($3)) with points "
         "pointtype 11 pointsize 1.3 linecolor rgb '" PLOT_VERMILION
         "'\nunset label\nunset object\nunset arrow\n",
-        edge, edge, n->number, n->number, size, n->median_ns / n->unit.ns, n->number);
+        edge, edge, n->number, n->number, many ? "lines" : "linespoints pointtype 7 pointsize 0.6",
+        n->median_ns / n->unit.ns, n->number);
 }
 
 static void put_panel(plot *p, const plot_row *row, size_t number, const double at[4])
@@ -217,10 +218,10 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
     bn_text title = {0};
     plot_margins(p, at[0], at[2], at[1], at[3]);
     plot_row_title(row, &title);
-    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 16, "left", "strong");
+    plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 24, "left", "strong");
     p->script.failed = p->script.failed || title.failed;
     snprintf(label, sizeof label, "median %s", plot_time_text(n.median_ns).text);
-    plot_text_at(p, label, at[2], at[1] - 16, "right", "");
+    plot_text_at(p, label, at[2], at[1] - 24, "right", "");
     if (row->record->warmup_count > 0) {
         char warm[32];
         snprintf(warm, sizeof warm, "%zu steps", row->record->warmup_count);
@@ -267,7 +268,7 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
              some_unknown(rows) ? ". Not all records say which steps of the warm-up compiled" : "");
     const plot_words words = {"Step time over steps, the first measured one is step 1", subtitle,
                               rows->badge};
-    const double head = plot_begin(p, &words, WIDTH, (int)(lines * PANEL_ROOM) + 34);
+    const double head = plot_begin(p, &words, WIDTH, (int)(lines * PANEL_ROOM) + 40);
     const double room = WIDTH / (double)columns;
     size_t n = 0;
     bn_text_printf(&p->description, "Wall time of each step. %s.", subtitle);
@@ -278,7 +279,7 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
         if (!plot_row_good(&rows->rows[i]))
             continue;
         const double left = (double)(n % columns) * room,
-                     top = head + 56 + (double)(n / columns) * PANEL_ROOM;
+                     top = head + 62 + (double)(n / columns) * PANEL_ROOM;
         const double at[] = {left + 78, top, left + room - 20, top + PANEL};
         put_panel(p, &rows->rows[i], n, at);
         n++;
