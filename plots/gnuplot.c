@@ -159,8 +159,23 @@ static bn_code draw(const bn_text *script, bn_text *out, bn_status *st)
 
 /* ---- what comes out ------------------------------------------------------------------ */
 
+/* Gnuplot takes a font's weight for a part of its family. */
+static void put_weighted(const char *svg, size_t length, bn_text *out)
+{
+    static const char from[] = "sans-serif:Bold\"", to[] = "sans-serif\" font-weight=\"bold\"";
+    const char *end = svg + length;
+    while (svg < end) {
+        const char *at = memmem(svg, (size_t)(end - svg), from, strlen(from));
+        bn_text_append(out, svg, (size_t)((at ? at : end) - svg));
+        if (!at)
+            return;
+        bn_text_puts(out, to);
+        svg = at + strlen(from);
+    }
+}
+
 /* The SVG says in words what it shows, in place of what drew it. */
-static void put_described(const plot *p, const bn_text *svg, bn_text *out)
+static void put_svg(const plot *p, const bn_text *svg, bn_text *out)
 {
     static const char first[] = "<title>", last[] = "</desc>";
     const char *from = svg->data ? strstr(svg->data, first) : NULL;
@@ -173,7 +188,8 @@ static void put_described(const plot *p, const bn_text *svg, bn_text *out)
     bn_text_puts(out, first);
     plot_html_text(out, p->description.data ? p->description.data : "");
     bn_text_puts(out, "</title>");
-    bn_text_puts(out, to + strlen(last));
+    to += strlen(last);
+    put_weighted(to, svg->length - (size_t)(to - svg->data), out);
 }
 
 bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *st)
@@ -189,7 +205,7 @@ bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *
     else
         code = draw(&script, &picture, st);
     if (code == BN_OK && format == PLOT_SVG)
-        put_described(p, &picture, out);
+        put_svg(p, &picture, out);
     else if (code == BN_OK && format == PLOT_PNG)
         bn_text_append(out, picture.data, picture.length);
     if (code == BN_OK && (out->failed || picture.failed))

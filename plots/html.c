@@ -58,9 +58,10 @@ void plot_html_printf(bn_text *out, const char *format, ...)
 
 void plot_table_begin(bn_text *out, const char *caption, const char *columns)
 {
-    bn_text_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\n<caption>");
+    bn_text_puts(
+        out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"sortable\">\n<caption><span>");
     plot_html_text(out, caption);
-    bn_text_puts(out, "</caption>\n<thead><tr>");
+    bn_text_puts(out, "</span></caption>\n<thead><tr>");
     while (*columns) {
         const size_t length = strcspn(columns, "|");
         const bool number = *columns == '#';
@@ -81,7 +82,7 @@ void plot_table_end(bn_text *out)
 
 void plot_cell(bn_text *out, const char *text)
 {
-    bn_text_puts(out, "<td>");
+    bn_text_puts(out, strlen(text) > 36 ? "<td class=\"long\">" : "<td>");
     plot_html_text(out, text);
     bn_text_puts(out, "</td>");
 }

@@ -13,7 +13,7 @@
 #define WIDTH      980
 #define ROW        24
 #define GAP        10
-#define FOOT       52
+#define FOOT       62
 #define FIGURES    96    /* column of the times, at the right */
 #define LEAST_PART 0.005 /* of some bar; parts below are drawn as one */
 

@@ -11,7 +11,7 @@
 
 #define WIDTH 980
 #define PANEL 330
-#define FOOT  56
+#define FOOT  62
 
 /* One execution, or the mean one of a step. */
 typedef struct dot {

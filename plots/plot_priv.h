@@ -76,6 +76,9 @@ typedef struct plot_figure_text {
 } plot_figure_text;
 plot_figure_text plot_time_text(double ns);
 
+/* The time with which an id begins, "2025-01-31 23:59:59", or the id's beginning. */
+plot_figure_text plot_id_time(const char *id);
+
 /* ---- rows of a store (rows.c) ----------------------------------------------------- */
 
 /* A row of the speedup table. */
@@ -127,6 +130,7 @@ void plot_cell_number(bn_text *out, double value, const char *text);
 
 /* ---- parts of the page (report*.c) ------------------------------------------------- */
 
+extern const char plot_page_colours[];
 extern const char plot_page_style[];
 extern const char plot_page_script[];
 /* NUMBER counts the pictures of the page. */

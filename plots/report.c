@@ -159,7 +159,7 @@ bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text 
 
 /* ---- the frame ------------------------------------------------------------------------------ */
 
-static void put_head(const plot_report *report, bn_text *out)
+static void put_head(const plot_report *report, const char *badge, bn_text *out)
 {
     const res_collection *all = report->all;
     bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -167,6 +167,7 @@ static void put_head(const plot_report *report, bn_text *out)
                       "<title>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
     bn_text_puts(out, "</title>\n<style>\n");
+    bn_text_puts(out, plot_page_colours);
     bn_text_puts(out, plot_page_style);
     bn_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<div>\n<h1>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
@@ -174,8 +175,10 @@ static void put_head(const plot_report *report, bn_text *out)
     plot_html_text(out, report->store ? report->store : "");
     bn_text_printf(out, ": %zu record%s", all->count, all->count == 1 ? "" : "s");
     if (all->count > 0)
-        plot_html_printf(out, ", %.15s to %.15s UTC", all->records[0]->id,
-                         all->records[all->count - 1]->id);
+        plot_html_printf(out, ", %s to %s UTC", plot_id_time(all->records[0]->id).text,
+                         plot_id_time(all->records[all->count - 1]->id).text);
+    if (badge)
+        bn_text_printf(out, " <span class=\"badge\">%s</span>", badge);
     bn_text_puts(out, "</p>\n</div>\n<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"
                       "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"
                       "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
@@ -197,7 +200,7 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
     bn_code code = plot_rows_make(report->all, &rows, st);
     if (code != BN_OK)
         return code;
-    put_head(report, out);
+    put_head(report, rows.badge, out);
     code = plot_report_summary(report, &rows, &number, out, st);
     if (code == BN_OK) {
         plot_report_tables(&rows, out);

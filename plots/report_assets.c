@@ -12,15 +12,18 @@
     "--shade:#1f2731;--quiet:#4a5563;--line:#303943;--link:#7cb7ff;--slow:#ff9e64;--fast:#5ccba5;" \
     "--bad:#ff8f8f;--unsure:#c9b8ff;color-scheme:dark"
 
-const char plot_page_style[] =
+/* A literal may have 4,095 characters. */
+const char plot_page_colours[] =
     ":root{--paper:#ffffff;--card:#f6f8fa;--ink:#1b1f24;--soft:#57606a;--grid:#d0d7de;"
     "--shade:#eef1f4;--quiet:#dfe3e8;--line:#d0d7de;--link:#0550ae;--slow:#a04100;--fast:#00694d;"
     "--bad:#a4161a;--unsure:#5b3fa0;color-scheme:light}\n"
     "@media (prefers-color-scheme:dark){:root:not([data-theme=light]){" DARK "}}\n"
-    ":root[data-theme=dark]{" DARK "}\n"
+    ":root[data-theme=dark]{" DARK "}\n";
+
+const char plot_page_style[] =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\n"
-    "main,header,nav,footer{max-width:1120px;margin:0 auto;padding:0 20px}\n"
+    "main,header,nav,footer{max-width:1240px;margin:0 auto;padding:0 20px}\n"
     "header{padding-top:24px;display:flex;gap:16px;justify-content:space-between;"
     "align-items:flex-start}\n"
     "h1{font-size:1.7rem;line-height:1.2;margin:0 0 6px}\n"
@@ -40,19 +43,22 @@ const char plot_page_style[] =
     ".counts li{background:var(--card);border:1px solid var(--line);border-left:6px solid "
     "var(--soft);border-radius:6px;padding:10px 14px}\n"
     ".counts strong{display:block;font-size:1.8rem;line-height:1.1}\n"
-    ".counts .slow{border-left-color:var(--slow)}.counts .fast{border-left-color:var(--fast)}\n"
+    ".counts .none strong{color:var(--soft)}.counts .slow{border-left-color:var(--slow)}.counts "
+    ".fast{border-left-color:var(--fast)}\n"
     ".counts .bad{border-left-color:var(--bad)}.counts .unsure{border-left-color:var(--unsure)}\n"
     "h3.slow{color:var(--slow)}h3.fast{color:var(--fast)}h3.bad{color:var(--bad)}"
-    "h3.unsure{color:var(--unsure)}\n"
+    "td.bad{color:var(--bad)}h3.unsure{color:var(--unsure)}\n"
     ".badge{display:inline-block;background:#f0e442;color:#000;border:1px solid #000;"
     "border-radius:4px;padding:0 8px;font-size:.8rem;font-weight:700}\n"
-    ".scroll,.picture{overflow-x:auto;max-width:100%}\n"
+    ".scroll,.picture{overflow-x:auto;max-width:100%}.scroll{margin-bottom:22px}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums;"
     "width:100%}\n"
     "caption{text-align:left;padding:0 0 8px}\n"
+    "caption span{display:block;position:sticky;left:0;"
+    "max-width:min(88ch,calc(100vw - 40px))}\n"
     "th,td{padding:5px 10px;text-align:left;vertical-align:top;"
     "border-bottom:1px solid var(--line)}\n"
-    "td{overflow-wrap:anywhere;min-width:4.5em}\n"
+    "td{white-space:nowrap}td.long{white-space:normal;min-width:15em;overflow-wrap:break-word}\n"
     "thead th{border-bottom:2px solid var(--soft);vertical-align:bottom;background:var(--card)}\n"
     "th button{font-weight:600;text-align:inherit}\n"
     "th[aria-sort=ascending] button::after{content:' \\25B2'}\n"

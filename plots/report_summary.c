@@ -46,7 +46,8 @@ static size_t failures(const plot_report *report)
 
 static void put_count(bn_text *out, const char *style, size_t n, const char *what)
 {
-    bn_text_printf(out, "<li class=\"%s\"><strong>%zu</strong> %s</li>\n", style, n, what);
+    bn_text_printf(out, "<li class=\"%s\"><strong>%zu</strong> %s</li>\n", n ? style : "none", n,
+                   what);
 }
 
 static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
@@ -110,7 +111,7 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
         if (report->comparisons[i].verdict == about->verdict)
             list[count++] = &report->comparisons[i];
     qsort(list, count, sizeof *list, larger_first);
-    bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", about->style, about->title);
+    bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
     if (count == 0) {
         bn_text_printf(out, "<p>%s</p>\n", about->none);
     } else {
@@ -154,11 +155,11 @@ static void title_cell(const res_record *record, bn_text *out)
 
 static void put_failures(const plot_report *report, bn_text *out)
 {
-    bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
     if (failures(report) == 0) {
-        bn_text_puts(out, "<p>Nothing failed.</p>\n");
+        bn_text_puts(out, "<h3>What failed</h3>\n<p>Nothing failed.</p>\n");
         return;
     }
+    bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
     plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
                      "experiment|class|message|record");
     for (size_t i = 0; i < report->all->count; i++) {
@@ -206,17 +207,16 @@ static void put_newest(const plot_report *report, bn_text *out)
         bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
     else
         plot_table_begin(out, "Median step, the newest first.",
-                         "experiment|#median step|#steps|time");
+                         "experiment|#median step|#steps|time (UTC)");
     for (size_t i = 0; i < count && i < NEWEST; i++) {
         const double median = res_quantile(list[i]->wall_ns, list[i]->step_count, 0.5);
-        char steps[32], time[24];
+        char steps[32];
         snprintf(steps, sizeof steps, "%zu", list[i]->step_count);
-        snprintf(time, sizeof time, "%.15s", list[i]->id);
         bn_text_puts(out, "<tr>");
         title_cell(list[i], out);
         plot_cell_number(out, median, plot_time_text(median).text);
         plot_cell_number(out, (double)list[i]->step_count, steps);
-        plot_cell(out, time);
+        plot_cell(out, plot_id_time(list[i]->id).text);
         bn_text_puts(out, "</tr>\n");
     }
     if (count > 0)

@@ -65,9 +65,12 @@ static void speedup_row(const plot_row *row, bn_text *out)
                  high = plot_row_real(row, "speedup_high");
     name_cells(row, out);
     if (row->record->status != BN_OK) {
-        bn_text_puts(out, "<td colspan=\"9\">failed: ");
+        bn_text_puts(out, "<td class=\"bad\">failed: ");
         plot_html_text(out, bn_code_name(row->record->status));
-        bn_text_puts(out, "</td></tr>\n");
+        bn_text_puts(out, "</td>");
+        for (int rest = 0; rest < 8; rest++)
+            plot_cell(out, "");
+        bn_text_puts(out, "</tr>\n");
         return;
     }
     time_cell(out, plot_row_real(row, "wall_ns"));
@@ -125,32 +128,49 @@ static void put_speedups(const plot_rows *rows, bn_text *out)
 
 /* ---- ledger --------------------------------------------------------------------------- */
 
+/* Parts that took time in some row. */
+static void parts_that_are(const plot_rows *rows, bool present[BN_PART_COUNT])
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const res_record *record = rows->rows[i].record;
+        for (size_t at = 0; at < record->step_count * BN_PART_COUNT; at++)
+            present[at % BN_PART_COUNT] = present[at % BN_PART_COUNT] || record->part_ns[at] > 0;
+    }
+}
+
+static void ledger_row(const plot_row *row, const bool present[BN_PART_COUNT], bn_text *out)
+{
+    json_t *record = res_record_to_json(row->record);
+    const json_t *ledger = json_object_get(record, "ledger");
+    name_cells(row, out);
+    for (int part = 0; part < BN_PART_COUNT; part++)
+        if (present[part])
+            time_cell(out, real(json_object_get(ledger, bn_part_name((bn_part)part)), "median_ns"));
+    time_cell(out, real(json_object_get(ledger, "wall"), "median_ns"));
+    bn_text_puts(out, "</tr>\n");
+    json_decref(record);
+}
+
 static void put_ledgers(const plot_rows *rows, bn_text *out)
 {
+    bool present[BN_PART_COUNT] = {false};
     bn_text columns = {0};
+    parts_that_are(rows, present);
     bn_text_puts(&columns, "experiment|mode");
     for (int part = 0; part < BN_PART_COUNT; part++)
-        bn_text_printf(&columns, "|#%s", bn_part_name((bn_part)part));
+        if (present[part])
+            bn_text_printf(&columns, "|#%s", bn_part_name((bn_part)part));
     bn_text_puts(&columns, "|#wall");
     bn_text_puts(out, "<h3>Ledger of a step</h3>\n");
     plot_table_begin(out,
-                     "Median time of each part of a step. Medians need not add up; the "
-                     "pictures show means, which do.",
+                     "Median time of each part of a step; parts that took no time in any are left "
+                     "out. Medians need not add up; the pictures show means, which do.",
                      columns.data ? columns.data : "");
     out->failed = out->failed || columns.failed;
     bn_text_free(&columns);
-    for (size_t i = 0; i < rows->count; i++) {
-        if (!plot_row_good(&rows->rows[i]))
-            continue;
-        json_t *record = res_record_to_json(rows->rows[i].record);
-        const json_t *ledger = json_object_get(record, "ledger");
-        name_cells(&rows->rows[i], out);
-        for (int part = 0; part < BN_PART_COUNT; part++)
-            time_cell(out, real(json_object_get(ledger, bn_part_name((bn_part)part)), "median_ns"));
-        time_cell(out, real(json_object_get(ledger, "wall"), "median_ns"));
-        bn_text_puts(out, "</tr>\n");
-        json_decref(record);
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        if (plot_row_good(&rows->rows[i]))
+            ledger_row(&rows->rows[i], present, out);
     plot_table_end(out);
     bn_text_puts(out, "<details><summary>What the parts are</summary>\n<dl>\n");
     for (int part = 0; part < BN_PART_COUNT; part++) {

@@ -60,13 +60,17 @@ void plot_quote(bn_text *out, const char *text)
     bn_text_putc(out, '\'');
 }
 
-/* Mean advance of a sans-serif font, on the wide side; continuation bytes have none. */
+/* Advances of common sans-serif fonts in three classes, on the wide side; continuation
+ * bytes have none. */
 double plot_text_width(const char *text, double size)
 {
-    size_t characters = 0;
-    for (; *text; text++)
-        characters += ((unsigned char)*text & 0xC0) != 0x80;
-    return (double)characters * size * 0.58;
+    double width = 0;
+    for (; *text; text++) {
+        if (((unsigned char)*text & 0xC0) == 0x80)
+            continue;
+        width += strchr(" ijlIf.,:;'|()[]t", *text) ? 0.38 : strchr("mwMW%@", *text) ? 0.95 : 0.62;
+    }
+    return width * size;
 }
 
 plot_unit plot_time_unit(double largest_ns)
@@ -90,6 +94,17 @@ plot_figure_text plot_time_text(double ns)
     int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
     snprintf(figure.text, sizeof figure.text, "%.*f %s", unit.ns > 1 ? decimals : 0, scaled,
              unit.name);
+    return figure;
+}
+
+plot_figure_text plot_id_time(const char *id)
+{
+    plot_figure_text figure;
+    if (strspn(id, "0123456789T") >= 15 && id[8] == 'T')
+        snprintf(figure.text, sizeof figure.text, "%.4s-%.2s-%.2s %.2s:%.2s:%.2s", id, id + 4,
+                 id + 6, id + 9, id + 11, id + 13);
+    else
+        snprintf(figure.text, sizeof figure.text, "%.20s", id);
     return figure;
 }
 

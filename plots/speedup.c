@@ -12,7 +12,7 @@
 #define WIDTH   980
 #define ROW     24
 #define GAP     10
-#define FOOT    52
+#define FOOT    62
 #define FIGURES 170 /* column of the ratios, at the right */
 
 enum { EAGER, CAPTURE, CUT, OTHER, MEAN, KINDS };
