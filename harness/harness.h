@@ -13,6 +13,7 @@
  *   weights.c     --weights and export-weights
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
+ *   plots.c       bench plot, bench report
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -69,6 +70,9 @@ typedef struct hn_options {
     double precision, budget, fail_if_slower; /* shares, and seconds */
     int64_t pairs, control;
     bool bisect;
+    /* Of stored records: lists, NULL is all. */
+    const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
+    const char *title;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout;
     bool verbose, all, quick, help, man, version;
@@ -85,7 +89,9 @@ enum {
     HN_CMD_REPLAY = 64,
     HN_CMD_COMPARE = 256,
     HN_CMD_EXPORT = 512,
-    HN_CMD_IMPORT = 1024
+    HN_CMD_IMPORT = 1024,
+    HN_CMD_REPORT = 2048,
+    HN_CMD_PLOT = 4096
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -314,6 +320,8 @@ int hn_command_compare(const hn_options *options);
 extern const char hn_compare_help[];
 /* The exit code of bench compare for words it does not understand: its 2 means slower. */
 int hn_compare_usage(bool bisect);
+int hn_command_plot(const hn_options *options, const char *what);
+int hn_command_report(const hn_options *options);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 

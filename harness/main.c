@@ -42,6 +42,12 @@ static const command_row commands[] = {
     {"compare", "bench compare --runtime A --runtime B [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      HN_CMD_COMPARE, NULL},
+    {"plot", "bench plot ledger|speedup|overhead|steps|history|distribution --output FILE.svg",
+     "a picture of a folder of records, as SVG, PNG or gnuplot's script", HN_CMD_PLOT,
+     "ledger|speedup|overhead|steps|history|distribution"},
+    {"report", "bench report --output FILE.html",
+     "one page of a folder of records that needs nothing else: summary, tables, plots, provenance",
+     HN_CMD_REPORT, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -133,6 +139,10 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_export(o);
     case HN_CMD_IMPORT:
         return hn_command_import(o, words);
+    case HN_CMD_PLOT:
+        return hn_command_plot(o, what);
+    case HN_CMD_REPORT:
+        return hn_command_report(o);
     default:
         return hn_command_run(o);
     }

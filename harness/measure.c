@@ -48,9 +48,18 @@ static int64_t misses(const hn_session *s)
     return c[BN_COUNTER_COMPILES] + c[BN_COUNTER_DISK_HITS] + c[BN_COUNTER_CAPTURES];
 }
 
-/* Fills wall times of warm-up steps; *COUNT of them were run. */
+/* {"compiles": [3, 0, ...]}: programs that each step compiled or loaded (new reference). */
+static json_t *warm_up_to_json(const int64_t *compiled, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(compiled[i]));
+    return json_pack("{so}", "compiles", list);
+}
+
+/* Fills wall times of warm-up steps; *COUNT of them were run. ABOUT gets "warmup". */
 static bn_code warm_up(hn_session *s, uint64_t *wall_ns, size_t *count, bool *stationary,
-                       bn_status *st)
+                       json_t *about, bn_status *st)
 {
     size_t most = (size_t)s->experiment->warmup;
     int64_t *compiled = calloc(most, sizeof *compiled);
@@ -67,6 +76,7 @@ static bn_code warm_up(hn_session *s, uint64_t *wall_ns, size_t *count, bool *st
         compiled[*count] = misses(s) - before;
         *stationary = code == BN_OK && hn_warm(wall_ns, compiled, *count + 1);
     }
+    json_object_set_new(about, "warmup", warm_up_to_json(compiled, *count));
     free(compiled);
     return code == BN_OK ? BN_OK : bn_context(st, "warm-up");
 }
@@ -144,13 +154,14 @@ static void describe(hn_session *s, res_record *r)
     if (hn_session_has_values(s, NULL) != BN_OK)
         strcpy(r->values, "none");
     hn_host_memory(&now, &peak);
+    json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance =
-        json_pack("{so so so sO* sO* so* s{sI sI}}", "host", hn_host_describe(), "runtime",
+        json_pack("{so so so sO* sO* so* s{sI sI} so*}", "host", hn_host_describe(), "runtime",
                   hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning), "options",
                   s->experiment->echo, "weights", s->weights, "program",
                   s->program ? hn_program_to_json(s->program) : NULL, "memory", "rss_bytes",
-                  (json_int_t)now, "peak_rss_bytes", (json_int_t)peak);
+                  (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
 }
 
 static void count(const hn_session *s, const int64_t *before, res_record *r)
@@ -181,7 +192,7 @@ bn_code hn_measure(hn_session *s, res_record *r, bn_status *st)
                 ? hn_session_program(s, st)
                 : hn_session_model(s, &(hn_session_options){.precision = TG_PRECISION_DEFAULT}, st);
     if (code == BN_OK)
-        code = warm_up(s, warm_ns, &warm, &r->warmup_stationary, st);
+        code = warm_up(s, warm_ns, &warm, &r->warmup_stationary, r->provenance, st);
     if (code == BN_OK && (code = mode_drain(s->mode, st)) != BN_OK)
         bn_context(st, "warm-up");
     size_t room = code == BN_OK ? room_for(e, last_median(warm_ns, warm)) : 0;

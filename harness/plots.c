@@ -1,0 +1,161 @@
+/*
+ * plots.c - bench plot and bench report: pictures and a page of a folder of records.
+ */
+#include "harness/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/plot.h"
+
+/* ---- records that are asked for ----------------------------------------------------- */
+
+/* Whether NAME is in LIST, words with commas between; NULL has all. */
+static bool listed(const char *list, const char *name)
+{
+    for (const char *word = list; word && *word; word += strcspn(word, ",")) {
+        word += *word == ',';
+        if (strcspn(word, ",") == strlen(name) && strncmp(word, name, strlen(name)) == 0)
+            return true;
+    }
+    return !list;
+}
+
+static bool wanted(const hn_options *o, const res_record *record)
+{
+    const res_experiment *e = &record->experiment;
+    char graphs[16], batch[16];
+    snprintf(graphs, sizeof graphs, "%d", e->graphs);
+    snprintf(batch, sizeof batch, "%d", e->batch);
+    return listed(o->only_model, e->model) && listed(o->only_mode, e->mode) &&
+           listed(o->only_phase, e->phase) && listed(o->only_runtime, e->runtime) &&
+           listed(o->only_graphs, graphs) && listed(o->only_batch, batch);
+}
+
+/* The store's records, those of them that are WANTED first: the rest stay behind the
+ * count, for freeing. */
+typedef struct selection {
+    res_collection all;
+    size_t loaded;
+} selection;
+
+static bn_code load(const hn_options *o, selection *s, bn_status *st)
+{
+    *s = (selection){0};
+    bn_code code = res_store_load(o->store, &s->all, st);
+    if (code != BN_OK)
+        return code;
+    res_record **list = s->all.records;
+    res_record **others = calloc(s->all.count + 1, sizeof *others);
+    size_t kept = 0, left = 0;
+    s->loaded = s->all.count;
+    if (!others)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    for (size_t i = 0; i < s->loaded; i++) {
+        if (wanted(o, list[i]))
+            list[kept++] = list[i];
+        else
+            others[left++] = list[i];
+    }
+    memcpy(list + kept, others, left * sizeof *others);
+    free(others);
+    s->all.count = kept;
+    if (kept == 0)
+        return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+                       o->store, s->loaded);
+    return BN_OK;
+}
+
+static void drop(selection *s)
+{
+    s->all.count = s->loaded;
+    res_collection_free(&s->all);
+}
+
+static hn_exit tell_damaged(const selection *s)
+{
+    for (size_t i = 0; i < s->all.damaged_count; i++)
+        fprintf(stderr, "bench: %s: %s\n", s->all.damaged[i].path,
+                s->all.damaged[i].status.message);
+    return s->all.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
+}
+
+/* ---- bench plot ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    bn_code (*make)(const res_collection *all, plot *p, bn_status *st);
+} kinds[] = {
+    {"ledger", plot_ledger},
+    {"speedup", plot_speedup},
+    {"overhead", plot_overhead},
+    {"steps", plot_steps},
+    {"history", plot_history_of_store},
+    {"distribution", plot_distribution_of_store},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static bn_code make_plot(const hn_options *o, const char *what, selection *s, bn_text *out,
+                         bn_status *st)
+{
+    plot_format format;
+    size_t kind = 0;
+    while (kind < KINDS && strcmp(kinds[kind].name, what) != 0)
+        kind++;
+    if (kind == KINDS)
+        return bn_fail(st, BN_INVALID,
+                       "there is no plot '%s'; there is ledger, speedup, overhead, "
+                       "steps, history, distribution",
+                       what);
+    if (!o->output)
+        return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
+    bn_code code = plot_format_parse(o->output, &format, st);
+    if (code == BN_OK)
+        code = load(o, s, st);
+    plot p = {0};
+    if (code == BN_OK)
+        code = kinds[kind].make(&s->all, &p, st);
+    if (code == BN_OK)
+        code = plot_render(&p, format, out, st);
+    plot_free(&p);
+    return code;
+}
+
+static int finish(const hn_options *o, bn_code code, selection *s, bn_text *out, bn_status *st)
+{
+    if (code == BN_OK)
+        code = bn_file_write_atomic(o->output, out->data, out->length, st);
+    hn_exit exit_code = code == BN_OK ? tell_damaged(s) : hn_complain(st);
+    bn_text_free(out);
+    drop(s);
+    return (int)exit_code;
+}
+
+int hn_command_plot(const hn_options *o, const char *what)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text out = {0};
+    selection s = {0};
+    bn_code code = make_plot(o, what, &s, &out, &st);
+    return finish(o, code, &s, &out, &st);
+}
+
+/* ---- bench report ---------------------------------------------------------------------- */
+
+int hn_command_report(const hn_options *o)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text out = {0};
+    selection s = {0};
+    bn_code code = BN_OK;
+    if (!o->output)
+        code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
+    if (code == BN_OK)
+        code = load(o, &s, &st);
+    if (code == BN_OK) {
+        const plot_report report = {.title = o->title, .store = o->store, .all = &s.all};
+        code = plot_report_html(&report, &out, &st);
+    }
+    return finish(o, code, &s, &out, &st);
+}

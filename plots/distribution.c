@@ -1,0 +1,281 @@
+/*
+ * distribution.c - step times of two sides: the share of steps up to each time, over
+ * all processes of a side, and below it each process's median. Shares show every
+ * step: unlike a density they need no choice of a width.
+ */
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH       980
+#define BODY        360
+#define FOOT        56
+/* Beyond, a curve is drawn by its quantiles. */
+#define MOST_POINTS 500
+/* Slower steps than these are told, not drawn: one would squeeze all the others. */
+#define SHOWN       0.995
+
+typedef struct side {
+    const char *name, *label, *colour;
+    bool dash;
+    double strip; /* y of the processes' medians */
+    uint64_t *all;
+    size_t count;
+    double median;
+} side;
+
+static int by_time(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool pool(const res_side *from, side *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < from->processes; i++)
+        count += from->counts[i];
+    s->all = calloc(count + 1, sizeof *s->all);
+    if (!s->all)
+        return false;
+    for (size_t i = 0; i < from->processes; i++) {
+        memcpy(s->all + s->count, from->series[i], from->counts[i] * sizeof *s->all);
+        s->count += from->counts[i];
+    }
+    qsort(s->all, s->count, sizeof *s->all, by_time);
+    s->median = res_quantile(s->all, s->count, 0.5);
+    return true;
+}
+
+/* Time in ns and the share of steps up to it. */
+static void put_data(plot *p, const side *s, const res_side *from)
+{
+    const size_t points = s->count < MOST_POINTS ? s->count : MOST_POINTS;
+    bn_text_printf(&p->script, "$%s << EOD\n%.1f 0\n", s->name, (double)s->all[0]);
+    for (size_t i = 1; i <= points; i++) {
+        const size_t upto = i * s->count / points;
+        bn_text_printf(&p->script, "%.1f %.6f\n", (double)s->all[upto - 1],
+                       (double)upto / (double)s->count);
+    }
+    plot_data_end(p);
+    bn_text_printf(&p->script, "$%s_processes << EOD\n", s->name);
+    for (size_t i = 0; i < from->processes; i++)
+        if (from->counts[i] > 0)
+            bn_text_printf(&p->script, "%.1f %.3f\n",
+                           res_quantile(from->series[i], from->counts[i], 0.5), s->strip);
+    plot_data_end(p);
+}
+
+static void put_axes(plot *p, const side *a, const side *b, plot_unit unit, double *most_ns)
+{
+    const double least = fmin((double)a->all[0], (double)b->all[0]);
+    const double last = fmax((double)a->all[a->count - 1], (double)b->all[b->count - 1]);
+    const double shown =
+        fmax(res_quantile(a->all, a->count, SHOWN), res_quantile(b->all, b->count, SHOWN));
+    /* What is hardly longer than the rest need not be left out. */
+    *most_ns = last < least + 1.6 * (shown - least) ? last : shown;
+    const bool log_scale = fmax(a->median, b->median) > 4 * fmin(a->median, b->median);
+    const double pad = fmax((*most_ns - least) * 0.03, least * 0.005);
+    bn_text_printf(
+        &p->script,
+        "set xrange [%.7g:%.7g]\nset yrange [-0.24:1.02]\nset grid xtics ytics\n"
+        "set ytics ('0 %%%%' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '100 %%%%' 1)\n"
+        "set xlabel 'wall time of a step (%s%s)' textcolor rgb '" PLOT_INK
+        "' font 'sans-serif,12'\n"
+        "set ylabel 'share of steps up to this time' textcolor rgb '" PLOT_INK
+        "' font 'sans-serif,12'\n",
+        (log_scale ? least / 1.1 : least - pad) / unit.ns, (*most_ns + pad) / unit.ns, unit.name,
+        log_scale ? ", log" : "");
+    if (log_scale)
+        bn_text_puts(&p->script, "set logscale x\n");
+}
+
+static size_t beyond(const side *s, double most_ns)
+{
+    size_t n = 0;
+    while (n < s->count && (double)s->all[s->count - 1 - n] > most_ns)
+        n++;
+    return n;
+}
+
+static void put_side(plot *p, const side *s, double unit_ns, bool first)
+{
+    bn_text_printf(&p->script,
+                   "%s \\\n    $%s using ($1/%g):2 with steps linewidth 2.2 dashtype %s linecolor "
+                   "rgb '%s', \\\n    $%s_processes using ($1/%g):2 with points pointtype %d "
+                   "pointsize 1 linecolor rgb '%s'",
+                   first ? "plot" : ",", s->name, unit_ns, s->dash ? "'-'" : "solid", s->colour,
+                   s->name, unit_ns, s->dash ? 4 : 7, s->colour);
+}
+
+static void put_median(plot *p, const side *s, double unit_ns)
+{
+    bn_text_printf(&p->script,
+                   "set arrow from %.7g,%.3f to %.7g,0.5 nohead linewidth 1 dashtype 3 linecolor "
+                   "rgb '%s'\n",
+                   s->median / unit_ns, s->strip, s->median / unit_ns, s->colour);
+}
+
+static double legend(plot *p, const side *s, const res_side *from, double x, double y)
+{
+    char text[300];
+    snprintf(text, sizeof text, "%s: %.120s, median %s (%zu steps, %zu process%s)",
+             s->dash ? "B" : "A", s->label, plot_time_text(s->median).text, s->count,
+             from->processes, from->processes == 1 ? "" : "es");
+    bn_text_printf(&p->description, " %s.", text);
+    return plot_legend_line(p, s->dash, s->colour, text, x, y);
+}
+
+static void put_plot(plot *p, const plot_words *words, const res_side *from_a, const side *a,
+                     const res_side *from_b, const side *b)
+{
+    const plot_unit unit = plot_time_unit(fmax(a->median, b->median));
+    const double head = plot_begin(p, words, WIDTH, BODY + FOOT + 56);
+    double most_ns;
+    bn_text_printf(&p->description, "Shares of steps up to each time. %s. %s.", words->title,
+                   words->subtitle);
+    legend(p, a, from_a, 16, head + 6);
+    legend(p, b, from_b, 16, head + 26);
+    plot_margins(p, 84, WIDTH - 24, head + 50, head + 50 + BODY);
+    put_axes(p, a, b, unit, &most_ns);
+    const size_t out_a = beyond(a, most_ns), out_b = beyond(b, most_ns);
+    if (out_a + out_b > 0) {
+        char text[100];
+        snprintf(text, sizeof text, "slower and not shown: %zu of A, %zu of B", out_a, out_b);
+        plot_text_at(p, text, WIDTH - 16, head + 26, "right", "soft");
+    }
+    bn_text_puts(&p->script, "set label 'A: each process' at graph 0.995, first -0.05 right "
+                             "textcolor rgb '" PLOT_SOFT "' font 'sans-serif,11'\n"
+                             "set label 'B: each process' at graph 0.995, first -0.13 right "
+                             "textcolor rgb '" PLOT_SOFT "' font 'sans-serif,11'\n");
+    put_median(p, a, unit.ns);
+    put_median(p, b, unit.ns);
+    put_data(p, a, from_a);
+    put_data(p, b, from_b);
+    put_side(p, a, unit.ns, true);
+    put_side(p, b, unit.ns, false);
+    bn_text_putc(&p->script, '\n');
+}
+
+bn_code plot_distribution(const plot_words *words, const char *label_a, const res_side *a,
+                          const char *label_b, const res_side *b, plot *p, bn_status *st)
+{
+    side left = {.name = "a", .label = label_a, .colour = PLOT_BLUE, .dash = false, .strip = -0.09};
+    side right = {
+        .name = "b", .label = label_b, .colour = PLOT_VERMILION, .dash = true, .strip = -0.17};
+    const plot_words whole = {words->title ? words->title : "",
+                              words->subtitle ? words->subtitle : "", words->badge};
+    bn_code code = BN_OK;
+    *p = (plot){0};
+    if (!pool(a, &left) || !pool(b, &right))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    else if (left.count == 0 || right.count == 0)
+        code = bn_fail(st, BN_NOT_FOUND, "distribution: a side without steps");
+    else
+        put_plot(p, &whole, a, &left, b, &right);
+    free(left.all);
+    free(right.all);
+    return plot_finish(p, code, st);
+}
+
+/* ---- of a store ------------------------------------------------------------------------ */
+
+/* Same but for the run: records of the one are processes like those of the other. */
+static bool same_experiment(const res_record *a, const res_record *b)
+{
+    const res_experiment *l = &a->experiment, *r = &b->experiment;
+    res_experiment x = *l, y = *r;
+    x.seed = y.seed = 0;
+    json_t *left = res_experiment_to_json(&x), *right = res_experiment_to_json(&y);
+    const bool same = a->simulated == b->simulated && json_equal(left, right) == 1;
+    json_decref(left);
+    json_decref(right);
+    return same;
+}
+
+typedef struct store_side {
+    const uint64_t **series;
+    size_t *counts;
+    res_side side;
+} store_side;
+
+static bool gather(const res_collection *all, const res_record *like, store_side *s)
+{
+    s->series = calloc(all->count, sizeof *s->series);
+    s->counts = calloc(all->count, sizeof *s->counts);
+    if (!s->series || !s->counts)
+        return false;
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        if (record->status != BN_OK || record->step_count == 0 || !same_experiment(record, like))
+            continue;
+        s->series[s->side.processes] = record->wall_ns;
+        s->counts[s->side.processes++] = record->step_count;
+    }
+    s->side.series = s->series;
+    s->side.counts = s->counts;
+    return true;
+}
+
+static bool eager(const plot_row *row)
+{
+    return strcmp(row->record->experiment.mode, "eager") == 0;
+}
+
+/* Two good rows of one cell, the first there are; eager only where EAGER_TOO. */
+static bool find_pair(const plot_rows *rows, bool eager_too, const plot_row **a, const plot_row **b)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t j = i + 1; j < rows->count; j++)
+            if (rows->rows[i].cell == rows->rows[j].cell && plot_row_good(&rows->rows[i]) &&
+                plot_row_good(&rows->rows[j]) &&
+                (eager_too || !(eager(&rows->rows[i]) || eager(&rows->rows[j])))) {
+                *a = &rows->rows[i];
+                *b = &rows->rows[j];
+                return true;
+            }
+    return false;
+}
+
+static bn_code draw_pair(const res_collection *all, const plot_rows *rows, const plot_row *a,
+                         const plot_row *b, plot *p, bn_status *st)
+{
+    store_side left = {0}, right = {0};
+    bn_text title = {0};
+    bn_code code;
+    bn_text_printf(&title, "Step times: %s, %s (A) and %s (B)", a->label, a->way, b->way);
+    const char *badge = rows->badge && a->record->simulated       ? "SIMULATED DEVICE"
+                        : a->record->experiment.trace_cost_ns > 0 ? "EMULATED FRONT END"
+                                                                  : NULL;
+    const plot_words words = {title.data, rows->common, badge};
+    if (!gather(all, a->record, &left) || !gather(all, b->record, &right))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    else
+        code = plot_distribution(&words, a->way, &left.side, b->way, &right.side, p, st);
+    bn_text_free(&title);
+    free(left.series);
+    free(left.counts);
+    free(right.series);
+    free(right.counts);
+    return code;
+}
+
+bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st)
+{
+    plot_rows rows;
+    const plot_row *a = NULL, *b = NULL;
+    *p = (plot){0};
+    bn_code code = plot_rows_make(all, &rows, st);
+    if (code != BN_OK)
+        return code;
+    if (find_pair(&rows, false, &a, &b) || find_pair(&rows, true, &a, &b))
+        code = draw_pair(all, &rows, a, b, p, st);
+    else
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "distribution: no model here succeeded in two modes or numbers of graphs");
+    plot_rows_free(&rows);
+    return code;
+}

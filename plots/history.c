@@ -1,0 +1,239 @@
+/*
+ * history.c - a series over time: values with intervals, the median of each stretch
+ * between change points, and what was new at each of them.
+ */
+#define _GNU_SOURCE
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WIDTH         980
+#define BODY          330
+#define FOOT          50
+/* With more points than these, intervals are a band. */
+#define MOST_WHISKERS 150
+
+typedef struct series {
+    const plot_point *points;
+    size_t count;
+    const size_t *changes;
+    size_t change_count;
+} series;
+
+/* Seconds, value, low, high in ns; without an interval the value alone. */
+static void put_data(plot *p, const series *s)
+{
+    bn_text_puts(&p->script, "$points << EOD\n");
+    for (size_t i = 0; i < s->count; i++) {
+        const plot_point *point = &s->points[i];
+        const bool known = isfinite(point->low) && isfinite(point->high);
+        bn_text_printf(&p->script, "%.0f %.1f %.1f %.1f\n", point->time_s, point->value,
+                       known ? point->low : point->value, known ? point->high : point->value);
+    }
+    plot_data_end(p);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const series *s, size_t from, size_t to, double *scratch)
+{
+    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        scratch[n++] = s->points[i].value;
+    qsort(scratch, n, sizeof *scratch, by_value);
+    return n ? (scratch[(n - 1) / 2] + scratch[n / 2]) / 2 : (double)NAN;
+}
+
+/* A line for each stretch, with an empty line between; and words for each change. */
+static void put_stretches(plot *p, const series *s, double *scratch)
+{
+    double before = (double)NAN;
+    bn_text_puts(&p->script, "$stretches << EOD\n");
+    for (size_t stretch = 0; stretch <= s->change_count; stretch++) {
+        const size_t from = stretch ? s->changes[stretch - 1] : 0;
+        const size_t to = stretch < s->change_count ? s->changes[stretch] : s->count;
+        const double level = median(s, from, to, scratch);
+        bn_text_printf(&p->script, "%.0f %.1f\n%.0f %.1f\n\n", s->points[from].time_s, level,
+                       s->points[to < s->count ? to : to - 1].time_s, level);
+        if (stretch)
+            bn_text_printf(&p->description, " Change at point %zu (%s): from %s to %s.", from + 1,
+                           s->points[from].label ? s->points[from].label : "",
+                           plot_time_text(before).text, plot_time_text(level).text);
+        before = level;
+    }
+    plot_data_end(p);
+}
+
+/* Labels of neighbours go one below the other; near the right edge to the left. */
+static void put_changes(plot *p, const series *s)
+{
+    const double first = s->points[0].time_s, last = s->points[s->count - 1].time_s;
+    for (size_t i = 0; i < s->change_count; i++) {
+        const plot_point *point = &s->points[s->changes[i]];
+        const bool late = last > first && (point->time_s - first) / (last - first) > 0.8;
+        bn_text_printf(
+            &p->script,
+            "set arrow from %.0f, graph 0 to %.0f, graph 1 nohead linewidth 1.4 dashtype "
+            "'-' linecolor rgb '" PLOT_VERMILION "'\nset label ",
+            point->time_s, point->time_s);
+        plot_quote(&p->script, point->label && point->label[0] ? point->label : "change");
+        bn_text_printf(&p->script,
+                       " at %.0f, graph %.3f %s offset %s,0 font 'sans-serif,11' textcolor rgb "
+                       "'" PLOT_INK "'\n",
+                       point->time_s, 0.97 - 0.06 * (double)(i % 4), late ? "right" : "left",
+                       late ? "-0.6" : "0.6");
+    }
+}
+
+static void put_axes(plot *p, const series *s, plot_unit unit)
+{
+    double least = (double)INFINITY, most = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const plot_point *point = &s->points[i];
+        least = fmin(least, fmin(point->value, point->low));
+        most = fmax(most, fmax(point->value, point->high));
+    }
+    const double first = s->points[0].time_s, last = s->points[s->count - 1].time_s;
+    const double pad = (most - least) * 0.06 + most * 0.01, aside = (last - first) * 0.02 + 5;
+    /* Room for the labels of changes above the values. */
+    const double room = s->change_count ? (most - least) * 0.3 + most * 0.02 : 0;
+    bn_text_printf(&p->script,
+                   "set xdata time\nset timefmt '%%s'\nset format x '%s'\nset xtics rotate by 0 "
+                   "autofreq\nset xrange ['%.0f':'%.0f']\nset yrange [%.7g:%.7g]\n"
+                   "set grid ytics\nset ylabel 'median step (%s)' textcolor rgb '" PLOT_INK
+                   "' font 'sans-serif,12'\nset xlabel 'time of the run (UTC)' textcolor rgb "
+                   "'" PLOT_INK "' font 'sans-serif,12'\n",
+                   last - first > 4 * 86400  ? "%Y-%m-%d"
+                   : last - first > 4 * 3600 ? "%m-%d %H:%M"
+                                             : "%H:%M:%S",
+                   first - aside, last + aside, (least - pad) / unit.ns,
+                   (most + pad + room) / unit.ns, unit.name);
+}
+
+static void put_commands(plot *p, const series *s, plot_unit unit)
+{
+    bn_text_puts(&p->script, "plot");
+    if (s->count > MOST_WHISKERS)
+        bn_text_printf(&p->script,
+                       " $points using 1:($3/%g):($4/%g) with filledcurves fillcolor rgb '" PLOT_SKY
+                       "' fillstyle solid 0.45 noborder, \\\n   ",
+                       unit.ns, unit.ns);
+    else
+        bn_text_printf(&p->script,
+                       " $points using 1:($2/%g):($3/%g):($4/%g) with yerrorbars pointtype -1 "
+                       "linewidth 1.2 linecolor rgb '" PLOT_BLUE "', \\\n   ",
+                       unit.ns, unit.ns, unit.ns);
+    bn_text_printf(&p->script,
+                   " $points using 1:($2/%g) with points pointtype 7 pointsize %.2f linecolor rgb "
+                   "'" PLOT_BLUE "', \\\n    $stretches using 1:($2/%g) with lines linewidth 2.4 "
+                   "linecolor rgb '" PLOT_INK "'\n",
+                   unit.ns, s->count > MOST_WHISKERS ? 0.35 : 0.7, unit.ns);
+}
+
+static void put_plot(plot *p, const plot_words *words, const series *s, double *scratch)
+{
+    const double typical = median(s, 0, s->count, scratch);
+    const plot_unit unit = plot_time_unit(typical);
+    const double head = plot_begin(p, words, WIDTH, BODY + FOOT + 36);
+    double x = plot_legend_marker(p, 7, PLOT_BLUE, "one run with its 95 % interval", 16, head + 6);
+    x = plot_legend_line(p, false, PLOT_INK, "median between changes", x, head + 6);
+    if (s->change_count)
+        plot_legend_line(p, true, PLOT_VERMILION, "change, with the build that brought it", x,
+                         head + 6);
+    bn_text_printf(&p->description, "%s. %s. %zu runs, median %s.", words->title, words->subtitle,
+                   s->count, plot_time_text(typical).text);
+    plot_margins(p, 84, WIDTH - 44, head + 30, head + 30 + BODY);
+    put_axes(p, s, unit);
+    put_changes(p, s);
+    put_data(p, s);
+    put_stretches(p, s, scratch);
+    put_commands(p, s, unit);
+}
+
+bn_code plot_history(const plot_words *words, const plot_point *points, size_t count,
+                     const size_t *changes, size_t change_count, plot *p, bn_status *st)
+{
+    const series s = {points, count, changes, change_count};
+    const plot_words whole = {words->title ? words->title : "",
+                              words->subtitle ? words->subtitle : "", words->badge};
+    *p = (plot){0};
+    if (count == 0)
+        return bn_fail(st, BN_NOT_FOUND, "history: a series without points");
+    for (size_t i = 1; i < count; i++)
+        if (points[i].time_s < points[i - 1].time_s)
+            return bn_fail(st, BN_INVALID, "history: point %zu is earlier than the one before", i);
+    for (size_t i = 0; i < change_count; i++)
+        if (changes[i] == 0 || changes[i] >= count || (i > 0 && changes[i] <= changes[i - 1]))
+            return bn_fail(st, BN_INVALID, "history: change point %zu is out of place", i);
+    double *scratch = calloc(count, sizeof *scratch);
+    if (!scratch)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    put_plot(p, &whole, &s, scratch);
+    free(scratch);
+    return plot_finish(p, BN_OK, st);
+}
+
+/* ---- of a store ----------------------------------------------------------------------- */
+
+/* Ids begin with the time, "20250131T235959". NaN where one does not. */
+static double id_time(const char *id)
+{
+    struct tm utc = {0};
+    const char *end = strptime(id, "%Y%m%dT%H%M%S", &utc);
+    return end ? (double)timegm(&utc) : (double)NAN;
+}
+
+static const char *build_of(const res_record *record)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *label = json_string_value(json_object_get(runtime, "label"));
+    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    return label && label[0] ? label : sha256 ? sha256 : "";
+}
+
+bn_code plot_history_of_store(const res_collection *all, plot *p, bn_status *st)
+{
+    plot_rows rows;
+    *p = (plot){0};
+    bn_code code = plot_rows_make(all, &rows, st);
+    if (code != BN_OK)
+        return code;
+    plot_point *points = calloc(all->count + 1, sizeof *points);
+    size_t count = 0;
+    for (size_t i = 0; points && i < all->count; i++) {
+        const res_record *record = all->records[i];
+        const double time_s = id_time(record->id);
+        if (record->status != BN_OK || record->step_count == 0 || !isfinite(time_s))
+            continue;
+        const res_interval wall = res_median_interval(record->wall_ns, record->step_count);
+        points[count++] =
+            (plot_point){time_s, wall.estimate, wall.low, wall.high, build_of(record)};
+    }
+    bn_text title = {0};
+    if (rows.count > 0)
+        plot_row_title(&rows.rows[0], &title);
+    const plot_words words = {title.data, rows.common, rows.badge};
+    if (!points || title.failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    else if (rows.count > 1)
+        code = bn_fail(st, BN_INVALID,
+                       "history is of one experiment, not of %zu; choose with --model, --mode, "
+                       "--phase, --graphs, --batch",
+                       rows.count);
+    else if (count == 0)
+        code = bn_fail(st, BN_NOT_FOUND, "history: no run here succeeded");
+    else
+        code = plot_history(&words, points, count, NULL, 0, p, st);
+    bn_text_free(&title);
+    free(points);
+    plot_rows_free(&rows);
+    return code;
+}

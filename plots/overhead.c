@@ -1,0 +1,211 @@
+/*
+ * overhead.c - what an execution costs beside the device's work (PJRT time less device
+ * time): against the number of its arguments, and against the graphs of a step.
+ */
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 980
+#define PANEL 330
+#define FOOT  62
+
+/* One execution, or the mean one of a step. */
+typedef struct dot {
+    size_t series;
+    double x;
+    res_interval ns;
+} dot;
+
+typedef struct dots {
+    dot *list;
+    size_t count;
+} dots;
+
+typedef struct drawing {
+    dots arguments, graphs;
+    char (*names)[160]; /* of series */
+    size_t names_count;
+    double least_ns, most_ns;
+    int most_graphs;
+} drawing;
+
+static size_t series_of(drawing *d, const plot_row *row)
+{
+    size_t i = 0;
+    while (i < d->names_count && strcmp(d->names[i], row->label) != 0)
+        i++;
+    if (i == d->names_count)
+        snprintf(d->names[d->names_count++], sizeof *d->names, "%s", row->label);
+    return i;
+}
+
+static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
+{
+    to->list[to->count++] = (dot){series, x, ns};
+    d->least_ns = fmin(d->least_ns, fmin(ns.estimate, ns.low));
+    d->most_ns = fmax(d->most_ns, fmax(ns.estimate, ns.high));
+}
+
+static void take_row(drawing *d, const plot_row *row)
+{
+    const res_record *record = row->record;
+    const res_interval mean = {plot_row_real(row, "overhead_per_execution_ns"),
+                               plot_row_real(row, "overhead_low_ns"),
+                               plot_row_real(row, "overhead_high_ns")};
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_interval ns = res_execution_overhead(&record->executions[i]);
+        if (isfinite(ns.estimate))
+            add(d, &d->arguments, series_of(d, row), record->executions[i].arguments, ns);
+    }
+    if (!isfinite(mean.estimate) || record->experiment.graphs < 1)
+        return;
+    add(d, &d->graphs, series_of(d, row), record->experiment.graphs, mean);
+    if (record->experiment.graphs > d->most_graphs)
+        d->most_graphs = record->experiment.graphs;
+}
+
+/* ---- the picture ------------------------------------------------------------------------ */
+
+/* A block of each series and kind, told from zero or not: x, overhead, low, high in ns. */
+static void put_data(plot *p, const drawing *d, const dots *of, const char *name, bool shift)
+{
+    for (size_t s = 0; s < 2 * d->names_count; s++) {
+        bn_text_printf(&p->script, "$%s%zu << EOD\n", name, s);
+        for (size_t i = 0; i < of->count; i++) {
+            const dot *one = &of->list[i];
+            const bool told = one->ns.low > 0 || one->ns.high < 0;
+            const double aside = ((double)(s / 2) + 0.5) / (double)d->names_count - 0.5;
+            if (one->series == s / 2 && told == (s % 2 == 0))
+                bn_text_printf(&p->script, "%.4f %.1f %.1f %.1f\n",
+                               shift ? one->x + 0.5 * aside : fmax(one->x, 0.5), one->ns.estimate,
+                               one->ns.low, one->ns.high);
+        }
+        bn_text_puts(&p->script, "NaN NaN NaN NaN\n");
+        plot_data_end(p);
+    }
+}
+
+static void put_series(plot *p, const drawing *d, const char *name, double unit_ns)
+{
+    bn_text_puts(&p->script, "plot 0 with lines linewidth 1 linecolor rgb '" PLOT_SOFT "'");
+    for (size_t s = 0; s < 2 * d->names_count; s++)
+        bn_text_printf(&p->script,
+                       ", \\\n    $%s%zu using 1:($2/%g):($3/%g):($4/%g) with yerrorbars pointtype "
+                       "%d pointsize 0.9 linewidth 1.3 linecolor rgb '%s'",
+                       name, s, unit_ns, unit_ns, unit_ns, plot_series_marker(s / 2) - (int)(s % 2),
+                       plot_series_colour(s / 2));
+    bn_text_putc(&p->script, '\n');
+}
+
+static double legend(plot *p, const drawing *d, double y, bool draw)
+{
+    plot scratch = {.width = WIDTH, .height = 100};
+    double x = 16;
+    for (size_t s = 0; s < d->names_count; s++) {
+        if (x > 16 && x + 40 + plot_text_width(d->names[s], 12) > WIDTH - 16) {
+            x = 16;
+            y += 20;
+        }
+        x = plot_legend_marker(draw ? p : &scratch, plot_series_marker(s), plot_series_colour(s),
+                               d->names[s], x, y);
+    }
+    plot_free(&scratch);
+    return y + 20;
+}
+
+static void axis_label(plot *p, const char *axis, const char *text)
+{
+    bn_text_printf(&p->script, "set %slabel ", axis);
+    plot_quote(&p->script, text);
+    bn_text_puts(&p->script, " textcolor rgb '" PLOT_INK "' font 'sans-serif,12'\n");
+}
+
+static void put_panels(plot *p, const drawing *d, double top)
+{
+    const plot_unit unit = plot_time_unit(d->most_ns);
+    const bool both = d->most_graphs > 1;
+    const double bottom = top + PANEL, middle = both ? WIDTH * 0.56 : WIDTH - 24;
+    const double pad = (d->most_ns - d->least_ns) * 0.05;
+    char text[96];
+    snprintf(text, sizeof text, "overhead of one execution (%s)", unit.name);
+    axis_label(p, "y", text);
+    bn_text_printf(&p->script, "set yrange [%.6g:%.6g]\nset multiplot\n",
+                   (d->least_ns - (d->least_ns < 0 ? pad : 0)) / unit.ns,
+                   (d->most_ns + pad) / unit.ns);
+    plot_margins(p, 76, middle, top, bottom);
+    axis_label(p, "x", "arguments of the execution (logarithmic)");
+    bn_text_puts(
+        &p->script,
+        "set logscale x\nset xrange [0.7:*]\nset xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, "
+        "2000, 5000)\n");
+    put_data(p, d, &d->arguments, "arguments", false);
+    put_series(p, d, "arguments", unit.ns);
+    if (both) {
+        /* What was placed on the whole is drawn once. */
+        bn_text_puts(&p->script, "unset label\nunset object\nunset logscale x\nunset ylabel\n");
+        plot_margins(p, middle + 70, WIDTH - 24, top, bottom);
+        axis_label(p, "x", "graphs that a step is cut into");
+        bn_text_printf(&p->script, "set xrange [0.4:%d.6]\nset xtics (1, 2, 3, 5)\n",
+                       d->most_graphs);
+        put_data(p, d, &d->graphs, "graphs", true);
+        put_series(p, d, "graphs", unit.ns);
+    }
+    bn_text_puts(&p->script, "unset multiplot\n");
+}
+
+static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
+{
+    char subtitle[1400];
+    snprintf(subtitle, sizeof subtitle,
+             "%.1100s%sBars: 95 %% intervals. Hollow markers: not told from zero.", rows->common,
+             rows->common[0] ? ". " : "");
+    const plot_words words = {"Overhead of an execution: PJRT time less device time", subtitle,
+                              rows->badge};
+    const double keys = legend(p, d, 0, false);
+    const double head = plot_begin(p, &words, WIDTH, (int)keys + PANEL + FOOT + 8);
+    legend(p, d, head + 6, true);
+    put_panels(p, d, head + keys + 4);
+    bn_text_printf(&p->description, "Overhead of one execution against its arguments%s. %s.",
+                   d->most_graphs > 1 ? " and against the graphs of a step" : "", subtitle);
+    for (size_t i = 0; i < d->graphs.count && i < 40; i++) {
+        const dot *one = &d->graphs.list[i];
+        bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->names[one->series], one->x,
+                       one->x > 1 ? "s" : "", plot_time_text(one->ns.estimate).text);
+    }
+}
+
+bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
+{
+    plot_rows rows;
+    size_t executions = 1;
+    bn_code code = plot_rows_make(all, &rows, st);
+    *p = (plot){0};
+    if (code != BN_OK)
+        return code;
+    for (size_t i = 0; i < rows.count; i++)
+        executions += rows.rows[i].record->execution_count;
+    drawing d = {.names = calloc(rows.count + 1, sizeof *d.names)};
+    d.arguments.list = calloc(executions, sizeof(dot));
+    d.graphs.list = calloc(rows.count + 1, sizeof(dot));
+    if (!d.names || !d.arguments.list || !d.graphs.list) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    } else {
+        for (size_t i = 0; i < rows.count; i++)
+            if (plot_row_good(&rows.rows[i]))
+                take_row(&d, &rows.rows[i]);
+        if (d.arguments.count == 0)
+            code = bn_fail(st, BN_NOT_FOUND,
+                           "overhead: no execution here has both a PJRT time and a device time");
+        else
+            put_plot(p, &d, &rows);
+    }
+    free(d.graphs.list);
+    free(d.arguments.list);
+    free(d.names);
+    plot_rows_free(&rows);
+    return plot_finish(p, code, st);
+}

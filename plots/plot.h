@@ -1,0 +1,120 @@
+/*
+ * plot.h - pictures of records, and the page that holds them.
+ *
+ * A plot is a gnuplot script with its data inside: a function of records, made
+ * without gnuplot. plot_render has gnuplot draw it, as a child process. Colours
+ * are those of M. Okabe and K. Ito ("Color Universal Design", 2008), which
+ * colour-blind readers tell apart; patterns, markers and line styles say the same
+ * again for print in black and white. What a simulated device or an emulated front
+ * end made says so in the picture. Nothing here prints. Prefix plot_.
+ */
+#ifndef BENCH_PLOTS_PLOT_H
+#define BENCH_PLOTS_PLOT_H
+
+#include "results/results.h"
+
+/* Zero-initialise, release with plot_free. */
+typedef struct plot {
+    bn_text script;      /* gnuplot's commands and data, all but the terminal's */
+    bn_text description; /* what it shows, in words: for readers who cannot see it */
+    int width, height;   /* pixels of an SVG; a PNG has twice as many each way */
+} plot;
+void plot_free(plot *p);
+
+typedef enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_SCRIPT } plot_format;
+/* By the ending of PATH: .svg, .png, .gp; else BN_INVALID. */
+BN_MUST_USE bn_code plot_format_parse(const char *path, plot_format *format, bn_status *st);
+
+/* Appends the picture to OUT. BN_NOT_FOUND without a gnuplot in PATH; BN_EXECUTE
+ * where it fails, with what it said; BN_TIMEOUT after two minutes. */
+BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out, bn_status *st);
+
+/* ---- of a store ---------------------------------------------------------------- */
+
+/* Each fills P from the records of ALL, newest good one of each experiment (but for
+ * history). BN_NOT_FOUND where ALL has nothing to draw; the message says what is
+ * needed. */
+
+/* A stacked bar a mode: where the mean step went, beside the others of its model. */
+BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
+/* Bars of speedup over lazy from 1, with 95 % intervals and geometric means. */
+BN_MUST_USE bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st);
+/* PJRT time less device time of each execution: against its arguments, and against
+ * the graphs of a step. */
+BN_MUST_USE bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st);
+/* Wall time of each step of at most PLOT_MOST_PANELS experiments: warm-up shaded,
+ * compiles marked. */
+#define PLOT_MOST_PANELS 8
+BN_MUST_USE bn_code plot_steps(const res_collection *all, plot *p, bn_status *st);
+/* Step times of two ways of one model: A and B are the first two modes (or numbers of
+ * graphs) that ALL has of its first model; records of one way are its processes. */
+BN_MUST_USE bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st);
+/* Median step of each good record, by the time of its id. More than one experiment is
+ * BN_INVALID. */
+BN_MUST_USE bn_code plot_history_of_store(const res_collection *all, plot *p, bn_status *st);
+
+/* ---- of plain series -------------------------------------------------------------- */
+
+/* Words of a picture; NULL is empty. BADGE stands out: "SIMULATED". */
+typedef struct plot_words {
+    const char *title, *subtitle, *badge;
+} plot_words;
+
+/* Shares of steps up to each time, of A and of B, over all processes; below them the
+ * median of each process. Sides as res_compare takes them. */
+BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,
+                                      const res_side *a, const char *label_b, const res_side *b,
+                                      plot *p, bn_status *st);
+
+typedef struct plot_point {
+    double time_s;           /* since 1970, UTC */
+    double value, low, high; /* ns; LOW and HIGH may be NaN */
+    const char *label;       /* of the runtime's build; NULL or "": none */
+} plot_point;
+
+/* A series in order of time with its change points, which are indices of the first
+ * point after each change, ascending. Lines show the median of each stretch between
+ * changes, labels the builds at them. */
+BN_MUST_USE bn_code plot_history(const plot_words *words, const plot_point *points, size_t count,
+                                 const size_t *changes, size_t change_count, plot *p,
+                                 bn_status *st);
+
+/* ---- the page ------------------------------------------------------------------------ */
+
+/* One comparison of B with A, as the page tells it. */
+typedef struct plot_comparison {
+    const char *title; /* of the cell: "resnet50 train lazy" */
+    res_verdict verdict;
+    res_interval ratio;       /* time of B over A */
+    double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
+    const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
+    const plot *distribution; /* of A and B, drawn beside it; NULL: none */
+} plot_comparison;
+
+/* A picture that the caller made. */
+typedef struct plot_figure {
+    const char *title;
+    const plot *picture;
+} plot_figure;
+
+typedef struct plot_report {
+    const char *title;
+    const char *store;         /* where the records came from */
+    const res_collection *all; /* what tables and pictures are of */
+    /* All that follows may be left out. */
+    const char *side_a, *side_b; /* of the comparisons: a build, a store, a date */
+    const plot_comparison *comparisons;
+    size_t comparison_count;
+    const plot_figure *figures; /* further ones: history */
+    size_t figure_count;
+} plot_report;
+
+/*
+ * Appends one HTML page that needs nothing else: summary first (from the
+ * comparisons; without them failures and newest results), tables, pictures,
+ * provenance. The same records give the same bytes. Without gnuplot it fails as
+ * plot_render does.
+ */
+BN_MUST_USE bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * report.c - the page: its frame, its pictures, its provenance.
+ *
+ * Nothing of it depends on when or where it is made: the same records give the same
+ * bytes.
+ */
+#include "plots/plot_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pictures -------------------------------------------------------------------------- */
+
+/* Records that one picture may hold: of one runtime, real, simulated or emulated. */
+static bool same_block(const res_record *a, const res_record *b)
+{
+    return a->simulated == b->simulated &&
+           strcmp(a->experiment.runtime, b->experiment.runtime) == 0 &&
+           (a->experiment.trace_cost_ns > 0) == (b->experiment.trace_cost_ns > 0);
+}
+
+typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
+
+/* What a picture lacks records for is left out. */
+static bn_code put_picture(const res_collection *all, maker make, const char *caption,
+                           size_t *number, bn_text *out, bn_status *st)
+{
+    plot p = {0};
+    bn_status why = {.code = BN_OK};
+    bn_code code = make(all, &p, &why);
+    if (code == BN_NOT_FOUND)
+        return BN_OK;
+    if (code != BN_OK)
+        return bn_fail(st, code, "%s", why.message);
+    code = plot_html_figure(&p, caption, (*number)++, out, st);
+    plot_free(&p);
+    return code;
+}
+
+typedef bool (*choice)(const res_record *record, const res_record *like);
+
+/* A view of the records of ALL that are like LIKE; its list is the caller's to free. */
+static res_collection choose(const res_collection *all, choice wanted, const res_record *like)
+{
+    res_collection some = {.records = calloc(all->count + 1, sizeof(res_record *))};
+    for (size_t i = 0; some.records && i < all->count; i++)
+        if (wanted(all->records[i], like))
+            some.records[some.count++] = all->records[i];
+    return some;
+}
+
+static bool not_eager(const res_record *record, const res_record *like)
+{
+    (void)like;
+    return strcmp(record->experiment.mode, "eager") != 0;
+}
+
+static bool of_model(const res_record *record, const res_record *like)
+{
+    return strcmp(record->experiment.model, like->experiment.model) == 0;
+}
+
+static bool seen_before(const res_collection *all, size_t i, choice same)
+{
+    for (size_t earlier = 0; earlier < i; earlier++)
+        if (same(all->records[earlier], all->records[i]))
+            return true;
+    return false;
+}
+
+/* A picture a model: eight panels of all models would say little. */
+static bn_code put_steps(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < block->count && code == BN_OK; i++) {
+        if (seen_before(block, i, of_model))
+            continue;
+        res_collection some = choose(block, of_model, block->records[i]);
+        bn_text_puts(out, "<details><summary>Step time over steps: ");
+        plot_html_text(out, block->records[i]->experiment.model);
+        bn_text_puts(out, "</summary>\n");
+        if (!some.records)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+        else
+            code = put_picture(&some, plot_steps, "Wall time of each step.", number, out, st);
+        bn_text_puts(out, "</details>\n");
+        free(some.records);
+    }
+    return code;
+}
+
+/* Eager steps are so much longer that beside them the others cannot be read. */
+static bn_code put_block(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
+{
+    static const struct {
+        maker make;
+        bool eager;
+        const char *caption;
+    } pictures[] = {
+        {plot_speedup, false, "Speedup over lazy; whiskers are 95 % intervals."},
+        {plot_speedup, true, "The same with eager."},
+        {plot_ledger, false, "Mean step by part, each model on a scale of its own."},
+        {plot_ledger, true, "The same with eager."},
+        {plot_overhead, false, "Overhead of an execution."},
+    };
+    res_collection plain = choose(block, not_eager, NULL);
+    bn_code code = plain.records ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures && code == BN_OK; i++) {
+        if (pictures[i].eager && plain.count == block->count)
+            continue;
+        code = put_picture(pictures[i].eager ? block : &plain, pictures[i].make,
+                           pictures[i].caption, number, out, st);
+    }
+    if (code == BN_OK)
+        code = put_steps(block, number, out, st);
+    free(plain.records);
+    return code;
+}
+
+static void put_block_title(const res_record *record, bn_text *out)
+{
+    bn_text_puts(out, "<h3>");
+    plot_html_text(out, record->experiment.runtime);
+    if (record->simulated)
+        bn_text_puts(out, " <span class=\"badge\">SIMULATED DEVICE</span>");
+    if (record->experiment.trace_cost_ns > 0)
+        bn_text_puts(out, " <span class=\"badge\">EMULATED FRONT END</span>");
+    bn_text_puts(out, "</h3>\n");
+}
+
+static bool in_block(const res_record *record, const res_record *like)
+{
+    return same_block(record, like);
+}
+
+bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text *out, bn_status *st)
+{
+    bn_code code = BN_OK;
+    const res_collection *all = report->all;
+    bn_text_puts(out, "<section aria-labelledby=\"plots\">\n<h2 id=\"plots\">Plots</h2>\n");
+    for (size_t i = 0; i < report->figure_count && code == BN_OK; i++)
+        code = plot_html_figure(report->figures[i].picture, report->figures[i].title, (*number)++,
+                                out, st);
+    for (size_t i = 0; i < all->count && code == BN_OK; i++) {
+        if (seen_before(all, i, in_block))
+            continue;
+        res_collection block = choose(all, in_block, all->records[i]);
+        put_block_title(all->records[i], out);
+        if (!block.records)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+        else
+            code = put_block(&block, number, out, st);
+        free(block.records);
+    }
+    bn_text_puts(out, "</section>\n");
+    return code;
+}
+
+/* ---- the frame ------------------------------------------------------------------------------ */
+
+static void put_head(const plot_report *report, const char *badge, bn_text *out)
+{
+    const res_collection *all = report->all;
+    bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                      "<title>");
+    plot_html_text(out, report->title ? report->title : "Benchmark report");
+    bn_text_puts(out, "</title>\n<style>\n");
+    bn_text_puts(out, plot_page_colours);
+    bn_text_puts(out, plot_page_style);
+    bn_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<div>\n<h1>");
+    plot_html_text(out, report->title ? report->title : "Benchmark report");
+    bn_text_puts(out, "</h1>\n<p class=\"soft\">");
+    plot_html_text(out, report->store ? report->store : "");
+    bn_text_printf(out, ": %zu record%s", all->count, all->count == 1 ? "" : "s");
+    if (all->count > 0)
+        plot_html_printf(out, ", %s to %s UTC", plot_id_time(all->records[0]->id).text,
+                         plot_id_time(all->records[all->count - 1]->id).text);
+    if (badge)
+        bn_text_printf(out, " <span class=\"badge\">%s</span>", badge);
+    bn_text_puts(out, "</p>\n</div>\n<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"
+                      "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"
+                      "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
+                      "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
+}
+
+static void put_foot(bn_text *out)
+{
+    bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench report from the records "
+                      "alone.</p></footer>\n<script>\n");
+    bn_text_puts(out, plot_page_script);
+    bn_text_puts(out, "</script>\n</body>\n</html>\n");
+}
+
+bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
+{
+    plot_rows rows;
+    size_t number = 1;
+    bn_code code = plot_rows_make(report->all, &rows, st);
+    if (code != BN_OK)
+        return code;
+    put_head(report, rows.badge, out);
+    code = plot_report_summary(report, &rows, &number, out, st);
+    if (code == BN_OK) {
+        plot_report_tables(&rows, out);
+        code = plot_report_pictures(report, &number, out, st);
+    }
+    plot_report_provenance(report, out);
+    put_foot(out);
+    plot_rows_free(&rows);
+    if (code == BN_OK && out->failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    return code;
+}

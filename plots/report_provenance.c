@@ -1,0 +1,168 @@
+/*
+ * report_provenance.c - what the records say of runtimes, machines and options, each
+ * once, and which records they were.
+ */
+#include "plots/plot_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Members that differ from run to run of one machine, or that nobody reads here. */
+static const char *const passing[] = {"memory_available_bytes", "load_1min", "load_5min",
+                                      "load_15min", "xml"};
+
+static bool is_passing(const char *name)
+{
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (strcmp(name, passing[i]) == 0)
+            return true;
+    return false;
+}
+
+static void strip(json_t *value)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+    if (!json_is_object(value))
+        return;
+    json_object_foreach_safe(value, next, key, member)
+    {
+        if (is_passing(key))
+            json_object_del(value, key);
+        else
+            strip(member);
+    }
+}
+
+/* ---- values as words -------------------------------------------------------------------- */
+
+static void put_scalar(const json_t *value, bn_text *out)
+{
+    char *text = json_is_string(value)
+                     ? NULL
+                     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    plot_html_text(out, text ? text : json_string_value(value) ? json_string_value(value) : "");
+    free(text);
+}
+
+static bool says_nothing(const json_t *value)
+{
+    const char *string = json_string_value(value);
+    return json_is_null(value) || (string && !string[0]) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
+/* "device kind", "simulated TPU v4": a pair for each value that says something. */
+static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        char name[200];
+        snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+        if (says_nothing(value))
+            continue;
+        if (json_is_object(value)) {
+            put_pairs(name, value, out);
+            continue;
+        }
+        bn_text_puts(out, "<dt>");
+        plot_html_text(out, name);
+        bn_text_puts(out, "</dt><dd>");
+        put_scalar(value, out);
+        bn_text_puts(out, "</dd>\n");
+    }
+}
+
+/* ---- each value once ---------------------------------------------------------------------- */
+
+/* [{"value": ..., "count": 3}, ...] of the member NAME, in the order of the records. */
+static json_t *distinct(const res_collection *all, const char *name)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        json_t *value = json_deep_copy(json_object_get(all->records[i]->provenance, name));
+        size_t index;
+        json_t *entry, *found = NULL;
+        strip(value);
+        json_array_foreach(list, index, entry)
+        {
+            if (json_equal(json_object_get(entry, "value"), value))
+                found = entry;
+        }
+        if (found)
+            json_object_set_new(
+                found, "count",
+                json_integer(json_integer_value(json_object_get(found, "count")) + 1));
+        else if (value)
+            json_array_append_new(list, json_pack("{sO si}", "value", value, "count", 1));
+        json_decref(value);
+    }
+    return list;
+}
+
+static void put_distinct(const plot_report *report, const char *name, const char *title, bool open,
+                         bn_text *out)
+{
+    json_t *list = distinct(report->all, name), *entry;
+    size_t index;
+    json_array_foreach(list, index, entry)
+    {
+        const json_t *value = json_object_get(entry, "value");
+        const json_int_t count = json_integer_value(json_object_get(entry, "count"));
+        bn_text_printf(out, "<details%s><summary>%s", open ? " open" : "", title);
+        if (json_array_size(list) > 1)
+            bn_text_printf(out, " %zu of %zu", index + 1, json_array_size(list));
+        bn_text_printf(out, ", of %lld record%s</summary>\n<dl>\n", (long long)count,
+                       count == 1 ? "" : "s");
+        if (json_is_object(value))
+            put_pairs("", value, out);
+        else {
+            bn_text_printf(out, "<dt>%s</dt><dd>", name);
+            put_scalar(value, out);
+            bn_text_puts(out, "</dd>\n");
+        }
+        bn_text_puts(out, "</dl>\n</details>\n");
+    }
+    json_decref(list);
+}
+
+static void put_records(const plot_report *report, bn_text *out)
+{
+    bn_text_puts(out, "<details><summary>Records</summary>\n");
+    plot_table_begin(out, "All records of this page.",
+                     "record|model|phase|mode|#graphs|runtime|status");
+    for (size_t i = 0; i < report->all->count; i++) {
+        const res_record *record = report->all->records[i];
+        const res_experiment *e = &record->experiment;
+        char graphs[16];
+        snprintf(graphs, sizeof graphs, "%d", e->graphs);
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, record->id);
+        plot_cell(out, e->model);
+        plot_cell(out, e->phase);
+        plot_cell(out, e->mode);
+        plot_cell_number(out, e->graphs, graphs);
+        plot_cell(out, e->runtime);
+        plot_cell(out, bn_code_name(record->status));
+        bn_text_puts(out, "</tr>\n");
+    }
+    plot_table_end(out);
+    bn_text_puts(out, "</details>\n");
+}
+
+void plot_report_provenance(const plot_report *report, bn_text *out)
+{
+    bn_text_puts(
+        out, "<section aria-labelledby=\"provenance\">\n<h2 id=\"provenance\">Provenance</h2>\n");
+    put_distinct(report, "runtime", "Runtime", true, out);
+    put_distinct(report, "host", "Machine", true, out);
+    put_distinct(report, "pinning", "Pinning", false, out);
+    put_distinct(report, "options", "Options", false, out);
+    put_records(report, out);
+    bn_text_puts(out, "</section>\n");
+}

@@ -1,0 +1,254 @@
+/*
+ * report_summary.c - the first thing that is read: what got slower, what got faster,
+ * what failed, what could not be decided. Without comparisons: what failed, and the
+ * newest results.
+ */
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEWEST 12
+
+typedef struct chapter {
+    res_verdict verdict;
+    const char *style, *title, *none;
+} chapter;
+
+static const chapter chapters[] = {
+    {RES_SLOWER, "slow", "What got slower", "Nothing was found slower."},
+    {RES_FASTER, "fast", "What got faster", "Nothing was found faster."},
+    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided."},
+    {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same."},
+};
+#define CHAPTERS (sizeof chapters / sizeof *chapters)
+#define DECIDED  2 /* chapters before the failures */
+
+static size_t count_of(const plot_report *report, res_verdict verdict)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->comparison_count; i++)
+        n += report->comparisons[i].verdict == verdict;
+    return n;
+}
+
+static size_t failures(const plot_report *report)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->all->count; i++)
+        n += report->all->records[i]->status != BN_OK;
+    return n + report->all->damaged_count;
+}
+
+/* ---- counts ------------------------------------------------------------------------ */
+
+static void put_count(bn_text *out, const char *style, size_t n, const char *what)
+{
+    bn_text_printf(out, "<li class=\"%s\"><strong>%zu</strong> %s</li>\n", n ? style : "none", n,
+                   what);
+}
+
+static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
+{
+    bn_text_puts(out, "<ul class=\"counts\">\n");
+    if (report->comparison_count > 0) {
+        put_count(out, "slow", count_of(report, RES_SLOWER), "slower");
+        put_count(out, "fast", count_of(report, RES_FASTER), "faster");
+        put_count(out, "bad", failures(report), "failed");
+        put_count(out, "unsure", count_of(report, RES_UNDECIDED), "not decided");
+        put_count(out, "same", count_of(report, RES_EQUIVALENT), "the same");
+    } else {
+        put_count(out, "bad", failures(report), "failed");
+        put_count(out, "same", report->all->count, "records");
+        put_count(out, "same", rows->count, "experiments");
+    }
+    bn_text_puts(out, "</ul>\n");
+}
+
+/* ---- comparisons --------------------------------------------------------------------- */
+
+/* The largest change first; ties as they came. */
+static int larger_first(const void *a, const void *b)
+{
+    const plot_comparison *x = *(const plot_comparison *const *)a,
+                          *y = *(const plot_comparison *const *)b;
+    const double l = fabs(log(x->ratio.estimate)), r = fabs(log(y->ratio.estimate));
+    if (l != r)
+        return l < r ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static void comparison_row(const plot_comparison *c, bn_text *out)
+{
+    char text[96];
+    bn_text_puts(out, "<tr>");
+    plot_cell(out, c->title);
+    snprintf(text, sizeof text, "%+.1f %%", 100 * (c->ratio.estimate - 1));
+    plot_cell_number(out, c->ratio.estimate - 1, text);
+    if (isfinite(c->ratio.low) && isfinite(c->ratio.high))
+        snprintf(text, sizeof text, "%+.1f to %+.1f %%", 100 * (c->ratio.low - 1),
+                 100 * (c->ratio.high - 1));
+    else
+        snprintf(text, sizeof text, "-");
+    plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
+    snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
+    plot_cell_number(out, c->smallest_visible, text);
+    plot_cell(out, c->attribution ? c->attribution : "");
+    bn_text_puts(out, "</tr>\n");
+}
+
+static bn_code put_chapter(const plot_report *report, const chapter *about, size_t *number,
+                           bn_text *out, bn_status *st)
+{
+    bn_code code = BN_OK;
+    size_t count = 0;
+    const plot_comparison **list = calloc(report->comparison_count + 1, sizeof *list);
+    if (!list)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
+    for (size_t i = 0; i < report->comparison_count; i++)
+        if (report->comparisons[i].verdict == about->verdict)
+            list[count++] = &report->comparisons[i];
+    qsort(list, count, sizeof *list, larger_first);
+    bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
+    if (count == 0) {
+        bn_text_printf(out, "<p>%s</p>\n", about->none);
+    } else {
+        plot_table_begin(out,
+                         "Time of B against A, with 95 % interval; the smallest change that "
+                         "would have been told; what changed with it.",
+                         "experiment|#change|#interval|#smallest visible|attribution");
+        for (size_t i = 0; i < count; i++)
+            comparison_row(list[i], out);
+        plot_table_end(out);
+    }
+    for (size_t i = 0; i < count && code == BN_OK; i++)
+        if (list[i]->distribution && about->verdict != RES_EQUIVALENT)
+            code = plot_html_figure(list[i]->distribution, list[i]->title, (*number)++, out, st);
+    free(list);
+    return code;
+}
+
+/* ---- failures and newest ----------------------------------------------------------------- */
+
+static void title_of(const res_record *record, bn_text *out)
+{
+    const res_experiment *e = &record->experiment;
+    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
+    if (e->graphs > 1)
+        bn_text_printf(out, ", %d graphs", e->graphs);
+    bn_text_printf(out, ", %s, batch %d, on %s%s", e->variant, e->batch, e->runtime,
+                   record->simulated ? " (simulated)" : "");
+    if (e->trace_cost_ns > 0)
+        bn_text_printf(out, ", emulated front end of %d ns a node", e->trace_cost_ns);
+}
+
+static void title_cell(const res_record *record, bn_text *out)
+{
+    bn_text title = {0};
+    title_of(record, &title);
+    plot_cell(out, title.data ? title.data : "");
+    out->failed = out->failed || title.failed;
+    bn_text_free(&title);
+}
+
+static void put_failures(const plot_report *report, bn_text *out)
+{
+    if (failures(report) == 0) {
+        bn_text_puts(out, "<h3>What failed</h3>\n<p>Nothing failed.</p>\n");
+        return;
+    }
+    bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
+    plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
+                     "experiment|class|message|record");
+    for (size_t i = 0; i < report->all->count; i++) {
+        const res_record *record = report->all->records[i];
+        if (record->status == BN_OK)
+            continue;
+        bn_text_puts(out, "<tr>");
+        title_cell(record, out);
+        plot_cell(out, bn_code_name(record->status));
+        plot_cell(out, record->message);
+        plot_cell(out, record->id);
+        bn_text_puts(out, "</tr>\n");
+    }
+    for (size_t i = 0; i < report->all->damaged_count; i++) {
+        const res_damaged *file = &report->all->damaged[i];
+        const char *slash = strrchr(file->path, '/');
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, "");
+        plot_cell(out, bn_code_name(file->status.code));
+        plot_cell(out, file->status.message);
+        plot_cell(out, slash ? slash + 1 : file->path);
+        bn_text_puts(out, "</tr>\n");
+    }
+    plot_table_end(out);
+}
+
+static int newer_first(const void *a, const void *b)
+{
+    const res_record *x = *(const res_record *const *)a, *y = *(const res_record *const *)b;
+    return strcmp(y->id, x->id);
+}
+
+static void put_newest(const plot_report *report, bn_text *out)
+{
+    size_t count = 0;
+    const res_record **list = calloc(report->all->count + 1, sizeof *list);
+    out->failed = out->failed || !list;
+    for (size_t i = 0; list && i < report->all->count; i++)
+        if (report->all->records[i]->status == BN_OK && report->all->records[i]->step_count > 0)
+            list[count++] = report->all->records[i];
+    if (list)
+        qsort(list, count, sizeof *list, newer_first);
+    bn_text_puts(out, "<h3>Newest results</h3>\n");
+    if (count == 0)
+        bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
+    else
+        plot_table_begin(out, "Median step, the newest first.",
+                         "experiment|#median step|#steps|time (UTC)");
+    for (size_t i = 0; i < count && i < NEWEST; i++) {
+        const double median = res_quantile(list[i]->wall_ns, list[i]->step_count, 0.5);
+        char steps[32];
+        snprintf(steps, sizeof steps, "%zu", list[i]->step_count);
+        bn_text_puts(out, "<tr>");
+        title_cell(list[i], out);
+        plot_cell_number(out, median, plot_time_text(median).text);
+        plot_cell_number(out, (double)list[i]->step_count, steps);
+        plot_cell(out, plot_id_time(list[i]->id).text);
+        bn_text_puts(out, "</tr>\n");
+    }
+    if (count > 0)
+        plot_table_end(out);
+    free(list);
+}
+
+bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, size_t *number,
+                            bn_text *out, bn_status *st)
+{
+    bn_code code = BN_OK;
+    bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
+    put_counts(report, rows, out);
+    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
+        bn_text_puts(out, "<dl><dt>A</dt><dd>");
+        plot_html_text(out, report->side_a ? report->side_a : "");
+        bn_text_puts(out, "</dd><dt>B</dt><dd>");
+        plot_html_text(out, report->side_b ? report->side_b : "");
+        bn_text_puts(out, "</dd></dl>\n");
+    }
+    if (report->comparison_count == 0)
+        bn_text_puts(out, "<p>These records were not compared with others: this page says what "
+                          "they are, not whether they changed.</p>\n");
+    for (size_t i = 0; i < CHAPTERS && code == BN_OK; i++) {
+        if (i == DECIDED || report->comparison_count == 0)
+            put_failures(report, out);
+        if (report->comparison_count == 0)
+            break;
+        code = put_chapter(report, &chapters[i], number, out, st);
+    }
+    if (report->comparison_count == 0)
+        put_newest(report, out);
+    bn_text_puts(out, "</section>\n");
+    return code;
+}

@@ -1,0 +1,281 @@
+/*
+ * script.c - pieces of gnuplot scripts: text that is only text, places in pixels,
+ * the frame that all pictures have, fills.
+ */
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TITLE_SIZE 16
+#define TEXT_SIZE  12
+#define MARGIN     16
+
+void plot_free(plot *p)
+{
+    bn_text_free(&p->script);
+    bn_text_free(&p->description);
+    *p = (plot){0};
+}
+
+bn_code plot_finish(plot *p, bn_code code, bn_status *st)
+{
+    if (code == BN_OK && (p->script.failed || p->description.failed))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    if (code != BN_OK)
+        plot_free(p);
+    return code;
+}
+
+/* ---- series ---------------------------------------------------------------------- */
+
+const char *plot_series_colour(size_t number)
+{
+    static const char *const colours[] = {PLOT_BLUE, PLOT_VERMILION, PLOT_GREEN, PLOT_PURPLE,
+                                          PLOT_INK,  PLOT_ORANGE,    PLOT_SKY};
+    return colours[number % (sizeof colours / sizeof *colours)];
+}
+
+/* Filled markers; the hollow one of each is the number before. Five shapes and seven
+ * colours make 35 pairs. */
+int plot_series_marker(size_t number)
+{
+    static const int markers[] = {7, 5, 9, 13, 11};
+    return markers[number % (sizeof markers / sizeof *markers)];
+}
+
+/* ---- text ------------------------------------------------------------------------- */
+
+/* In single quotes gnuplot looks for nothing but their end, which is doubled. */
+void plot_quote(bn_text *out, const char *text)
+{
+    bn_text_putc(out, '\'');
+    for (; text && *text; text++) {
+        if (*text == '\'')
+            bn_text_putc(out, '\'');
+        bn_text_putc(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+    }
+    bn_text_putc(out, '\'');
+}
+
+/* Advances of common sans-serif fonts in three classes, on the wide side; continuation
+ * bytes have none. */
+double plot_text_width(const char *text, double size)
+{
+    double width = 0;
+    for (; *text; text++) {
+        if (((unsigned char)*text & 0xC0) == 0x80)
+            continue;
+        width += strchr(" ijlIf.,:;'|()[]t", *text) ? 0.38 : strchr("mwMW%@", *text) ? 0.95 : 0.62;
+    }
+    return width * size;
+}
+
+plot_unit plot_time_unit(double largest_ns)
+{
+    if (largest_ns < 1e3)
+        return (plot_unit){1, "ns"};
+    if (largest_ns < 1e6)
+        return (plot_unit){1e3, "µs"};
+    if (largest_ns < 1e9)
+        return (plot_unit){1e6, "ms"};
+    return (plot_unit){1e9, "s"};
+}
+
+plot_figure_text plot_time_text(double ns)
+{
+    plot_figure_text figure = {"-"};
+    if (!isfinite(ns))
+        return figure;
+    plot_unit unit = plot_time_unit(fabs(ns) * 1.0005);
+    double scaled = ns / unit.ns, size = fabs(scaled);
+    int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+    snprintf(figure.text, sizeof figure.text, "%.*f %s", unit.ns > 1 ? decimals : 0, scaled,
+             unit.name);
+    return figure;
+}
+
+plot_figure_text plot_id_time(const char *id)
+{
+    plot_figure_text figure;
+    if (strspn(id, "0123456789T") >= 15 && id[8] == 'T')
+        snprintf(figure.text, sizeof figure.text, "%.4s-%.2s-%.2s %.2s:%.2s:%.2s", id, id + 4,
+                 id + 6, id + 9, id + 11, id + 13);
+    else
+        snprintf(figure.text, sizeof figure.text, "%.20s", id);
+    return figure;
+}
+
+/* ---- places ------------------------------------------------------------------------ */
+
+/* Gnuplot counts from the bottom left, in shares of the whole. */
+static double across(const plot *p, double x)
+{
+    return x / p->width;
+}
+
+static double up(const plot *p, double y)
+{
+    return 1 - y / p->height;
+}
+
+void plot_margins(plot *p, double left, double right, double top, double bottom)
+{
+    bn_text_printf(&p->script, "set lmargin at screen %.6f\nset rmargin at screen %.6f\n",
+                   across(p, left), across(p, right));
+    bn_text_printf(&p->script, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n",
+                   up(p, top), up(p, bottom));
+}
+
+void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
+                  const char *style)
+{
+    const bool title = strcmp(style, "title") == 0, strong = strcmp(style, "strong") == 0;
+    bn_text_puts(&p->script, "set label ");
+    plot_quote(&p->script, text);
+    bn_text_printf(
+        &p->script, " at screen %.6f,%.6f %s font 'sans-serif%s,%d' textcolor rgb '%s'\n",
+        across(p, x), up(p, y), align, title || strong ? ":Bold" : "",
+        title ? TITLE_SIZE : TEXT_SIZE, strcmp(style, "soft") == 0 ? PLOT_SOFT : PLOT_INK);
+}
+
+static void box(plot *p, const double at[4], const char *fill)
+{
+    bn_text_printf(&p->script,
+                   "set object rectangle from screen %.6f,%.6f to screen %.6f,%.6f %s\n",
+                   across(p, at[0]), up(p, at[1]), across(p, at[2]), up(p, at[3]), fill);
+}
+
+double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y)
+{
+    const double at[] = {x, y + 6, x + 20, y - 7};
+    char style[128];
+    snprintf(style, sizeof style,
+             "fillcolor rgb '%s' fillstyle solid 1 border linecolor rgb '" PLOT_INK "'",
+             fill.colour);
+    box(p, at, style);
+    if (fill.pattern) {
+        snprintf(style, sizeof style,
+                 "fillcolor rgb '" PLOT_INK "' fillstyle transparent pattern %d border linecolor "
+                 "rgb '" PLOT_INK "'",
+                 fill.pattern);
+        box(p, at, style);
+    }
+    plot_text_at(p, text, x + 26, y, "left", "");
+    return x + 26 + plot_text_width(text, TEXT_SIZE) + 18;
+}
+
+double plot_legend_marker(plot *p, int marker, const char *colour, const char *text, double x,
+                          double y)
+{
+    bn_text_printf(&p->script,
+                   "set label '' at screen %.6f,%.6f point pointtype %d pointsize 1 linecolor rgb "
+                   "'%s'\n",
+                   across(p, x + 8), up(p, y), marker, colour);
+    plot_text_at(p, text, x + 20, y, "left", "");
+    return x + 20 + plot_text_width(text, TEXT_SIZE) + 18;
+}
+
+double plot_legend_line(plot *p, bool dash, const char *colour, const char *text, double x,
+                        double y)
+{
+    bn_text_printf(&p->script,
+                   "set arrow from screen %.6f,%.6f to screen %.6f,%.6f nohead front linewidth 2 "
+                   "dashtype %s linecolor rgb '%s'\n",
+                   across(p, x), up(p, y), across(p, x + 26), up(p, y), dash ? "'-'" : "solid",
+                   colour);
+    plot_text_at(p, text, x + 32, y, "left", "");
+    return x + 32 + plot_text_width(text, TEXT_SIZE) + 18;
+}
+
+/* ---- the frame ------------------------------------------------------------------------- */
+
+/* SUBTITLE in lines of at most WIDTH pixels, from Y; returns the y after them. COUNT alone
+ * only measures. */
+static double subtitle_lines(plot *p, const char *subtitle, double width, double y, bool draw)
+{
+    bn_text line = {0};
+    while (*subtitle) {
+        size_t word = strcspn(subtitle, " ");
+        bn_text longer = {0};
+        bn_text_printf(&longer, "%s%s%.*s", line.length ? line.data : "", line.length ? " " : "",
+                       (int)word, subtitle);
+        const bool full =
+            line.length && longer.data && plot_text_width(longer.data, TEXT_SIZE) > width;
+        if (full) {
+            if (draw)
+                plot_text_at(p, line.data, MARGIN, y, "left", "soft");
+            y += 18;
+            bn_text_clear(&line);
+            bn_text_append(&line, subtitle, word);
+        } else {
+            bn_text_clear(&line);
+            bn_text_puts(&line, longer.data ? longer.data : "");
+        }
+        p->script.failed = p->script.failed || longer.failed;
+        bn_text_free(&longer);
+        subtitle += word;
+        subtitle += *subtitle == ' ';
+    }
+    if (line.length && draw)
+        plot_text_at(p, line.data, MARGIN, y, "left", "soft");
+    y += line.length ? 18 : 0;
+    bn_text_free(&line);
+    return y;
+}
+
+static void badge(plot *p, const char *text)
+{
+    const double width = plot_text_width(text, TEXT_SIZE) * 1.15 + 18;
+    const double at[] = {p->width - MARGIN - width, 33, p->width - MARGIN, 11};
+    box(p, at,
+        "fillcolor rgb '" PLOT_YELLOW "' fillstyle solid 1 border linecolor rgb '" PLOT_BLACK
+        "' linewidth 1.5");
+    /* Black on yellow, whatever the page's ink is. */
+    bn_text_puts(&p->script, "set label ");
+    plot_quote(&p->script, text);
+    bn_text_printf(&p->script,
+                   " at screen %.6f,%.6f center front font 'sans-serif:Bold,%d' textcolor rgb "
+                   "'" PLOT_BLACK "'\n",
+                   across(p, (at[0] + at[2]) / 2), up(p, 22), TEXT_SIZE);
+}
+
+double plot_begin(plot *p, const plot_words *words, int width, int height)
+{
+    const char *subtitle = words->subtitle ? words->subtitle : "";
+    *p = (plot){.width = width};
+    double taken = subtitle_lines(p, subtitle, width - 2.0 * MARGIN, 48, false);
+    p->height = height + (int)taken;
+    bn_text_puts(&p->script, "set encoding utf8\nset border 3 linecolor rgb '" PLOT_INK
+                             "'\nset tics nomirror out scale 0.6 textcolor rgb '" PLOT_INK
+                             "' font 'sans-serif,12'\nset key off\n"
+                             "set grid linetype 1 linecolor rgb '" PLOT_GRID "' linewidth 0.7\n");
+    plot_text_at(p, words->title ? words->title : "", MARGIN, 22, "left", "title");
+    subtitle_lines(p, subtitle, width - 2.0 * MARGIN, 48, true);
+    if (words->badge)
+        badge(p, words->badge);
+    return taken;
+}
+
+/* ---- bars -------------------------------------------------------------------------- */
+
+void plot_bars(plot *p, const char *name, plot_fill fill, bool first)
+{
+    bn_text_printf(&p->script,
+                   "%s \\\n    $%s using 1:2:3:4:5:6 with boxxyerror fillcolor rgb '%s' fillstyle "
+                   "solid 1 border linecolor rgb '" PLOT_INK "' linewidth 0.6",
+                   first ? "" : ",", name, fill.colour);
+    if (fill.pattern)
+        bn_text_printf(&p->script,
+                       ", \\\n    $%s using 1:2:3:4:5:6 with boxxyerror fillcolor rgb '" PLOT_INK
+                       "' fillstyle transparent pattern %d border linecolor rgb '" PLOT_INK
+                       "' linewidth 0.6",
+                       name, fill.pattern);
+}
+
+void plot_data_end(plot *p)
+{
+    bn_text_puts(&p->script, "EOD\n");
+}

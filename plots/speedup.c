@@ -1,0 +1,284 @@
+/*
+ * speedup.c - bars from 1: how much shorter a step is than the lazy step of the same
+ * model and setup, with 95 % intervals. The scale is logarithmic, so that twice as
+ * fast and twice as slow are equally long.
+ */
+#include "plots/plot_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH   980
+#define ROW     24
+#define GAP     10
+#define FOOT    62
+#define FIGURES 170 /* column of the ratios, at the right */
+
+enum { EAGER, CAPTURE, CUT, OTHER, MEAN, KINDS };
+static const struct {
+    const char *name;
+    plot_fill fill;
+} kinds[KINDS] = {
+    {"eager", {PLOT_ORANGE, 4}},
+    {"capture", {PLOT_BLUE, 0}},
+    {"capture in several graphs", {PLOT_SKY, 5}},
+    {"others", {"#8c959f", 2}},
+    {"geometric mean", {PLOT_INK, 0}},
+};
+
+/* A line of the picture. */
+typedef struct bar {
+    const char *label, *way; /* LABEL: of the cell, in its first line only */
+    char mean_label[96], mean_way[96];
+    int kind;
+    double y, speedup, low, high;
+    const char *failed; /* class, else NULL */
+} bar;
+
+typedef struct drawing {
+    bar *bars;
+    size_t count;
+    double least, most, labels, ways;
+    bool headed; /* labels stand above their rows, since they are long */
+} drawing;
+
+static int kind_of(const res_experiment *e)
+{
+    if (strcmp(e->mode, "eager") == 0)
+        return EAGER;
+    if (strcmp(e->mode, "capture") == 0)
+        return e->graphs > 1 ? CUT : CAPTURE;
+    return OTHER;
+}
+
+static void measure(drawing *d, const bar *b)
+{
+    const double values[] = {b->speedup, b->low, b->high};
+    for (size_t i = 0; i < 3; i++) {
+        if (!(values[i] > 0) || !isfinite(values[i]))
+            continue;
+        d->least = fmin(d->least, values[i]);
+        d->most = fmax(d->most, values[i]);
+    }
+    d->labels = fmax(d->labels, plot_text_width(b->label, 12) * 1.08);
+    d->ways = fmax(d->ways, plot_text_width(b->way, 12));
+}
+
+/* Rows with a ratio, and failures; the base of a cell has neither. */
+static void take_rows(drawing *d, const plot_rows *rows)
+{
+    size_t cell = SIZE_MAX;
+    double y = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const plot_row *row = &rows->rows[i];
+        bar *b = &d->bars[d->count];
+        const bool failed = row->record->status != BN_OK;
+        b->speedup = plot_row_real(row, "speedup");
+        b->low = plot_row_real(row, "speedup_low");
+        b->high = plot_row_real(row, "speedup_high");
+        if (!failed && !isfinite(b->speedup))
+            continue;
+        b->failed = failed ? bn_code_name(row->record->status) : NULL;
+        b->label = row->cell != cell ? row->label : "";
+        b->way = row->way;
+        b->kind = kind_of(&row->record->experiment);
+        y += row->cell != cell ? (d->count ? GAP : 0) + (d->headed ? ROW : 0) : 0;
+        b->y = y + ROW / 2.0;
+        y += ROW;
+        cell = row->cell;
+        measure(d, b);
+        d->count++;
+    }
+}
+
+static void take_means(drawing *d, const plot_rows *rows)
+{
+    size_t index, before = d->count;
+    json_t *mean;
+    double y = d->bars[d->count - 1].y + ROW / 2.0 + GAP + (d->headed ? ROW : 0);
+    json_array_foreach((json_t *)(uintptr_t)rows->means, index, mean)
+    {
+        bar *b = &d->bars[d->count];
+        const json_t *value = json_object_get(mean, "speedup");
+        const json_int_t graphs = json_integer_value(json_object_get(mean, "graphs"));
+        if (!json_is_number(value))
+            continue;
+        b->speedup = json_number_value(value);
+        b->low = b->high = (double)NAN;
+        b->kind = MEAN;
+        snprintf(b->mean_label, sizeof b->mean_label, "%s",
+                 d->count == before ? "geometric means" : "");
+        char graphs_text[24] = "";
+        if (graphs > 1)
+            snprintf(graphs_text, sizeof graphs_text, ", %d graphs", (int)graphs);
+        snprintf(b->mean_way, sizeof b->mean_way, "%.16s %.16s%s (%d of %d)",
+                 json_string_value(json_object_get(mean, "phase")),
+                 json_string_value(json_object_get(mean, "mode")), graphs_text,
+                 (int)json_integer_value(json_object_get(mean, "covered")),
+                 (int)json_integer_value(json_object_get(mean, "cells")));
+        b->label = b->mean_label;
+        b->way = b->mean_way;
+        b->y = y + ROW / 2.0;
+        y += ROW;
+        measure(d, b);
+        d->count++;
+    }
+}
+
+/* ---- the picture ---------------------------------------------------------------------- */
+
+/* Ticks that people know, with room for their words on a scale so many PIXELS wide. */
+static void put_tics(plot *p, double least, double most, double pixels)
+{
+    static const double known[] = {1,    0.01, 0.1, 10,   100,  2, 0.5,  5,    0.2,  20,
+                                   0.05, 50,   1.5, 0.75, 1.25, 3, 4,    0.25, 0.9,  1.1,
+                                   0.8,  1.2,  0.7, 1.4,  0.6,  8, 0.95, 1.05, 1.15, 0.85};
+    double placed[sizeof known / sizeof *known];
+    size_t count = 0;
+    const double apart = log(most / least) * 46 / pixels;
+    bn_text_puts(&p->script, "set xtics (");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        bool room = known[i] >= least && known[i] <= most;
+        for (size_t other = 0; other < count; other++)
+            room = room && fabs(log(known[i] / placed[other])) >= apart;
+        if (!room)
+            continue;
+        bn_text_printf(&p->script, "%s'%gx' %g", count ? ", " : "", known[i], known[i]);
+        placed[count++] = known[i];
+    }
+    bn_text_puts(&p->script, ")\n");
+}
+
+/* x y left right top bottom, then the interval. */
+static void put_data(plot *p, const drawing *d, bool present[KINDS])
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (size_t i = 0; i < d->count; i++) {
+            const bar *b = &d->bars[i];
+            if (b->kind != kind || b->failed)
+                continue;
+            if (!present[kind])
+                bn_text_printf(&p->script, "$bars%d << EOD\n", kind);
+            present[kind] = true;
+            bn_text_printf(&p->script, "%.6g %.1f %.6g %.6g %.1f %.1f\n", b->speedup, b->y,
+                           fmin(1, b->speedup), fmax(1, b->speedup), b->y - ROW * 0.36,
+                           b->y + ROW * 0.36);
+        }
+        if (present[kind])
+            plot_data_end(p);
+    }
+    bn_text_puts(&p->script, "$intervals << EOD\n");
+    for (size_t i = 0; i < d->count; i++)
+        if (isfinite(d->bars[i].low) && isfinite(d->bars[i].high) && !d->bars[i].failed)
+            bn_text_printf(&p->script, "%.6g %.1f %.6g %.6g\n", d->bars[i].speedup, d->bars[i].y,
+                           d->bars[i].low, d->bars[i].high);
+    bn_text_puts(&p->script, "NaN NaN NaN NaN\n");
+    plot_data_end(p);
+}
+
+static void put_labels(plot *p, const drawing *d, double left, double top)
+{
+    plot_text_at(p, "speedup, 95 % interval", WIDTH - 16, top - 10, "right", "soft");
+    for (size_t i = 0; i < d->count; i++) {
+        const bar *b = &d->bars[i];
+        char text[96] = "";
+        plot_text_at(p, b->label, 16, top + b->y - (d->headed ? ROW : 0), "left", "strong");
+        plot_text_at(p, b->way, left - 8, top + b->y, "right", "");
+        if (b->failed) {
+            snprintf(text, sizeof text, "failed: %s", b->failed);
+            plot_text_at(p, text, left + 8, top + b->y, "left", "soft");
+            continue;
+        }
+        const int digits = b->speedup < 0.095 ? 3 : b->speedup < 9.95 ? 2 : 1;
+        if (isfinite(b->low))
+            snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]", digits, b->speedup, digits, b->low,
+                     digits, b->high);
+        else
+            snprintf(text, sizeof text, "%.*fx", digits, b->speedup);
+        plot_text_at(p, text, WIDTH - 16, top + b->y, "right", "");
+        bn_text_printf(&p->description, " %s %s: %s.", b->label, b->way, text);
+    }
+}
+
+static void put_commands(plot *p, const drawing *d, const bool present[KINDS], double body,
+                         double pixels)
+{
+    const double least = fmin(d->least, 1) / 1.06, most = fmax(d->most, 1) * 1.06;
+    bn_text_printf(&p->script,
+                   "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%.1f:0]\nunset ytics\n"
+                   "unset mxtics\nset border 1\nset grid xtics\n",
+                   least, most, body);
+    put_tics(p, least, most, pixels);
+    bn_text_printf(
+        &p->script,
+        "set xlabel 'lazy step time over this step time; right of 1: faster than lazy' "
+        "textcolor rgb '" PLOT_INK "' font 'sans-serif,12'\n"
+        "set arrow from 1,0 to 1,%.1f nohead front linewidth 1.6 linecolor rgb '" PLOT_INK
+        "'\nplot",
+        body);
+    bool first = true;
+    for (int kind = 0; kind < KINDS; kind++) {
+        char name[16];
+        snprintf(name, sizeof name, "bars%d", kind);
+        if (present[kind])
+            plot_bars(p, name, kinds[kind].fill, first);
+        first = first && !present[kind];
+    }
+    /* Wide and light below narrow and dark, so that they show on any bar. */
+    bn_text_printf(&p->script,
+                   "%s \\\n    $intervals using 1:2:3:4 with xerrorbars pointtype -1 linewidth 4 "
+                   "linecolor rgb '" PLOT_PAPER "', \\\n    $intervals using 1:2:3:4 with "
+                   "xerrorbars pointtype -1 linewidth 1.6 linecolor rgb '" PLOT_INK "'\n",
+                   first ? "" : ",");
+}
+
+static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
+{
+    const plot_words words = {"Speedup over lazy tracing, by model and mode", rows->common,
+                              rows->badge};
+    const double body = d->bars[d->count - 1].y + ROW / 2.0 + 2;
+    const double head = plot_begin(p, &words, WIDTH, (int)body + FOOT + 44);
+    const double left = 16 + (d->headed ? 24 : d->labels + 14) + d->ways + 8;
+    const double top = head + 40;
+    bool present[KINDS] = {false};
+    double x = 16;
+    plot_margins(p, left, WIDTH - FIGURES - 12, top, top + body);
+    bn_text_printf(&p->description, "Bars of speedup over the lazy step. %s.",
+                   rows->common[0] ? rows->common : "Several runtimes");
+    put_labels(p, d, left, top);
+    put_data(p, d, present);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (present[kind])
+            x = plot_legend_box(p, kinds[kind].fill, kinds[kind].name, x, head + 8);
+    put_commands(p, d, present, body, WIDTH - FIGURES - 12 - left);
+}
+
+bn_code plot_speedup(const res_collection *all, plot *p, bn_status *st)
+{
+    plot_rows rows;
+    bn_code code = plot_rows_make(all, &rows, st);
+    *p = (plot){0};
+    if (code != BN_OK)
+        return code;
+    drawing d = {.bars = calloc(rows.count + json_array_size(rows.means) + 1, sizeof *d.bars),
+                 .least = 1,
+                 .most = 1};
+    if (!d.bars) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
+    } else {
+        d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
+        take_rows(&d, &rows);
+        if (d.most > d.least)
+            take_means(&d, &rows);
+        if (d.most > d.least)
+            put_plot(p, &d, &rows);
+        else
+            code =
+                bn_fail(st, BN_NOT_FOUND,
+                        "speedup: no model here has both a lazy and another mode that succeeded");
+    }
+    free(d.bars);
+    plot_rows_free(&rows);
+    return plot_finish(p, code, st);
+}
