@@ -155,12 +155,9 @@ static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, 
             return sim_error(SIM_INVALID_ARGUMENT, "dimension %d is %lld", i,
                              (long long)args->dims[i]);
     }
-    int64_t stride = (int64_t)sim_dtype_bytes(type->dtype);
-    for (size_t i = args->num_byte_strides; i-- > 0;) {
-        if (args->byte_strides[i] != stride && args->dims[i] > 1)
-            return sim_error(SIM_UNIMPLEMENTED, "only dense row-major host data");
-        stride *= args->dims[i];
-    }
+    if (args->num_byte_strides != 0 && args->num_byte_strides != args->num_dims)
+        return sim_error(SIM_INVALID_ARGUMENT, "%zu strides for %zu dimensions",
+                         args->num_byte_strides, args->num_dims);
     return NULL;
 }
 
@@ -178,7 +175,8 @@ static PJRT_Buffer *from_host(PJRT_Client_BufferFromHostBuffer_Args *args, const
     PJRT_Device *device = memory->device;
     memory->data = malloc((size_t)memory->bytes + 1);
     if (memory->data)
-        memcpy(memory->data, args->data, (size_t)memory->bytes);
+        sim_host_read(memory->data, args->data, type,
+                      args->num_byte_strides ? args->byte_strides : NULL);
     pthread_mutex_lock(&client->lock);
     uint64_t end_ns = sim_transfer_schedule(client, &device->to_device_free_ns, now_ns,
                                             memory->bytes, client->config.to_device_gbps);

@@ -338,7 +338,9 @@ SIM_ENTRY(Device_MemoryStats)
     args->num_allocs_is_set = args->largest_alloc_size_is_set = false;
     args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
     args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
-    args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
+    /* Clients of an older time have no room for these. */
+    if (args->struct_size >= PJRT_Device_MemoryStats_Args_STRUCT_SIZE)
+        args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
     return NULL;
 }
 

@@ -174,9 +174,18 @@ static void evaluate(sim_work *work, sim_status *st)
     }
 }
 
-static void copy_out(sim_work *work)
+/* A source that another device computes is waited for: it was queued there before. */
+static void copy_out(sim_work *work, sim_status *st)
 {
-    if (work->from->data)
+    PJRT_Client *client = work->done->client;
+    pthread_mutex_lock(&client->lock);
+    while (!atomic_load(&work->source->settled))
+        pthread_cond_wait(&client->settled, &client->lock);
+    pthread_mutex_unlock(&client->lock);
+    *st = work->source->error;
+    if (work->result_count > 0)
+        sim_memory_copy(work->results[0], work->from, st);
+    else if (work->from->data)
         memcpy(work->to, work->from->data, (size_t)work->from->bytes);
     else
         memset(work->to, 0, (size_t)work->from->bytes);
@@ -186,12 +195,10 @@ static void copy_out(sim_work *work)
 static void perform(sim_work *work)
 {
     sim_status st = {.code = SIM_OK};
-    if (work->executable) {
+    if (work->executable)
         evaluate(work, &st);
-    } else {
-        copy_out(work);
-        st = work->source->error;
-    }
+    else
+        copy_out(work, &st);
     PJRT_Client *client = work->done->client;
     pthread_mutex_lock(&client->lock);
     uint64_t now = sim_now_ns();

@@ -65,9 +65,22 @@ static field find_field(const unsigned char *bytes, size_t size, uint64_t number
     return found;
 }
 
-/* CompileOptionsProto of openxla/xla: executable_build_options 3, in it
- * device_assignment 9, in it computation_devices 3, in it replica_device_ids 1; options
- * of the compiler are env_option_overrides 7. */
+/* CompileOptionsProto of openxla/xla: options of the compiler are env_option_overrides 7;
+ * in executable_build_options 3, num_replicas 4 and num_partitions 5. */
+sim_code sim_compile_options_check(const char *options, size_t size, sim_status *st)
+{
+    const unsigned char *bytes = (const unsigned char *)options;
+    if (find_field(bytes, size, 7).bytes)
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "the simulated compiler takes no options");
+    field build = find_field(bytes, size, 3);
+    if (find_field(build.bytes, build.size, 4).value > 1 ||
+        find_field(build.bytes, build.size, 5).value > 1)
+        return sim_fail(st, SIM_UNIMPLEMENTED, "only one replica and one partition");
+    return SIM_OK;
+}
+
+/* executable_build_options 3, in it device_assignment 9, in it computation_devices 3, in
+ * it replica_device_ids 1. */
 static sim_code read_options(const PJRT_Client *client, const char *options, size_t size,
                              PJRT_Device **device, sim_status *st)
 {
@@ -75,8 +88,8 @@ static sim_code read_options(const PJRT_Client *client, const char *options, siz
     uint64_t id = 0;
     if (size == 0)
         return sim_fail(st, SIM_INVALID_ARGUMENT, "no compile options");
-    if (find_field(bytes, size, 7).bytes)
-        return sim_fail(st, SIM_INVALID_ARGUMENT, "the simulated compiler takes no options");
+    if (sim_compile_options_check(options, size, st) != SIM_OK)
+        return st->code;
     field f = find_field(bytes, size, 3);
     f = find_field(f.bytes, f.size, 9);
     f = find_field(f.bytes, f.size, 3);
@@ -434,6 +447,13 @@ SIM_ENTRY(Executable_GetCompiledMemoryStats)
     args->output_size_in_bytes = x->result_bytes;
     args->alias_size_in_bytes = x->alias_bytes;
     args->temp_size_in_bytes = x->cost.peak_temp_bytes;
+    args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes = 0;
+    args->host_output_size_in_bytes = args->host_alias_size_in_bytes = 0;
+    args->host_temp_size_in_bytes = 0;
+    /* Clients of an older time have no room for it. */
+    if (args->struct_size >= PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE)
+        args->peak_memory_in_bytes =
+            x->argument_bytes + x->result_bytes - x->alias_bytes + x->cost.peak_temp_bytes;
     return NULL;
 }
 
@@ -456,6 +476,30 @@ SIM_ENTRY(LoadedExecutable_AddressableDevices)
 {
     args->addressable_devices = &args->executable->device;
     args->num_addressable_devices = 1;
+    return NULL;
+}
+
+static void free_assignment(PJRT_DeviceAssignmentSerialized *assignment)
+{
+    free(assignment);
+}
+
+/* DeviceAssignmentProto of openxla/xla: replica_count 1, computation_count 2, and one of
+ * computation_devices 3, in it replica_device_ids 1. Ids are below 64: one byte each. */
+SIM_ENTRY(LoadedExecutable_GetDeviceAssignment)
+{
+    _Static_assert(SIM_MAX_DEVICES <= 128, "an id is one byte");
+    const char assignment[] = {
+        1 << 3,     1, 2 << 3, 1,
+        3 << 3 | 2, 2, 1 << 3, (char)args->executable->device->description.id};
+    char *bytes = malloc(sizeof assignment);
+    if (!bytes)
+        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    memcpy(bytes, assignment, sizeof assignment);
+    args->serialized_bytes = bytes;
+    args->serialized_bytes_size = sizeof assignment;
+    args->serialized_device_assignment = (PJRT_DeviceAssignmentSerialized *)bytes;
+    args->serialized_device_assignment_deleter = free_assignment;
     return NULL;
 }
 

@@ -51,6 +51,9 @@ const PJRT_Api *GetPjrtApi(void)
 #define X(entry) .PJRT_##entry = sim_##entry,
                            SIM_ENTRIES(X)
 #undef X
+#define X(entry, why) .PJRT_##entry = sim_##entry,
+                               SIM_MISSING(X)
+#undef X
     };
     if (age && strcmp(age, "older") == 0) {
         table.api.struct_size = offsetof(PJRT_Api, PJRT_Executable_OutputElementTypes);

@@ -121,6 +121,12 @@ sim_memory *sim_memory_after(const sim_memory *old);
 void sim_memory_take_over(sim_memory *memory, sim_memory *old);
 sim_memory *sim_memory_retain(sim_memory *memory);
 void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
+/* Dense row-major values of TYPE from the host's DATA, whose elements lie STRIDES bytes
+ * apart in each dimension; NULL: dense (copy.c). */
+void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
+                   const int64_t *strides);
+/* The values of FROM, which are there, into the new memory TO (copy.c). */
+sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st);
 /* The same by its buffer: the device has the bytes back at once, whatever is queued, so
  * that figures do not hang on how fast values are computed. */
 void sim_memory_give_back(sim_memory *memory);
@@ -171,6 +177,9 @@ struct PJRT_LoadedExecutable {
 /* Reads and weighs the program TEXT for a device of CONFIG. */
 sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
                             PJRT_Executable **executable, sim_status *st);
+/* SIM_OK for serialized compile options that ask for nothing that there is not; none
+ * are asked for by SIZE 0. */
+sim_code sim_compile_options_check(const char *options, size_t size, sim_status *st);
 /* An error for a program that is not StableHLO text. */
 PJRT_Error *sim_check_format(const PJRT_Program *program);
 void sim_executable_release(PJRT_Executable *executable);
@@ -180,12 +189,12 @@ PJRT_Executable *sim_executable_retain(PJRT_Executable *executable);
 
 /* What the device's thread has to do, in order. */
 typedef struct sim_work {
-    PJRT_Executable *executable; /* NULL: a copy to the host */
+    PJRT_Executable *executable; /* NULL: a copy to the host, or into the result */
     sim_memory **arguments, **results;
     size_t argument_count, result_count;
     bool compute; /* else results are zeros */
     bool wrong;   /* a number is to be wrong */
-    void *to;     /* copy: where to */
+    void *to;     /* copy: where to on the host */
     sim_memory *from;
     sim_done *source; /* copy: of what is copied */
     sim_done *done;
@@ -349,6 +358,7 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     X(LoadedExecutable_Destroy)                                                                    \
     X(LoadedExecutable_GetExecutable)                                                              \
     X(LoadedExecutable_AddressableDevices)                                                         \
+    X(LoadedExecutable_GetDeviceAssignment)                                                        \
     X(LoadedExecutable_Delete)                                                                     \
     X(LoadedExecutable_IsDeleted)                                                                  \
     X(LoadedExecutable_Execute)                                                                    \
@@ -363,13 +373,49 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     X(Buffer_Memory)                                                                               \
     X(Buffer_Delete)                                                                               \
     X(Buffer_IsDeleted)                                                                            \
+    X(Buffer_CopyToMemory)                                                                         \
+    X(Buffer_CopyToDevice)                                                                         \
+    X(Buffer_GetMemoryLayout)                                                                      \
     X(Buffer_ToHostBuffer)                                                                         \
     X(Buffer_IsOnCpu)                                                                              \
     X(Buffer_ReadyEvent)                                                                           \
     X(Buffer_UnsafePointer)
 
+/* Entries that no simulated device has, and why (missing.c). */
+#define SIM_MISSING(X)                                                                             \
+    X(AsyncHostToDeviceTransferManager_AddMetadata, "transfers are whole buffers")                 \
+    X(AsyncHostToDeviceTransferManager_BufferCount, "transfers are whole buffers")                 \
+    X(AsyncHostToDeviceTransferManager_BufferSize, "transfers are whole buffers")                  \
+    X(AsyncHostToDeviceTransferManager_Destroy, "transfers are whole buffers")                     \
+    X(AsyncHostToDeviceTransferManager_Device, "transfers are whole buffers")                      \
+    X(AsyncHostToDeviceTransferManager_RetrieveBuffer, "transfers are whole buffers")              \
+    X(AsyncHostToDeviceTransferManager_SetBufferError, "transfers are whole buffers")              \
+    X(AsyncHostToDeviceTransferManager_TransferData, "transfers are whole buffers")                \
+    X(Client_CreateBuffersForAsyncHostToDevice, "transfers are whole buffers")                     \
+    X(Buffer_CopyRawToHost, "transfers are whole buffers")                                         \
+    X(Buffer_IncreaseExternalReferenceCount, "its memory has no addresses to follow")              \
+    X(Buffer_DecreaseExternalReferenceCount, "its memory has no addresses to follow")              \
+    X(Buffer_OpaqueDeviceMemoryDataPointer, "its memory has no addresses to follow")               \
+    X(Client_CreateViewOfDeviceBuffer, "its memory has no addresses to follow")                    \
+    X(Client_DmaMap, "its memory has no addresses to follow")                                      \
+    X(Client_DmaUnmap, "its memory has no addresses to follow")                                    \
+    X(Client_CreateUninitializedBuffer, "buffers are made with their contents")                    \
+    X(Client_CreateAliasBuffer, "buffers are made with their contents")                            \
+    X(Client_FulfillAliasBuffer, "buffers are made with their contents")                           \
+    X(Client_UpdateGlobalProcessInfo, "there is one process")                                      \
+    X(CopyToDeviceStream_AddChunk, "programs send and receive nothing")                            \
+    X(CopyToDeviceStream_CurrentBytes, "programs send and receive nothing")                        \
+    X(CopyToDeviceStream_Destroy, "programs send and receive nothing")                             \
+    X(CopyToDeviceStream_GranuleSize, "programs send and receive nothing")                         \
+    X(CopyToDeviceStream_TotalBytes, "programs send and receive nothing")                          \
+    X(ExecuteContext_Create, "executions take no context")                                         \
+    X(ExecuteContext_Destroy, "executions take no context")
+
 #define X(name) SIM_ENTRY(name);
 SIM_ENTRIES(X)
+#undef X
+#define X(name, why) SIM_ENTRY(name);
+SIM_MISSING(X)
 #undef X
 void sim_Error_Destroy(PJRT_Error_Destroy_Args *args);
 void sim_Error_Message(PJRT_Error_Message_Args *args);

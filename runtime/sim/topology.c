@@ -105,12 +105,15 @@ SIM_ENTRY(TopologyDescription_Serialize)
     return sim_error(SIM_UNIMPLEMENTED, "topologies are not stored: name the preset again");
 }
 
+/* Takes no simulated time: nothing waits for it. */
 SIM_ENTRY(Compile)
 {
     sim_status st = {.code = SIM_OK};
     PJRT_Error *error = sim_check_format(args->program);
-    if (!error && sim_executable_new(&args->topology->config, args->program->code,
-                                     args->program->code_size, &args->executable, &st) != SIM_OK)
-        error = sim_error_new(&st);
-    return error;
+    if (error)
+        return error;
+    if (sim_compile_options_check(args->compile_options, args->compile_options_size, &st) == SIM_OK)
+        sim_executable_new(&args->topology->config, args->program->code, args->program->code_size,
+                           &args->executable, &st);
+    return sim_error_new(&st);
 }
