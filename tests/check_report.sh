@@ -93,7 +93,7 @@ assert "simulated" in d.getElementsByTagName("title")[0].firstChild.data' \
     [ "$(head -c 8 "$folder/$kind.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] ||
         faults+="no PNG"
     grep -q 'SIMULATED DEVICE' "$folder/$kind.svg" || faults+="the picture does not say simulated"
-    gnuplot -d "$folder/$kind.gp" 2>&1 >/dev/null | grep . && faults+="the script does not run"
+    LC_ALL=C.UTF-8 gnuplot -d "$folder/$kind.gp" 2>&1 >/dev/null | grep . && faults+="the script does not run"
     report "plot $kind as SVG, PNG and script" "$faults"
 done
 
@@ -106,7 +106,7 @@ report "a page that needs nothing else" "$faults"
 
 cp "$folder/page.html" "$folder/before"
 mv "$store" "$store.elsewhere" && mv "$store.elsewhere" "$store"
-(cd / && TZ=Asia/Tokyo "$bench" report --store "$store" --output "$folder/page.html" \
+(cd / && TZ=Asia/Tokyo LC_ALL=C LANG=de_DE.UTF-8 "$bench" report --store "$store" --output "$folder/page.html" \
     --title 'Last <night>' >/dev/null 2>&1)
 cmp "$folder/before" "$folder/page.html" >"$folder/why" 2>&1
 report "the same page of the same store" "$(cat "$folder/why")"
