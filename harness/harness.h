@@ -11,6 +11,7 @@
  *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   history.c     series over nights
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
@@ -60,9 +61,12 @@ typedef struct hn_options {
     const char *xla_flag[HN_MAX_REPEATS + 1];
     const char *label, *pin, *cache_dir, *store, *format, *golden;
     const char *weights, *output; /* NULL: not given */
+    /* Of records that are there: NULL has all. */
+    const char *only_model, *only_mode, *only_phase, *only_batch, *only_graphs, *only_runtime;
+    const char *metric;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
-    double min_time, timeout;
-    bool verbose, all, quick, help, man, version;
+    double min_time, timeout, level, least_change, night_hours;
+    bool verbose, all, quick, reindex, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
@@ -73,7 +77,8 @@ enum {
     HN_CMD_LIST = 8,
     HN_CMD_SELFTEST = 16,
     HN_CMD_EXPORT_WEIGHTS = 32,
-    HN_CMD_REPLAY = 64
+    HN_CMD_REPLAY = 64,
+    HN_CMD_HISTORY = 8192
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -291,6 +296,7 @@ int hn_command_selftest(const hn_options *options, const char *what);
 int hn_selftest_statistics(const hn_options *options); /* selftest_statistics.c */
 int hn_command_export_weights(const hn_options *options);
 int hn_command_replay(const hn_options *options, const char *what);
+int hn_command_history(const hn_options *options);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 

@@ -33,6 +33,9 @@ static const command_row commands[] = {
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
+    {"history", "bench history [--store DIR] [--model NAME] [--metric WHAT]",
+     "series over nights: where their level changed, and which builds were there", HN_CMD_HISTORY,
+     NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -114,6 +117,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_replay(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
+    case HN_CMD_HISTORY:
+        return hn_command_history(o);
     default:
         return hn_command_run(o);
     }

@@ -31,7 +31,8 @@ enum {
     SELFTEST = HN_CMD_SELFTEST,
     REPLAY = HN_CMD_REPLAY,
     EXPORT = HN_CMD_EXPORT_WEIGHTS,
-    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT | REPLAY
+    HISTORY = HN_CMD_HISTORY,
+    ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | EXPORT | REPLAY | HISTORY
 };
 
 static const option_row rows[] = {
@@ -107,7 +108,7 @@ static const option_row rows[] = {
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
     {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
-    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY, 0,
+    {"store", "DIR", TEXT, AT(store), "bench-results", RUN | TABLE | REPLAY | HISTORY, 0,
      "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
      "folder of golden values; by default those that come with bench"},
@@ -125,6 +126,22 @@ static const option_row rows[] = {
      "names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", TEXT, AT(output), NULL, EXPORT, 0,
      "safetensors file that export-weights writes; one that is there is never overwritten"},
+    {"model", "NAME,...", TEXT, AT(only_model), NULL, HISTORY, 0, "records of these models only"},
+    {"mode", "MODE,...", TEXT, AT(only_mode), NULL, HISTORY, 0, "of these modes only"},
+    {"phase", "train,infer", TEXT, AT(only_phase), NULL, HISTORY, 0, "of this phase only"},
+    {"batch", "N,...", TEXT, AT(only_batch), NULL, HISTORY, 0, "of these batch sizes only"},
+    {"graphs", "N,...", TEXT, AT(only_graphs), NULL, HISTORY, 0, "of these numbers of graphs only"},
+    {"runtime", "NAME,...", TEXT, AT(only_runtime), NULL, HISTORY, 0, "of these runtimes only"},
+    {"metric", "WHAT", TEXT, AT(metric), "wall", HISTORY, 0,
+     "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
+    {"level", "P", REAL, AT(level), "0.05", HISTORY, 0,
+     "probability of any false change point in a series that has none"},
+    {"least-change", "R", REAL, AT(least_change), "0.01", HISTORY, 0,
+     "smaller changes are not told; 0.01 is 1 %"},
+    {"night-hours", "H", REAL, AT(night_hours), "12", HISTORY, 0,
+     "records of one build within so many hours are one night"},
+    {"reindex", NULL, FLAG, AT(reindex), NULL, HISTORY, 0,
+     "read every record again, whatever the store's index.tsv says"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL, 0, "this text"},

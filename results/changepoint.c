@@ -37,14 +37,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST RES_LEAST_NIGHTS
+#define LEAST          RES_LEAST_NIGHTS
 /* Robust standard deviations that a night may lie from the median. */
-#define CUT 3.0
+#define CUT            3.0
 /* No measurement repeats better than this: the least standard deviation of a log. */
-#define FLOOR 0.001
+#define FLOOR          0.001
 /* The passes propose what comes within this factor of the level. */
-#define PROPOSED 10.0
-#define DEEPEST  24
+#define PROPOSED       10.0
+#define DEEPEST        24
 /* Nights from which the newest is foretold, at least, and how sure one must be. */
 #define FORETELL_FROM  8
 #define FORETELL_LEVEL 0.01

@@ -26,9 +26,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define INDEX_VERSION 1
+#define INDEX_VERSION  1
 /* Room for the first line. */
-#define FIRST_LINE 160
+#define FIRST_LINE     160
 /* Files read between two calls of PROGRESS. */
 #define PROGRESS_EVERY 64
 
@@ -105,9 +105,9 @@ static bn_code add_file(update *u, int folder, const char *name, size_t *capacit
     const char *copy = bn_arena_strdup(u->index->memory, name);
     if (!copy)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    u->files[u->file_count++] = (entry){
-        copy, (int64_t)info.st_size,
-        (int64_t)info.st_mtim.tv_sec * 1000000000 + (int64_t)info.st_mtim.tv_nsec};
+    u->files[u->file_count++] =
+        (entry){copy, (int64_t)info.st_size,
+                (int64_t)info.st_mtim.tv_sec * 1000000000 + (int64_t)info.st_mtim.tv_nsec};
     return BN_OK;
 }
 

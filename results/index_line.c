@@ -338,19 +338,17 @@ static bool take_figures(const column *columns, res_summary *s)
     if (!take_text(columns[STATUS], status, sizeof status))
         return false;
     s->status = bn_code_from_name(status);
-    const bool ok = s->status != BN_CODE_COUNT &&
-                    take_int(columns[SIZE], 0, INT64_MAX, &s->size) &&
-                    take_int(columns[MTIME], INT64_MIN, INT64_MAX, &s->mtime_ns) &&
-                    take_text(columns[ID], s->id, sizeof s->id) &&
-                    take_int(columns[SIMULATED], 0, 1, &simulated) &&
-                    take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
-                    take_real(columns[WALL], &s->wall.estimate) &&
-                    take_real(columns[WALL_LOW], &s->wall.low) &&
-                    take_real(columns[WALL_HIGH], &s->wall.high) &&
-                    take_real(columns[TRACE], &s->trace_ns) &&
-                    take_real(columns[DEVICE], &s->device_ns) &&
-                    take_real(columns[OVERHEAD], &s->overhead_ns) &&
-                    take_real(columns[COMPILE], &s->compile_ns);
+    const bool ok =
+        s->status != BN_CODE_COUNT && take_int(columns[SIZE], 0, INT64_MAX, &s->size) &&
+        take_int(columns[MTIME], INT64_MIN, INT64_MAX, &s->mtime_ns) &&
+        take_text(columns[ID], s->id, sizeof s->id) &&
+        take_int(columns[SIMULATED], 0, 1, &simulated) &&
+        take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
+        take_real(columns[WALL], &s->wall.estimate) && take_real(columns[WALL_LOW], &s->wall.low) &&
+        take_real(columns[WALL_HIGH], &s->wall.high) && take_real(columns[TRACE], &s->trace_ns) &&
+        take_real(columns[DEVICE], &s->device_ns) &&
+        take_real(columns[OVERHEAD], &s->overhead_ns) &&
+        take_real(columns[COMPILE], &s->compile_ns);
     s->simulated = simulated == 1;
     return ok;
 }
@@ -364,7 +362,8 @@ bn_code res_line_parse(const char *line, size_t length, res_pools *pools, res_su
     while (res_experiment_fields[members].name)
         members++;
     *summary = (res_summary){0};
-    if (length == 0 || split(line, line + length - 1, columns, MOST_COLUMNS) != EXPERIMENT + members)
+    if (length == 0 ||
+        split(line, line + length - 1, columns, MOST_COLUMNS) != EXPERIMENT + members)
         return bn_fail(st, BN_FORMAT, "a line of the index has other columns");
     if (!take_figures(columns, summary))
         return bn_fail(st, BN_FORMAT, "a line of the index is damaged");

@@ -373,14 +373,14 @@ typedef struct res_changes {
     res_change *list; /* in order of time */
     size_t count;
     /* Too few nights after a change are no change yet. What can be told of the newest: */
-    res_interval newest;  /* over the level since the last change; the range is where 99 of
-                           * 100 nights of that level fall. NaN without 10 such nights */
-    double newest_p;      /* of a night of that level to lie so far out, two-sided */
-    size_t newest_run;    /* of the last RES_LEAST_NIGHTS - 1 nights: how many up to the newest
-                           * lie out of that range, on one side, by the least effect */
-    double noise;         /* standard deviation of log values since the last change */
-    double visible;       /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
-                           * of 5 cases: 0.03 is 3 % */
+    res_interval newest; /* over the level since the last change; the range is where 99 of
+                          * 100 nights of that level fall. NaN without 10 such nights */
+    double newest_p;     /* of a night of that level to lie so far out, two-sided */
+    size_t newest_run;   /* of the last RES_LEAST_NIGHTS - 1 nights: how many up to the newest
+                          * lie out of that range, on one side, by the least effect */
+    double noise;        /* standard deviation of log values since the last change */
+    double visible;      /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
+                          * of 5 cases: 0.03 is 3 % */
 } res_changes;
 
 /*
@@ -392,6 +392,83 @@ BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
                                      const res_change_options *options, res_changes *found,
                                      bn_status *st);
 void res_changes_free(res_changes *found);
+
+/* ---- history (history.c) -------------------------------------------------- */
+
+typedef enum res_metric {
+    RES_METRIC_WALL,     /* median step */
+    RES_METRIC_DEVICE,   /* of a step */
+    RES_METRIC_OVERHEAD, /* of an execution */
+    RES_METRIC_TRACE,    /* of a step: trace, hash, lookup */
+    RES_METRIC_COMPILE,  /* of all graphs */
+    RES_METRIC_COUNT
+} res_metric;
+const char *res_metric_name(res_metric metric); /* "wall", ... */
+BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
+
+/* One point of a series: what ran of one build within a span of hours. */
+typedef struct res_night {
+    double time_s;    /* since 1970, UTC: of its first record */
+    double value;     /* ns: median over processes of their medians; NaN: none */
+    double low, high; /* of one process its 95 % interval, if known; of several their range */
+    size_t processes; /* that VALUE is of */
+    size_t failed;    /* records that failed */
+    bn_code status;   /* BN_OK, or the class of the last failure where all failed */
+    const res_origin *origin;
+} res_night;
+
+/* Nights between two change points. */
+typedef struct res_stretch {
+    size_t first, end; /* nights; the first one has a value, but in the first stretch */
+    size_t nights;     /* with a value */
+    size_t gaps;       /* without */
+    double median;     /* of the values, ns */
+    /* Of the change that begins it; the first stretch has none: NaN. */
+    size_t before;      /* the last night with a value before it */
+    res_interval ratio; /* over the stretch before, 95 % */
+    double p;
+    bool build_known; /* on both sides, so that the next line means something */
+    bool other_build; /* the plugin's sha256 differs from the night BEFORE */
+    bool other_host;  /* so does the machine */
+} res_stretch;
+
+/* A cell over time: one experiment, whatever its seed and its runtime's build. */
+typedef struct res_timeline {
+    const res_experiment *experiment; /* of its first record */
+    bool simulated;
+    res_night *nights;
+    size_t count;
+    res_stretch *stretches; /* at least one */
+    size_t stretch_count;
+    res_changes changes; /* AT is a night; what it says of the newest is of LAST */
+    size_t last;         /* the newest night with a value; COUNT: none has one */
+} res_timeline;
+
+typedef struct res_history {
+    res_metric metric;
+    res_timeline *series; /* by the members of the experiment, in the order of fields.c */
+    size_t count;
+    size_t timeless; /* records whose ids have no time: left out */
+} res_history;
+
+typedef struct res_history_options {
+    res_metric metric;
+    double night_hours; /* records of one build within them are one night, 12 */
+    res_change_options change;
+    /* The experiments to look at; NULL: all. */
+    bool (*wanted)(void *context, const res_experiment *experiment);
+    void *context;
+} res_history_options;
+res_history_options res_history_defaults(void);
+
+/*
+ * The series of INDEX, which must outlive HISTORY. A runtime given as a path counts by
+ * the file's name, since nightly builds lie in folders of their own. Zero-initialised
+ * HISTORY; release with res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says.
+ */
+BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
+                                     res_history *history, bn_status *st);
+void res_history_free(res_history *history);
 
 /* ---- tables ------------------------------------------------------------ */
 
@@ -415,5 +492,11 @@ void res_table_record(const res_record *record, res_format format, bn_text *out)
  * how many cells it covers. Failed cells show their class.
  */
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
+
+/* Each series with its stretches and what changed between them; text has a picture of
+ * blocks, JSON every night. */
+void res_table_history(const res_history *history, res_format format, bn_text *out);
+/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
+void res_timeline_title(const res_timeline *series, bn_text *out);
 
 #endif
