@@ -42,7 +42,8 @@ static res_figure time_text(double time_s)
 static res_figure change_text(double ratio)
 {
     res_figure figure = {""};
-    const double percent = 100 * (ratio - 1);
+    /* Rounded here, or a little less than nothing would be "-0.0 %". */
+    const double percent = round(1000 * (ratio - 1)) / 10 + 0.0;
     if (isfinite(ratio))
         snprintf(figure.text, sizeof figure.text, "%+.*f %%", fabs(percent) < 99.95 ? 1 : 0,
                  percent);
