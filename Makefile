@@ -225,7 +225,8 @@ pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notd
 CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
-needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS))
+needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
+    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/make_history)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))

@@ -11,6 +11,7 @@
  *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   history.c     series over nights
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
  *   plots.c       bench plot, bench report
@@ -72,10 +73,10 @@ typedef struct hn_options {
     bool bisect;
     /* Of stored records: lists, NULL is all. */
     const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
-    const char *title;
+    const char *title, *metric;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
-    double min_time, timeout;
-    bool verbose, all, quick, help, man, version;
+    double min_time, timeout, level, least_change, night_hours;
+    bool verbose, all, quick, reindex, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
@@ -91,7 +92,8 @@ enum {
     HN_CMD_EXPORT = 512,
     HN_CMD_IMPORT = 1024,
     HN_CMD_REPORT = 2048,
-    HN_CMD_PLOT = 4096
+    HN_CMD_PLOT = 4096,
+    HN_CMD_HISTORY = 8192
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -322,6 +324,7 @@ extern const char hn_compare_help[];
 int hn_compare_usage(bool bisect);
 int hn_command_plot(const hn_options *options, const char *what);
 int hn_command_report(const hn_options *options);
+int hn_command_history(const hn_options *options);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 

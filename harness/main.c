@@ -48,6 +48,9 @@ static const command_row commands[] = {
     {"report", "bench report --output FILE.html",
      "one page of a folder of records that needs nothing else: summary, tables, plots, provenance",
      HN_CMD_REPORT, NULL},
+    {"history", "bench history [--store DIR] [--model NAME] [--metric WHAT]",
+     "series over nights: where their level changed, and which builds were there", HN_CMD_HISTORY,
+     NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -143,6 +146,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_plot(o, what);
     case HN_CMD_REPORT:
         return hn_command_report(o);
+    case HN_CMD_HISTORY:
+        return hn_command_history(o);
     default:
         return hn_command_run(o);
     }
