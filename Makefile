@@ -279,12 +279,14 @@ DESTDIR ?=
 BIN := $(DESTDIR)$(PREFIX)/bin
 MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
 LIB := $(DESTDIR)$(PREFIX)/lib/bench
+SHARE := $(DESTDIR)$(PREFIX)/share/bench
 
 # The runtimes that were set up travel along; bench looks for them in
 # ../lib/bench/runtimes from where it is.
 .PHONY: install uninstall
 install: all
-	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes'
+	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites'
+	install -m 644 suites/*.json '$(SHARE)/suites/'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	$(BUILD)/bench --man > $(BUILD)/bench.1
@@ -293,7 +295,7 @@ install: all
 
 uninstall:
 	rm -f '$(BIN)/bench' '$(MAN1)/bench.1'
-	rm -rf '$(LIB)'
+	rm -rf '$(LIB)' '$(SHARE)'
 
 # ---- house-keeping --------------------------------------------------------
 

@@ -49,8 +49,9 @@ enum {
     PICTURES = PLOT | REPORT,
     HISTORY = HN_CMD_HISTORY,
     STORED = PICTURES | HISTORY,
+    SUITE = HN_CMD_SUITE,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY
+          HISTORY | SUITE
 };
 
 static const option_row rows[] = {
@@ -102,10 +103,12 @@ static const option_row rows[] = {
     {"runtime", "NAME,...", TEXT, AT(runtime), "cpu", RUN | VERIFY | SELFTEST, 0,
      "runtimes (bench list runtimes), or paths of PJRT plugins"},
     {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL,
-     RUN | VERIFY | SELFTEST | COMPARE, 0, "option for the plugin's client; may be repeated"},
-    {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL, RUN | VERIFY | SELFTEST | COMPARE, 0,
+     RUN | VERIFY | SELFTEST | COMPARE | SUITE, 0,
+     "option for the plugin's client; may be repeated"},
+    {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL,
+     RUN | VERIFY | SELFTEST | COMPARE | SUITE, 0,
      "compiler option for every executable; may be repeated"},
-    {"label", "TEXT", TEXT, AT(label), "", RUN, 0,
+    {"label", "TEXT", TEXT, AT(label), "", RUN | SUITE, 0,
      "what this build of the runtime is, for the record (a commit, say)"},
     {"steps", "N", NUMBER, AT(steps), "10", RUN | COMPARE, 1, "steps measured at least"},
     {"min-time", "SECONDS", REAL, AT(min_time), "3", RUN, 0,
@@ -128,7 +131,7 @@ static const option_row rows[] = {
     {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
      "keep executables in DIR and load them from there"},
     {"store", "DIR", TEXT, AT(store), "bench-results",
-     RUN | TABLE | REPLAY | EXPORT | IMPORT | STORED, 0,
+     RUN | TABLE | REPLAY | EXPORT | IMPORT | STORED | SUITE, 0,
      "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
      "folder of golden values; by default those that come with bench"},
@@ -205,6 +208,23 @@ static const option_row rows[] = {
      "records of one build within so many hours are one night"},
     {"reindex", NULL, FLAG, AT(reindex), NULL, HISTORY, 0,
      "read every record again, whatever the store's index.tsv says"},
+    {"runtime", "NAME,...", TEXT, AT(suite_runtime), NULL, SUITE, 0,
+     "run the suite on these runtimes in place of those that the file names; --runtime-option, "
+     "--xla-flag and --label are of them"},
+    {"filter", "PATTERN", PATHS, AT(filter), NULL, SUITE, 0,
+     "only experiments whose title, as --dry-run prints it, has a part like PATTERN, where * "
+     "stands for anything, ? for one character, [..] for one of these; repeated: any of them"},
+    {"exclude", "PATTERN", PATHS, AT(exclude), NULL, SUITE, 0,
+     "none whose title has a part like PATTERN; may be repeated"},
+    {"shard", "I/N", TEXT, AT(shard), NULL, SUITE, 0,
+     "part I of N, from 1, or none: the whole suite; by default what a launcher's environment "
+     "says (mpirun, srun)"},
+    {"repetitions", "N", NUMBER, AT(repetitions), "0", SUITE, 0,
+     "in place of those that the file asks for; 0: as it says"},
+    {"retry-failed", NULL, FLAG, AT(retry_failed), NULL, SUITE, 0,
+     "repeat experiments that failed before, too"},
+    {"dry-run", NULL, FLAG, AT(dry_run), NULL, SUITE, 0,
+     "list what would run and what is done, and run nothing"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL | PICTURES, 0, "this text"},

@@ -101,8 +101,9 @@ typedef struct res_record {
     double loss;                             /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. Tables know one member of it,
-     * "runtime": {"sha256": ...}: records of two builds are not compared. */
+     * A JSON object, owned by the record. Two members are known here, "runtime":
+     * {"sha256": ...}, since records of two builds are not compared, and "suite":
+     * {"repetition": ...}. */
     json_t *provenance;
 } res_record;
 
@@ -122,6 +123,27 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
  * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
  * unknown is null; a seed beyond 63 bits is text. */
 json_t *res_record_to_json(const res_record *record);
+
+/* ---- identity (identity.c) -------------------------------------------- */
+
+/*
+ * Two experiments are the same when all members of res_experiment agree (with the
+ * model's own batch, image, seq and the layout filled in), the runtime's file has the
+ * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
+ * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
+ * long and where something was measured (steps, min_time, warmup, pinning, host, label,
+ * weights) is no part of it. A later member of res_experiment changes all identities.
+ * BN_OUT_OF_MEMORY; IDENTITY is then empty.
+ */
+#define RES_MOST_REPETITIONS 1000
+BN_MUST_USE bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256,
+                                 int repetition, char identity[BN_SHA256_TEXT], bn_status *st);
+/* That of RECORD. False, with an empty text, where the record has none: it was not run
+ * for a suite, or nobody knows the runtime's SHA-256. */
+bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]);
+/* Which repetition of a suite RECORD is, by its provenance {"suite": {"repetition": 1}};
+ * 0: it was not run for a suite. */
+int res_record_repetition(const res_record *record);
 
 /* ---- store ----------------------------------------------------------- */
 
