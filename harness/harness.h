@@ -75,6 +75,7 @@ typedef struct hn_options {
     /* Of stored records: lists, NULL is all. */
     const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
     const char *title, *metric;
+    const char *suite, *report; /* of nightly */
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout, level, least_change, night_hours;
     const char *filter[HN_MAX_PATHS + 1], *exclude[HN_MAX_PATHS + 1];
@@ -99,7 +100,8 @@ enum {
     HN_CMD_IMPORT = 1024,
     HN_CMD_REPORT = 2048,
     HN_CMD_PLOT = 4096,
-    HN_CMD_HISTORY = 8192
+    HN_CMD_HISTORY = 8192,
+    HN_CMD_NIGHTLY = 16384
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -335,6 +337,14 @@ int hn_compare_usage(bool bisect);
 int hn_command_plot(const hn_options *options, const char *what);
 int hn_command_report(const hn_options *options);
 int hn_command_history(const hn_options *options);
+int hn_command_nightly(const hn_options *options);
+extern const char hn_nightly_help[]; /* its exit codes */
+
+/* Whether NAME is in LIST, words with commas between; NULL has all. */
+bool hn_listed(const char *list, const char *name);
+/* Whether the options for stored records (--model, --mode, ...) ask for E; a runtime's path
+ * may be given by its file's name. */
+bool hn_stored_wanted(const hn_options *options, const res_experiment *e);
 int hn_command_suite(const hn_options *options, const char *what);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);

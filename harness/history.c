@@ -7,28 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether NAME is in LIST, words with commas between; NULL has all. */
-static bool listed(const char *list, const char *name)
-{
-    for (const char *word = list; word && *word; word += strcspn(word, ",")) {
-        word += *word == ',';
-        if (strcspn(word, ",") == strlen(name) && strncmp(word, name, strlen(name)) == 0)
-            return true;
-    }
-    return !list;
-}
-
 static bool wanted(void *context, const res_experiment *e)
 {
-    const hn_options *o = context;
-    const char *slash = strrchr(e->runtime, '/');
-    char graphs[16], batch[16];
-    snprintf(graphs, sizeof graphs, "%d", e->graphs);
-    snprintf(batch, sizeof batch, "%d", e->batch);
-    return listed(o->only_model, e->model) && listed(o->only_mode, e->mode) &&
-           listed(o->only_phase, e->phase) &&
-           (listed(o->only_runtime, e->runtime) || (slash && listed(o->only_runtime, slash + 1))) &&
-           listed(o->only_graphs, graphs) && listed(o->only_batch, batch);
+    return hn_stored_wanted(context, e);
 }
 
 /* On a terminal only: a store that was read before takes no time. */

@@ -38,6 +38,9 @@ static const command_row commands[] = {
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
+    {"nightly", "bench nightly --suite FILE --store DIR --report DIR",
+     "run a suite, hold it against the last good night and the history, write one page",
+     HN_CMD_NIGHTLY, NULL},
     {"export", "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
      "write the records of a folder as files that other tools open", HN_CMD_EXPORT, NULL},
     {"import", "bench import --from pytorch-xla [--store DIR] FILE...",
@@ -79,7 +82,9 @@ static void print_help(const command_row *command)
     bn_text_puts(&text, "Options:\n");
     hn_options_help(command->bit, &text);
     bn_text_putc(&text, '\n');
-    bn_text_puts(&text, command->bit == HN_CMD_COMPARE ? hn_compare_help : exit_codes);
+    bn_text_puts(&text, command->bit == HN_CMD_COMPARE   ? hn_compare_help
+                        : command->bit == HN_CMD_NIGHTLY ? hn_nightly_help
+                                                         : exit_codes);
     fputs(text.data, stdout);
     bn_text_free(&text);
 }
@@ -152,6 +157,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_plot(o, what);
     case HN_CMD_REPORT:
         return hn_command_report(o);
+    case HN_CMD_NIGHTLY:
+        return hn_command_nightly(o);
     case HN_CMD_HISTORY:
         return hn_command_history(o);
     default:

@@ -11,28 +11,6 @@
 
 /* ---- records that are asked for ----------------------------------------------------- */
 
-/* Whether NAME is in LIST, words with commas between; NULL has all. */
-static bool listed(const char *list, const char *name)
-{
-    for (const char *word = list; word && *word; word += strcspn(word, ",")) {
-        word += *word == ',';
-        if (strcspn(word, ",") == strlen(name) && strncmp(word, name, strlen(name)) == 0)
-            return true;
-    }
-    return !list;
-}
-
-static bool wanted(const hn_options *o, const res_record *record)
-{
-    const res_experiment *e = &record->experiment;
-    char graphs[16], batch[16];
-    snprintf(graphs, sizeof graphs, "%d", e->graphs);
-    snprintf(batch, sizeof batch, "%d", e->batch);
-    return listed(o->only_model, e->model) && listed(o->only_mode, e->mode) &&
-           listed(o->only_phase, e->phase) && listed(o->only_runtime, e->runtime) &&
-           listed(o->only_graphs, graphs) && listed(o->only_batch, batch);
-}
-
 /* The store's records, those of them that are WANTED first: the rest stay behind the
  * count, for freeing. */
 typedef struct selection {
@@ -53,7 +31,7 @@ static bn_code load(const hn_options *o, selection *s, bn_status *st)
     if (!others)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
     for (size_t i = 0; i < s->loaded; i++) {
-        if (wanted(o, list[i]))
+        if (hn_stored_wanted(o, &list[i]->experiment))
             list[kept++] = list[i];
         else
             others[left++] = list[i];
