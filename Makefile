@@ -225,7 +225,8 @@ pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notd
 CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
-needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS))
+needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
+    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/make_history)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -278,12 +279,14 @@ DESTDIR ?=
 BIN := $(DESTDIR)$(PREFIX)/bin
 MAN1 := $(DESTDIR)$(PREFIX)/share/man/man1
 LIB := $(DESTDIR)$(PREFIX)/lib/bench
+SHARE := $(DESTDIR)$(PREFIX)/share/bench
 
 # The runtimes that were set up travel along; bench looks for them in
 # ../lib/bench/runtimes from where it is.
 .PHONY: install uninstall
 install: all
-	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes'
+	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites'
+	install -m 644 suites/*.json '$(SHARE)/suites/'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	$(BUILD)/bench --man > $(BUILD)/bench.1
@@ -292,7 +295,7 @@ install: all
 
 uninstall:
 	rm -f '$(BIN)/bench' '$(MAN1)/bench.1'
-	rm -rf '$(LIB)'
+	rm -rf '$(LIB)' '$(SHARE)'
 
 # ---- house-keeping --------------------------------------------------------
 

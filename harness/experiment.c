@@ -106,6 +106,23 @@ static const char *graphs_name(size_t index)
     return fixed_name(names, index);
 }
 
+hn_name_at hn_names_of(const char *option)
+{
+    static const struct {
+        const char *option;
+        hn_name_at names;
+    } table[] = {
+        {"model", model_name},     {"variant", variant_name}, {"mode", mode_name},
+        {"phase", phase_name},     {"dtype", dtype_name},     {"optimizer", optimizer_name},
+        {"dropout", dropout_name}, {"input", input_name},     {"lengths", lengths_name},
+        {"layout", layout_name},   {"graphs", graphs_name},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].option, option) == 0)
+            return table[i].names;
+    return NULL;
+}
+
 /* Every item must be a name that NAME_AT lists; with ALL, "all" stands for each. */
 static bn_code split_names(const char *option, const char *list, const char *(*name_at)(size_t),
                            bool all, items *out, bn_status *st)
@@ -426,6 +443,20 @@ bn_code hn_experiments_expand(const hn_options *o, hn_experiment **list, size_t 
     return code;
 }
 
+void hn_experiment_resolve(res_experiment *w)
+{
+    const model_options o = hn_model_options(w, w->runtime);
+    model *m = NULL;
+    bn_status refused = {.code = BN_OK};
+    snprintf(w->layout, sizeof w->layout, "%s", o.layout == MODEL_NCHW ? "nchw" : "nhwc");
+    if (model_new(w->model, &o, &m, &refused) != BN_OK)
+        return;
+    w->batch = model_get_options(m)->batch;
+    w->image = model_get_options(m)->image;
+    w->seq = model_get_options(m)->seq;
+    model_free(m);
+}
+
 void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
@@ -476,13 +507,13 @@ static json_t *strings_json(const char *const *list)
 
 json_t *hn_experiment_to_json(const hn_experiment *e)
 {
-    return json_pack("{so ss ss ss ss ss ss* so so sI sI sf sf sO* sO*}", "what",
+    return json_pack("{so ss ss ss ss ss ss* so so sI sI sf sf sO* sO* sO*}", "what",
                      res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
                      "cache_dir", e->cache_dir, "store", e->store, "device_time", e->device_time,
                      "weights", e->weights, "runtime_option", strings_json(e->runtime_option),
                      "xla_flag", strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup",
                      (json_int_t)e->warmup, "min_time", e->min_time, "timeout", e->timeout, "echo",
-                     e->echo, "program", e->program);
+                     e->echo, "program", e->program, "suite", e->suite);
 }
 
 static void strings_from(const json_t *array, const char **list)
@@ -499,12 +530,12 @@ bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status 
     json_error_t error;
     *e = (hn_experiment){0};
     if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{so ss ss ss ss ss s?s so so sI sI sF sF s?o s?o}", "what", &what, "label",
-                       &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store", &e->store,
-                       "device_time", &e->device_time, "weights", &e->weights, "runtime_option",
-                       &options, "xla_flag", &flags, "steps", &steps, "warmup", &warmup, "min_time",
-                       &e->min_time, "timeout", &e->timeout, "echo", &e->echo, "program",
-                       &e->program) != 0)
+                       "{so ss ss ss ss ss s?s so so sI sI sF sF s?o s?o s?o}", "what", &what,
+                       "label", &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store",
+                       &e->store, "device_time", &e->device_time, "weights", &e->weights,
+                       "runtime_option", &options, "xla_flag", &flags, "steps", &steps, "warmup",
+                       &warmup, "min_time", &e->min_time, "timeout", &e->timeout, "echo", &e->echo,
+                       "program", &e->program, "suite", &e->suite) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
     e->steps = steps;
     e->warmup = warmup;

@@ -9,8 +9,10 @@
  *   feed.c        batches of a model, sent or lying on the device
  *   program.c npy.c arrays.c   a StableHLO text in place of a model
  *   device_time.c device_profile.c  slope and profiler  host.c pinning.c  provenance, cores
+ *   suite*.c      matrices of experiments, resumed and split
  *   verdict.c     how a worker ended   verify*.c golden*.c  against PyTorch
  *   weights.c     --weights and export-weights
+ *   history.c     series over nights
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
  *   plots.c       bench plot, bench report
@@ -72,10 +74,14 @@ typedef struct hn_options {
     bool bisect;
     /* Of stored records: lists, NULL is all. */
     const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
-    const char *title;
+    const char *title, *metric;
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
-    double min_time, timeout;
-    bool verbose, all, quick, help, man, version;
+    double min_time, timeout, level, least_change, night_hours;
+    const char *filter[HN_MAX_PATHS + 1], *exclude[HN_MAX_PATHS + 1];
+    const char *suite_runtime, *shard; /* of a suite; NULL: not given */
+    int64_t repetitions;               /* of a suite; 0: not given */
+    bool retry_failed, dry_run;
+    bool verbose, all, quick, reindex, help, man, version;
 } hn_options;
 
 /* Bits of the commands that take an option. */
@@ -87,11 +93,13 @@ enum {
     HN_CMD_SELFTEST = 16,
     HN_CMD_EXPORT_WEIGHTS = 32,
     HN_CMD_REPLAY = 64,
+    HN_CMD_SUITE = 128,
     HN_CMD_COMPARE = 256,
     HN_CMD_EXPORT = 512,
     HN_CMD_IMPORT = 1024,
     HN_CMD_REPORT = 2048,
-    HN_CMD_PLOT = 4096
+    HN_CMD_PLOT = 4096,
+    HN_CMD_HISTORY = 8192
 };
 
 /* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
@@ -118,6 +126,7 @@ typedef struct hn_experiment {
     double min_time, timeout;
     json_t *echo;    /* borrowed: the options as given */
     json_t *program; /* borrowed: what hn_program_request made; NULL: a model is run */
+    json_t *suite;   /* borrowed: for which suite and repetition, for the record; or NULL */
 } hn_experiment;
 
 /* All combinations of the lists in OPTIONS (malloc). Those that cannot be (more
@@ -130,6 +139,9 @@ BN_MUST_USE bn_code hn_experiments_expand(const hn_options *options, hn_experime
 void hn_experiment_resolve(res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void hn_experiment_title(const hn_experiment *e, char *text, size_t size);
+/* What --OPTION takes, name by name; NULL for options that take no names. */
+typedef const char *(*hn_name_at)(size_t index);
+hn_name_at hn_names_of(const char *option);
 json_t *hn_experiment_to_json(const hn_experiment *e);
 /* Strings point into JSON, which must outlive *E. */
 BN_MUST_USE bn_code hn_experiment_from_json(const json_t *json, hn_experiment *e, bn_status *st);
@@ -322,6 +334,8 @@ extern const char hn_compare_help[];
 int hn_compare_usage(bool bisect);
 int hn_command_plot(const hn_options *options, const char *what);
 int hn_command_report(const hn_options *options);
+int hn_command_history(const hn_options *options);
+int hn_command_suite(const hn_options *options, const char *what);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 
@@ -334,6 +348,20 @@ BN_MUST_USE bn_code hn_experiments_check(const hn_experiment *list, size_t count
  * request is not looked at. The worker's failure becomes the status. */
 BN_MUST_USE bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job,
                                          res_record **record, bn_status *st);
+
+/* What became of an experiment that was run to be kept. */
+typedef struct hn_kept {
+    res_record *record; /* as it is in the store; a failure's, too; NULL: there is none */
+    bn_status failure;  /* BN_CANCELLED: the user stopped it, and there is no record */
+    bn_status store;    /* why the store takes no records any more, or BN_OK */
+} hn_kept;
+/* Measures E in a worker, and makes a record of a failure. Prints nothing but progress;
+ * JOB's request is not looked at. KEPT->record is the caller's. */
+void hn_measure_and_keep(const hn_experiment *e, const hn_job *job, hn_kept *kept);
+/* What can be told before any worker starts: E's store, which is made and tidied up; the
+ * runtime's file, whose name goes to PATH. */
+BN_MUST_USE bn_code hn_store_ready(const char *store, bn_status *st);
+BN_MUST_USE bn_code hn_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
 
 /* Jobs in the worker: read REQUEST, report the result. */
 BN_MUST_USE bn_code hn_job_measure(const json_t *request, bn_status *st);

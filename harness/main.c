@@ -31,6 +31,10 @@ static const command_row commands[] = {
     {"replay", "bench replay resnet50|models",
      "published cases on the simulated runtime, published and replayed values side by side",
      HN_CMD_REPLAY, "resnet50|models"},
+    {"suite", "bench suite NAME|FILE [OPTIONS]",
+     "run a matrix of experiments that a file describes, each once: it resumes where it stopped, "
+     "and can be split",
+     HN_CMD_SUITE, "smoke|reference|nightly|FILE.json"},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
      HN_CMD_EXPORT_WEIGHTS, NULL},
@@ -48,6 +52,9 @@ static const command_row commands[] = {
     {"report", "bench report --output FILE.html",
      "one page of a folder of records that needs nothing else: summary, tables, plots, provenance",
      HN_CMD_REPORT, NULL},
+    {"history", "bench history [--store DIR] [--model NAME] [--metric WHAT]",
+     "series over nights: where their level changed, and which builds were there", HN_CMD_HISTORY,
+     NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
@@ -133,6 +140,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_replay(o, what);
     case HN_CMD_COMPARE:
         return hn_command_compare(o);
+    case HN_CMD_SUITE:
+        return hn_command_suite(o, what);
     case HN_CMD_EXPORT_WEIGHTS:
         return hn_command_export_weights(o);
     case HN_CMD_EXPORT:
@@ -143,6 +152,8 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
         return hn_command_plot(o, what);
     case HN_CMD_REPORT:
         return hn_command_report(o);
+    case HN_CMD_HISTORY:
+        return hn_command_history(o);
     default:
         return hn_command_run(o);
     }

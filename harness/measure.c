@@ -156,12 +156,12 @@ static void describe(hn_session *s, res_record *r)
     hn_host_memory(&now, &peak);
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
-    r->provenance =
-        json_pack("{so so so sO* sO* so* s{sI sI} so*}", "host", hn_host_describe(), "runtime",
-                  hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning), "options",
-                  s->experiment->echo, "weights", s->weights, "program",
-                  s->program ? hn_program_to_json(s->program) : NULL, "memory", "rss_bytes",
-                  (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
+    r->provenance = json_pack(
+        "{so so so sO* sO* so* sO* s{sI sI} so*}", "host", hn_host_describe(), "runtime",
+        hn_session_describe(s), "pinning", hn_pinning_to_json(s->pinning), "options",
+        s->experiment->echo, "weights", s->weights, "program",
+        s->program ? hn_program_to_json(s->program) : NULL, "suite", s->experiment->suite, "memory",
+        "rss_bytes", (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
 }
 
 static void count(const hn_session *s, const int64_t *before, res_record *r)

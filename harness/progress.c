@@ -17,6 +17,8 @@ static struct {
     uint64_t job_start_ns, shown_ns;
     double finished_s; /* time of the jobs that have ended */
     size_t finished;
+    double expected_s, after_s; /* of this job and those after it, where KNOWN */
+    bool known;
     char stage[64];
     bool visible;
 } line;
@@ -38,14 +40,24 @@ void hn_progress_clear(void)
     line.visible = false;
 }
 
-/* Time left, from the mean of the jobs that have ended; "" at first. */
+void hn_progress_expect(double job_s, double after_s)
+{
+    line.known = job_s >= 0;
+    line.expected_s = job_s;
+    line.after_s = after_s;
+}
+
+/* Time left, from what was told, else from the mean of the jobs that have ended; "" at
+ * first. */
 static void remaining(const hn_job *job, char *text, size_t size)
 {
     text[0] = '\0';
-    if (line.finished == 0 || job->of < job->number)
+    if ((line.finished == 0 && !line.known) || job->of < job->number)
         return;
-    double mean = line.finished_s / (double)line.finished, now = job_seconds();
-    double left = mean * (double)(job->of - job->number) + (mean > now ? mean - now : 0);
+    double mean = line.finished ? line.finished_s / (double)line.finished : 0;
+    double own = line.known ? line.expected_s : mean, now = job_seconds();
+    double after = line.known ? line.after_s : mean * (double)(job->of - job->number);
+    double left = after + (own > now ? own - now : 0);
     long seconds = (long)(left + 0.5);
     if (seconds < 3600)
         snprintf(text, size, "  %ld:%02ld left", seconds / 60, seconds % 60);
@@ -78,10 +90,14 @@ void hn_progress_begin(const hn_job *job)
 {
     line.job_start_ns = line.shown_ns = bn_now_ns();
     line.stage[0] = '\0';
-    if (terminal())
+    if (terminal()) {
         rewrite(job, "starting", 0, 0);
-    else
-        fprintf(stderr, "[%zu/%zu] %s\n", job->number, job->of, job->title);
+        return;
+    }
+    char left[48] = "";
+    if (line.known)
+        remaining(job, left, sizeof left);
+    fprintf(stderr, "[%zu/%zu] %s%s\n", job->number, job->of, job->title, left);
 }
 
 void hn_progress_stage(const hn_job *job, const char *stage, int64_t done, int64_t of)
@@ -104,6 +120,7 @@ void hn_progress_end(const hn_job *job, const hn_outcome *outcome)
 {
     line.finished_s += job_seconds();
     line.finished++;
+    line.known = false;
     hn_progress_clear();
     fprintf(stderr, "[%zu/%zu] %s: %s in %.1f s\n", job->number, job->of, job->title,
             bn_code_name(outcome->status), job_seconds());

@@ -50,21 +50,8 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
         run->worst = code;
 }
 
-void hn_experiment_resolve(res_experiment *w)
-{
-    const model_options o = hn_model_options(w, w->runtime);
-    model *m = NULL;
-    bn_status refused = {.code = BN_OK};
-    snprintf(w->layout, sizeof w->layout, "%s", o.layout == MODEL_NCHW ? "nchw" : "nhwc");
-    if (model_new(w->model, &o, &m, &refused) != BN_OK)
-        return; /* the options were the failure: they stay as given */
-    w->batch = model_get_options(m)->batch;
-    w->image = model_get_options(m)->image;
-    w->seq = model_get_options(m)->seq;
-    model_free(m);
-}
-
-/* A worker that could not write its record: the parent writes one. */
+/* A worker that could not write its record: the parent writes one, for the same cell of
+ * a table as a good one. */
 static res_record *failure_record(const hn_experiment *e, const hn_outcome *outcome)
 {
     res_record *r = res_record_new();
@@ -77,8 +64,11 @@ static res_record *failure_record(const hn_experiment *e, const hn_outcome *outc
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = hn_simulated_name(e->what.runtime);
     json_decref(r->provenance);
-    r->provenance = json_pack("{so sO* s{ss}}", "host", hn_host_describe(), "options", e->echo,
-                              "runtime", "label", e->label);
+    /* Whoever runs a suite has looked at the runtime's file. */
+    const char *sha256 = json_string_value(json_object_get(e->suite, "runtime_sha256"));
+    r->provenance =
+        json_pack("{so sO* sO* s{ss ss*}}", "host", hn_host_describe(), "options", e->echo, "suite",
+                  e->suite, "runtime", "label", e->label, "sha256", sha256);
     return r;
 }
 
@@ -101,52 +91,61 @@ bn_code hn_measure_in_worker(const hn_experiment *e, const hn_job *job, res_reco
     return code;
 }
 
-static void keep(run_state *run, res_record *record)
+/* The parent's record of a failure. A full disk fails worker and parent alike: then it
+ * is said once. */
+static void keep_failure(const hn_experiment *e, const hn_outcome *outcome, hn_kept *kept)
 {
-    if (record)
-        run->records[run->count++] = record;
+    bn_fail(&kept->failure, outcome->status == BN_OK ? BN_CRASH : outcome->status, "%s",
+            outcome->message);
+    if (outcome->status == BN_CANCELLED)
+        return;
+    kept->record = failure_record(e, outcome);
+    if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
+        return;
+    if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
+        kept->failure = kept->store;
+}
+
+void hn_measure_and_keep(const hn_experiment *e, const hn_job *job, hn_kept *kept)
+{
+    hn_job own = *job;
+    hn_outcome outcome = {0};
+    *kept = (hn_kept){0};
+    own.request = json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
+    bn_code code = hn_supervise(&own, &outcome, &kept->failure);
+    json_decref(own.request);
+    if (code != BN_OK)
+        return;
+    res_store_sweep(e->store, (long)outcome.pid);
+    const char *path = json_string_value(json_object_get(outcome.result, "record"));
+    if (!path) {
+        keep_failure(e, &outcome, kept);
+    } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
+               outcome.status != BN_OK) {
+        /* What was written stands, however its worker ended afterwards: the
+         * libraries of some plugins break when their process exits. */
+        bn_fail(&kept->failure, outcome.status, "%s", outcome.message);
+    }
+    json_decref(outcome.result);
 }
 
 static void run_one(run_state *run, hn_experiment *e, size_t number, size_t of)
 {
     char title[256];
-    hn_outcome outcome = {0};
-    bn_status st = {.code = BN_OK};
+    hn_kept kept;
     hn_experiment_title(e, title, sizeof title);
-    json_t *request =
-        json_pack("{ss so}", "job", "measure", "experiment", hn_experiment_to_json(e));
-    hn_job job = {request, title, number, of, e->timeout, run->options->verbose};
-    bn_code code = hn_supervise(&job, &outcome, &st);
-    json_decref(request);
-    if (code != BN_OK) {
-        note_failure(run, &st, title);
-        return;
+    hn_job job = {NULL, title, number, of, e->timeout, run->options->verbose};
+    hn_measure_and_keep(e, &job, &kept);
+    if (kept.store.code != BN_OK) {
+        /* No further experiment is run for nothing. */
+        run->store_lost = true;
+        if (strcmp(kept.store.message, kept.failure.message) != 0)
+            note_failure(run, &kept.store, title);
     }
-    res_store_sweep(e->store, (long)outcome.pid);
-    const char *path = json_string_value(json_object_get(outcome.result, "record"));
-    res_record *record = NULL;
-    if (path) {
-        /* What was written stands, however its worker ended afterwards: the
-         * libraries of some plugins break when their process exits. */
-        if (res_store_read(path, &record, &st) == BN_OK && outcome.status != BN_OK)
-            bn_fail(&st, outcome.status, "%s", outcome.message);
-        if (st.code != BN_OK)
-            note_failure(run, &st, title);
-    } else if (outcome.status != BN_CANCELLED) {
-        bn_fail(&st, outcome.status == BN_OK ? BN_CRASH : outcome.status, "%s", outcome.message);
-        record = failure_record(e, &outcome);
-        /* A full disk fails worker and parent alike: said once, and no further
-         * experiment is run for nothing. */
-        bn_status lost = {.code = BN_OK};
-        run->store_lost = record && res_store_write(e->store, record, NULL, 0, &lost) != BN_OK;
-        if (run->store_lost && (st.code == BN_IO || st.code == lost.code))
-            st = lost;
-        else if (run->store_lost)
-            note_failure(run, &lost, title);
-        note_failure(run, &st, title);
-    }
-    keep(run, record);
-    json_decref(outcome.result);
+    if (kept.failure.code != BN_OK && kept.failure.code != BN_CANCELLED)
+        note_failure(run, &kept.failure, title);
+    if (kept.record)
+        run->records[run->count++] = kept.record;
 }
 
 static void print_results(const run_state *run)
@@ -177,24 +176,35 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-bn_code hn_experiments_check(const hn_experiment *list, size_t count, bn_status *st)
+bn_code hn_store_ready(const char *store, bn_status *st)
 {
-    bn_code code = bn_make_folder(list[0].store, st);
-    if (code == BN_OK && access(list[0].store, W_OK | X_OK) != 0)
-        code = bn_fail(st, BN_IO, "%s cannot be written", list[0].store);
+    bn_code code = bn_make_folder(store, st);
+    if (code == BN_OK && access(store, W_OK | X_OK) != 0)
+        code = bn_fail(st, BN_IO, "%s cannot be written", store);
     if (code != BN_OK)
         return bn_context(st, "store");
-    res_store_sweep_old(list[0].store);
-    for (size_t i = 0; i < count; i++) {
+    res_store_sweep_old(store);
+    return BN_OK;
+}
+
+bn_code hn_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
+{
+    bn_code code = rt_plugin_find(runtime, path, size, st);
+    /* Variables of the environment are taken at their word. */
+    if (code == BN_OK && access(path, R_OK) != 0)
+        code = bn_fail_errno(st, errno, "runtime %s: %s", runtime, path);
+    return code;
+}
+
+bn_code hn_experiments_check(const hn_experiment *list, size_t count, bn_status *st)
+{
+    bn_code code = hn_store_ready(list[0].store, st);
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
         char path[4096];
-        bool seen = i > 0 && strcmp(list[i].what.runtime, list[i - 1].what.runtime) == 0;
-        if (!seen && rt_plugin_find(list[i].what.runtime, path, sizeof path, st) != BN_OK)
-            return st->code;
-        /* Variables of the environment are taken at their word. */
-        if (!seen && access(path, R_OK) != 0)
-            return bn_fail_errno(st, errno, "runtime %s: %s", list[i].what.runtime, path);
+        if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
+            code = hn_runtime_ready(list[i].what.runtime, path, sizeof path, st);
     }
-    return hn_weights_check(list, count, st);
+    return code == BN_OK ? hn_weights_check(list, count, st) : code;
 }
 
 int hn_command_run(const hn_options *options)

@@ -79,16 +79,16 @@ static void put_axes(plot *p, const side *a, const side *b, plot_unit unit, doub
     *most_ns = last < least + 1.6 * (shown - least) ? last : shown;
     const bool log_scale = fmax(a->median, b->median) > 4 * fmin(a->median, b->median);
     const double pad = fmax((*most_ns - least) * 0.03, least * 0.005);
-    bn_text_printf(
-        &p->script,
-        "set xrange [%.7g:%.7g]\nset yrange [-0.24:1.02]\nset grid xtics ytics\n"
-        "set ytics ('0 %%%%' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '100 %%%%' 1)\n"
-        "set xlabel 'wall time of a step (%s%s)' textcolor rgb '" PLOT_INK
-        "' font 'sans-serif,12'\n"
-        "set ylabel 'share of steps up to this time' textcolor rgb '" PLOT_INK
-        "' font 'sans-serif,12'\n",
-        (log_scale ? least / 1.1 : least - pad) / unit.ns, (*most_ns + pad) / unit.ns, unit.name,
-        log_scale ? ", log" : "");
+    bn_text_printf(&p->script,
+                   "set xrange [%.7g:%.7g]\nset yrange [-0.24:1.02]\nset grid xtics ytics\n"
+                   "set ytics ('0 %%%%' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '100 "
+                   "%%%%' 1, 'A' -0.09, 'B' -0.17)\n"
+                   "set xlabel 'wall time of a step (%s%s)' textcolor rgb '" PLOT_INK
+                   "' font 'sans-serif,12'\n"
+                   "set ylabel 'share of steps up to this time' textcolor rgb '" PLOT_INK
+                   "' font 'sans-serif,12'\n",
+                   (log_scale ? least / 1.1 : least - pad) / unit.ns, (*most_ns + pad) / unit.ns,
+                   unit.name, log_scale ? ", log" : "");
     if (log_scale)
         bn_text_puts(&p->script, "set logscale x\n");
 }
@@ -147,10 +147,7 @@ static void put_plot(plot *p, const plot_words *words, const res_side *from_a, c
         snprintf(text, sizeof text, "slower and not shown: %zu of A, %zu of B", out_a, out_b);
         plot_text_at(p, text, WIDTH - 16, head + 26, "right", "soft");
     }
-    bn_text_puts(&p->script, "set label 'A: each process' at graph 0.995, first -0.05 right "
-                             "textcolor rgb '" PLOT_SOFT "' font 'sans-serif,11'\n"
-                             "set label 'B: each process' at graph 0.995, first -0.13 right "
-                             "textcolor rgb '" PLOT_SOFT "' font 'sans-serif,11'\n");
+    plot_text_at(p, "below: the median of each process", WIDTH - 16, head + 6, "right", "soft");
     put_median(p, a, unit.ns);
     put_median(p, b, unit.ns);
     put_data(p, a, from_a);

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,23 @@ typedef struct child {
     pid_t pid;
 } child;
 
+/* Ours, but for the language: UTF-8 and numbers with a point, wherever we are. An array
+ * to be freed, of texts that are not. */
+static char **plain_environment(void)
+{
+    static char language[] = "LC_ALL=C.UTF-8";
+    size_t count = 0, kept = 0;
+    while (environ && environ[count])
+        count++;
+    char **list = calloc(count + 2, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        if (strncmp(environ[i], "LC_", 3) != 0 && strncmp(environ[i], "LANG", 4) != 0)
+            list[kept++] = environ[i];
+    if (list)
+        list[kept] = language;
+    return list;
+}
+
 static bn_code start(child *c, const bn_text *script, bn_status *st)
 {
     char name[] = "gnuplot", defaults[] = "-d", standard_input[] = "-";
@@ -78,13 +96,17 @@ static bn_code start(child *c, const bn_text *script, bn_status *st)
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(c->complaints), 2);
     rewind(c->script);
-    int error = written ? posix_spawnp(&c->pid, name, &actions, NULL, argv, environ) : errno;
+    char **environment = plain_environment();
+    int error = !environment ? ENOMEM
+                : written    ? posix_spawnp(&c->pid, name, &actions, NULL, argv, environment)
+                             : EIO;
+    free(environment);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (error == 0)
         return BN_OK;
     c->pid = 0;
-    if (error == ENOENT && written)
+    if (error == ENOENT)
         return bn_fail(st, BN_NOT_FOUND,
                        "gnuplot, which draws the plots, is not installed or not in PATH "
                        "(Debian: apt install gnuplot-nox)");

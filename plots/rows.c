@@ -43,7 +43,7 @@ static void member_words(const char *name, const json_t *value, char *text, size
     const char *string = json_string_value(value);
     if (!string)
         number_words(name, json_integer_value(value), text, size);
-    else if (strcmp(string, "default") == 0 || strcmp(string, "synthetic") == 0 ||
+    else if (!string[0] || strcmp(string, "default") == 0 || strcmp(string, "synthetic") == 0 ||
              strcmp(string, "fixed") == 0)
         text[0] = '\0';
     else if (strcmp(name, "dropout") == 0 || strcmp(name, "input") == 0 ||

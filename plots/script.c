@@ -48,16 +48,22 @@ int plot_series_marker(size_t number)
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* In single quotes gnuplot looks for nothing but their end, which is doubled. */
+/* In double quotes, with a number in place of each character that gnuplot could read
+ * there (commands in back quotes, macros, escapes). Its single quotes do not hold a
+ * text that begins with one. */
 void plot_quote(bn_text *out, const char *text)
 {
-    bn_text_putc(out, '\'');
+    bn_text_putc(out, '"');
     for (; text && *text; text++) {
-        if (*text == '\'')
-            bn_text_putc(out, '\'');
-        bn_text_putc(out, (unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+        const unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == 127)
+            bn_text_putc(out, '?');
+        else if (strchr("\"'`\\@$#;!{}~^", c))
+            bn_text_printf(out, "\\%03o", c);
+        else
+            bn_text_putc(out, *text);
     }
-    bn_text_putc(out, '\'');
+    bn_text_putc(out, '"');
 }
 
 /* Advances of common sans-serif fonts in three classes, on the wide side; continuation

@@ -103,7 +103,19 @@ static json_t *aggregate_json(const res_record *record, const char *name, size_t
     return entry;
 }
 
-static void put_record(const res_record *record, size_t family, json_t *list)
+/* ENTRY, which is released, at the end of the list that OUT ends with. */
+static void put_entry(bn_text *out, json_t *entry)
+{
+    char *text = entry ? json_dumps(entry, RES_JSON_REALS) : NULL;
+    /* Steps are many: each is text at once, and no tree of all of them is made. */
+    bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
+    out->failed = out->failed || !text;
+    bn_text_puts(out, text ? text : "null");
+    free(text);
+    json_decref(entry);
+}
+
+static void put_record(const res_record *record, size_t family, bn_text *out)
 {
     const size_t count = record->step_count;
     bn_text name = {0};
@@ -111,35 +123,48 @@ static void put_record(const res_record *record, size_t family, json_t *list)
     res_export_name(record, ':', &name);
     for (size_t i = 0; busy && name.data && i < count; i++) {
         busy[i] = res_export_busy_ns(record, i);
-        json_array_append_new(list, step_json(record, name.data, family, i));
+        put_entry(out, step_json(record, name.data, family, i));
     }
+    out->failed = out->failed || !busy || name.failed;
     if (busy && name.data) {
-        json_array_append_new(list, aggregate_json(record, name.data, family, "mean",
-                                                   res_mean(record->wall_ns, count),
-                                                   res_mean(busy, count)));
-        json_array_append_new(list, aggregate_json(record, name.data, family, "median",
-                                                   res_quantile(record->wall_ns, count, 0.5),
-                                                   res_quantile(busy, count, 0.5)));
+        const uint64_t *wall = record->wall_ns;
+        put_entry(out, aggregate_json(record, name.data, family, "mean", res_mean(wall, count),
+                                      res_mean(busy, count)));
+        put_entry(out,
+                  aggregate_json(record, name.data, family, "median",
+                                 res_quantile(wall, count, 0.5), res_quantile(busy, count, 0.5)));
         if (count > 1)
-            json_array_append_new(list, aggregate_json(record, name.data, family, "stddev",
-                                                       res_export_deviation(record->wall_ns, count),
-                                                       res_export_deviation(busy, count)));
+            put_entry(out, aggregate_json(record, name.data, family, "stddev",
+                                          res_export_deviation(wall, count),
+                                          res_export_deviation(busy, count)));
     }
     free(busy);
     bn_text_free(&name);
+}
+
+/* VALUE, which is released, as the member NAME of an object that OUT is within. */
+static void put_member(bn_text *out, const char *name, json_t *value)
+{
+    char *text = value ? json_dumps(value, RES_JSON_REALS) : NULL;
+    out->failed = out->failed || !text;
+    bn_text_printf(out, "\"%s\": %s,\n", name, text ? text : "null");
+    free(text);
+    json_decref(value);
 }
 
 /* An entry a step, as a repetition of its benchmark, so that compare.py's U test has all of
  * them. Failures are not among them: the tool wants a time of each. */
 void res_export_google_benchmark(const res_collection *all, res_export *export)
 {
-    json_t *list = json_array();
+    bn_text *out = res_export_add(export, "%s", "");
+    bn_text_puts(out, "{\n");
+    put_member(out, "context", context_json(all));
+    put_member(out, "failures", res_export_failures(all));
+    bn_text_puts(out, "\"benchmarks\": [");
     for (size_t i = 0; i < all->count; i++)
         if (res_export_good(all->records[i]))
-            put_record(all->records[i], i, list);
-    res_export_put(res_export_add(export, "%s", ""),
-                   json_pack("{s:o, s:o, s:o}", "context", context_json(all), "benchmarks", list,
-                             "failures", res_export_failures(all)));
+            put_record(all->records[i], i, out);
+    bn_text_puts(out, "\n]\n}\n");
 }
 
 /* ---- benchstat -------------------------------------------------------------------------- */

@@ -179,6 +179,7 @@ void res_put_page(bn_text *out, const char *title, const char *body)
         "th,td{padding:.15em .6em;text-align:left;white-space:nowrap}\n"
         "thead{border-bottom:1px solid #888}\n"
         "tbody+tbody{border-top:1px solid #888}\n"
+        "h1{font-size:1.5em}h2{font-size:1.15em}p{margin:.25em 0}\n"
         ".r{text-align:right}\n"
         "@media(prefers-color-scheme:dark){body{color:#eee;background:#111}}\n";
     bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

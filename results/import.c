@@ -211,7 +211,7 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
     const size_t skip = warmup_of(count);
     if (code == BN_OK)
         code = res_record_reserve_steps(record, count - skip, skip, st);
-    if (code == BN_OK)
+    if (code == BN_OK && count > 0)
         fill_steps(record, times, traces == count ? trace : NULL);
     free(times);
     free(trace);

@@ -101,8 +101,9 @@ typedef struct res_record {
     double loss;                             /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. Tables know one member of it,
-     * "runtime": {"sha256": ...}: records of two builds are not compared. */
+     * A JSON object, owned by the record. Two members are known here, "runtime":
+     * {"sha256": ...}, since records of two builds are not compared, and "suite":
+     * {"repetition": ...}. */
     json_t *provenance;
 } res_record;
 
@@ -122,6 +123,27 @@ BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t exe
  * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
  * unknown is null; a seed beyond 63 bits is text. */
 json_t *res_record_to_json(const res_record *record);
+
+/* ---- identity (identity.c) -------------------------------------------- */
+
+/*
+ * Two experiments are the same when all members of res_experiment agree (with the
+ * model's own batch, image, seq and the layout filled in), the runtime's file has the
+ * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
+ * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
+ * long and where something was measured (steps, min_time, warmup, pinning, host, label,
+ * weights) is no part of it. A later member of res_experiment changes all identities.
+ * BN_OUT_OF_MEMORY; IDENTITY is then empty.
+ */
+#define RES_MOST_REPETITIONS 1000
+BN_MUST_USE bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256,
+                                 int repetition, char identity[BN_SHA256_TEXT], bn_status *st);
+/* That of RECORD. False, with an empty text, where the record has none: it was not run
+ * for a suite, or nobody knows the runtime's SHA-256. */
+bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]);
+/* Which repetition of a suite RECORD is, by its provenance {"suite": {"repetition": 1}};
+ * 0: it was not run for a suite. */
+int res_record_repetition(const res_record *record);
 
 /* ---- store ----------------------------------------------------------- */
 
@@ -418,6 +440,189 @@ BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collectio
 /* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
  * reference). */
 json_t *res_runtime_identity(const res_record *record);
+/* ---- index of a store (index.c) ----------------------------------------- */
+
+/* Name of the index in the store's folder. */
+#define RES_INDEX_FILE "index.tsv"
+
+/* Where a record comes from; "" is unknown. Long texts are cut. */
+typedef struct res_origin {
+    char sha256[BN_SHA256_TEXT]; /* of the plugin */
+    char label[RES_TEXT];        /* as given: a commit, say */
+    char version[RES_TEXT];      /* of the platform, as the plugin says */
+    char host[RES_TEXT];
+} res_origin;
+
+/* What tables over time need of a record, without its samples. Times in ns. */
+typedef struct res_summary {
+    const char *file; /* in the store's folder */
+    int64_t size, mtime_ns;
+    char id[RES_TEXT];
+    size_t experiment; /* index into res_index.experiments */
+    const res_origin *origin;
+    bn_code status;
+    bool simulated;
+    int64_t steps;
+    /* Medians of a step, as in the speedup table; NaN when unknown. */
+    res_interval wall;
+    double trace_ns, device_ns;
+    double overhead_ns; /* of an execution */
+    double compile_ns;  /* of all graphs */
+} res_summary;
+
+typedef struct res_index {
+    res_summary *records; /* in order of file names, which is that of ids */
+    size_t count;
+    const res_experiment **experiments; /* each once */
+    size_t experiment_count;
+    res_damaged *damaged; /* files that cannot be read; never in the index, always here */
+    size_t damaged_count;
+    size_t read;       /* files that were read: new, changed or damaged */
+    bn_status unsaved; /* why the index could not be written; BN_OK: it is up to date */
+    bn_arena *memory;  /* of all that is pointed to */
+} res_index;
+
+typedef struct res_index_options {
+    bool rebuild; /* read every file again, whatever the index says */
+    /* Called now and then while files are read: DONE of OF. May be NULL. */
+    void (*progress)(void *context, size_t done, size_t of);
+    void *context;
+} res_index_options;
+
+/*
+ * Summaries of all records of STORE. The folder's index is brought up to date on the way:
+ * files whose name, size and time of change it knows are not opened, others are read,
+ * those that are gone drop out. An index that is missing, damaged or of another version
+ * is made anew from the files; nothing is in it alone. Two programs that write it at
+ * once may lose lines, which come back at the next call. A store that cannot be
+ * written is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
+                                   res_index *index, bn_status *st);
+void res_index_free(res_index *index);
+
+/* Seconds since 1970, UTC, at which a record of this ID was made; NaN where the id has
+ * no time. */
+double res_id_time(const char *id);
+
+/* ---- change points (changepoint.c) -------------------------------------- */
+
+/* Nights that a change has on each side, at least. */
+#define RES_LEAST_NIGHTS 3
+
+typedef struct res_change_options {
+    double level;        /* of any false change in a series that has none, 0.05 */
+    double least_effect; /* smaller changes are not worth a line; 0.01 is 1 % */
+    size_t window;       /* nights of the windows in which long series are looked at, too: 50 */
+} res_change_options;
+res_change_options res_change_defaults(void);
+
+typedef struct res_change {
+    size_t at;          /* the first value after it */
+    res_interval ratio; /* after over before, between its neighbours; 95 %, given the place */
+    double p;           /* Student's; small enough for all places that were looked at */
+} res_change;
+
+typedef struct res_changes {
+    res_change *list; /* in order of time */
+    size_t count;
+    /* Too few nights after a change are no change yet. What can be told of the newest: */
+    res_interval newest; /* over the level since the last change; the range is where 99 of
+                          * 100 nights of that level fall. NaN without 10 such nights */
+    double newest_p;     /* of a night of that level to lie so far out, two-sided */
+    size_t newest_run;   /* of the last RES_LEAST_NIGHTS - 1 nights: how many up to the newest
+                          * lie out of that range, on one side, by the least effect */
+    double noise;        /* standard deviation of log values since the last change */
+    double visible;      /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
+                          * of 5 cases: 0.03 is 3 % */
+} res_changes;
+
+/*
+ * Change points of the series VALUES, in order of time; what is not positive and finite
+ * is a missing night. Fewer than 2 RES_LEAST_NIGHTS nights have none. BN_INVALID for
+ * options that cannot be, BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
+                                     const res_change_options *options, res_changes *found,
+                                     bn_status *st);
+void res_changes_free(res_changes *found);
+
+/* ---- history (history.c) -------------------------------------------------- */
+
+typedef enum res_metric {
+    RES_METRIC_WALL,     /* median step */
+    RES_METRIC_DEVICE,   /* of a step */
+    RES_METRIC_OVERHEAD, /* of an execution */
+    RES_METRIC_TRACE,    /* of a step: trace, hash, lookup */
+    RES_METRIC_COMPILE,  /* of all graphs */
+    RES_METRIC_COUNT
+} res_metric;
+const char *res_metric_name(res_metric metric); /* "wall", ... */
+BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
+
+/* One point of a series: what ran of one build within a span of hours. */
+typedef struct res_night {
+    double time_s;    /* since 1970, UTC: of its first record */
+    double value;     /* ns: median over processes of their medians; NaN: none */
+    double low, high; /* of one process its 95 % interval, if known; of several their range */
+    size_t processes; /* that VALUE is of */
+    size_t failed;    /* records that failed */
+    bn_code status;   /* BN_OK, or the class of the last failure where all failed */
+    const res_origin *origin;
+} res_night;
+
+/* Nights between two change points. */
+typedef struct res_stretch {
+    size_t first, end; /* nights; the first one has a value, but in the first stretch */
+    size_t nights;     /* with a value */
+    size_t gaps;       /* without */
+    double median;     /* of the values, ns */
+    /* Of the change that begins it; the first stretch has none: NaN. */
+    size_t before;      /* the last night with a value before it */
+    res_interval ratio; /* over the stretch before, 95 % */
+    double p;
+    bool build_known; /* on both sides, so that the next line means something */
+    bool other_build; /* the plugin's sha256 differs from the night BEFORE */
+    bool other_host;  /* so does the machine */
+} res_stretch;
+
+/* A cell over time: one experiment, whatever its seed and its runtime's build. */
+typedef struct res_timeline {
+    const res_experiment *experiment; /* of its first record */
+    bool simulated;
+    res_night *nights;
+    size_t count;
+    res_stretch *stretches; /* at least one */
+    size_t stretch_count;
+    res_changes changes; /* AT is a night; what it says of the newest is of LAST */
+    size_t last;         /* the newest night with a value; COUNT: none has one */
+} res_timeline;
+
+typedef struct res_history {
+    res_metric metric;
+    res_timeline *series; /* by the members of the experiment, in the order of fields.c */
+    size_t count;
+    size_t timeless; /* records whose ids have no time: left out */
+} res_history;
+
+typedef struct res_history_options {
+    res_metric metric;
+    double night_hours; /* records of one build within them are one night, 12 */
+    res_change_options change;
+    /* The experiments to look at; NULL: all. */
+    bool (*wanted)(void *context, const res_experiment *experiment);
+    void *context;
+} res_history_options;
+res_history_options res_history_defaults(void);
+
+/*
+ * The series of INDEX, which must outlive HISTORY. A runtime given as a path counts by
+ * the file's name, since nightly builds lie in folders of their own. Zero-initialised
+ * HISTORY; release with res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says.
+ */
+BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
+                                     res_history *history, bn_status *st);
+void res_history_free(res_history *history);
 
 /* ---- tables ------------------------------------------------------------ */
 
@@ -508,5 +713,10 @@ BN_MUST_USE bn_code res_import(const char *format, const char *file, const char 
 /* Two runtimes: who they are, verdicts, the control, what each change is due to, compile
  * times and memory. CSV is a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
+/* Each series with its stretches and what changed between them; text has a picture of
+ * blocks, JSON every night. */
+void res_table_history(const res_history *history, res_format format, bn_text *out);
+/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
+void res_timeline_title(const res_timeline *series, bn_text *out);
 
 #endif

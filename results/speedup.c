@@ -153,7 +153,7 @@ static void sum_executions(const res_record *record, res_speedup_row *row)
     row->overhead = (res_interval){mean, mean - half, mean + half};
 }
 
-static void measure(res_speedup_row *row)
+void res_speedup_measure(res_speedup_row *row)
 {
     const res_record *record = row->record;
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
@@ -209,7 +209,7 @@ static void compare_cells(res_speedup *speedup)
                     base = other;
             }
         }
-        measure(row);
+        res_speedup_measure(row);
         row->base = row->record == base;
         compare(row, base);
     }

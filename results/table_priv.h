@@ -186,6 +186,8 @@ typedef struct res_speedup {
     size_t mean_count;
 } res_speedup;
 
+/* Fills the figures of ROW from its record, all but the speedup. */
+void res_speedup_measure(res_speedup_row *row);
 /* False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);

@@ -1,0 +1,139 @@
+/*
+ * suite.c - bench suite: the file, the plan, and either what it would do or
+ * doing it.
+ */
+#include "harness/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The digest of each runtime's file, once for each name. The plugin is not loaded. */
+static bn_code find_runtimes(hn_suite *suite, bn_status *st)
+{
+    for (size_t i = 0; i < suite->count; i++) {
+        hn_suite_item *item = &suite->items[i];
+        const char *name = item->e.what.runtime;
+        char path[4096], digest[BN_SHA256_TEXT];
+        for (size_t k = 0; k < i && !item->sha256; k++)
+            if (strcmp(suite->items[k].e.what.runtime, name) == 0)
+                item->sha256 = suite->items[k].sha256;
+        if (item->sha256)
+            continue;
+        bn_code code = hn_runtime_ready(name, path, sizeof path, st);
+        if (code == BN_OK)
+            code = bn_file_sha256(path, digest, st);
+        if (code != BN_OK)
+            return code;
+        item->sha256 = bn_arena_strdup(suite->arena, digest);
+        if (!item->sha256)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+    }
+    return BN_OK;
+}
+
+static const char *state_name(const hn_suite_run *run, bool retry)
+{
+    return run->state == HN_SUITE_DONE               ? "done"
+           : run->state == HN_SUITE_FAILED && !retry ? "failed"
+                                                     : "run";
+}
+
+static void list_json(const hn_suite_plan *plan, bool retry)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < plan->count; i++) {
+        const hn_suite_run *run = &plan->runs[i];
+        json_array_append_new(
+            all,
+            json_pack("{ss ss sI ss ss sO* ss* ss*}", "state", state_name(run, retry), "title",
+                      run->item->title, "repetition", (json_int_t)run->repetition, "identity",
+                      run->identity, "runtime_sha256", run->item->sha256, "options",
+                      run->item->e.echo, "record", run->record ? run->record->id : NULL, "failure",
+                      run->state == HN_SUITE_FAILED ? bn_code_name(run->failure) : NULL));
+    }
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void list_text(const hn_suite_plan *plan, bool retry)
+{
+    size_t open = 0, done = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const hn_suite_run *run = &plan->runs[i];
+        const char *state = state_name(run, retry);
+        printf("%-6s  #%-3d %s", state, run->repetition, run->item->title);
+        if (run->state == HN_SUITE_FAILED)
+            printf("  (%s)", bn_code_name(run->failure));
+        putchar('\n');
+        open += strcmp(state, "run") == 0;
+        done += run->state == HN_SUITE_DONE;
+    }
+    printf("%zu to run, %zu done, %zu failed before and not to be repeated\n", open, done,
+           plan->count - open - done);
+}
+
+static bn_code check_format(const hn_options *options, res_format *format, bn_status *st)
+{
+    bn_code code = res_format_parse(options->format, format, st);
+    if (code == BN_OK && options->dry_run && *format != RES_TABLE_TEXT && *format != RES_TABLE_JSON)
+        code =
+            bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s", options->format);
+    return code;
+}
+
+static bn_code prepare(const hn_options *options, const char *what, res_format *format,
+                       hn_suite *suite, hn_shard *shard, bn_status *st)
+{
+    char path[4096];
+    bn_code code = check_format(options, format, st);
+    if (code == BN_OK)
+        code = hn_shard_find(options->shard, shard, st);
+    if (code == BN_OK)
+        code = hn_suite_find(what, path, sizeof path, st);
+    if (code == BN_OK)
+        code = hn_suite_open(path, suite, st);
+    if (code == BN_OK)
+        code = hn_suite_expand(suite, options, st);
+    if (code == BN_OK)
+        code = find_runtimes(suite, st);
+    if (code == BN_OK && !options->dry_run)
+        code = hn_store_ready(options->store, st);
+    return code;
+}
+
+int hn_command_suite(const hn_options *options, const char *what)
+{
+    bn_status st = {.code = BN_OK};
+    res_format format = RES_TABLE_TEXT;
+    hn_suite suite = {0};
+    hn_suite_plan plan = {0};
+    hn_shard shard = {.index = 1, .of = 1};
+    hn_exit code = HN_EXIT_OK;
+    bn_code made = prepare(options, what, &format, &suite, &shard, &st);
+    if (made == BN_OK)
+        made = hn_suite_plan_make(&suite, options, &shard, &plan, &st);
+    if (made == BN_OK && plan.count == 0 && shard.of == 1)
+        made = bn_fail(&st, BN_INVALID,
+                       "suite %s: --filter and --exclude leave nothing of its %zu "
+                       "experiments",
+                       suite.name, suite.count);
+    for (size_t i = 0; i < plan.stored.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", plan.stored.damaged[i].status.message);
+    if (made != BN_OK) {
+        code = hn_complain(&st);
+        goto out;
+    }
+    if (suite.notes.length)
+        fputs(suite.notes.data, stderr);
+    if (!options->dry_run)
+        code = hn_suite_run_plan(&suite, options, &shard, format, &plan);
+    else if (format == RES_TABLE_JSON)
+        list_json(&plan, options->retry_failed);
+    else
+        list_text(&plan, options->retry_failed);
+out:
+    hn_suite_plan_free(&plan);
+    hn_suite_close(&suite);
+    return (int)code;
+}

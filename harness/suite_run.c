@@ -1,0 +1,243 @@
+/*
+ * suite_run.c - a plan carried out: one experiment after the other, failures kept
+ * by class, the time that is left, table and summary at the end.
+ */
+#include "harness/progress.h"
+#include "harness/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STARTING_S 1.0 /* of a worker, beside the steps that a record has times of */
+
+/* A plan being carried out. */
+typedef struct carry {
+    const hn_suite *suite;
+    const hn_options *options;
+    hn_suite_plan *plan;
+    double *seconds;      /* [run]: it took, by our clock or by its record; 0: not known */
+    res_record **records; /* of what ran now, owned */
+    size_t record_count;
+    size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
+    bn_status store; /* why it takes no records any more */
+    hn_exit worst;
+} carry;
+
+static bool to_run(const carry *c, const hn_suite_run *run)
+{
+    return run->state == HN_SUITE_OPEN ||
+           (run->state == HN_SUITE_FAILED && c->options->retry_failed);
+}
+
+/* ---- time left --------------------------------------------------------------------- */
+
+/* Seconds of the steps of RECORD; what else it did took time, too. */
+static double record_seconds(const res_record *r)
+{
+    double ns = 0;
+    for (size_t i = 0; i < r->step_count; i++)
+        ns += (double)r->wall_ns[i];
+    for (size_t i = 0; i < r->warmup_count; i++)
+        ns += (double)r->warmup_wall_ns[i];
+    return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
+}
+
+/* How much A is like B: 4 the same experiment but for runtime and repetition, 1 nothing. */
+static int likeness(const res_experiment *a, const res_experiment *b)
+{
+    if (strcmp(a->model, b->model) != 0 || strcmp(a->variant, b->variant) != 0)
+        return 1;
+    if (strcmp(a->phase, b->phase) != 0 || a->batch != b->batch)
+        return 2;
+    return strcmp(a->mode, b->mode) != 0 || a->graphs != b->graphs ? 3 : 4;
+}
+
+/* Mean of the runs with a known time that are most like RUN; negative where none is. */
+static double expected(const carry *c, const hn_suite_run *run)
+{
+    double sum[5] = {0};
+    size_t count[5] = {0};
+    for (size_t i = 0; i < c->plan->count; i++) {
+        if (c->seconds[i] <= 0)
+            continue;
+        const int like = likeness(&run->item->resolved, &c->plan->runs[i].item->resolved);
+        sum[like] += c->seconds[i];
+        count[like]++;
+    }
+    for (int like = 4; like > 0; like--)
+        if (count[like])
+            return sum[like] / (double)count[like];
+    return -1;
+}
+
+static void expect(const carry *c, size_t index)
+{
+    const double job = expected(c, &c->plan->runs[index]);
+    double after = 0;
+    for (size_t i = index + 1; i < c->plan->count && job >= 0; i++)
+        if (to_run(c, &c->plan->runs[i]))
+            after += expected(c, &c->plan->runs[i]);
+    hn_progress_expect(job, after);
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+static void note(carry *c, const bn_status *st, const char *title)
+{
+    hn_progress_clear();
+    fprintf(stderr, "bench: %s: %s\n", title, st->message);
+    hn_exit code = hn_exit_for(st->code);
+    /* As for bench run: the words of the command were in order. */
+    if (code == HN_EXIT_USAGE)
+        code = HN_EXIT_FAILED;
+    if (code > c->worst)
+        c->worst = code;
+}
+
+/* What the record says of the suite; the digest is for a record of a failure. */
+static json_t *describe(const carry *c, const hn_suite_run *run)
+{
+    return json_pack("{ss ss sI sI ss ss}", "name", c->suite->name, "file", c->suite->source.file,
+                     "repetition", (json_int_t)run->repetition, "repetitions",
+                     (json_int_t)run->item->repetitions, "identity", run->identity,
+                     "runtime_sha256", run->item->sha256);
+}
+
+static void run_one(carry *c, size_t index, size_t number, size_t of)
+{
+    const hn_suite_run *run = &c->plan->runs[index];
+    char title[384];
+    hn_kept kept;
+    hn_experiment e = run->item->e;
+    const uint64_t start = bn_now_ns();
+    snprintf(title, sizeof title, "%s", run->item->title);
+    if (run->item->repetitions > 1)
+        snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
+    e.suite = describe(c, run);
+    hn_job job = {NULL, title, number, of, e.timeout, c->options->verbose};
+    expect(c, index);
+    hn_measure_and_keep(&e, &job, &kept);
+    json_decref(e.suite);
+    if (kept.record)
+        c->records[c->record_count++] = kept.record;
+    if (kept.failure.code == BN_CANCELLED)
+        return;
+    c->seconds[index] = (double)(bn_now_ns() - start) / 1e9;
+    c->store = kept.store;
+    if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
+        note(c, &kept.store, title);
+    if (kept.failure.code == BN_OK) {
+        c->done++;
+        return;
+    }
+    c->failed[kept.failure.code]++;
+    note(c, &kept.failure, title);
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+    const res_record *const *left = a, *const *right = b;
+    return strcmp((*left)->id, (*right)->id);
+}
+
+/* Records of this plan, stored before or now, in order of time. */
+static void print_table(const carry *c, res_format format)
+{
+    bn_text text = {0};
+    res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
+    size_t n = 0;
+    for (size_t i = 0; all && i < c->plan->stored.count; i++)
+        for (size_t k = 0; k < c->plan->count; k++)
+            if (c->plan->runs[k].record == c->plan->stored.records[i])
+                all[n++] = c->plan->stored.records[i];
+    for (size_t i = 0; all && i < c->record_count; i++)
+        all[n++] = c->records[i];
+    if (n > 1)
+        qsort(all, n, sizeof *all, by_id);
+    const res_collection list = {.records = all, .count = n};
+    if (n)
+        res_table_speedup(&list, format, &text);
+    if (text.data)
+        fputs(text.data, stdout);
+    bn_text_free(&text);
+    free(all);
+}
+
+static void print_summary(const carry *c, const hn_shard *shard, size_t open)
+{
+    size_t failed = 0;
+    fprintf(stderr, "suite %s", c->suite->name);
+    if (shard->of > 1)
+        fprintf(stderr, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
+    fprintf(stderr, ": %zu done, %zu skipped as already done", c->done, c->skipped);
+    for (int i = 0; i < BN_CODE_COUNT; i++)
+        failed += c->failed[i];
+    fprintf(stderr, ", %zu failed", failed);
+    for (int i = 0, first = 1; i < BN_CODE_COUNT; i++) {
+        if (!c->failed[i])
+            continue;
+        fprintf(stderr, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i), c->failed[i]);
+        first = 0;
+    }
+    fprintf(stderr, "%s", failed ? ")" : "");
+    if (c->kept_failures)
+        fprintf(stderr, ", %zu had failed before (--retry-failed repeats them)", c->kept_failures);
+    if (open)
+        fprintf(stderr, ", %zu not run", open);
+    fprintf(stderr, "; records in %s\n", c->options->store);
+}
+
+static bool begin(carry *c, bn_status *st)
+{
+    c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
+    c->records = calloc(c->plan->count + 1, sizeof(res_record *));
+    if (!c->seconds || !c->records) {
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
+        return false;
+    }
+    for (size_t i = 0; i < c->plan->count; i++) {
+        const hn_suite_run *run = &c->plan->runs[i];
+        if (run->record)
+            c->seconds[i] = record_seconds(run->record);
+        if (run->state == HN_SUITE_DONE)
+            c->skipped++;
+        else if (!to_run(c, run))
+            c->kept_failures++;
+    }
+    return true;
+}
+
+hn_exit hn_suite_run_plan(const hn_suite *suite, const hn_options *options, const hn_shard *shard,
+                          res_format format, hn_suite_plan *plan)
+{
+    bn_status st = {.code = BN_OK};
+    carry c = {.suite = suite, .options = options, .plan = plan};
+    size_t number = 0;
+    hn_exit code;
+    if (begin(&c, &st)) {
+        const size_t of = plan->count - c.skipped - c.kept_failures;
+        hn_supervisor_begin();
+        for (size_t i = 0; i < plan->count && !hn_interrupted() && c.store.code == BN_OK; i++)
+            if (to_run(&c, &plan->runs[i]))
+                run_one(&c, i, ++number, of);
+        hn_progress_clear();
+        print_table(&c, format);
+        size_t ran = c.done;
+        for (int i = 0; i < BN_CODE_COUNT; i++)
+            ran += c.failed[i];
+        print_summary(&c, shard, of - ran);
+        code = hn_interrupted()                           ? HN_EXIT_INTERRUPTED
+               : c.worst == HN_EXIT_OK && c.kept_failures ? HN_EXIT_FAILED
+                                                          : c.worst;
+    } else {
+        code = hn_complain(&st);
+    }
+    for (size_t i = 0; i < c.record_count; i++)
+        res_record_free(c.records[i]);
+    free(c.records);
+    free(c.seconds);
+    return code;
+}
