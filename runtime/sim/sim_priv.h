@@ -317,7 +317,6 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     X(TopologyDescription_PlatformVersion)                                                         \
     X(TopologyDescription_GetDeviceDescriptions)                                                   \
     X(TopologyDescription_Attributes)                                                              \
-    X(TopologyDescription_Serialize)                                                               \
     X(Compile)                                                                                     \
     X(Client_Compile)                                                                              \
     X(Client_DefaultDeviceAssignment)                                                              \
@@ -383,6 +382,8 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
 
 /* Entries that no simulated device has, and why (missing.c). */
 #define SIM_MISSING(X)                                                                             \
+    X(TopologyDescription_Serialize, "name the preset again")                                      \
+    X(TopologyDescription_Deserialize, "name the preset again")                                    \
     X(AsyncHostToDeviceTransferManager_AddMetadata, "transfers are whole buffers")                 \
     X(AsyncHostToDeviceTransferManager_BufferCount, "transfers are whole buffers")                 \
     X(AsyncHostToDeviceTransferManager_BufferSize, "transfers are whole buffers")                  \

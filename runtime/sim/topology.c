@@ -99,12 +99,6 @@ SIM_ENTRY(TopologyDescription_Attributes)
     return NULL;
 }
 
-SIM_ENTRY(TopologyDescription_Serialize)
-{
-    (void)args;
-    return sim_error(SIM_UNIMPLEMENTED, "topologies are not stored: name the preset again");
-}
-
 /* Takes no simulated time: nothing waits for it. */
 SIM_ENTRY(Compile)
 {
