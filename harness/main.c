@@ -32,8 +32,7 @@ static const command_row commands[] = {
      "published cases on the simulated runtime, published and replayed values side by side",
      HN_CMD_REPLAY, "resnet50|models"},
     {"suite", "bench suite NAME|FILE [OPTIONS]",
-     "run a matrix of experiments that a file describes, each once: it resumes where it stopped, "
-     "and can be split",
+     "run what a file lists, each once; it resumes where it stopped, and can be split",
      HN_CMD_SUITE, "smoke|reference|nightly|FILE.json"},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",

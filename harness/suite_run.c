@@ -98,10 +98,9 @@ static void note(carry *c, const bn_status *st, const char *title)
 /* What the record says of the suite; the digest is for a record of a failure. */
 static json_t *describe(const carry *c, const hn_suite_run *run)
 {
-    return json_pack("{ss ss sI sI ss ss}", "name", c->suite->name, "file", c->suite->source.file,
-                     "repetition", (json_int_t)run->repetition, "repetitions",
-                     (json_int_t)run->item->repetitions, "identity", run->identity,
-                     "runtime_sha256", run->item->sha256);
+    return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
+                     (json_int_t)run->repetition, "repetitions", (json_int_t)run->item->repetitions,
+                     "identity", run->identity, "runtime_sha256", run->item->sha256);
 }
 
 static void run_one(carry *c, size_t index, size_t number, size_t of)

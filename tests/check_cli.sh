@@ -52,7 +52,7 @@ refuses "a worker without a job" 1 "" -- --worker
 
 # ---- texts ----------------------------------------------------------------------
 
-for command in run table verify list selftest export-weights; do
+for command in run table verify list selftest export-weights suite; do
     run "$command" --help
     report "help of $command names its options and the exit codes" "$(
         fault_of 0

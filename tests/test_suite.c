@@ -59,7 +59,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     fails_at(HEAD "\n\"matrix\": [{\"\\u006dodels\": 3}]}", "a.json:2:28: /matrix/0/models: ");
     fails_at(HEAD "\n \"matrix\": [{\"model\": \"gpt2\"}]}",
              "a.json:2:14: /matrix/0/model: there is no such member here; there are models, ");
-    fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:31: /steps~1a~0b: there is no such member");
+    fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: there is no such member");
     fails_at(HEAD "\"matrix\": [{\"models\": []}]}",
              "a list of 1 to 64 values is needed, not of 0");
     fails_at(HEAD "\"matrix\": [{\"batches\": [1, -1]}]}",
