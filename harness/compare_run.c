@@ -123,9 +123,11 @@ static bn_code expand(session *s, bn_status *st)
             if (s->program)
                 hn_program_describe(s->program, &e->what);
         }
-    return code == BN_OK
-               ? BN_OK
-               : bn_context(st, "runtime %c", s->compare->fault ? s->compare->fault : 'A');
+    if (code == BN_OK)
+        s->compare->fault = 0;
+    else if (s->compare->fault)
+        bn_context(st, "runtime %c", s->compare->fault);
+    return code;
 }
 
 /* The first stage of a family of COUNT. */

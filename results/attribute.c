@@ -327,6 +327,11 @@ static void find_place(res_attribution *out)
         out->place = RES_PLACE_PART;
         out->place_part = (bn_part)p;
     }
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        if (most > 0 && share_of(&out->part[p], wall) <= -MOST * most) {
+            out->shifted = true;
+            out->shifted_from = (bn_part)p;
+        }
 }
 
 bn_code res_attribute(const res_record *const *a, const res_record *const *b, const size_t *kept,

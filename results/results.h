@@ -380,6 +380,9 @@ typedef struct res_attribution {
     res_difference quantity[RES_QUANTITY_COUNT];
     res_place place;
     bn_part place_part;
+    /* Most of what PLACE_PART gained, SHIFTED_FROM lost: time that changed its place. */
+    bool shifted;
+    bn_part shifted_from;
 } res_attribution;
 
 /* Of the pairs KEPT (COUNT of them) of processes A[i] and B[i]. BN_OUT_OF_MEMORY. */

@@ -160,8 +160,11 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
     const bool little = c->verdict == RES_SLOWER && !(c->ratio.estimate > 1 + versus->threshold);
     res_grid_cell(grid, "%s%s", little ? "little " : "", res_verdict_name(c->verdict));
     res_grid_cell(grid, "%s", res_program_name(why->program));
-    res_grid_cell(grid, "%s",
-                  c->verdict == RES_SLOWER || c->verdict == RES_FASTER ? res_place_name(why) : "");
+    if (c->verdict != RES_SLOWER && c->verdict != RES_FASTER)
+        res_grid_blank(grid, 1);
+    else
+        res_grid_cell(grid, "%s%s%s", res_place_name(why), why->shifted ? ", from " : "",
+                      why->shifted ? bn_part_name(why->shifted_from) : "");
 }
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)

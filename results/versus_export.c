@@ -51,9 +51,10 @@ static json_t *attribution_json(const res_attribution *why)
     for (int q = 0; q < RES_QUANTITY_COUNT; q++)
         json_object_set_new(quantities, res_quantity_name((res_quantity)q),
                             difference_json(&why->quantity[q]));
-    return json_pack("{ss ss ss so so}", "program", res_program_name(why->program), "where",
-                     res_place_name(why), "because", res_versus_blame(why), "ledger_ns", ledger,
-                     "quantities", quantities);
+    return json_pack("{ss ss ss* ss so so}", "program", res_program_name(why->program), "where",
+                     res_place_name(why), "shifted_from",
+                     why->shifted ? bn_part_name(why->shifted_from) : NULL, "because",
+                     res_versus_blame(why), "ledger_ns", ledger, "quantities", quantities);
 }
 
 static json_t *cell_json(const res_compared *cell)

@@ -131,6 +131,28 @@ static void without_device_times_a_part_is_named(void **state)
     free_sides(&s);
 }
 
+/* What the host no longer waits for, it spends in another call. */
+static void time_that_changed_its_place_is_said(void **state)
+{
+    (void)state;
+    fixture_case usual = fixture_lazy;
+    sides s;
+    usual.device_ns = (double)NAN;
+    make_sides(&s, &usual, &usual);
+    for (size_t i = 0; i < PAIRS; i++)
+        for (size_t k = 0; k < STEPS; k++) {
+            s.b[i]->part_ns[k * BN_PART_COUNT + BN_PART_WAIT] -= 3000000;
+            s.b[i]->part_ns[k * BN_PART_COUNT + BN_PART_RELEASE] += 4000000;
+            s.b[i]->wall_ns[k] += 1000000;
+        }
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.place, RES_PLACE_PART);
+    assert_int_equal(why.place_part, BN_PART_RELEASE);
+    assert_true(why.shifted);
+    assert_int_equal(why.shifted_from, BN_PART_WAIT);
+    free_sides(&s);
+}
+
 static void of_like_sides_nothing_is_named(void **state)
 {
     (void)state;
@@ -481,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_slower_device_is_named),
         cmocka_unit_test(a_dearer_execution_is_named),
         cmocka_unit_test(without_device_times_a_part_is_named),
+        cmocka_unit_test(time_that_changed_its_place_is_said),
         cmocka_unit_test(of_like_sides_nothing_is_named),
         cmocka_unit_test(a_difference_has_the_interval_of_students_t),
         cmocka_unit_test(programs_are_told_apart),
