@@ -135,7 +135,7 @@ static void put_picture(const res_timeline *series, bn_text *out)
 static void put_stretches(const res_timeline *series, res_format format, bn_text *out)
 {
     res_grid grid = res_grid_make("llrrrrilll");
-    res_grid_row(&grid, "from|to|nights|gaps|median|change|95 %|build before|build|");
+    res_grid_row(&grid, "from|to|nights|gaps|median|change|95 %|build before|first build|");
     for (size_t i = 0; i < series->stretch_count; i++) {
         const res_stretch *s = &series->stretches[i];
         const res_night *first = &series->nights[s->first], *last = &series->nights[s->end - 1];
@@ -199,13 +199,16 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
                        change_text(c->newest.estimate).text, change_range(c->newest).text);
         if (c->newest_run > 0)
-            bn_text_printf(&note, ": out of it for %zu night%s; %zu more like it would be a change",
-                           c->newest_run, c->newest_run == 1 ? "" : "s",
-                           (size_t)RES_LEAST_NIGHTS - c->newest_run);
-        bn_text_printf(&note, "; %d nights would tell a change of %.1f %%", RES_LEAST_NIGHTS,
-                       100 * c->visible);
+            bn_text_printf(&note, ": out of it for %zu night%s, a change has %d or more",
+                           c->newest_run, c->newest_run == 1 ? "" : "s", RES_LEAST_NIGHTS);
     }
     res_put_note(out, format, note.data ? note.data : "");
+    bn_text_clear(&note);
+    if (isfinite(c->visible)) {
+        bn_text_printf(&note, "a change of %.1f %% would be told after %d nights", 100 * c->visible,
+                       RES_LEAST_NIGHTS);
+        res_put_note(out, format, note.data ? note.data : "");
+    }
     bn_text_free(&note);
 }
 

@@ -285,6 +285,34 @@ static void changes_are_found_and_their_intervals_hold(void **state)
     }
 }
 
+/* What is said to be told by RES_LEAST_NIGHTS nights more, in about 4 of 5 cases. */
+static void the_visible_change_is_told_as_often_as_is_said(void **state)
+{
+    (void)state;
+    static const size_t nights[] = {30, 100, 300};
+    double values[MOST];
+    uint64_t seed = 9;
+    for (size_t row = 0; row < 3; row++) {
+        size_t found = 0, trials = 0;
+        while (trials < 300) {
+            const size_t n = nights[row];
+            make(values, n, NORMAL, 0, 1, &seed);
+            res_changes c = find(values, n);
+            const double visible = c.visible;
+            res_changes_free(&c);
+            if (isnan(visible))
+                continue;
+            make(values + n, RES_LEAST_NIGHTS, NORMAL, 0, 1 + visible, &seed);
+            c = find(values, n + RES_LEAST_NIGHTS);
+            found += c.count > 0 && c.list[c.count - 1].at + 2 >= n;
+            trials++;
+            res_changes_free(&c);
+        }
+        if (found < trials * 70 / 100 || found > trials * 92 / 100)
+            fail_msg("%zu nights: %zu of %zu", nights[row], found, trials);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_newest_nights_are_suspects_until_they_are_a_change),
         cmocka_unit_test(false_changes_keep_to_the_level),
         cmocka_unit_test(changes_are_found_and_their_intervals_hold),
+        cmocka_unit_test(the_visible_change_is_told_as_often_as_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
