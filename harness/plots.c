@@ -39,7 +39,8 @@ static bn_code load(const hn_options *o, selection *s, bn_status *st)
     memcpy(list + kept, others, left * sizeof *others);
     free(others);
     s->all.count = kept;
-    if (kept == 0)
+    /* A page can still tell of damage; a plot then says what it lacks. */
+    if (kept == 0 && s->all.damaged_count == 0)
         return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
                        o->store, s->loaded);
     return BN_OK;
@@ -54,8 +55,7 @@ static void drop(selection *s)
 static hn_exit tell_damaged(const selection *s)
 {
     for (size_t i = 0; i < s->all.damaged_count; i++)
-        fprintf(stderr, "bench: %s: %s\n", s->all.damaged[i].path,
-                s->all.damaged[i].status.message);
+        fprintf(stderr, "bench: %s\n", s->all.damaged[i].status.message);
     return s->all.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
 }
 

@@ -19,14 +19,14 @@
 
 /* Parts that stand side by side differ in lightness and hatching as well as in hue. */
 static const plot_fill fills[BN_PART_COUNT] = {
-    [BN_PART_INPUT] = {PLOT_SKY, 0},      [BN_PART_TRACE] = {PLOT_VERMILION, 4},
-    [BN_PART_HASH] = {PLOT_YELLOW, 0},    [BN_PART_LOOKUP] = {PLOT_YELLOW, 2},
-    [BN_PART_LOWER] = {PLOT_PURPLE, 0},   [BN_PART_COMPILE] = {PLOT_PURPLE, 1},
-    [BN_PART_BIND] = {PLOT_GREEN, 6},     [BN_PART_DISPATCH] = {PLOT_BLUE, 0},
-    [BN_PART_RELEASE] = {PLOT_ORANGE, 5}, [BN_PART_WAIT] = {PLOT_QUIET, 0},
-    [BN_PART_READ] = {PLOT_SKY, 1},       [BN_PART_OTHER] = {PLOT_INK, 0},
+    [BN_PART_INPUT] = {PLOT_SKY, 0},       [BN_PART_TRACE] = {PLOT_ORANGE, 4},
+    [BN_PART_HASH] = {PLOT_YELLOW, 7},     [BN_PART_LOOKUP] = {PLOT_YELLOW, 2},
+    [BN_PART_LOWER] = {PLOT_VERMILION, 0}, [BN_PART_COMPILE] = {PLOT_VERMILION, 1},
+    [BN_PART_BIND] = {PLOT_GREEN, 6},      [BN_PART_DISPATCH] = {PLOT_BLUE, 0},
+    [BN_PART_RELEASE] = {PLOT_PURPLE, 5},  [BN_PART_WAIT] = {PLOT_QUIET, 0},
+    [BN_PART_READ] = {PLOT_SKY, 1},        [BN_PART_OTHER] = {PLOT_INK, 0},
 };
-static const plot_fill rest_fill = {"#8c959f", 2};
+static const plot_fill rest_fill = {"#b4bcc5", 1};
 
 /* Bars of a row: mean of each part, the last one of those too small to see. */
 typedef struct bars {

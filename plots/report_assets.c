@@ -80,7 +80,8 @@ const char plot_page_style[] =
     "@media print{:root,:root[data-theme=dark]{--paper:#fff;--card:#fff;--ink:#000;--soft:#333;"
     "--grid:#bbb;--shade:#eee;--quiet:#ddd;--line:#999;color-scheme:light}"
     "#theme,nav{display:none}figure,tr{break-inside:avoid}h2,h3{break-after:avoid}"
-    "body{font-size:11pt}.scroll,.picture{overflow:visible}.picture svg{min-width:0!important}}\n";
+    "body{font-size:11pt}table{font-size:7.5pt}th,td{padding:2px "
+    "4px}.scroll,.picture{overflow:visible}.picture svg{min-width:0!important}}\n";
 
 const char plot_page_script[] =
     "(function(){\n"

@@ -126,6 +126,12 @@ faults=$(fault_of 1)
 grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not tell"
 report "a damaged record" "$faults"
 
+mkdir "$folder/ruin" && cp "$folder"/harmed/20260101*.h5 "$folder/ruin"
+run report --store "$folder/ruin" --output "$folder/page.html"
+faults=$(fault_of 1)
+grep -q 'damaged-file' "$folder/page.html" || faults+="the page does not tell"
+report "a store of nothing but damage" "$faults"
+
 refuses "another kind of plot" 2 "no plot 'pie'|ledger" -- \
     plot pie --store "$store" --output "$folder/x.svg"
 refuses "another ending" 2 ".svg, .png or .gp" -- \
