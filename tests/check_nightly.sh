@@ -37,7 +37,7 @@ report "a slower night is slower, with its cause, and the exit code says so" "$(
     grep -q 'resnet18' "$folder/page/index.html" || echo "no table on the page"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
 )"
-night device_us=2300,faults='execute:40:fail' --filter capture
+night device_us=2300,faults='execute:3:fail' --filter capture
 report "failed experiments are an error, and the night is kept" "$(
     fault_of 1
     tail -n 1 "$folder/out" | grep -qE '^nightly: [1-9][0-9]* failed' || echo "no failures told"
