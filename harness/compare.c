@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/compare.h"
+#include "harness/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,19 @@ static bn_code take_two(const char *option, const char *const *list, char **spli
     return BN_OK;
 }
 
-static bn_code check_words(const hn_options *o, bn_status *st)
+static bn_code check_words(const hn_options *o, bool stored, bn_status *st)
 {
+    if (stored && o->suite)
+        return bn_fail(st, BN_INVALID,
+                       "--suite is of what is measured; of stores all is compared "
+                       "that both have");
+    if (!o->suite && (o->filter[0] || o->exclude[0]))
+        return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
+    if (o->suite && o->what)
+        return bn_fail(st, BN_INVALID,
+                       "--%s and --suite: a suite says itself what is run; choose from it with "
+                       "--filter and --exclude",
+                       o->what);
     if (o->pairs > RES_MOST_PAIRS)
         return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
     if (o->pairs > 0 && o->precision > 0)
@@ -127,6 +139,84 @@ static void print(const hn_compare *compare, res_format format)
     bn_text_free(&text);
 }
 
+/* ---- the page ----------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp((*(const res_record *const *)a)->id, (*(const res_record *const *)b)->id);
+}
+
+/* The records that were compared, in order of their ids; borrowed. */
+static bn_code compared_records(const res_versus *versus, res_collection *all, bn_status *st)
+{
+    all->records = calloc(2 * RES_MOST_PAIRS * versus->count + 1, sizeof(res_record *));
+    if (!all->records)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    for (size_t i = 0; i < versus->count; i++)
+        for (size_t k = 0; k < versus->cells[i].pairs; k++) {
+            const res_compared *cell = &versus->cells[i];
+            all->records[all->count++] = (res_record *)(uintptr_t)cell->a[k];
+            all->records[all->count++] = (res_record *)(uintptr_t)cell->b[k];
+        }
+    qsort(all->records, all->count, sizeof *all->records, by_id);
+    return BN_OK;
+}
+
+static void put_settings(bn_text *name, const char *const *settings)
+{
+    for (; *settings; settings++)
+        bn_text_printf(name, "%s%s", name->length ? ", " : "", *settings);
+}
+
+/* Who a side is: runtime, label, what it was given alone, store. */
+static void name_side(const hn_compare *compare, const char *const stores[2], int side,
+                      bn_text *name)
+{
+    const hn_options *o = compare->options;
+    const char *words[4] = {NULL};
+    size_t count = 0;
+    if (compare->runtime[side])
+        words[count++] = compare->runtime[side];
+    if (compare->label[side])
+        words[count++] = compare->label[side];
+    if (stores[side])
+        words[count++] = stores[side];
+    put_settings(name, words);
+    put_settings(name, side ? o->b_option : o->a_option);
+    put_settings(name, side ? o->b_flag : o->a_flag);
+}
+
+static bn_code write_page(const hn_compare *compare, const char *const stores[2], bn_status *st)
+{
+    const res_versus *versus = &compare->versus;
+    bn_text name[2] = {{0}, {0}};
+    hn_page page = {0};
+    res_collection all = {0};
+    for (int side = 0; side < 2; side++)
+        name_side(compare, stores, side, &name[side]);
+    const char *const labels[2] = {name[0].data, name[1].data};
+    bn_code code = name[0].failed || name[1].failed
+                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page")
+                       : compared_records(versus, &all, st);
+    if (code == BN_OK)
+        code = hn_page_compared(&page, versus, NULL, labels, st);
+    if (code == BN_OK) {
+        const plot_report report = {.title = "Comparison of two runtimes",
+                                    .store = compare->store[0] ? compare->store : "two stores",
+                                    .all = &all,
+                                    .side_a = labels[0],
+                                    .side_b = labels[1]};
+        code = hn_page_write_index(&page, report, compare->options->report, st);
+    }
+    hn_page_free(&page);
+    free(all.records);
+    for (int side = 0; side < 2; side++)
+        bn_text_free(&name[side]);
+    return code;
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
 /* What went wrong before anything could be judged. */
 static int refused(const hn_compare *compare, const bn_status *st)
 {
@@ -161,7 +251,7 @@ int hn_command_compare(const hn_options *options)
     judge_options(options, &compare.versus);
     bn_code code = res_format_parse(options->format, &format, &st);
     if (code == BN_OK)
-        code = check_words(options, &st);
+        code = check_words(options, stored, &st);
     if (code == BN_OK)
         code = take_two("runtime", options->sides, &split[0], compare.runtime, &st);
     if (code == BN_OK)
@@ -180,6 +270,10 @@ int hn_command_compare(const hn_options *options)
     int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
     if (code == BN_OK)
         print(&compare, format);
+    if (code == BN_OK && options->report && write_page(&compare, stores, &st) != BN_OK) {
+        hn_complain(&st);
+        end = end == HN_COMPARE_FINE ? HN_COMPARE_ERROR : end;
+    }
     for (size_t i = 0; i < compare.record_count; i++)
         res_record_free(compare.records[i]);
     free(compare.records);

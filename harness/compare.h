@@ -24,7 +24,8 @@ typedef struct hn_compare {
     res_versus versus;
     res_record **records; /* that were measured, all of them */
     size_t record_count;
-    char fault; /* the side that could not be begun with; 0: none, or both */
+    char store[4096]; /* where they went */
+    char fault;       /* the side that could not be begun with; 0: none, or both */
 } hn_compare;
 
 /* Measures pairs until the stop rule ends it, the user does, or nothing can go on; what

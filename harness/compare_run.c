@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/compare.h"
+#include "harness/suite.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -33,8 +34,9 @@ typedef struct session {
     hn_options sides[2];    /* the options of A and of B */
     hn_experiment *list[2]; /* the same experiments, on A and on B */
     size_t experiments;
-    row *rows; /* beside compare->versus.cells */
-    char store[4096], folder[2][2][4160];
+    hn_suite suites[2]; /* that the lists are of, with --suite */
+    row *rows;          /* beside compare->versus.cells */
+    char folder[2][2][4160];
     json_t *echo, *program;
     gsl_rng *rng;
     uint64_t begun_ns, deadline_ns; /* 0: none */
@@ -85,14 +87,41 @@ static void name_folders(session *s)
     char stamp[32] = "";
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    char *store = s->compare->store;
     if (given)
-        snprintf(s->store, sizeof s->store, "%s", given);
+        snprintf(store, sizeof s->compare->store, "%s", given);
     else
-        snprintf(s->store, sizeof s->store, "bench-results/compare-%s", stamp);
+        snprintf(store, sizeof s->compare->store, "bench-results/compare-%s", stamp);
     for (int control = 0; control < 2; control++)
         for (int side = 0; side < 2; side++)
-            snprintf(s->folder[control][side], sizeof s->folder[control][side], "%s/%s", s->store,
+            snprintf(s->folder[control][side], sizeof s->folder[control][side], "%s/%s", store,
                      folders[control][side]);
+}
+
+/* The experiments of --suite on one side, those that --filter and --exclude leave: of side A's
+ * titles, so that both sides have the same. */
+static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes, bn_status *st)
+{
+    hn_options *own = &s->sides[side];
+    hn_suite *suite = &s->suites[side];
+    char path[4096];
+    own->suite_runtime = own->runtime;
+    if (hn_suite_find(own->suite, path, sizeof path, st) != BN_OK ||
+        hn_suite_open(path, suite, st) != BN_OK || hn_suite_expand(suite, own, st) != BN_OK)
+        return st->code;
+    s->list[side] = calloc(suite->count + 1, sizeof *s->list[side]);
+    if (!s->list[side])
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
+    *count = 0;
+    for (size_t i = 0; i < suite->count; i++)
+        if (hn_suite_wanted(s->suites[0].items[i].title, own))
+            s->list[side][(*count)++] = suite->items[i].e;
+    bn_text_puts(notes, suite->notes.data ? suite->notes.data : "");
+    if (*count == 0)
+        return bn_fail(st, BN_INVALID,
+                       "suite %s: --filter and --exclude leave nothing of its %zu experiments",
+                       suite->name, suite->count);
+    return BN_OK;
 }
 
 static bn_code expand(session *s, bn_status *st)
@@ -105,7 +134,9 @@ static bn_code expand(session *s, bn_status *st)
         code = one_side(s, side, st);
         bn_text_clear(&notes);
         if (code == BN_OK)
-            code = hn_experiments_expand(&s->sides[side], &s->list[side], &count, &notes, st);
+            code = s->sides[side].suite
+                       ? expand_suite(s, side, &count, &notes, st)
+                       : hn_experiments_expand(&s->sides[side], &s->list[side], &count, &notes, st);
         if (code == BN_OK) {
             s->experiments = count;
             s->compare->fault = side ? 'B' : 'A';
@@ -216,7 +247,6 @@ static bn_code keep(hn_compare *compare, res_record *record, bn_status *st)
 
 static bn_code run_half(session *s, size_t cell, int side, res_record **record, bn_status *st)
 {
-    const hn_options *o = s->compare->options;
     const res_compared *c = &s->compare->versus.cells[cell];
     hn_experiment e = s->list[c->control ? 0 : side][s->rows[cell].experiment];
     char title[256], text[384];
@@ -224,7 +254,8 @@ static bn_code run_half(session *s, size_t cell, int side, res_record **record, 
     hn_experiment_title(&e, title, sizeof title);
     snprintf(text, sizeof text, "%s, %spair %zu %c", title, c->control ? "control, " : "",
              c->pairs + 1, side ? 'B' : 'A');
-    const hn_job job = {NULL, text, s->done + 1, processes(s), o->timeout, o->verbose};
+    const hn_job job = {NULL,         text,      s->done + 1,
+                        processes(s), e.timeout, s->compare->options->verbose};
     const uint64_t begin = bn_now_ns();
     bn_code code = hn_measure_in_worker(&e, &job, record, st);
     s->busy_ns += bn_now_ns() - begin;
@@ -334,7 +365,7 @@ static void note_end(session *s)
                        "With %zu pairs nothing can be claimed of %zu comparisons: it takes %zu.\n",
                        fewest, versus->count, least);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
-                   (double)(bn_now_ns() - s->begun_ns) / 1e9, s->store);
+                   (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
 }
 
 static bn_code begin(session *s, bn_status *st)
@@ -372,8 +403,10 @@ bn_code hn_compare_measure(hn_compare *compare, bn_status *st)
         hn_progress_clear();
         note_end(s);
     }
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
         free(s->list[side]);
+        hn_suite_close(&s->suites[side]);
+    }
     if (s->rng)
         gsl_rng_free(s->rng);
     free(s->rows);

@@ -464,7 +464,6 @@ void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
         snprintf(text, size, "program %s on %.120s", w->model, w->runtime);
         return;
     }
-    const char *slash = strrchr(w->runtime, '/');
     bn_text t = {0};
     bn_text_printf(&t, "%s%s%s %s %s", w->model, strcmp(w->variant, "full") ? "." : "",
                    strcmp(w->variant, "full") ? w->variant : "", w->phase, w->mode);
@@ -490,7 +489,7 @@ void hn_experiment_title(const hn_experiment *e, char *text, size_t size)
         bn_text_printf(&t, " in-flight %d", w->in_flight);
     if (w->trace_cost_ns)
         bn_text_printf(&t, " trace-cost %d ns", w->trace_cost_ns);
-    bn_text_printf(&t, " %s on %s", w->dtype, slash ? slash + 1 : w->runtime);
+    bn_text_printf(&t, " %s on %s", w->dtype, bn_base_name(w->runtime));
     copy_text(text, size, t.failed ? w->model : t.data);
     bn_text_free(&t);
 }

@@ -15,7 +15,8 @@
  *   history.c     series over nights
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
- *   plots.c       bench plot, bench report
+ *   plots.c page.c  bench plot, bench report; what pages are put together from
+ *   nightly.c     the suite, the last good night, the history, one page
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -75,7 +76,8 @@ typedef struct hn_options {
     /* Of stored records: lists, NULL is all. */
     const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
     const char *title, *metric;
-    const char *suite, *report; /* of nightly */
+    const char *suite, *report; /* of nightly and compare; NULL: not given */
+    const char *what;           /* the first option given that a suite would speak for, or NULL */
     int64_t steps, warmup, seed, buckets, trace_cost_ns;
     double min_time, timeout, level, least_change, night_hours;
     const char *filter[HN_MAX_PATHS + 1], *exclude[HN_MAX_PATHS + 1];

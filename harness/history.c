@@ -1,7 +1,7 @@
 /*
  * history.c - bench history: series of a store over nights, with their change points.
  */
-#include "harness/harness.h"
+#include "harness/page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +28,11 @@ static bn_code load(const hn_options *o, res_index *index, bn_status *st)
         return code;
     if (index->read > 0 && isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
+    return BN_OK;
+}
+
+static void tell(const hn_options *o, const res_index *index)
+{
     for (size_t i = 0; i < index->damaged_count; i++)
         fprintf(stderr, "bench: %s\n", index->damaged[i].status.message);
     if (o->verbose)
@@ -35,10 +40,9 @@ static bn_code load(const hn_options *o, res_index *index, bn_status *st)
                 index->count, index->read);
     if (o->verbose && index->unsaved.code != BN_OK)
         fprintf(stderr, "the next call will read them again: %s\n", index->unsaved.message);
-    return BN_OK;
 }
 
-static bn_code make(const hn_options *o, res_index *index, res_history *history, bn_status *st)
+bn_code hn_series_load(const hn_options *o, hn_series *series, bn_status *st)
 {
     res_history_options options = res_history_defaults();
     options.night_hours = o->night_hours;
@@ -48,39 +52,74 @@ static bn_code make(const hn_options *o, res_index *index, res_history *history,
     options.context = (void *)(uintptr_t)o;
     bn_code code = res_metric_parse(o->metric, &options.metric, st);
     if (code == BN_OK)
-        code = load(o, index, st);
+        code = load(o, &series->index, st);
     if (code == BN_OK)
-        code = res_history_make(index, &options, history, st);
-    if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
-        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
-                       o->store, index->count);
+        code = res_history_make(&series->index, &options, &series->history, st);
     return code;
+}
+
+void hn_series_free(hn_series *series)
+{
+    res_history_free(&series->history);
+    res_index_free(&series->index);
+}
+
+/* The picture that --output asks for. */
+static bn_code draw(const hn_options *o, const res_history *history, bn_status *st)
+{
+    plot_format format;
+    plot picture = {0};
+    bn_text out = {0};
+    bn_code code = plot_format_parse(o->output, &format, st);
+    if (code == BN_OK && history->count != 1)
+        code = bn_fail(st, BN_INVALID,
+                       "a picture is of one series, not of %zu; choose with --model, --mode, "
+                       "--phase, --graphs, --batch, --runtime",
+                       history->count);
+    if (code == BN_OK)
+        code = plot_timeline(&history->series[0], history->metric, &picture, st);
+    if (code == BN_OK)
+        code = plot_render(&picture, format, &out, st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(o->output, out.data, out.length, st);
+    bn_text_free(&out);
+    plot_free(&picture);
+    return code;
+}
+
+static bn_code answer(const hn_options *o, hn_series *series, bn_text *text, bn_status *st)
+{
+    res_format format;
+    const res_history *history = &series->history;
+    bn_code code = res_format_parse(o->format, &format, st);
+    if (code == BN_OK)
+        code = hn_series_load(o, series, st);
+    if (code == BN_OK)
+        tell(o, &series->index);
+    if (code == BN_OK && history->count == 0 && series->index.damaged_count == 0)
+        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+                       o->store, series->index.count);
+    if (code == BN_OK && o->output)
+        code = draw(o, history, st);
+    if (code != BN_OK)
+        return code;
+    res_table_history(history, format, text);
+    return text->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the table") : BN_OK;
 }
 
 int hn_command_history(const hn_options *options)
 {
     bn_status st = {.code = BN_OK};
-    res_format format;
-    res_index index = {0};
-    res_history history = {0};
+    hn_series series = {0};
     bn_text text = {0};
     int code;
-    if (res_format_parse(options->format, &format, &st) != BN_OK ||
-        make(options, &index, &history, &st) != BN_OK) {
+    if (answer(options, &series, &text, &st) == BN_OK) {
+        fputs(text.data, stdout);
+        code = series.index.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
+    } else {
         code = (int)hn_complain(&st);
-        goto out;
     }
-    res_table_history(&history, format, &text);
-    if (text.failed) {
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the table");
-        code = (int)hn_complain(&st);
-        goto out;
-    }
-    fputs(text.data, stdout);
-    code = index.damaged_count ? HN_EXIT_FAILED : HN_EXIT_OK;
-out:
     bn_text_free(&text);
-    res_history_free(&history);
-    res_index_free(&index);
+    hn_series_free(&series);
     return code;
 }

@@ -7,23 +7,18 @@
  * when the command is given again, and the history never sees half of one.
  */
 #define _GNU_SOURCE
-#include "harness/harness.h"
-#include "plots/plot.h"
+#include "harness/page.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STAGING "tonight"
 /* Exit codes as those of bench compare. */
 enum { NOTHING_SLOWER = 0, FAILED = 1, SLOWER = 2 };
-/* Pictures of series on the page; the table has all. */
-#define MOST_FIGURES 24
 
 const char hn_nightly_help[] =
     "Exit codes: 0 nothing is slower; 1 an error, or an experiment failed; 2 slower: than the "
@@ -31,9 +26,9 @@ const char hn_nightly_help[] =
     "good night, or a change for the worse that the history shows since this night; 130\n"
     "interrupted: the same command goes on where it stopped.\n";
 
-/* One runtime, tonight and on its last good night. */
+/* One runtime, tonight and on its last good night. Builds may lie in folders of their own. */
 typedef struct pair_of_nights {
-    char runtime[256];
+    char runtime[256];              /* its name, or its file's */
     res_collection before, tonight; /* records of before are owned, tonight's borrowed */
     res_versus versus;
     bool paired;
@@ -93,8 +88,7 @@ static bn_code run_suite(nightly *n, hn_exit *code, bn_status *st)
     return res_store_load(n->staging, &n->tonight, st);
 }
 
-/* ---- the last good night ----------------------------------------------------------------------
- */
+/* ---- the last good night ---------------------------------------------------------- */
 
 /* Whether S, which is older than tonight's first record, belongs to the newest build and
  * night of RUNTIME among such; NEWEST is that night's newest record. */
@@ -103,7 +97,7 @@ static bool same_night(const res_index *index, const res_summary *s, const res_s
 {
     const res_experiment *a = index->experiments[s->experiment],
                          *b = index->experiments[newest->experiment];
-    return s->status == BN_OK && strcmp(a->runtime, b->runtime) == 0 &&
+    return s->status == BN_OK && strcmp(bn_base_name(a->runtime), bn_base_name(b->runtime)) == 0 &&
            strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
            res_id_time(newest->id) - res_id_time(s->id) <= hours * 3600;
 }
@@ -124,7 +118,7 @@ static bn_code read_before(const nightly *n, pair_of_nights *p, bn_status *st)
     for (size_t i = index->count; i-- > 0 && !newest;) {
         const res_summary *s = &index->records[i];
         if (s->status == BN_OK && !is_tonights(n, s->id) &&
-            strcmp(index->experiments[s->experiment]->runtime, p->runtime) == 0)
+            strcmp(bn_base_name(index->experiments[s->experiment]->runtime), p->runtime) == 0)
             newest = s;
     }
     p->before.records = calloc(index->count + 1, sizeof(res_record *));
@@ -182,7 +176,7 @@ static bn_code compare_all(nightly *n, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for comparisons");
     for (size_t i = 0; i < n->tonight.count; i++) {
         res_record *r = n->tonight.records[i];
-        pair_of_nights *p = pair_for(n, r->experiment.runtime);
+        pair_of_nights *p = pair_for(n, bn_base_name(r->experiment.runtime));
         if (!p->tonight.records)
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
         n->failed += r->status != BN_OK;
@@ -204,8 +198,7 @@ static bn_code compare_all(nightly *n, bn_status *st)
     return code;
 }
 
-/* ---- history ------------------------------------------------------------------------------------
- */
+/* ---- history ---------------------------------------------------------------------- */
 
 /* The change of T that this night's value was the first to show: it has just as many
  * nights as a change needs. NULL: none. */
@@ -239,127 +232,31 @@ static void tell_history(nightly *n)
     }
 }
 
-/* ---- the page
- * ------------------------------------------------------------------------------------- */
-
-/* A series as the picture takes it; POINTS and CHANGES have room. */
-static bn_code draw_series(const res_timeline *t, plot_point *points, size_t *changes,
-                           plot *picture, char title[200], bn_status *st)
-{
-    size_t count = 0, change_count = 0, stretch = 1;
-    const res_experiment *e = t->experiment;
-    for (size_t i = 0; i < t->count; i++) {
-        const res_night *night = &t->nights[i];
-        if (!isfinite(night->value))
-            continue;
-        if (stretch < t->stretch_count && i >= t->stretches[stretch].first) {
-            changes[change_count++] = count;
-            stretch++;
-        }
-        points[count++] = (plot_point){night->time_s, night->value, night->low, night->high,
-                                       night->origin ? night->origin->label : ""};
-    }
-    snprintf(title, 200, "%.60s %s %s on %.100s", e->model, e->phase, e->mode, e->runtime);
-    const plot_words words = {title, "median step by night",
-                              t->simulated ? "SIMULATED DEVICE" : ""};
-    return plot_history(&words, points, count, changes, change_count, picture, st);
-}
-
-typedef struct figures {
-    plot pictures[MOST_FIGURES];
-    plot_figure list[MOST_FIGURES];
-    char titles[MOST_FIGURES][200];
-    size_t count;
-} figures;
-
-/* Series with changes first, then the others, as far as there is room. */
-static bn_code draw_history(const res_history *history, figures *f, bn_status *st)
-{
-    bn_code code = BN_OK;
-    for (int changed = 1; changed >= 0; changed--)
-        for (size_t i = 0; i < history->count && f->count < MOST_FIGURES && code == BN_OK; i++) {
-            const res_timeline *t = &history->series[i];
-            if ((t->stretch_count > 1) != changed || t->last == t->count || t->count < 2)
-                continue;
-            plot_point *points = calloc(t->count, sizeof *points);
-            size_t *changes = calloc(t->count, sizeof *changes);
-            code = points && changes ? draw_series(t, points, changes, &f->pictures[f->count],
-                                                   f->titles[f->count], st)
-                                     : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a picture");
-            if (code == BN_OK) {
-                f->list[f->count] = (plot_figure){f->titles[f->count], &f->pictures[f->count]};
-                f->count++;
-            }
-            free(points);
-            free(changes);
-        }
-    return code;
-}
-
-/* What the page says of each comparison: texts live in WORDS, one of 400 bytes a cell. */
-static size_t list_comparisons(const nightly *n, plot_comparison *list, char (*words)[400])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n->pair_count; i++)
-        for (size_t c = 0; n->pairs[i].paired && c < n->pairs[i].versus.count; c++) {
-            const res_compared *cell = &n->pairs[i].versus.cells[c];
-            const res_experiment *e = &cell->experiment;
-            char *title = words[2 * count], *cause = words[2 * count + 1];
-            if (cell->failed || cell->pairs == 0)
-                continue;
-            snprintf(title, 400, "%.60s %s %s on %.200s", e->model, e->phase, e->mode,
-                     n->pairs[i].runtime);
-            snprintf(cause, 400, "%s%sprogram %s", res_place_name(&cell->attribution),
-                     cell->attribution.place == RES_PLACE_NONE ? "" : "; ",
-                     res_program_name(cell->attribution.program));
-            list[count++] = (plot_comparison){.title = title,
-                                              .verdict = cell->comparison.verdict,
-                                              .ratio = cell->comparison.ratio,
-                                              .smallest_visible = cell->comparison.smallest_visible,
-                                              .attribution = cause};
-        }
-    return count;
-}
+/* ---- the page -------------------------------------------------------------------------- */
 
 static bn_code write_page(nightly *n, bn_status *st)
 {
-    size_t room = n->tonight.count + 1;
-    figures *f = calloc(1, sizeof *f);
-    plot_comparison *list = calloc(room, sizeof *list);
-    char(*words)[400] = calloc(2 * room, sizeof *words);
-    char path[4400];
-    bn_text page = {0};
-    bn_code code = f && list && words ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    static const char *const labels[2] = {"the last good night", "tonight"};
+    hn_page page = {0};
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->pair_count && code == BN_OK; i++)
+        if (n->pairs[i].paired)
+            code = hn_page_compared(&page, &n->pairs[i].versus, n->pairs[i].runtime, labels, st);
     if (code == BN_OK)
-        code = draw_history(&n->history, f, st);
+        code = hn_page_history(&page, &n->history, st);
     if (code == BN_OK) {
         const plot_report report = {.title = "Nightly report",
                                     .store = n->options->store,
                                     .all = &n->tonight,
-                                    .side_a = "the last good night",
-                                    .side_b = "tonight",
-                                    .comparisons = list,
-                                    .comparison_count = list_comparisons(n, list, words),
-                                    .figures = f->list,
-                                    .figure_count = f->count};
-        code = plot_report_html(&report, &page, st);
+                                    .side_a = labels[0],
+                                    .side_b = labels[1]};
+        code = hn_page_write_index(&page, report, n->options->report, st);
     }
-    snprintf(path, sizeof path, "%s/index.html", n->options->report);
-    if (code == BN_OK)
-        code = bn_make_folder(n->options->report, st);
-    if (code == BN_OK)
-        code = bn_file_write_atomic(path, page.data, page.length, st);
-    for (size_t i = 0; f && i < f->count; i++)
-        plot_free(&f->pictures[i]);
-    bn_text_free(&page);
-    free(f);
-    free(list);
-    free(words);
-    return code == BN_OK ? BN_OK : bn_context(st, "report");
+    hn_page_free(&page);
+    return code;
 }
 
-/* ---- the command
- * -------------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------ */
 
 static bn_code look_back(nightly *n, bn_status *st)
 {

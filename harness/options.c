@@ -51,37 +51,39 @@ enum {
     STORED = PICTURES | HISTORY,
     SUITE = HN_CMD_SUITE,
     NIGHTLY = HN_CMD_NIGHTLY,
+    WHAT = 1 << 20, /* not a command: it says what is run, which a suite does in its place */
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY
 };
 
 static const option_row rows[] = {
-    {"model", "NAME,...", TEXT, AT(model), "resnet50", RUN | VERIFY | SELFTEST | WEIGHTS | COMPARE,
-     0, "models to run; 'all' is every one (bench list models)"},
+    {"model", "NAME,...", TEXT, AT(model), "resnet50",
+     RUN | VERIFY | SELFTEST | WEIGHTS | COMPARE | WHAT, 0,
+     "models to run; 'all' is every one (bench list models)"},
     {"variant", "full,small", TEXT, AT(variant), "full",
-     RUN | VERIFY | LIST | SELFTEST | WEIGHTS | COMPARE, 0,
+     RUN | VERIFY | LIST | SELFTEST | WEIGHTS | COMPARE | WHAT, 0,
      "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
      "tokens end in padding; for verify, names of golden files, or all"},
-    {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY | COMPARE, 0,
+    {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY | COMPARE | WHAT, 0,
      "eager, lazy, capture (bench list modes)"},
-    {"phase", "train,infer", TEXT, AT(phase), "train", RUN | COMPARE, 0,
+    {"phase", "train,infer", TEXT, AT(phase), "train", RUN | COMPARE | WHAT, 0,
      "training step (forward, backward, update) or inference"},
-    {"batch", "N,...", TEXT, AT(batch), "0", RUN | LIST | COMPARE, 0,
+    {"batch", "N,...", TEXT, AT(batch), "0", RUN | LIST | COMPARE | WHAT, 0,
      "batch size; 0 is the model's own, in bench list models that of the golden data"},
-    {"image", "N,...", TEXT, AT(image), "0", RUN | LIST | COMPARE, 0,
+    {"image", "N,...", TEXT, AT(image), "0", RUN | LIST | COMPARE | WHAT, 0,
      "pixels a side of the input image; 0 is the model's own"},
-    {"seq", "N,...", TEXT, AT(seq), "0", RUN | LIST | COMPARE, 0,
+    {"seq", "N,...", TEXT, AT(seq), "0", RUN | LIST | COMPARE | WHAT, 0,
      "tokens a row, of models of language; 0 is the model's own"},
-    {"optimizer", "NAME,...", TEXT, AT(optimizer), "default", RUN | COMPARE, 0,
+    {"optimizer", "NAME,...", TEXT, AT(optimizer), "default", RUN | COMPARE | WHAT, 0,
      "of training steps: sgd (with momentum), adamw, or default, the model's own"},
-    {"dropout", "default,off", TEXT, AT(dropout), "default", RUN | COMPARE, 0,
+    {"dropout", "default,off", TEXT, AT(dropout), "default", RUN | COMPARE | WHAT, 0,
      "in training: as in the model's source, or off"},
-    {"input", "WAY,...", PATHS, AT(input), NULL, RUN | COMPARE, 0,
+    {"input", "WAY,...", PATHS, AT(input), NULL, RUN | COMPARE | WHAT, 0,
      "synthetic (the default): batches lie on the device; transfer: each step sends a fresh one "
      "first; prefetch: it is sent while the device works on the step before. With --program: "
      "FILE.npy, once for each argument in order; without, arguments are made up: floats in "
      "[-1, 1), integers from 0 to 7"},
-    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN | COMPARE, 0,
+    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN | COMPARE | WHAT, 0,
      "run this StableHLO text in place of models"},
     {"output", "FILE.npy", PATHS, AT(outputs), NULL, RUN, 0,
      "with --program: where a result of the first execution goes; repeated, in order"},
@@ -89,17 +91,17 @@ static const option_row rows[] = {
      "with --program: what a result of the first execution must be; repeated, in order"},
     {"rtol", "R", REAL, AT(rtol), "1e-5", RUN, 0, "of --check: |got - want| <= A + R |want|"},
     {"atol", "A", REAL, AT(atol), "1e-8", RUN, 0, "of --check; bool and integers are exact"},
-    {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN | COMPARE, 0,
+    {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN | COMPARE | WHAT, 0,
      "rows of --seq tokens, or a batch of other lengths each step (transformer_wmt_en_de); each "
      "length not seen before is compiled"},
-    {"buckets", "N", NUMBER, AT(buckets), "0", RUN | COMPARE, 0,
+    {"buckets", "N", NUMBER, AT(buckets), "0", RUN | COMPARE | WHAT, 0,
      "pad varying lengths to N lengths; 0 does not; N implies --lengths varying"},
-    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS | COMPARE, 0,
+    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS | COMPARE | WHAT, 0,
      "type of parameters and arithmetic"},
-    {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN | COMPARE, 0,
+    {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN | COMPARE | WHAT, 0,
      "into how many graphs capture cuts a step: 1 whole; 2 forward+backward, update; 3 forward, "
      "backward, update; 5 input, forward, statistics, backward, update"},
-    {"layout", "LAYOUT", TEXT, AT(layout), "auto", RUN | VERIFY | SELFTEST | COMPARE, 0,
+    {"layout", "LAYOUT", TEXT, AT(layout), "auto", RUN | VERIFY | SELFTEST | COMPARE | WHAT, 0,
      "nhwc, nchw, or auto: what suits the runtime"},
     {"runtime", "NAME,...", TEXT, AT(runtime), "cpu", RUN | VERIFY | SELFTEST, 0,
      "runtimes (bench list runtimes), or paths of PJRT plugins"},
@@ -111,21 +113,21 @@ static const option_row rows[] = {
      "compiler option for every executable; may be repeated"},
     {"label", "TEXT", TEXT, AT(label), "", RUN | SUITE | NIGHTLY, 0,
      "what this build of the runtime is, for the record (a commit, say)"},
-    {"steps", "N", NUMBER, AT(steps), "10", RUN | COMPARE, 1, "steps measured at least"},
+    {"steps", "N", NUMBER, AT(steps), "10", RUN | COMPARE | WHAT, 1, "steps measured at least"},
     {"min-time", "SECONDS", REAL, AT(min_time), "3", RUN, 0,
      "measure at least so long; the later of the two counts"},
-    {"warmup", "N", NUMBER, AT(warmup), "60", RUN | COMPARE, 1,
+    {"warmup", "N", NUMBER, AT(warmup), "60", RUN | COMPARE | WHAT, 1,
      "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps and "
      "their times show no trend"},
-    {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN | COMPARE, 0,
+    {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN | COMPARE | WHAT, 0,
      "steps dispatched and not awaited; 1 waits for each step (serial)"},
-    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN | COMPARE, 0,
+    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN | COMPARE | WHAT, 0,
      "busy wait for each traced node, to emulate a slower front end (PyTorch/XLA: about 17000); "
      "tables say so"},
-    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN | COMPARE, 0,
+    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN | COMPARE | WHAT, 0,
      "auto: what the plugin's profiler says, or where it has none the slope; slope: never the "
      "profiler; none: not measured, which saves seconds a process"},
-    {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST | COMPARE, 0,
+    {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST | COMPARE | WHAT, 0,
      "none; host: host thread on one core, the runtime on the others; all: everything on the "
      "cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a plugin "
      "starts later inherit the mask; threads of a device's driver cannot be pinned"},
@@ -142,11 +144,12 @@ static const option_row rows[] = {
     {"format", "FORMAT", TEXT, AT(format), "text", ALL & ~(unsigned)(EXPORT | IMPORT), 0,
      "text, md, csv, json (records on standard output, all else on standard error), latex (for "
      "\\input, no package needed) or html"},
-    {"timeout", "SECONDS", REAL, AT(timeout), "1800", RUN | VERIFY | SELFTEST | REPLAY | COMPARE, 0,
+    {"timeout", "SECONDS", REAL, AT(timeout), "1800",
+     RUN | VERIFY | SELFTEST | REPLAY | COMPARE | WHAT, 0,
      "give an experiment up after so long; 0 never"},
     {"seed", "N", NUMBER, AT(seed), "1", RUN | WEIGHTS | SELFTEST | COMPARE, 0,
      "of weights and inputs; of what selftest statistics simulates"},
-    {"weights", "FILE", TEXT, AT(weights), NULL, RUN | COMPARE, 0,
+    {"weights", "FILE", TEXT, AT(weights), NULL, RUN | COMPARE | WHAT, 0,
      "safetensors file with the model's parameters and running statistics, by the framework's "
      "names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", TEXT, AT(output), NULL, WEIGHTS, 0,
@@ -175,7 +178,7 @@ static const option_row rows[] = {
     {"store", "DIR", WORDS, AT(stores), NULL, COMPARE, 0,
      "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. Given "
      "twice, nothing is run: the records of both folders are compared"},
-    {"min-time", "SECONDS", REAL, AT(min_time), "1", COMPARE, 0,
+    {"min-time", "SECONDS", REAL, AT(min_time), "1", COMPARE | WHAT, 0,
      "each process measures at least so long; more processes tell more than longer ones"},
     {"pairs", "N", NUMBER, AT(pairs), "0", COMPARE, 0,
      "pairs of processes for each comparison, at most 64; 0: as many as the number of "
@@ -196,8 +199,9 @@ static const option_row rows[] = {
     {"batch", "N,...", TEXT, AT(only_batch), NULL, STORED, 0, "of these batch sizes only"},
     {"graphs", "N,...", TEXT, AT(only_graphs), NULL, STORED, 0, "of these numbers of graphs only"},
     {"runtime", "NAME,...", TEXT, AT(only_runtime), NULL, STORED, 0, "of these runtimes only"},
-    {"output", "FILE", TEXT, AT(output), NULL, PICTURES, 0,
-     "file to write, or to replace: of a plot .svg, .png or .gp, of a report .html"},
+    {"output", "FILE", TEXT, AT(output), NULL, STORED, 0,
+     "file to write, or to replace: of a plot and of the one series of a history .svg, .png or "
+     ".gp, of a report .html"},
     {"title", "TEXT", TEXT, AT(title), "Benchmark report", REPORT, 0, "of the page"},
     {"metric", "WHAT", TEXT, AT(metric), "wall", HISTORY, 0,
      "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
@@ -212,10 +216,10 @@ static const option_row rows[] = {
     {"runtime", "NAME,...", TEXT, AT(suite_runtime), NULL, SUITE | NIGHTLY, 0,
      "run the suite on these runtimes in place of those that the file names; --runtime-option, "
      "--xla-flag and --label are of them"},
-    {"filter", "PATTERN", PATHS, AT(filter), NULL, SUITE | NIGHTLY, 0,
+    {"filter", "PATTERN", PATHS, AT(filter), NULL, SUITE | NIGHTLY | COMPARE, 0,
      "only experiments whose title, as --dry-run prints it, has a part like PATTERN, where * "
      "stands for anything, ? for one character, [..] for one of these; repeated: any of them"},
-    {"exclude", "PATTERN", PATHS, AT(exclude), NULL, SUITE | NIGHTLY, 0,
+    {"exclude", "PATTERN", PATHS, AT(exclude), NULL, SUITE | NIGHTLY | COMPARE, 0,
      "none whose title has a part like PATTERN; may be repeated"},
     {"shard", "I/N", TEXT, AT(shard), NULL, SUITE, 0,
      "part I of N, from 1, or none: the whole suite; by default what a launcher's environment "
@@ -226,9 +230,11 @@ static const option_row rows[] = {
      "repeat experiments that failed before, too"},
     {"dry-run", NULL, FLAG, AT(dry_run), NULL, SUITE, 0,
      "list what would run and what is done, and run nothing"},
-    {"suite", "FILE", TEXT, AT(suite), NULL, NIGHTLY, 0,
-     "what to run each night: a suite file, or smoke, reference, nightly"},
-    {"report", "DIR", TEXT, AT(report), NULL, NIGHTLY, 0, "folder of the page, index.html"},
+    {"suite", "FILE", TEXT, AT(suite), NULL, NIGHTLY | COMPARE, 0,
+     "what to run: a suite file, or smoke, reference, nightly; for compare in place of --model, "
+     "--mode and the like, without its runtimes and repetitions"},
+    {"report", "DIR", TEXT, AT(report), NULL, NIGHTLY | COMPARE, 0,
+     "folder of the page, index.html"},
     {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
      "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, FLAG, AT(help), NULL, ALL | PICTURES, 0, "this text"},
@@ -394,6 +400,8 @@ static bn_code parse_one(unsigned command, int argc, char **argv, int *i, hn_opt
                        anywhere ? "this command does not take --%.*s; see --help"
                                 : "there is no option --%.*s; see --help",
                        (int)length, name);
+    if ((row->commands & WHAT) && !options->what)
+        options->what = row->name;
     if (row->kind == FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);

@@ -1,13 +1,11 @@
 /*
  * plots.c - bench plot and bench report: pictures and a page of a folder of records.
  */
-#include "harness/harness.h"
+#include "harness/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "plots/plot.h"
 
 /* ---- records that are asked for ----------------------------------------------------- */
 
@@ -69,7 +67,6 @@ static const struct {
     {"speedup", plot_speedup},
     {"overhead", plot_overhead},
     {"steps", plot_steps},
-    {"history", plot_history_of_store},
     {"distribution", plot_distribution_of_store},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -84,7 +81,7 @@ static bn_code make_plot(const hn_options *o, const char *what, selection *s, bn
     if (kind == KINDS)
         return bn_fail(st, BN_INVALID,
                        "there is no plot '%s'; there is ledger, speedup, overhead, "
-                       "steps, history, distribution",
+                       "steps, distribution; of series, bench history --output",
                        what);
     if (!o->output)
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
@@ -100,12 +97,9 @@ static bn_code make_plot(const hn_options *o, const char *what, selection *s, bn
     return code;
 }
 
-static int finish(const hn_options *o, bn_code code, selection *s, bn_text *out, bn_status *st)
+static int finish(bn_code code, selection *s, const bn_status *st)
 {
-    if (code == BN_OK)
-        code = bn_file_write_atomic(o->output, out->data, out->length, st);
-    hn_exit exit_code = code == BN_OK ? tell_damaged(s) : hn_complain(st);
-    bn_text_free(out);
+    const hn_exit exit_code = code == BN_OK ? tell_damaged(s) : hn_complain(st);
     drop(s);
     return (int)exit_code;
 }
@@ -116,24 +110,41 @@ int hn_command_plot(const hn_options *o, const char *what)
     bn_text out = {0};
     selection s = {0};
     bn_code code = make_plot(o, what, &s, &out, &st);
-    return finish(o, code, &s, &out, &st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(o->output, out.data, out.length, &st);
+    bn_text_free(&out);
+    return finish(code, &s, &st);
 }
 
 /* ---- bench report ---------------------------------------------------------------------- */
 
+/* A store of several nights has a history. */
+static bn_code add_series(const hn_options *o, hn_page *page, bn_status *st)
+{
+    hn_series series = {0};
+    bn_code code = hn_series_load(o, &series, st);
+    if (code == BN_OK)
+        code = hn_page_history(page, &series.history, st);
+    hn_series_free(&series);
+    return code;
+}
+
 int hn_command_report(const hn_options *o)
 {
     bn_status st = {.code = BN_OK};
-    bn_text out = {0};
+    hn_page page = {0};
     selection s = {0};
     bn_code code = BN_OK;
     if (!o->output)
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
     if (code == BN_OK)
         code = load(o, &s, &st);
+    if (code == BN_OK)
+        code = add_series(o, &page, &st);
     if (code == BN_OK) {
         const plot_report report = {.title = o->title, .store = o->store, .all = &s.all};
-        code = plot_report_html(&report, &out, &st);
+        code = hn_page_write(&page, report, o->output, &st);
     }
-    return finish(o, code, &s, &out, &st);
+    hn_page_free(&page);
+    return finish(code, &s, &st);
 }

@@ -26,9 +26,8 @@ static const runtime_habit habits[] = {
 
 static const runtime_habit *habit_of(const char *runtime, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-        if (strstr(runtime, habits[i].part) || strstr(slash ? slash : path, habits[i].part))
+        if (strstr(runtime, habits[i].part) || strstr(bn_base_name(path), habits[i].part))
             return &habits[i];
     return NULL;
 }
@@ -41,8 +40,7 @@ model_layout hn_layout_for_runtime(const char *runtime, const char *path)
 
 bool hn_simulated_name(const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    return strcmp(name, "sim") == 0 || strcmp(slash ? slash + 1 : name, "libpjrt_sim.so") == 0;
+    return strcmp(name, "sim") == 0 || strcmp(bn_base_name(name), "libpjrt_sim.so") == 0;
 }
 
 bool hn_session_simulated(const hn_session *s)

@@ -16,13 +16,12 @@ bool hn_listed(const char *list, const char *name)
 
 bool hn_stored_wanted(const hn_options *o, const res_experiment *e)
 {
-    const char *slash = strrchr(e->runtime, '/');
     char graphs[16], batch[16];
     snprintf(graphs, sizeof graphs, "%d", e->graphs);
     snprintf(batch, sizeof batch, "%d", e->batch);
     return hn_listed(o->only_model, e->model) && hn_listed(o->only_mode, e->mode) &&
            hn_listed(o->only_phase, e->phase) &&
            (hn_listed(o->only_runtime, e->runtime) ||
-            (slash && hn_listed(o->only_runtime, slash + 1))) &&
+            hn_listed(o->only_runtime, bn_base_name(e->runtime))) &&
            hn_listed(o->only_graphs, graphs) && hn_listed(o->only_batch, batch);
 }

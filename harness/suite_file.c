@@ -153,8 +153,8 @@ static bn_code check_text(const hn_suite_text *s, const char *at, const hn_suite
     if (hn_names_of(m->option))
         return check_word(s, at, m, value, st);
     if (strcmp(m->option, "device_time") == 0 && strcmp(word, "auto") != 0 &&
-        strcmp(word, "slope") != 0)
-        return hn_suite_fail(s, at, false, st, "there are auto and slope, not '%s'", word);
+        strcmp(word, "slope") != 0 && strcmp(word, "none") != 0)
+        return hn_suite_fail(s, at, false, st, "there are auto, slope and none, not '%s'", word);
     return BN_OK;
 }
 

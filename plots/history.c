@@ -2,20 +2,27 @@
  * history.c - a series over time: values with intervals, the median of each stretch
  * between change points, and what was new at each of them.
  */
-#define _GNU_SOURCE
 #include "plots/plot_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WIDTH         980
 #define BODY          330
 #define FOOT          50
 /* With more points than these, intervals are a band. */
 #define MOST_WHISKERS 150
+
+/* What the values of each metric are, as the axis has it. */
+static const char *const axes[RES_METRIC_COUNT] = {
+    [RES_METRIC_WALL] = "median step",
+    [RES_METRIC_DEVICE] = "device time of a step",
+    [RES_METRIC_OVERHEAD] = "overhead of an execution",
+    [RES_METRIC_TRACE] = "tracing of a step",
+    [RES_METRIC_COMPILE] = "compilation of all graphs",
+};
 
 typedef struct series {
     const plot_point *points;
@@ -93,7 +100,7 @@ static void put_changes(plot *p, const series *s)
     }
 }
 
-static void put_axes(plot *p, const series *s, plot_unit unit)
+static void put_axes(plot *p, const char *value, const series *s, plot_unit unit)
 {
     double least = (double)INFINITY, most = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -108,14 +115,14 @@ static void put_axes(plot *p, const series *s, plot_unit unit)
     bn_text_printf(&p->script,
                    "set xdata time\nset timefmt '%%s'\nset format x '%s'\nset xtics rotate by 0 "
                    "autofreq\nset xrange ['%.0f':'%.0f']\nset yrange [%.7g:%.7g]\n"
-                   "set grid ytics\nset ylabel 'median step (%s)' textcolor rgb '" PLOT_INK
+                   "set grid ytics\nset ylabel '%s (%s)' textcolor rgb '" PLOT_INK
                    "' font 'sans-serif,12'\nset xlabel 'time of the run (UTC)' textcolor rgb "
                    "'" PLOT_INK "' font 'sans-serif,12'\n",
                    last - first > 4 * 86400  ? "%Y-%m-%d"
                    : last - first > 4 * 3600 ? "%m-%d %H:%M"
                                              : "%H:%M:%S",
                    first - aside, last + aside, (least - pad) / unit.ns,
-                   (most + pad + room) / unit.ns, unit.name);
+                   (most + pad + room) / unit.ns, value, unit.name);
 }
 
 static void put_commands(plot *p, const series *s, plot_unit unit)
@@ -138,28 +145,30 @@ static void put_commands(plot *p, const series *s, plot_unit unit)
                    unit.ns, s->count > MOST_WHISKERS ? 0.35 : 0.7, unit.ns);
 }
 
-static void put_plot(plot *p, const plot_words *words, const series *s, double *scratch)
+static void put_plot(plot *p, const plot_words *words, const char *value, const series *s,
+                     double *scratch)
 {
     const double typical = median(s, 0, s->count, scratch);
     const plot_unit unit = plot_time_unit(typical);
     const double head = plot_begin(p, words, WIDTH, BODY + FOOT + 36);
-    double x = plot_legend_marker(p, 7, PLOT_BLUE, "one run with its 95 % interval", 16, head + 6);
+    double x = plot_legend_marker(p, 7, PLOT_BLUE, "one night, and its interval", 16, head + 6);
     x = plot_legend_line(p, false, PLOT_INK, "median between changes", x, head + 6);
     if (s->change_count)
-        plot_legend_line(p, true, PLOT_VERMILION, "change, with the build that brought it", x,
+        plot_legend_line(p, true, PLOT_VERMILION, "change, with the first build that has it", x,
                          head + 6);
-    bn_text_printf(&p->description, "%s. %s. %zu runs, median %s.", words->title, words->subtitle,
+    bn_text_printf(&p->description, "%s. %s. %zu nights, median %s.", words->title, words->subtitle,
                    s->count, plot_time_text(typical).text);
     plot_margins(p, 84, WIDTH - 44, head + 30, head + 30 + BODY);
-    put_axes(p, s, unit);
+    put_axes(p, value, s, unit);
     put_changes(p, s);
     put_data(p, s);
     put_stretches(p, s, scratch);
     put_commands(p, s, unit);
 }
 
-bn_code plot_history(const plot_words *words, const plot_point *points, size_t count,
-                     const size_t *changes, size_t change_count, plot *p, bn_status *st)
+bn_code plot_history(const plot_words *words, const char *value, const plot_point *points,
+                     size_t count, const size_t *changes, size_t change_count, plot *p,
+                     bn_status *st)
 {
     const series s = {points, count, changes, change_count};
     const plot_words whole = {words->title ? words->title : "",
@@ -176,64 +185,67 @@ bn_code plot_history(const plot_words *words, const plot_point *points, size_t c
     double *scratch = calloc(count, sizeof *scratch);
     if (!scratch)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    put_plot(p, &whole, &s, scratch);
+    put_plot(p, &whole, value, &s, scratch);
     free(scratch);
     return plot_finish(p, BN_OK, st);
 }
 
 /* ---- of a store ----------------------------------------------------------------------- */
 
-/* Ids begin with the time, "20250131T235959". NaN where one does not. */
-static double id_time(const char *id)
+static const char *build_of(const res_night *night)
 {
-    struct tm utc = {0};
-    const char *end = strptime(id, "%Y%m%dT%H%M%S", &utc);
-    return end ? (double)timegm(&utc) : (double)NAN;
+    if (!night->origin)
+        return "";
+    return night->origin->label[0] ? night->origin->label : night->origin->sha256;
 }
 
-static const char *build_of(const res_record *record)
+/* The nights of T that have a value, and which of them begin a stretch. */
+static void collect(const res_timeline *t, plot_point *points, size_t *changes, series *s)
 {
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *label = json_string_value(json_object_get(runtime, "label"));
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
-    return label && label[0] ? label : sha256 ? sha256 : "";
-}
-
-bn_code plot_history_of_store(const res_collection *all, plot *p, bn_status *st)
-{
-    plot_rows rows;
-    *p = (plot){0};
-    bn_code code = plot_rows_make(all, &rows, st);
-    if (code != BN_OK)
-        return code;
-    plot_point *points = calloc(all->count + 1, sizeof *points);
-    size_t count = 0;
-    for (size_t i = 0; points && i < all->count; i++) {
-        const res_record *record = all->records[i];
-        const double time_s = id_time(record->id);
-        if (record->status != BN_OK || record->step_count == 0 || !isfinite(time_s))
+    size_t stretch = 1;
+    s->points = points;
+    s->changes = changes;
+    for (size_t i = 0; i < t->count; i++) {
+        const res_night *night = &t->nights[i];
+        if (!isfinite(night->value))
             continue;
-        const res_interval wall = res_median_interval(record->wall_ns, record->step_count);
-        points[count++] =
-            (plot_point){time_s, wall.estimate, wall.low, wall.high, build_of(record)};
+        const char *label = build_of(night);
+        if (stretch < t->stretch_count && i >= t->stretches[stretch].first) {
+            if (t->stretches[stretch].build_known && !t->stretches[stretch].other_build)
+                label = "same build";
+            changes[s->change_count++] = s->count;
+            stretch++;
+        }
+        points[s->count++] =
+            (plot_point){night->time_s, night->value, night->low, night->high, label};
     }
-    bn_text title = {0};
-    if (rows.count > 0)
-        plot_row_title(&rows.rows[0], &title);
-    const plot_words words = {title.data, rows.common, rows.badge};
-    if (!points || title.failed)
+}
+
+bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p, bn_status *st)
+{
+    plot_point *points = calloc(timeline->count + 1, sizeof *points);
+    size_t *changes = calloc(timeline->stretch_count + 1, sizeof *changes);
+    series s = {0};
+    bn_text title = {0}, subtitle = {0};
+    bn_code code = BN_OK;
+    *p = (plot){0};
+    res_timeline_title(timeline, &title);
+    bn_text_printf(&subtitle, "%s, night by night%s", axes[metric],
+                   timeline->simulated ? "; simulated device" : "");
+    const plot_words words = {title.data, subtitle.data,
+                              timeline->simulated                       ? "SIMULATED DEVICE"
+                              : timeline->experiment->trace_cost_ns > 0 ? "EMULATED FRONT END"
+                                                                        : NULL};
+    if (!points || !changes || title.failed || subtitle.failed) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
-    else if (rows.count > 1)
-        code = bn_fail(st, BN_INVALID,
-                       "history is of one experiment, not of %zu; choose with --model, --mode, "
-                       "--phase, --graphs, --batch",
-                       rows.count);
-    else if (count == 0)
-        code = bn_fail(st, BN_NOT_FOUND, "history: no run here succeeded");
-    else
-        code = plot_history(&words, points, count, NULL, 0, p, st);
+    } else {
+        collect(timeline, points, changes, &s);
+        code =
+            plot_history(&words, axes[metric], s.points, s.count, s.changes, s.change_count, p, st);
+    }
     bn_text_free(&title);
+    bn_text_free(&subtitle);
     free(points);
-    plot_rows_free(&rows);
+    free(changes);
     return code;
 }

@@ -31,9 +31,8 @@ BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out,
 
 /* ---- of a store ---------------------------------------------------------------- */
 
-/* Each fills P from the records of ALL, newest good one of each experiment (but for
- * history). BN_NOT_FOUND where ALL has nothing to draw; the message says what is
- * needed. */
+/* Each fills P from the records of ALL, newest good one of each experiment. BN_NOT_FOUND where ALL
+ * has nothing to draw; the message says what is needed. */
 
 /* A stacked bar a mode: where the mean step went, beside the others of its model. */
 BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
@@ -49,9 +48,6 @@ BN_MUST_USE bn_code plot_steps(const res_collection *all, plot *p, bn_status *st
 /* Step times of two ways of one model: A and B are the first two modes (or numbers of
  * graphs) that ALL has of its first model; records of one way are its processes. */
 BN_MUST_USE bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st);
-/* Median step of each good record, by the time of its id. More than one experiment is
- * BN_INVALID. */
-BN_MUST_USE bn_code plot_history_of_store(const res_collection *all, plot *p, bn_status *st);
 
 /* ---- of plain series -------------------------------------------------------------- */
 
@@ -72,12 +68,17 @@ typedef struct plot_point {
     const char *label;       /* of the runtime's build; NULL or "": none */
 } plot_point;
 
-/* A series in order of time with its change points, which are indices of the first
- * point after each change, ascending. Lines show the median of each stretch between
- * changes, labels the builds at them. */
-BN_MUST_USE bn_code plot_history(const plot_words *words, const plot_point *points, size_t count,
-                                 const size_t *changes, size_t change_count, plot *p,
-                                 bn_status *st);
+/* A series in order of time, whose values are VALUE ("median step"), with its change points, which
+ * are indices of the first point after each change, ascending. Lines show the median of each
+ * stretch between changes, labels the builds at them. */
+BN_MUST_USE bn_code plot_history(const plot_words *words, const char *value,
+                                 const plot_point *points, size_t count, const size_t *changes,
+                                 size_t change_count, plot *p, bn_status *st);
+
+/* The nights of TIMELINE that have a value, its values being those of METRIC, with its
+ * change points. BN_NOT_FOUND where no night has one. */
+BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p,
+                                  bn_status *st);
 
 /* ---- the page ------------------------------------------------------------------------ */
 
@@ -89,6 +90,8 @@ typedef struct plot_comparison {
     double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
+    /* Of one that failed, which then has no verdict: class and message; NULL: it did not. */
+    const char *failure_class, *failure;
 } plot_comparison;
 
 /* A picture that the caller made. */
@@ -105,6 +108,8 @@ typedef struct plot_report {
     const char *side_a, *side_b; /* of the comparisons: a build, a store, a date */
     const plot_comparison *comparisons;
     size_t comparison_count;
+    const char *remarks;        /* sentences on the comparisons, one a line */
+    const char *details;        /* tables of the comparisons, as HTML */
     const plot_figure *figures; /* further ones: history */
     size_t figure_count;
 } plot_report;

@@ -203,6 +203,12 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
     put_head(report, rows.badge, out);
     code = plot_report_summary(report, &rows, &number, out, st);
     if (code == BN_OK) {
+        if (report->details) {
+            bn_text_puts(out, "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">"
+                              "Comparison</h2>\n");
+            bn_text_puts(out, report->details);
+            bn_text_puts(out, "</section>\n");
+        }
         plot_report_tables(&rows, out);
         code = plot_report_pictures(report, &number, out, st);
     }

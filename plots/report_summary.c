@@ -30,7 +30,7 @@ static size_t count_of(const plot_report *report, res_verdict verdict)
 {
     size_t n = 0;
     for (size_t i = 0; i < report->comparison_count; i++)
-        n += report->comparisons[i].verdict == verdict;
+        n += !report->comparisons[i].failure && report->comparisons[i].verdict == verdict;
     return n;
 }
 
@@ -39,6 +39,8 @@ static size_t failures(const plot_report *report)
     size_t n = 0;
     for (size_t i = 0; i < report->all->count; i++)
         n += report->all->records[i]->status != BN_OK;
+    for (size_t i = 0; i < report->comparison_count; i++)
+        n += report->comparisons[i].failure != NULL;
     return n + report->all->damaged_count;
 }
 
@@ -108,7 +110,7 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     if (!list)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a report");
     for (size_t i = 0; i < report->comparison_count; i++)
-        if (report->comparisons[i].verdict == about->verdict)
+        if (!report->comparisons[i].failure && report->comparisons[i].verdict == about->verdict)
             list[count++] = &report->comparisons[i];
     qsort(list, count, sizeof *list, larger_first);
     bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
@@ -173,6 +175,17 @@ static void put_failures(const plot_report *report, bn_text *out)
         plot_cell(out, record->id);
         bn_text_puts(out, "</tr>\n");
     }
+    for (size_t i = 0; i < report->comparison_count; i++) {
+        const plot_comparison *c = &report->comparisons[i];
+        if (!c->failure)
+            continue;
+        bn_text_puts(out, "<tr>");
+        plot_cell(out, c->title);
+        plot_cell(out, c->failure_class);
+        plot_cell(out, c->failure);
+        plot_cell(out, "");
+        bn_text_puts(out, "</tr>\n");
+    }
     for (size_t i = 0; i < report->all->damaged_count; i++) {
         const res_damaged *file = &report->all->damaged[i];
         const char *slash = strrchr(file->path, '/');
@@ -224,19 +237,35 @@ static void put_newest(const plot_report *report, bn_text *out)
     free(list);
 }
 
-bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, size_t *number,
-                            bn_text *out, bn_status *st)
+/* What was compared, and what is to be known of it. */
+static void put_sides(const plot_report *report, bn_text *out)
 {
-    bn_code code = BN_OK;
-    bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
-    put_counts(report, rows, out);
-    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
+    if (report->side_a || report->side_b) {
         bn_text_puts(out, "<dl><dt>A</dt><dd>");
         plot_html_text(out, report->side_a ? report->side_a : "");
         bn_text_puts(out, "</dd><dt>B</dt><dd>");
         plot_html_text(out, report->side_b ? report->side_b : "");
         bn_text_puts(out, "</dd></dl>\n");
     }
+    for (const char *line = report->remarks; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        char text[1024];
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        bn_text_puts(out, "<p>");
+        plot_html_text(out, text);
+        bn_text_puts(out, "</p>\n");
+        line += length + (line[length] == '\n');
+    }
+}
+
+bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, size_t *number,
+                            bn_text *out, bn_status *st)
+{
+    bn_code code = BN_OK;
+    bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
+    put_counts(report, rows, out);
+    if (report->comparison_count > 0)
+        put_sides(report, out);
     if (report->comparison_count == 0)
         bn_text_puts(out, "<p>These records were not compared with others: this page says what "
                           "they are, not whether they changed.</p>\n");

@@ -179,9 +179,8 @@ json_t *res_export_members(const res_record *record)
         if (!usual(name, value))
             json_object_set(members, name, value);
     }
-    const char *slash = strrchr(record->experiment.runtime, '/');
     json_object_set_new(members, "runtime",
-                        res_json_text(slash ? slash + 1 : record->experiment.runtime));
+                        res_json_text(bn_base_name(record->experiment.runtime)));
     json_decref(all);
     return members;
 }

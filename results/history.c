@@ -48,12 +48,6 @@ static double value_of(const res_summary *s, res_metric metric)
 
 /* ---- cells ---------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int member_order(const res_field *field, const res_experiment *a, const res_experiment *b)
 {
     const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
@@ -62,7 +56,7 @@ static int member_order(const res_field *field, const res_experiment *a, const r
         return 0;
     if (field->kind == RES_KIND_TEXT)
         return field->offset == offsetof(res_experiment, runtime)
-                   ? strcmp(base_name(left), base_name(right))
+                   ? strcmp(bn_base_name(left), bn_base_name(right))
                    : strcmp(left, right);
     const int l = *(const int *)(const void *)left, r = *(const int *)(const void *)right;
     return (l > r) - (l < r);

@@ -73,10 +73,19 @@ static void put_identity(const json_t *identity, bn_text *out)
     put_list(json_object_get(identity, "compile_flags"), ", flags ", out);
 }
 
+/* LINE, which is freed, as a line of its own. */
+static void put_line(bn_text *line, res_format format, bn_text *out)
+{
+    if (line->length > 0)
+        res_put_note(out, format, line->data);
+    out->failed = out->failed || line->failed;
+    bn_text_free(line);
+}
+
 static void put_side(const res_versus *versus, bool of_b, res_format format, bn_text *out)
 {
     const res_record *record = res_versus_example(versus, of_b);
-    bn_text line = {0};
+    bn_text line = {0}, name = {0};
     if (record) {
         json_t *identity = res_runtime_identity(record);
         put_identity(identity, &line);
@@ -84,9 +93,8 @@ static void put_side(const res_versus *versus, bool of_b, res_format format, bn_
     } else {
         bn_text_puts(&line, "no process of it was measured");
     }
-    bn_text_printf(out, format == RES_TABLE_MARKDOWN ? "- **%s** %s\n" : "%s  %s\n",
-                   of_b ? "B" : "A", line.data ? line.data : "");
-    out->failed = out->failed || line.failed;
+    bn_text_printf(&name, "%s  %s", of_b ? "B" : "A", line.data ? line.data : "");
+    put_line(&name, format, out);
     bn_text_free(&line);
 }
 
@@ -254,11 +262,13 @@ static void put_change(const res_compared *cell, unsigned mask, res_format forma
 {
     const res_comparison *c = &cell->comparison;
     const double change = c->ratio.estimate - 1;
-    char text[1400];
+    char text[1400], graphs[32] = "";
     bn_text setup = {0};
     res_setup_text(&cell->experiment, mask, &setup);
-    snprintf(text, sizeof text, "%s %s %s%s%s: %s %s", cell->experiment.model,
-             cell->experiment.phase, cell->experiment.mode, setup.length ? ", " : "",
+    if (cell->experiment.graphs > 1)
+        snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
+    snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
+             cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
              setup.length ? setup.data : "", res_share(fabs(change)).text,
              change > 0 ? "slower" : "faster");
     bn_text_free(&setup);
@@ -359,9 +369,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
                        cell->experiment.phase, cell->experiment.mode, cell->failed,
                        cell->control ? " (control)" : "", bn_code_name(cell->failure),
                        cell->message);
-        if (line.data)
-            res_put_note(out, format, line.data);
-        bn_text_free(&line);
+        put_line(&line, format, out);
     }
 }
 
@@ -377,7 +385,8 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
     put_side(versus, true, format, out);
     res_setup_text(&versus->cells[0].experiment,
                    RES_SETUP_ALL & ~mask & ~(unsigned)RES_SETUP_SETTINGS, &line);
-    bn_text_printf(out, "\n%s\n", line.data ? line.data : "");
+    bn_text_putc(out, '\n');
+    put_line(&line, format, out);
     if (format == RES_TABLE_MARKDOWN)
         bn_text_putc(out, '\n');
     put_verdicts(versus, false, format, out);
@@ -387,9 +396,8 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
         if (changed(&versus->cells[i]))
             put_change(&versus->cells[i], mask, format, out);
     put_compilation(versus, format, out);
-    bn_text_clear(&line);
+    bn_text_putc(out, '\n');
+    bn_text_puts(&line, "compare: ");
     res_versus_summary(versus, &line);
-    bn_text_printf(out, "\ncompare: %s\n", line.data ? line.data : "");
-    out->failed = out->failed || line.failed;
-    bn_text_free(&line);
+    put_line(&line, format, out);
 }

@@ -136,6 +136,9 @@ BN_MUST_USE bn_code bn_writer_add(bn_writer *writer, const void *data, size_t si
 BN_MUST_USE bn_code bn_writer_finish(bn_writer *writer, bool replace, bn_status *st);
 void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 
+/* What stands after the last slash of PATH; within PATH. */
+const char *bn_base_name(const char *path);
+
 /* Creates the folder PATH and its parents; an existing folder is success. */
 BN_MUST_USE bn_code bn_make_folder(const char *path, bn_status *st);
 

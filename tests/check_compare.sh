@@ -11,6 +11,7 @@ sides=(--runtime sim --runtime sim --runtime-option values=none --runtime-option
     --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25)
 more=(--control 0 --pairs 9) # so that some may be disturbed and left out
 brief=("${sides[@]}" --control 0 --device-time none)
+broken=faults=execute:3:fail
 
 # Of the first cell what --format json says, and the change of a median.
 cell='
@@ -134,6 +135,74 @@ assert v["verdict"] == "slower" and "All records of A are older" in records["not
 '
 )"
 
+# ---- suites and the page -----------------------------------------------------------------
+
+cat >"$folder/suite.json" <<'END'
+{"bench_suite": 1, "name": "two", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "runtimes": ["cpu"], "steps": 25, "warmup": 8, "min_time": 0, "device_time": "none"},
+ "matrix": [{"modes": ["lazy", "capture"], "graphs": [1, 5], "repetitions": 3}]}
+END
+of_suite=(--runtime sim --runtime sim --runtime-option values=none --control 0
+    --suite "$folder/suite.json")
+rm -rf "$store"
+run compare "${of_suite[@]}" --filter capture --exclude 'graphs 5' --pairs 6 --label 'old <1>' \
+    --label new --a-option device_us=2000 --b-option device_us=3000 --store "$store" \
+    --report "$folder/page" --format json
+report "the experiments of a suite that a filter leaves are compared on the two runtimes" "$(
+    fault_of 2
+    holds "$cell"'
+assert len(records["cells"]) == 1 and c["experiment"]["mode"] == "capture", records["cells"]
+assert c["experiment"]["runtime"] == "sim" and v["pairs"] + v["disturbed"] == 6
+assert records["a"]["options"] == ["values=none", "device_us=2000"]
+'
+    [ "$(ls "$store"/b/*.h5 | wc -l)" -eq 6 ] || echo "not 6 records of B"
+)"
+# told PAGE: what a page of this comparison lacks.
+told() {
+    "$python" - "$1" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+summary = text[text.index('id="summary"'):text.index('id="comparison"')]
+for wanted in ("<strong>1</strong> slower", "<strong>0</strong> failed",
+               ">resnet18 train capture, small, batch 1, f32</td>", "program same",
+               "sim, old &lt;1&gt;", "1 of 1 slower", "<svg"):
+    if wanted not in summary:
+        print("the summary has no %s" % wanted)
+if "<1>" in text or "http" in text:
+    print("a name became markup, or the page leads elsewhere")
+PYTHON
+}
+report "the page: summary first, the step times of both sides, names as text" "$(
+    told "$folder/page/index.html" 2>&1
+)"
+mv "$store" "$folder/stored"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --runtime sim,sim \
+    --label 'old <1>,new' --report "$folder/again"
+report "the same page from the stored records" "$(
+    fault_of 2
+    told "$folder/again/index.html" 2>&1
+)"
+run compare "${of_suite[@]}" --pairs 1 --b-option $broken --filter 'lazy*' --store "$store" \
+    --report "$folder/page"
+report "what failed stands on the page" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -q '<td>execute-error</td><td[^>]*>B: ' "$folder/page/index.html" || echo "it does not"
+)"
+refuses "a suite and what it says itself" 1 "--mode and --suite" -- \
+    compare "${of_suite[@]}" --mode lazy
+refuses "a filter without a suite" 1 "go with --suite" -- compare --runtime sim,sim --filter lazy
+refuses "a suite of stores" 1 "--suite is of what is measured" -- \
+    compare --store a --store b --suite smoke
+refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
+    compare "${of_suite[@]}" --filter vgg --store "$store"
+: >"$folder/file"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --report "$folder/file/page"
+report "a page that cannot be written is an error after the verdicts" "$(
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ] || echo "exit status $status"
+    grep -q '^compare: ' "$folder/out" || echo "no verdicts"
+    complaints | grep -q "$folder/file: Not a directory" || echo "no complaint"
+)"
+
 # ---- stop rules ------------------------------------------------------------------------
 
 run compare "${brief[@]}" --budget 3s --store "$store" --format json
@@ -168,7 +237,6 @@ report "Ctrl-C gives the verdicts so far" "$(
 
 # ---- exit codes --------------------------------------------------------------------------
 
-broken=faults=execute:3:fail
 run compare "${brief[@]}" --b-option $broken --store "$store"
 report "a side that fails is an error with its class" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
@@ -217,7 +285,7 @@ if command -v git >/dev/null; then
     git bisect run "$bench" compare --bisect --runtime sim --runtime sim \
         --a-option "config=$folder/good.json" --b-option "config=$repository/device.json" \
         --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25 \
-        --control 0 --pairs 6 --device-time none --fail-if-slower 30% --store "$store" \
+        --control 0 --pairs 9 --device-time none --fail-if-slower 30% --store "$store" \
         >"$folder/out" 2>"$folder/err"
     status=$?
     found=$(git log -1 --format=%s refs/bisect/bad)

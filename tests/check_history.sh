@@ -99,4 +99,34 @@ mkdir "$folder/empty"
 refuses "an empty store" 3 "none of 0 records" -- history --store "$folder/empty"
 refuses "an option of another command" 2 "--metric" -- table --metric wall
 
+# ---- pictures ---------------------------------------------------------------------------
+
+one=(--model model00 --mode lazy --phase infer)
+if command -v gnuplot >/dev/null; then
+    run history --store "$store" "${one[@]}" --metric wall --output "$folder/series.svg"
+    report "a series as a picture: its nights, its changes and the builds at them" "$(
+        fault_of 0
+        grep -q '1 series, 1 change point' "$folder/out" || echo "no table"
+        "$python" -c 'import sys, xml.dom.minidom as m
+d = m.parse(sys.argv[1]).documentElement
+words = d.getElementsByTagName("title")[0].firstChild.data
+assert "96 nights" in words and "Change at point" in words and "same build" in words, words
+texts = " ".join(t.firstChild.data for t in d.getElementsByTagName("text") if t.firstChild)
+assert "same build" in texts and "median step" in texts, texts' "$folder/series.svg" 2>&1 |
+            tail -n 1
+    )"
+    run report --store "$store" "${one[@]}" --output "$folder/page.html"
+    report "the page of a store of many nights shows them" "$(
+        fault_of 0
+        grep -q 'History: model00 infer lazy' "$folder/page.html" || echo "it does not"
+    )"
+else
+    skip "a series as a picture: its nights, its changes and the builds at them" "no gnuplot"
+    skip "the page of a store of many nights shows them" "no gnuplot"
+fi
+refuses "a picture of several series" 2 "one series, not of 6|--mode" -- \
+    history --store "$store" --output "$folder/x.svg"
+refuses "a picture of another kind" 2 ".svg, .png or .gp" -- \
+    history --store "$store" "${one[@]}" --output "$folder/x.pdf"
+
 echo "1..$count"

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=tests/cli.sh
 source tests/cli.sh
 trap 'rm -rf "$folder"' EXIT
-kinds="ledger speedup overhead steps distribution history"
+kinds="ledger speedup overhead steps distribution"
 
 if ! command -v gnuplot >/dev/null; then
     echo "1..0 # SKIP no gnuplot"
@@ -73,16 +73,13 @@ PYTHON
 }
 
 for kind in $kinds; do
-    # History is of one experiment.
-    only=()
-    [ $kind != history ] || only=(--model llama --mode capture)
     faults=
     for ending in svg png gp; do
-        run plot $kind --store "$store" --output "$folder/$kind.$ending" "${only[@]}"
+        run plot $kind --store "$store" --output "$folder/$kind.$ending"
         faults+=$(fault_of 0)
         [ ! -s "$folder/out" ] || faults+="$ending: something on standard output"
         cp "$folder/$kind.$ending" "$folder/before"
-        run plot $kind --store "$store" --output "$folder/$kind.$ending" "${only[@]}"
+        run plot $kind --store "$store" --output "$folder/$kind.$ending"
         cmp -s "$folder/before" "$folder/$kind.$ending" || faults+="$ending: not the same again"
     done
     "$python" -c 'import sys, xml.dom.minidom as m
@@ -139,7 +136,7 @@ refuses "another ending" 2 ".svg, .png or .gp" -- \
 refuses "no name for a plot" 2 "--output" -- plot ledger --store "$store"
 refuses "no name for a page" 2 "--output" -- report --store "$store"
 refuses "no kind of plot" 2 "needs a word" -- plot --store "$store" --output "$folder/x.svg"
-refuses "a history of several experiments" 2 "--model" -- \
+refuses "a series, which is another command" 2 "bench history --output" -- \
     plot history --store "$store" --output "$folder/x.svg"
 refuses "a filter that leaves nothing" 3 "none of 4 records" -- \
     plot ledger --store "$store" --model vgg16 --output "$folder/x.svg"

@@ -296,8 +296,7 @@ static void nothing_to_draw_is_said(void **state)
 {
     (void)state;
     bn_code (*const makers[])(const res_collection *, plot *, bn_status *) = {
-        plot_ledger,          plot_speedup, plot_overhead, plot_steps, plot_distribution_of_store,
-        plot_history_of_store};
+        plot_ledger, plot_speedup, plot_overhead, plot_steps, plot_distribution_of_store};
     res_collection none = {0};
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         plot p = {0};
@@ -305,12 +304,44 @@ static void nothing_to_draw_is_said(void **state)
         assert_int_equal(makers[i](&none, &p, &st), BN_NOT_FOUND);
         assert_true(st.message[0] && !p.script.data);
     }
-    res_collection all = sample();
+    const res_experiment what = {.model = "resnet18"};
+    const res_timeline empty = {.experiment = &what, .stretch_count = 1};
     plot p = {0};
     bn_status st = {0};
-    assert_int_equal(plot_history_of_store(&all, &p, &st), BN_INVALID);
-    assert_has(st.message, "--model");
-    res_collection_free(&all);
+    assert_int_equal(plot_timeline(&empty, RES_METRIC_WALL, &p, &st), BN_NOT_FOUND);
+}
+
+/* Nights without a value are left out, and changes move with it. */
+static void timeline_skips_gaps(void **state)
+{
+    (void)state;
+    const res_experiment what = {.model = "resnet18", .phase = "train", .mode = "lazy"};
+    res_night nights[] = {{.time_s = 1700000000, .value = UNKNOWN},
+                          {.time_s = 1700086400, .value = 3e6, .low = 2e6, .high = 4e6},
+                          {.time_s = 1700172800, .value = UNKNOWN},
+                          {.time_s = 1700259200, .value = 6e6, .low = 5e6, .high = 7e6}};
+    res_origin origin = {.sha256 = "cafe", .label = "commit-7"};
+    res_stretch stretches[] = {{.first = 0, .end = 3}, {.first = 3, .end = 4}};
+    const res_timeline series = {.experiment = &what,
+                                 .simulated = true,
+                                 .nights = nights,
+                                 .count = 4,
+                                 .stretches = stretches,
+                                 .stretch_count = 2};
+    plot p = {0};
+    nights[3].origin = &origin;
+    assert_int_equal(plot_timeline(&series, RES_METRIC_DEVICE, &p, NULL), BN_OK);
+    char *data = block(&p, "points"), *levels = block(&p, "stretches");
+    assert_string_equal(data, "1700086400 3000000.0 2000000.0 4000000.0\n"
+                              "1700259200 6000000.0 5000000.0 7000000.0\n");
+    assert_string_equal(levels, "1700086400 3000000.0\n1700259200 3000000.0\n\n"
+                                "1700259200 6000000.0\n1700259200 6000000.0\n\n");
+    assert_has(p.script.data, "set ylabel 'device time of a step (ms)'");
+    assert_has(p.script.data, "commit-7");
+    assert_has(p.script.data, "SIMULATED DEVICE");
+    free(data);
+    free(levels);
+    plot_free(&p);
 }
 
 /* ---- plain series ------------------------------------------------------------------------- */
@@ -355,7 +386,7 @@ static void history_has_points_and_changes(void **state)
     const size_t changes[] = {2};
     const plot_words words = {"history", NULL, NULL};
     plot p = {0};
-    assert_int_equal(plot_history(&words, points, 4, changes, 1, &p, NULL), BN_OK);
+    assert_int_equal(plot_history(&words, "median step", points, 4, changes, 1, &p, NULL), BN_OK);
     char *data = block(&p, "points"), *stretches = block(&p, "stretches");
     assert_string_equal(data, "1700000000 10000000.0 9000000.0 11000000.0\n"
                               "1700086400 12000000.0 12000000.0 12000000.0\n"
@@ -371,11 +402,12 @@ static void history_has_points_and_changes(void **state)
     const size_t wrong[][2] = {{0, 0}, {4, 0}, {2, 2}};
     for (size_t i = 0; i < 3; i++) {
         bn_status st = {0};
-        assert_int_equal(plot_history(&words, points, 4, wrong[i], i == 2 ? 2 : 1, &p, &st),
-                         BN_INVALID);
+        assert_int_equal(
+            plot_history(&words, "median step", points, 4, wrong[i], i == 2 ? 2 : 1, &p, &st),
+            BN_INVALID);
     }
     const plot_point back[] = {points[1], points[0]};
-    assert_int_equal(plot_history(&words, back, 2, NULL, 0, &p, NULL), BN_INVALID);
+    assert_int_equal(plot_history(&words, "median step", back, 2, NULL, 0, &p, NULL), BN_INVALID);
 }
 
 /* ---- names are text ---------------------------------------------------------------------------
@@ -495,16 +527,30 @@ static bn_text page(const res_collection *all, const plot_comparison *list, size
 }
 
 static const plot_comparison comparisons[] = {
-    {"resnet50 train lazy", RES_SLOWER, {1.021, 1.012, 1.03}, 0.011, "same program, slower", NULL},
-    {"bert train capture",
-     RES_FASTER,
-     {0.93, 0.91, 0.95},
-     0.02,
-     "other program: 3 ops fewer",
-     NULL},
-    {"vit train lazy", RES_SLOWER, {1.094, 1.06, 1.12}, 0.03, "<script>alert(1)</script>", NULL},
-    {"gpt2 infer lazy", RES_UNDECIDED, {1.01, 0.95, 1.07}, 0.08, NULL, NULL},
-    {"llama infer lazy", RES_EQUIVALENT, {1.001, 0.99, 1.01}, 0.01, "", NULL},
+    {.title = "resnet50 train lazy",
+     .verdict = RES_SLOWER,
+     .ratio = {1.021, 1.012, 1.03},
+     .smallest_visible = 0.011,
+     .attribution = "same program, slower"},
+    {.title = "bert train capture",
+     .verdict = RES_FASTER,
+     .ratio = {0.93, 0.91, 0.95},
+     .smallest_visible = 0.02,
+     .attribution = "other program: 3 ops fewer"},
+    {.title = "vit train lazy",
+     .verdict = RES_SLOWER,
+     .ratio = {1.094, 1.06, 1.12},
+     .smallest_visible = 0.03,
+     .attribution = "<script>alert(1)</script>"},
+    {.title = "gpt2 infer lazy",
+     .verdict = RES_UNDECIDED,
+     .ratio = {1.01, 0.95, 1.07},
+     .smallest_visible = 0.08},
+    {.title = "llama infer lazy",
+     .verdict = RES_EQUIVALENT,
+     .ratio = {1.001, 0.99, 1.01},
+     .smallest_visible = 0.01,
+     .attribution = ""},
 };
 
 static size_t place(const char *text, const char *what)
@@ -594,7 +640,7 @@ static int write_page(const char *path)
     snprintf(all.records[BERT_CAPTURE]->message, 100, "no room for 3.1 GiB <heap>");
     plot_comparison list[5];
     memcpy(list, comparisons, sizeof list);
-    bn_code code = plot_history(&words, points, NIGHTS, changes, 2, &history, NULL);
+    bn_code code = plot_history(&words, "median step", points, NIGHTS, changes, 2, &history, NULL);
     if (code == BN_OK)
         code = plot_distribution_of_store(&all, &distribution, NULL);
     list[0].distribution = &distribution;
@@ -624,6 +670,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(distribution_has_every_step),
         cmocka_unit_test(history_has_points_and_changes),
+        cmocka_unit_test(timeline_skips_gaps),
         cmocka_unit_test(hostile_names_are_only_text),
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(missing_gnuplot_is_said),

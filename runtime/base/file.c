@@ -222,6 +222,12 @@ static bn_code make_one_folder(const char *path, bn_status *st)
     return bn_fail_errno(st, error, "%s", path);
 }
 
+const char *bn_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bn_code bn_make_folder(const char *path, bn_status *st)
 {
     char prefix[PATH_MAX];
