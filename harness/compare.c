@@ -97,7 +97,10 @@ static bn_code compare_stores(hn_compare *compare, const char *const stores[2],
         for (size_t d = 0; d < all[i].damaged_count; d++)
             fprintf(stderr, "bench: %s\n", all[i].damaged[d].status.message);
     }
-    return res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+    bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+    if (code == BN_OK)
+        res_versus_note_pairs(&compare->versus);
+    return code;
 }
 
 /* ---- the end ------------------------------------------------------------------------ */

@@ -350,20 +350,12 @@ static bn_code ask_for_more(session *s, bn_status *st)
 static void note_end(session *s)
 {
     res_versus *versus = &s->compare->versus;
-    const size_t least = res_least_pairs(versus->options.level, versus->count);
-    size_t fewest = RES_MOST_PAIRS;
-    for (size_t i = 0; i < versus->count; i++)
-        if (!versus->cells[i].failed && versus->cells[i].pairs < fewest)
-            fewest = versus->cells[i].pairs;
     if (hn_interrupted())
         bn_text_puts(&versus->notes, "Interrupted: the verdicts are on what was measured.\n");
     else if (s->out_of_time)
         bn_text_printf(&versus->notes, "The budget of %.0f s ended it.\n",
                        s->compare->options->budget);
-    if (fewest < least)
-        bn_text_printf(&versus->notes,
-                       "With %zu pairs nothing can be claimed of %zu comparisons: it takes %zu.\n",
-                       fewest, versus->count, least);
+    res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
                    (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
 }

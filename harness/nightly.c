@@ -152,6 +152,7 @@ static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
         bn_text_printf(&n->words, "%s: not compared: %s\n", p->runtime, why.message);
         return BN_OK;
     }
+    res_versus_note_pairs(&p->versus);
     code = res_versus_judge(&p->versus, st);
     p->paired = code == BN_OK;
     return code;

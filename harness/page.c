@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Fewer pairs show nothing that the table does not say. */
+#define LEAST_DRAWN 3
+
 static bn_code no_memory(bn_status *st)
 {
     return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page");
@@ -95,7 +98,7 @@ static bn_code add_cell(hn_page *page, const res_compared *cell, const char *on,
     told.failure_class = bn_code_name(cell->failure);
     if (!told.title || !told.attribution)
         return no_memory(st);
-    if (!cell->failed && c->pairs > 0 && c->verdict != RES_EQUIVALENT &&
+    if (!cell->failed && c->pairs >= LEAST_DRAWN && c->verdict != RES_EQUIVALENT &&
         page->picture_count - page->figure_count < HN_PAGE_FIGURES) {
         plot *picture = &page->pictures[page->picture_count];
         if (draw_cell(cell, told.title, labels, picture, st) != BN_OK)

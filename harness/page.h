@@ -26,7 +26,7 @@ typedef struct hn_page {
 void hn_page_free(hn_page *page);
 
 /* Takes up what VERSUS, judged, says of its cells; ON, a runtime's name, follows their titles
- * (NULL: none). What is not equivalent is drawn, as long as there is room. LABELS name A
+ * (NULL: none). What is not equivalent is drawn where there are pairs and room. LABELS name A
  * and B in the pictures. */
 BN_MUST_USE bn_code hn_page_compared(hn_page *page, const res_versus *versus, const char *on,
                                      const char *const labels[2], bn_status *st);

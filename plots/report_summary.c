@@ -101,6 +101,22 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     bn_text_puts(out, "</tr>\n");
 }
 
+/* What was not decided is there for those who want to see it. */
+static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_text *out,
+                                bn_status *st)
+{
+    const bool folded = c->verdict == RES_UNDECIDED;
+    if (folded) {
+        bn_text_puts(out, "<details><summary>Step times: ");
+        plot_html_text(out, c->title);
+        bn_text_puts(out, "</summary>\n");
+    }
+    bn_code code = plot_html_figure(c->distribution, c->title, (*number)++, out, st);
+    if (folded)
+        bn_text_puts(out, "</details>\n");
+    return code;
+}
+
 static bn_code put_chapter(const plot_report *report, const chapter *about, size_t *number,
                            bn_text *out, bn_status *st)
 {
@@ -127,7 +143,7 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     }
     for (size_t i = 0; i < count && code == BN_OK; i++)
         if (list[i]->distribution && about->verdict != RES_EQUIVALENT)
-            code = plot_html_figure(list[i]->distribution, list[i]->title, (*number)++, out, st);
+            code = put_distribution(list[i], number, out, st);
     free(list);
     return code;
 }

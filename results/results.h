@@ -417,6 +417,8 @@ typedef struct res_versus {
 /* Compares each cell, judges them as one family, controls among them, and attributes.
  * BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
+/* Says in the notes where a cell has too few pairs for any claim in this family. */
+void res_versus_note_pairs(res_versus *versus);
 void res_versus_free(res_versus *versus); /* the cells and notes, not the records */
 
 /* How the cells ended, controls apart. */

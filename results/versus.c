@@ -61,6 +61,19 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
     return code;
 }
 
+void res_versus_note_pairs(res_versus *versus)
+{
+    const size_t least = res_least_pairs(versus->options.level, versus->count);
+    size_t fewest = RES_MOST_PAIRS;
+    for (size_t i = 0; i < versus->count; i++)
+        if (!versus->cells[i].failed && versus->cells[i].pairs < fewest)
+            fewest = versus->cells[i].pairs;
+    if (fewest < least)
+        bn_text_printf(&versus->notes,
+                       "With %zu pair%s nothing can be claimed in a family of %zu: it takes %zu.\n",
+                       fewest, fewest == 1 ? "" : "s", versus->count, least);
+}
+
 void res_versus_free(res_versus *versus)
 {
     free(versus->cells);
