@@ -207,18 +207,15 @@ static void put_plot(plot *p, const drawing *d)
 bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    size_t good = 0;
     bn_code code = plot_rows_make(all, &rows, st);
     if (code != BN_OK)
         return code;
-    for (size_t i = 0; i < rows.count; i++)
-        good += plot_row_good(&rows.rows[i]);
     drawing d = {.rows = &rows,
                  .bars = calloc(rows.count + 1, sizeof *d.bars),
                  .scale_ns = calloc(rows.count + 1, sizeof *d.scale_ns)};
     d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
     *p = (plot){0};
-    if (good == 0) {
+    if (plot_rows_good(&rows) == 0) {
         code = bn_fail(st, BN_NOT_FOUND, "ledger: no experiment here succeeded");
     } else if (d.bars && d.scale_ns) {
         fill(&d);

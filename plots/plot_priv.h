@@ -107,6 +107,7 @@ double plot_labels_width(const plot_rows *rows);
 /* A number of the row's JSON; NaN for null. */
 double plot_row_real(const plot_row *row, const char *name);
 bool plot_row_good(const plot_row *row);
+size_t plot_rows_good(const plot_rows *rows); /* how many are */
 /* "resnet50 train, batch 8, lazy". */
 void plot_row_title(const plot_row *row, bn_text *out);
 

@@ -254,6 +254,14 @@ bool plot_row_good(const plot_row *row)
     return row->record->status == BN_OK && row->record->step_count > 0;
 }
 
+size_t plot_rows_good(const plot_rows *rows)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        good += plot_row_good(&rows->rows[i]);
+    return good;
+}
+
 void plot_row_title(const plot_row *row, bn_text *out)
 {
     bn_text_printf(out, "%s, %s", row->label, row->way);

@@ -290,13 +290,11 @@ static void put_plot(plot *p, const plot_rows *rows, size_t good)
 bn_code plot_steps(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    size_t good = 0;
     bn_code code = plot_rows_make(all, &rows, st);
     *p = (plot){0};
     if (code != BN_OK)
         return code;
-    for (size_t i = 0; i < rows.count; i++)
-        good += plot_row_good(&rows.rows[i]);
+    const size_t good = plot_rows_good(&rows);
     if (good > 0)
         put_plot(p, &rows, good);
     else

@@ -3,27 +3,7 @@
  * bench does not, through the plugin's own table: copies between devices, layouts,
  * assignments, strided host data, figures that nobody cleared before.
  */
-#include "tests/sim_fixture.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include "pjrt_c_api.h"
-#pragma GCC diagnostic pop
-
-#include <dlfcn.h>
-
-static const PJRT_Api *api;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    const PJRT_Api *(*get)(void);
-    void *library = dlopen(rt_plugin_describe(sim_plugin())->path, RTLD_NOW | RTLD_NOLOAD);
-    void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
-    memcpy(&get, &symbol, sizeof get);
-    api = symbol ? get() : NULL;
-    return api ? 0 : -1;
-}
+#include "tests/sim_api_fixture.h"
 
 static int teardown(void **state)
 {
@@ -443,5 +423,5 @@ int main(void)
         T(figures_are_told_into_what_nobody_cleared),
         T(what_is_missing_says_so_by_name),
     };
-    return cmocka_run_group_tests(tests, group_setup, NULL);
+    return cmocka_run_group_tests(tests, sim_api_setup, NULL);
 }

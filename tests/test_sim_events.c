@@ -2,28 +2,9 @@
  * test_sim_events.c - events of the simulated runtime through the plugin's own table:
  * callbacks and errors, which bench does not ask for but frameworks do.
  */
-#include "tests/sim_fixture.h"
+#include "tests/sim_api_fixture.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include "pjrt_c_api.h"
-#pragma GCC diagnostic pop
-
-#include <dlfcn.h>
 #include <stdatomic.h>
-
-static const PJRT_Api *api;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    const PJRT_Api *(*get)(void);
-    void *library = dlopen(rt_plugin_describe(sim_plugin())->path, RTLD_NOW | RTLD_NOLOAD);
-    void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
-    memcpy(&get, &symbol, sizeof get);
-    api = symbol ? get() : NULL;
-    return api ? 0 : -1;
-}
 
 static int teardown(void **state)
 {
@@ -190,5 +171,5 @@ int main(void)
         T(what_never_fires_does_not_call_back),
         T(each_device_calls_back),
     };
-    return cmocka_run_group_tests(tests, group_setup, NULL);
+    return cmocka_run_group_tests(tests, sim_api_setup, NULL);
 }

@@ -308,6 +308,20 @@ static void read_properties(sim_reader *r, heading *h)
         sim_expect(r, '>', "'>' of the function's attributes");
 }
 
+/* ") {...} : () -> ()" after the body of a function or module. */
+static void end_generic(sim_reader *r)
+{
+    sim_expect(r, ')', "')' of the body");
+    sim_skip_dictionary(r);
+    sim_expect(r, ':', "':'");
+    sim_expect(r, '(', "'('");
+    sim_expect(r, ')', "')'");
+    sim_expect(r, SIM_T_ARROW, "'->'");
+    sim_expect(r, '(', "'('");
+    sim_expect(r, ')', "')'");
+    sim_skip_location(r);
+}
+
 /* "func.func"() <{...}> ({ ... }) {...} : () -> () */
 static void read_generic_function(sim_reader *r)
 {
@@ -323,15 +337,7 @@ static void read_generic_function(sim_reader *r)
         sim_reader_expected(r, "a function with sym_name and function_type");
     sim_expect(r, '(', "'(' of the body");
     sim_read_region(r, NULL, NULL, 0);
-    sim_expect(r, ')', "')' of the body");
-    sim_skip_dictionary(r);
-    sim_expect(r, ':', "':'");
-    sim_expect(r, '(', "'('");
-    sim_expect(r, ')', "')'");
-    sim_expect(r, SIM_T_ARROW, "'->'");
-    sim_expect(r, '(', "'('");
-    sim_expect(r, ')', "')'");
-    sim_skip_location(r);
+    end_generic(r);
     if (r->code == SIM_OK)
         body = ((const sim_block *)r->blocks.data)[blocks];
     r->blocks.count = blocks;
@@ -413,15 +419,7 @@ static void read_generic_module(sim_reader *r, const char **name)
     if (sim_accept(r, SIM_T_CARET))
         sim_expect(r, ':', "':'");
     read_statements(r, '}');
-    sim_expect(r, ')', "')' of the body");
-    sim_skip_dictionary(r);
-    sim_expect(r, ':', "':'");
-    sim_expect(r, '(', "'('");
-    sim_expect(r, ')', "')'");
-    sim_expect(r, SIM_T_ARROW, "'->'");
-    sim_expect(r, '(', "'('");
-    sim_expect(r, ')', "')'");
-    sim_skip_location(r);
+    end_generic(r);
     free(h.arguments.data);
 }
 
