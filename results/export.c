@@ -185,6 +185,24 @@ json_t *res_export_members(const res_record *record)
     return members;
 }
 
+/* The bytes of the blank that TEXT begins with, 0 where it begins with none: control characters
+ * and, in UTF-8, what Unicode counts as space. */
+static size_t blank_at(const char *text)
+{
+    static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
+                                       "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf",
+                                       "\xe2\x81\x9f", "\xe3\x80\x80"};
+    if ((unsigned char)*text <= ' ' || *text == 0x7f)
+        return 1;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return strlen(wide[i]);
+    /* U+2000 to U+200A: blanks by their width. */
+    const bool by_width = strncmp(text, "\xe2\x80", 2) == 0 && (unsigned char)text[2] >= 0x80 &&
+                          (unsigned char)text[2] <= 0x8a;
+    return by_width ? 3 : 0;
+}
+
 void res_export_name(const res_record *record, char pair, bn_text *name)
 {
     json_t *members = res_export_members(record), *value;
@@ -203,10 +221,35 @@ void res_export_name(const res_record *record, char pair, bn_text *name)
     if (record->simulated)
         bn_text_puts(name, "/simulated");
     /* Tools split at blanks. */
-    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c++)
-        if ((unsigned char)*c <= ' ')
-            *c = '_';
+    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c++) {
+        const size_t blank = blank_at(c);
+        memset(c, '_', blank);
+        c += blank > 1 ? blank - 1 : 0;
+    }
     json_decref(members);
+}
+
+void res_export_digits(bn_text *name, size_t most, const char *whole)
+{
+    char digest[BN_SHA256_TEXT];
+    size_t keep = name->length;
+    if (!name->data)
+        return;
+    bn_sha256(whole, strlen(whole), digest);
+    if (keep + 1 + RES_NAME_DIGITS > most)
+        keep = most - 1 - RES_NAME_DIGITS;
+    /* Not within a character of several bytes. */
+    while (keep > 0 && ((unsigned char)name->data[keep] & 0xc0) == 0x80)
+        keep--;
+    name->data[keep] = '\0';
+    name->length = keep;
+    bn_text_printf(name, "_%.*s", RES_NAME_DIGITS, digest);
+}
+
+void res_export_put_clean(bn_text *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
 }
 
 void res_export_label(const res_record *record, bn_text *label)
@@ -227,12 +270,27 @@ const char *res_export_runtime(const res_record *record, const char *name)
     return text ? text : "";
 }
 
+/* NAME of the experiment in the line that RECORD was imported from, or "". */
+static const char *imported(const res_record *record, const char *name)
+{
+    const json_t *line = json_object_get(json_object_get(record->provenance, "imported"), "line");
+    const json_t *experiment = json_object_get(line, "experiment");
+    const char *text = json_string_value(json_object_get(experiment, name));
+    return text ? text : "";
+}
+
+const char *res_export_platform(const res_record *record)
+{
+    const char *name = res_export_runtime(record, "platform");
+    return name[0] != '\0' ? name : imported(record, "accelerator");
+}
+
 const char *res_export_device(const res_record *record)
 {
     const json_t *runtime = json_object_get(record->provenance, "runtime");
     const json_t *device = json_object_get(runtime, "device");
     const char *kind = json_string_value(json_object_get(device, "kind"));
-    return kind ? kind : "";
+    return kind ? kind : imported(record, "accelerator_model");
 }
 
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])

@@ -17,11 +17,26 @@
 
 #define ENVIRONMENT "bench"
 
-/* NAME with dots in place of slashes, which part the levels of asv's list. */
-static void put_dots(char *name)
+/* asv's pages have files called by the names, and most file systems allow 255 bytes. */
+#define LONGEST_NAME 200
+
+/* KEY's name with dots in place of slashes, which part the levels of asv's list. */
+static void put_dots(res_export_key *key, res_export *export)
 {
-    for (char *c = name; *c != '\0'; c++)
+    for (char *c = key->name; *c != '\0'; c++)
         *c = *c == '.' ? '_' : *c == '/' ? '.' : *c;
+    if (strlen(key->name) <= LONGEST_NAME)
+        return;
+    bn_text cut = {0};
+    bn_text_puts(&cut, key->name);
+    res_export_digits(&cut, LONGEST_NAME, key->name);
+    if (cut.failed) {
+        export->failed = true;
+        bn_text_free(&cut);
+        return;
+    }
+    free(key->name);
+    key->name = cut.data;
 }
 
 static json_t *text_or(const json_t *value, const char *otherwise)
@@ -171,7 +186,7 @@ void res_export_asv(const res_collection *all, res_export *export)
     if (!keys)
         return;
     for (size_t i = 0; i < all->count; i++)
-        put_dots(keys[i].name);
+        put_dots(&keys[i], export);
     for (size_t first = 0, end; first < all->count; first = end) {
         end = first + 1;
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&

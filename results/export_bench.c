@@ -172,7 +172,27 @@ void res_export_google_benchmark(const res_collection *all, res_export *export)
 /* A configuration line; without a value it takes the key back. */
 static void config_line(bn_text *out, const char *key, const char *value)
 {
-    bn_text_printf(out, "%s:%s%s\n", key, value[0] != '\0' ? " " : "", value);
+    bn_text_printf(out, "%s:%s", key, value[0] != '\0' ? " " : "");
+    res_export_put_clean(out, value);
+    bn_text_putc(out, '\n');
+}
+
+/* What benchstat reads over: the build, and what went wrong. A runtime's message has lines of its
+ * own, which must not become results. */
+static void comment_lines(bn_text *out, const res_record *record)
+{
+    bn_text name = {0};
+    bn_text_printf(out, "# %s %s sha256 %s label ", record->id, bn_code_name(record->status),
+                   res_plugin_sha256(record));
+    res_export_put_clean(out, res_export_runtime(record, "label"));
+    bn_text_putc(out, '\n');
+    if (res_export_good(record))
+        return;
+    res_export_name(record, '=', &name);
+    bn_text_printf(out, "# failed: %s: ", name.data ? name.data : "");
+    res_export_put_clean(out, record->message);
+    bn_text_putc(out, '\n');
+    bn_text_free(&name);
 }
 
 static void go_lines(const res_record *record, bn_text *out)
@@ -208,22 +228,14 @@ void res_export_benchstat(const res_collection *all, res_export *export)
         const json_t *host = json_object_get(record->provenance, "host");
         const char *cpu = json_string_value(json_object_get(host, "cpu"));
         bn_text label = {0};
+        comment_lines(out, record);
+        if (!res_export_good(record))
+            continue;
         res_export_label(record, &label);
-        bn_text_printf(out, "# %s %s sha256 %s label %s\n", record->id,
-                       bn_code_name(record->status), res_plugin_sha256(record),
-                       res_export_runtime(record, "label"));
-        if (!res_export_good(record)) {
-            bn_text failed = {0};
-            res_export_name(record, '=', &failed);
-            bn_text_printf(out, "# failed: %s: %s\n", failed.data ? failed.data : "",
-                           record->message);
-            bn_text_free(&failed);
-        } else {
-            config_line(out, "cpu", cpu ? cpu : "");
-            config_line(out, "platform", res_export_runtime(record, "platform"));
-            config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
-            go_lines(record, out);
-        }
+        config_line(out, "cpu", cpu ? cpu : "");
+        config_line(out, "platform", res_export_platform(record));
+        config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
+        go_lines(record, out);
         bn_text_free(&label);
     }
 }

@@ -27,9 +27,15 @@ bool res_export_good(const res_record *record);
  * What names an experiment in any store: "resnet18/train/capture/graphs:1/batch:4/...",
  * members as they are in the experiment, those that are zero, empty or usual left out; the
  * runtime by its last path component, so that two builds of it have the same names; last
- * "simulated", where the device is. PAIR stands between a member's name and value.
+ * "simulated", where the device is. PAIR stands between a member's name and value. No blanks.
  */
 void res_export_name(const res_record *record, char pair, bn_text *name);
+/* NAME, at most MOST bytes of it, and after it digits of WHOLE's SHA-256: for names that are cut
+ * or lose characters, so that two of them stay two. */
+#define RES_NAME_DIGITS 8
+void res_export_digits(bn_text *name, size_t most, const char *whole);
+/* TEXT with blanks for control characters: a message of several lines as one. */
+void res_export_put_clean(bn_text *out, const char *text);
 /* The members behind model, phase and mode as {"graphs": 1, ...} (new reference). */
 json_t *res_export_members(const res_record *record);
 /* "simulated", "emulated front end of 17000 ns a node", both, or "". */
@@ -37,7 +43,9 @@ void res_export_label(const res_record *record, bn_text *label);
 
 /* Text at provenance.runtime.NAME, or "". */
 const char *res_export_runtime(const res_record *record, const char *name);
-/* The kind of device that the runtime names, or "". */
+/* The runtime's platform and the kind of device that it names; of an import what its line says;
+ * or "". */
+const char *res_export_platform(const res_record *record);
 const char *res_export_device(const res_record *record);
 /* The build as hex digits of a commit: the label where it is such, else the first 40 digits of
  * the library's SHA-256, else 40 zeros. */

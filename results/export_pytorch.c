@@ -37,8 +37,13 @@ static void put_model(const res_record *record, bn_text *name)
 
 static const char *platform(const res_record *record)
 {
-    const char *name = res_export_runtime(record, "platform");
+    const char *name = res_export_platform(record);
     return name[0] != '\0' ? name : record->experiment.runtime;
+}
+
+static bool is_training(const res_record *record)
+{
+    return strcmp(record->experiment.phase, "train") == 0;
 }
 
 static json_t *batch_json(const res_record *record)
@@ -57,27 +62,37 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
 
-/* Capture is what dynamo does there, lazy is lazy. Eager runs op by op on the runtime, which
- * that file has no word for: the nearest, no tracer at all, is taken. */
+/* What of "xla" and "dynamo" a mode is there. Lazy is lazy, capture is what dynamo does, and a
+ * program is a graph that somebody captured. Eager runs op by op on the runtime, which that file
+ * has no word for: the nearest, no tracer at all, is taken. Inductor is of imports. */
+static void set_mode(json_t *e, const char *mode)
+{
+    const bool inductor = strcmp(mode, "inductor") == 0;
+    const bool captured = strcmp(mode, "capture") == 0 || strcmp(mode, "program") == 0;
+    json_object_set_new(e, "xla",
+                        inductor || strcmp(mode, "eager") == 0 ? json_null() : json_string("PJRT"));
+    json_object_set_new(e, "dynamo",
+                        inductor   ? json_string("inductor")
+                        : captured ? json_string("openxla")
+                                   : json_null());
+}
+
 static json_t *xla_experiment_json(const res_record *record)
 {
-    const char *mode = record->experiment.mode, *device = res_export_device(record);
-    const bool eager = strcmp(mode, "eager") == 0, capture = strcmp(mode, "capture") == 0;
+    const char *device = res_export_device(record);
     bn_text label = {0};
     res_export_label(record, &label);
     json_t *e = json_object();
     json_object_set_new(e, "experiment_name", json_string("bench"));
     json_object_set_new(e, "accelerator", res_json_text(platform(record)));
     json_object_set_new(e, "accelerator_model", res_json_text(device));
-    json_object_set_new(e, "xla", eager ? json_null() : json_string("PJRT"));
+    set_mode(e, record->experiment.mode);
     json_object_set_new(e, "xla_flags",
                         record->experiment.settings[0] != '\0'
                             ? res_json_text(record->experiment.settings)
                             : json_null());
-    json_object_set_new(e, "dynamo", capture ? json_string("openxla") : json_null());
     json_object_set_new(e, "torch_xla2", json_null());
-    json_object_set_new(
-        e, "test", json_string(strcmp(record->experiment.phase, "infer") == 0 ? "eval" : "train"));
+    json_object_set_new(e, "test", json_string(is_training(record) ? "train" : "eval"));
     json_object_set_new(e, "batch_size", batch_json(record));
     json_object_set_new(e, "enable_functionalization", json_null());
     json_object_set_new(e, "not_measured_on_hardware", json_string(label.data ? label.data : ""));
@@ -160,8 +175,8 @@ static void set_latency(const res_record *record, json_t *metrics)
     bn_text_puts(&key, "model=");
     put_model(record, &key);
     bn_text_printf(&key, ", test=%s, device=%s, bs=%s, extra_args=['%s'], metric=latencies",
-                   strcmp(record->experiment.phase, "infer") == 0 ? "eval" : "train",
-                   platform(record), batch, record->experiment.mode);
+                   is_training(record) ? "train" : "eval", platform(record), batch,
+                   record->experiment.mode);
     /* Text is what the detector knows as a failure. */
     if (key.data)
         json_object_set_new(
@@ -218,12 +233,12 @@ static json_t *hud_json(const res_record *record, const char *metric, const char
     json_t *object = json_pack(
         "{s:{s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:[s]}, s:{s:s, s:o, s:{s:s, "
         "s:s}}}",
-        "benchmark", "name", "bench", "mode",
-        strcmp(e->phase, "infer") == 0 ? "inference" : "training", "dtype", e->dtype, "extra_info",
-        "record", record->id, "not_measured_on_hardware", label.data ? label.data : "", "commit",
-        commit, "model", "name", model.data ? model.data : "", "type", "model", "backend", e->mode,
-        "origins", "bench", "metric", "name", metric, "benchmark_values", values, "extra_info",
-        "unit", "ms", "graph", graph);
+        "benchmark", "name", "bench", "mode", is_training(record) ? "training" : "inference",
+        "dtype", e->dtype, "extra_info", "record", record->id, "not_measured_on_hardware",
+        label.data ? label.data : "", "commit", commit, "model", "name",
+        model.data ? model.data : "", "type", "model", "backend", e->mode, "origins", "bench",
+        "metric", "name", metric, "benchmark_values", values, "extra_info", "unit", "ms", "graph",
+        graph);
     json_t *runner = json_pack("{s:s, s:s, s:s}", "type", e->runtime, "gpu_info",
                                res_export_device(record), "name", platform(record));
     json_object_set_new(object, "runners", json_pack("[o]", runner));

@@ -117,14 +117,21 @@ void res_export_csv(const res_collection *all, res_export *export)
 
 enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
 
+/* Begins an event of the list that OUT ends with. */
+static void next_event(bn_text *out)
+{
+    bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
+}
+
 static void put_event(bn_text *out, const char *name, size_t process, int lane, uint64_t start_ns,
                       uint64_t duration_ns)
 {
     /* Names are words of ours or of graphs: escaped by jansson. */
     json_t *text = res_json_text(name);
     char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    next_event(out);
     bn_text_printf(out,
-                   ",\n{\"name\":%s,\"cat\":\"bench\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,"
+                   "{\"name\":%s,\"cat\":\"bench\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,"
                    "\"ts\":%llu.%03u,\"dur\":%llu.%03u}",
                    quoted ? quoted : "\"\"", process, lane, (unsigned long long)(start_ns / 1000),
                    (unsigned)(start_ns % 1000), (unsigned long long)(duration_ns / 1000),
@@ -140,7 +147,8 @@ static void put_name(bn_text *out, const char *what, size_t process, int lane, c
                   (json_int_t)process, "tid", lane, "args", "name", res_json_text(name));
     char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
     out->failed = out->failed || !text;
-    bn_text_printf(out, ",\n%s", text ? text : "{}");
+    next_event(out);
+    bn_text_puts(out, text ? text : "{}");
     free(text);
     json_decref(event);
 }
@@ -191,9 +199,8 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
                               res_export_failures(all), "records", res_export_context(all));
     char *text = other ? json_dumps(other, RES_JSON_REALS) : NULL;
     out->failed = out->failed || !text;
-    bn_text_printf(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[\n",
+    bn_text_printf(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
                    text ? text : "{}");
-    bn_text_puts(out, "{\"name\":\"bench\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{}}");
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         bn_text name = {0};

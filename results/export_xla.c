@@ -14,12 +14,25 @@
 /* What the script allows where we have no better: 30 %, as XLA's own baselines do. */
 #define THRESHOLD 0.30
 
+/* A folder is called by the id, and most file systems allow 255 bytes. */
+#define LONGEST_ID 160
+
 /* An id of letters, digits and underscores, as theirs are. */
 static void put_config(const res_record *record, bn_text *id)
 {
-    res_export_name(record, '_', id);
-    for (char *c = id->data; c && *c != '\0'; c++)
-        *c = isalnum((unsigned char)*c) ? *c : '_';
+    bn_text name = {0};
+    bool same = true;
+    res_export_name(record, '_', &name);
+    for (const char *c = name.data; c && *c != '\0'; c++) {
+        const bool fits = isalnum((unsigned char)*c) || *c == '_';
+        bn_text_putc(id, fits ? *c : '_');
+        same = same && (fits || *c == '/');
+    }
+    /* "a=1" and "a_1" would be one baseline. */
+    if (name.data && (!same || id->length > LONGEST_ID))
+        res_export_digits(id, LONGEST_ID, name.data);
+    id->failed = id->failed || name.failed;
+    bn_text_free(&name);
 }
 
 static json_t *milliseconds(double ns)
@@ -63,8 +76,7 @@ static json_t *metrics_json(const res_record *record)
     const double device = device_ns(record);
     if (isfinite(device))
         json_object_set_new(metrics,
-                            is_gpu(res_export_runtime(record, "platform")) ? "GPU_DEVICE_TIME"
-                                                                           : "DEVICE_TIME",
+                            is_gpu(res_export_platform(record)) ? "GPU_DEVICE_TIME" : "DEVICE_TIME",
                             milliseconds(device));
     const json_t *peak =
         json_object_get(json_object_get(record->provenance, "memory"), "peak_rss_bytes");
@@ -81,7 +93,7 @@ static json_t *results_json(const res_record *record, const char *config)
     char commit[RES_COMMIT_TEXT];
     bn_text label = {0}, why = {0};
     const bool good = res_export_good(record);
-    const char *platform = res_export_runtime(record, "platform");
+    const char *platform = res_export_platform(record);
     res_export_commit(record, commit);
     res_export_label(record, &label);
     if (!good)

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . tests/cli.sh
 trap 'rm -rf "$folder"' EXIT
 out=$folder/exports
-mkdir "$out"
+mkdir -p "$out/odd"
 
 # Two good records of one label, a repeated one, and one that fails.
 export PJRT_SIM=device_us=500,values=none
@@ -110,6 +110,19 @@ for r in rows:
     assert r["trace_ns"] is None and r["nodes_per_step"] is None and r["compile_ns"] is None
 '
 )"
+# What others named and said goes through every format: a name with all that tools split or cut
+# at, flags as long as compilers have, a message of lines that look like results.
+line null '[9, 0.2, 0.2, 0.2, 0.2, 0.2]' | sed 's|"alexnet"|"a \\"b\\" <c>\\n../d, e=\\u00a0f"|
+    s|"xla_flags": null|"xla_flags": "'"$(printf -- '--xla_some_flag=%d ' {1..10})"'"|' >"$folder/odd.jsonl"
+line null 0 | sed 's|"total_time": 0|"error": "no\\nBenchmarkNo 1 5 ns/op\\ncpu: none"|' >>"$folder/odd.jsonl"
+run import --from pytorch-xla --store "$folder/odd" "$folder/odd.jsonl"
+report "odd lines are read" "$(fault_of 0)"
+for format in google-benchmark benchstat asv hyperfine pytorch-xla pytorch-benchmark xla csv \
+    chrome-trace xspace; do
+    run export --store "$folder/odd" --to $format --output "$out/odd/$format"
+    [ "$status" -eq 0 ] || report "export of odd lines to $format" "exit status $status"
+done
+report "and exported" "$("$python" tests/read_exports.py odd "$out/odd" 2>&1 | tail -n 3)"
 {
     line null '[9, 0.2]'
     line null '"9"'

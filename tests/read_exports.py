@@ -4,6 +4,7 @@ and says what is wrong with them.
     read_exports.py table FOLDER NAME     FOLDER/NAME.text, .md, .csv, .json, .latex, .html
     read_exports.py html FILE
     read_exports.py export PATH FORMAT
+    read_exports.py odd FOLDER            FOLDER/FORMAT of two imported lines with odd texts
 """
 import csv
 import html.parser
@@ -243,11 +244,31 @@ def xspace(path):
         assert b"/host:CPU" in data and b"bench steps (simulated)" in data
 
 
+def check_odd(folder):
+    root = pathlib.Path(folder)
+    for line in open(root / "benchstat"):
+        assert line.startswith(("#", "BenchmarkA_", "cpu:", "platform: cuda", "not-m")), line
+        assert len(line.split(" ")) == 4 or not line.startswith("B"), line
+    assert json.load(open(root / "chrome-trace"))["otherData"]["failures"]
+    [name] = [b["run_name"] for b in json.load(open(root / "google-benchmark"))["benchmarks"]
+              if b["run_type"] == "iteration" and b["repetition_index"] == 0]
+    assert " " not in name and "\u00a0" not in name, name
+    rows = list(csv.DictReader(open(root / "csv", newline="")))
+    assert {r["model"] for r in rows} == {'a "b" <c>\n../d, e=\u00a0f', "alexnet"}
+    assert any("\nBenchmarkNo" in r["message"] for r in rows)
+    for path in root.glob("**/*"):
+        assert len(path.name.encode()) <= 210, path
+    for name in json.load(open(root / "asv/results/benchmarks.json")):
+        assert len(name.encode()) <= 200, name
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "table":
         check_table(sys.argv[2], sys.argv[3])
     elif sys.argv[1] == "html":
         check_html(sys.argv[2])
+    elif sys.argv[1] == "odd":
+        check_odd(sys.argv[2])
     else:
         reader = {"csv": csv_rows}.get(sys.argv[3]) or globals()[sys.argv[3].replace("-", "_")]
         reader(sys.argv[2])

@@ -103,6 +103,79 @@ static void names_are_the_same_for_two_builds_and_tell_devices_apart(void **stat
     drop(&all);
 }
 
+static void names_have_no_blanks_of_any_alphabet(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text name = {0};
+    strcpy(all.records[0]->experiment.model, "a\tb\xc2\xa0"
+                                             "c\xe2\x80\x89"
+                                             "d\xe2\x80\xa8"
+                                             "e\xc3\xa9\xe2\x80\x94");
+    res_export_name(all.records[0], ':', &name);
+    /* What is no blank stays, in as many bytes. */
+    assert_int_equal(strncmp(name.data, "a_b__c___d___e\xc3\xa9\xe2\x80\x94/train/", 26), 0);
+    bn_text_free(&name);
+    drop(&all);
+}
+
+/* Settings may be as long as flags of a compiler are; two of them differ in one character. */
+static void give_long_settings(res_collection *all)
+{
+    for (size_t i = 0; i < 2; i++) {
+        res_experiment *e = &all->records[i]->experiment;
+        memset(e->settings, 'x', sizeof e->settings - 1);
+        e->settings[sizeof e->settings - 2] = i == 0 ? '=' : '_';
+        e->trace_cost_ns = 0;
+        all->records[i]->simulated = false;
+    }
+}
+
+static void names_of_files_are_short_and_stay_two(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    give_long_settings(&all);
+    res_export xla = made(&all, "xla"), asv = made(&all, "asv");
+    json_t *baseline = json_of(file_with(&xla, "baseline.yml")), *value;
+    json_t *list = json_of(file_with(&asv, "results/benchmarks.json"));
+    const char *name;
+    assert_int_equal(json_object_size(baseline), 2);
+    json_object_foreach(baseline, name, value)
+    {
+        assert_int_equal(strlen(name), 160);
+    }
+    assert_int_equal(json_object_size(list), 4); /* the failure and the version */
+    json_object_foreach(list, name, value)
+    {
+        assert_true(strlen(name) <= 200);
+    }
+    json_decref(baseline);
+    json_decref(list);
+    res_export_free(&xla);
+    res_export_free(&asv);
+    drop(&all);
+}
+
+/* "a=1" and "a_1" are letters, digits and underscores alike, and not one baseline. */
+static void ids_of_xla_tell_characters_apart(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    give_long_settings(&all);
+    strcpy(all.records[0]->experiment.settings, "a=1");
+    strcpy(all.records[1]->experiment.settings, "a_1");
+    res_export xla = made(&all, "xla");
+    json_t *baseline = json_of(file_with(&xla, "baseline.yml"));
+    assert_int_equal(json_object_size(baseline), 2);
+    assert_non_null(json_object_get(baseline, "resnet50_train_lazy_variant_full_graphs_2_batch_4_"
+                                              "image_64_dtype_f32_layout_nhwc_settings_a_1_"
+                                              "runtime_cpu"));
+    json_decref(baseline);
+    res_export_free(&xla);
+    drop(&all);
+}
+
 static void times_are_those_of_ids(void **state)
 {
     (void)state;
@@ -168,6 +241,22 @@ static void benchstat_has_a_line_a_step(void **state)
     assert_non_null(strstr(text, want));
     assert_non_null(strstr(text, "\nnot-measured-on-hardware: simulated, emulated"));
     assert_non_null(strstr(text, "\n# failed: resnet50/train/capture"));
+    res_export_free(&export);
+    drop(&all);
+}
+
+/* What a runtime says has lines of its own. */
+static void benchstat_has_a_message_in_one_line(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    strcpy(all.records[2]->message, "broken:\nBenchmarkX 1 5 ns/op\r\ncpu: none");
+    json_object_set_new(json_object_get(all.records[0]->provenance, "runtime"), "label",
+                        json_string("two\nlines: here"));
+    res_export export = made(&all, "benchstat");
+    const char *text = file_with(&export, "")->data;
+    assert_non_null(strstr(text, ": broken: BenchmarkX 1 5 ns/op  cpu: none\n"));
+    assert_non_null(strstr(text, " label two lines: here\n"));
     res_export_free(&export);
     drop(&all);
 }
@@ -255,6 +344,41 @@ static void pytorch_xla_has_warm_up_and_steps_in_one_list(void **state)
     assert_non_null(strstr(text, "bench (simulated)"));
     json_decref(line);
     res_export_free(&export);
+    drop(&all);
+}
+
+/* Each mode is what an import reads as that mode; a line's own words come back. */
+static void pytorch_xla_has_modes_as_imports_read_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *xla, *dynamo;
+    } modes[] = {{"lazy", "PJRT", NULL},
+                 {"capture", "PJRT", "openxla"},
+                 {"eager", NULL, NULL},
+                 {"inductor", NULL, "inductor"},
+                 {"program", "PJRT", "openxla"}};
+    res_collection all = sample();
+    json_object_del(all.records[0]->provenance, "runtime");
+    json_object_set_new(all.records[0]->provenance, "imported",
+                        json_pack("{s:{s:{s:s, s:s}}}", "line", "experiment", "accelerator", "cuda",
+                                  "accelerator_model", "a card"));
+    all.count = 1;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        strcpy(all.records[0]->experiment.mode, modes[i].mode);
+        res_export export = made(&all, "pytorch-xla");
+        json_t *line = json_of(file_with(&export, ""));
+        json_t *e = json_object_get(line, "experiment");
+        const char *xla = json_string_value(json_object_get(e, "xla"));
+        const char *dynamo = json_string_value(json_object_get(e, "dynamo"));
+        assert_string_equal(xla ? xla : "", modes[i].xla ? modes[i].xla : "");
+        assert_string_equal(dynamo ? dynamo : "", modes[i].dynamo ? modes[i].dynamo : "");
+        assert_string_equal(json_string_value(json_object_get(e, "accelerator")), "cuda");
+        assert_string_equal(json_string_value(json_object_get(e, "accelerator_model")), "a card");
+        json_decref(line);
+        res_export_free(&export);
+    }
+    all.count = 3;
     drop(&all);
 }
 
@@ -366,6 +490,31 @@ static void chrome_trace_parts_fill_their_step(void **state)
 }
 
 /* Read by the program's own reader of profiles, whose code protoc-c made. */
+/* Readers warn of metadata that they do not know. */
+static void chrome_trace_says_only_what_viewers_know(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    for (size_t first = 0; first <= 2; first += 2) {
+        const res_collection some = {.records = all.records + first, .count = 3 - first};
+        res_export export = made(&some, "chrome-trace");
+        json_t *json = json_of(file_with(&export, "")), *event;
+        json_t *events = json_object_get(json, "traceEvents");
+        size_t i;
+        assert_int_equal(json_array_size(events) > 0, first == 0);
+        json_array_foreach(events, i, event)
+        {
+            const char *phase = json_string_value(json_object_get(event, "ph"));
+            const char *name = json_string_value(json_object_get(event, "name"));
+            assert_true(strcmp(phase, "X") == 0 || strcmp(name, "process_name") == 0 ||
+                        strcmp(name, "thread_name") == 0);
+        }
+        json_decref(json);
+        res_export_free(&export);
+    }
+    drop(&all);
+}
+
 static void xspace_is_a_profile(void **state)
 {
     (void)state;
@@ -446,16 +595,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_the_same_for_two_builds_and_tell_devices_apart),
+        cmocka_unit_test(names_have_no_blanks_of_any_alphabet),
+        cmocka_unit_test(names_of_files_are_short_and_stay_two),
+        cmocka_unit_test(ids_of_xla_tell_characters_apart),
         cmocka_unit_test(times_are_those_of_ids),
         cmocka_unit_test(google_benchmark_has_a_repetition_a_step),
         cmocka_unit_test(benchstat_has_a_line_a_step),
+        cmocka_unit_test(benchstat_has_a_message_in_one_line),
         cmocka_unit_test(asv_joins_the_samples_of_one_build),
         cmocka_unit_test(hyperfine_has_all_times),
         cmocka_unit_test(pytorch_xla_has_warm_up_and_steps_in_one_list),
+        cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
         cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
         cmocka_unit_test(xla_has_results_and_a_baseline),
         cmocka_unit_test(csv_has_a_row_a_sample),
         cmocka_unit_test(chrome_trace_parts_fill_their_step),
+        cmocka_unit_test(chrome_trace_says_only_what_viewers_know),
         cmocka_unit_test(xspace_is_a_profile),
         cmocka_unit_test(exports_never_overwrite),
         cmocka_unit_test(formats_and_empty_stores_are_refused),
