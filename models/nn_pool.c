@@ -129,16 +129,26 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
     return x; /* (B, bins, bins, C) */
 }
 
+/*
+ * XLA for CPU grows one computation from a sum backwards through all that leads to
+ * it, whole blocks of convolutions, up to about a hundred instructions; its library
+ * then asks for memory for each of them anew in every step, and a step of ResNet-18
+ * takes half as long again. So f32 images, which alone it treats so, are summed
+ * apart. What ends at the sum is a few elements a channel, so that no runtime
+ * spends much on the border.
+ */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
 {
     const int height = height_of(layout), width = height + 1;
     tg_type type = *tg_tensor_type(x); /* (B, H, W, C) */
-    double pixels = (double)type.dims[height] * (double)type.dims[width];
+    const double pixels = (double)type.dims[height] * (double)type.dims[width];
+    const unsigned axes = 1u << height | 1u << width;
     type.dims[height] = type.dims[width] = 1;
 
     if (type.dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
-    x = tg_reduce_sum(t, x, 1u << height | 1u << width); /* (B, C) */
+        x = tg_reduce_sum(t, tg_convert(t, x, TG_F32), axes); /* (B, C) */
+    else
+        x = tg_reduce_sum_apart(t, x, axes);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / pixels));
     if (type.dtype != TG_F32)
         x = tg_convert(t, x, type.dtype);

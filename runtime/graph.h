@@ -394,6 +394,8 @@ tg_tensor *tg_dynamic_update_slice(tg_trace *trace, tg_tensor *x, tg_tensor *upd
 tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_max(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_min(tg_trace *trace, tg_tensor *x, unsigned axes);
+/* The same sum, of an X that a barrier keeps from being computed within it. */
+tg_tensor *tg_reduce_sum_apart(tg_trace *trace, tg_tensor *x, unsigned axes);
 
 /*
  * The K largest elements along the last dimension, largest first, and their

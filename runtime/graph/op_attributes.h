@@ -47,7 +47,8 @@ typedef struct tg_broadcast_attributes {
 
 /* reverse, reduce_* */
 typedef struct tg_axes_attributes {
-    int64_t axes; /* bit i for dimension i */
+    int64_t axes;  /* bit i for dimension i */
+    int64_t apart; /* reduce_sum: 1 where the compiler is not to merge what made the operand */
 } tg_axes_attributes;
 
 /* slice */

@@ -66,6 +66,21 @@ unsigned tg_op_write_neutral(tg_lowering *l, const tg_node *node, tg_reducer red
     return name;
 }
 
+/* A statement that gives VALUE through a barrier; returns its extra name. */
+static unsigned write_barrier(tg_lowering *l, const tg_node *node, const tg_tensor *value)
+{
+    bn_text *out = tg_lowering_text(l);
+    unsigned name = tg_lowering_fresh(l);
+    bn_text_puts(out, "    ");
+    tg_lowering_extra(l, name);
+    bn_text_puts(out, " = stablehlo.optimization_barrier ");
+    tg_lowering_value(l, value);
+    bn_text_puts(out, " : ");
+    tg_type_write(&value->type, out);
+    tg_lowering_end(l, node);
+    return name;
+}
+
 static void lower_reduce(tg_lowering *l, const tg_node *node, tg_reducer reducer,
                          const char *combine)
 {
@@ -76,9 +91,13 @@ static void lower_reduce(tg_lowering *l, const tg_node *node, tg_reducer reducer
     size_t count = tg_op_axes((unsigned)a->axes, x->rank, list);
     bn_text *out = tg_lowering_text(l);
     unsigned init = tg_op_write_neutral(l, node, reducer, x->dtype);
+    unsigned behind = a->apart ? write_barrier(l, node, node->operands[0]) : 0;
     tg_lowering_define(l, node);
     bn_text_puts(out, "stablehlo.reduce(");
-    tg_lowering_value(l, node->operands[0]);
+    if (a->apart)
+        tg_lowering_extra(l, behind);
+    else
+        tg_lowering_value(l, node->operands[0]);
     bn_text_puts(out, " init: ");
     tg_lowering_extra(l, init);
     bn_text_puts(out, ") applies stablehlo.");
@@ -196,8 +215,14 @@ const tg_op *const tg_ops_reduce[] = {&op_reduce_sum, &op_reduce_max, &op_reduce
 
 static tg_tensor *reduce(tg_trace *t, const tg_op *op, tg_tensor *x, unsigned axes)
 {
-    tg_axes_attributes attributes = {axes};
+    tg_axes_attributes attributes = {.axes = axes};
     return tg_emit(t, op, &attributes, &x, 1);
+}
+
+tg_tensor *tg_reduce_sum_apart(tg_trace *t, tg_tensor *x, unsigned axes)
+{
+    tg_axes_attributes attributes = {.axes = axes, .apart = 1};
+    return tg_emit(t, &op_reduce_sum, &attributes, &x, 1);
 }
 
 tg_tensor *tg_reduce_sum(tg_trace *t, tg_tensor *x, unsigned axes)

@@ -296,6 +296,6 @@ tg_tensor *tg_broadcast(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *
 
 tg_tensor *tg_reverse(tg_trace *t, tg_tensor *x, unsigned axes)
 {
-    tg_axes_attributes attributes = {axes};
+    tg_axes_attributes attributes = {.axes = axes};
     return tg_emit(t, &op_reverse, &attributes, &x, 1);
 }
