@@ -334,7 +334,8 @@ int hn_command_replay(const hn_options *options, const char *what);
 int hn_command_compare(const hn_options *options);
 /* Exit codes and examples of bench compare, for its --help. */
 extern const char hn_compare_help[];
-/* The exit code of bench compare for words it does not understand: its 2 means slower. */
+/* The exit code of bench compare (and nightly) for words it does not understand: its 2 means
+ * slower. */
 int hn_compare_usage(bool bisect);
 int hn_command_plot(const hn_options *options, const char *what);
 int hn_command_report(const hn_options *options);

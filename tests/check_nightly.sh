@@ -60,6 +60,7 @@ report "the same command goes on where it stopped" "$(
     grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
         echo "it did not go on from $before"
 )"
+refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- nightly --bogus
 refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
     nightly --suite nothere --report "$folder/page" --store "$folder/third"
