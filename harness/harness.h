@@ -349,6 +349,14 @@ bool hn_listed(const char *list, const char *name);
  * may be given by its file's name. */
 bool hn_stored_wanted(const hn_options *options, const res_experiment *e);
 int hn_command_suite(const hn_options *options, const char *what);
+/* What became of a suite. */
+typedef struct hn_suite_end {
+    bool whole; /* each of its runs has a record, if only of a failure */
+    char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
+    size_t count;
+} hn_suite_end;
+/* bench suite for another command; returns its exit code. */
+int hn_suite_to_end(const hn_options *options, const char *what, hn_suite_end *end);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 
