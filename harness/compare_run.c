@@ -157,8 +157,7 @@ static bn_code match_sides(session *s, const size_t counts[2], bn_text *notes, b
     free(s->list[1]);
     s->list[1] = matched;
     s->experiments = count;
-    return count ? BN_OK
-                 : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
+    return count ? BN_OK : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
 }
 
 static bn_code expand(session *s, bn_status *st)

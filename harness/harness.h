@@ -16,7 +16,7 @@
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
  *   plots.c page.c  bench plot, bench report; what pages are put together from
- *   nightly.c     the suite, the last good night, the history, one page
+ *   nightly.c tonight.c   the suite, the last good night, the history, one page
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -351,7 +351,7 @@ bool hn_stored_wanted(const hn_options *options, const res_experiment *e);
 int hn_command_suite(const hn_options *options, const char *what);
 /* What became of a suite. */
 typedef struct hn_suite_end {
-    bool whole; /* each of its runs has a record, if only of a failure */
+    bool whole;                         /* each of its runs has a record, if only of a failure */
     char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
     size_t count;
 } hn_suite_end;

@@ -20,7 +20,7 @@ typedef struct carry {
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t strange; /* of these: of another build than the one that the plan was made for */
+    size_t strange;  /* of these: of another build than the one that the plan was made for */
     bn_status store; /* why it takes no records any more */
     hn_exit worst;
 } carry;
