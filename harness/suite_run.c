@@ -186,30 +186,36 @@ static void print_table(const carry *c, res_format format)
     free(all);
 }
 
+/* Written at once: the tasks of a launcher share its standard error. */
 static void print_summary(const carry *c, const hn_shard *shard, size_t open)
 {
     size_t failed = 0;
-    fprintf(stderr, "suite %s", c->suite->name);
+    bn_text line = {0};
+    bn_text_printf(&line, "suite %s", c->suite->name);
     if (shard->of > 1)
-        fprintf(stderr, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
-    fprintf(stderr, ": %zu done, %zu skipped as already done", c->done, c->skipped);
+        bn_text_printf(&line, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
+    bn_text_printf(&line, ": %zu done, %zu skipped as already done", c->done, c->skipped);
     for (int i = 0; i < BN_CODE_COUNT; i++)
         failed += c->failed[i];
-    fprintf(stderr, ", %zu failed", failed);
+    bn_text_printf(&line, ", %zu failed", failed);
     for (int i = 0, first = 1; i < BN_CODE_COUNT; i++) {
         if (!c->failed[i])
             continue;
-        fprintf(stderr, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i), c->failed[i]);
+        bn_text_printf(&line, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i),
+                       c->failed[i]);
         first = 0;
     }
-    fprintf(stderr, "%s", failed ? ")" : "");
+    bn_text_printf(&line, "%s", failed ? ")" : "");
     if (c->kept_failures)
-        fprintf(stderr, ", %zu had failed before (--retry-failed repeats them)", c->kept_failures);
+        bn_text_printf(&line, ", %zu had failed before (--retry-failed repeats them)",
+                       c->kept_failures);
     if (c->strange)
-        fprintf(stderr, ", %zu of another build", c->strange);
+        bn_text_printf(&line, ", %zu of another build", c->strange);
     if (open)
-        fprintf(stderr, ", %zu not run", open);
-    fprintf(stderr, "; records in %s\n", c->options->store);
+        bn_text_printf(&line, ", %zu not run", open);
+    bn_text_printf(&line, "; records in %s\n", c->options->store);
+    fputs(line.data ? line.data : "", stderr);
+    bn_text_free(&line);
 }
 
 static bool begin(carry *c, bn_status *st)
