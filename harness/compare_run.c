@@ -98,8 +98,7 @@ static void name_folders(session *s)
                      folders[control][side]);
 }
 
-/* The experiments of --suite on one side, those that --filter and --exclude leave: of side A's
- * titles, so that both sides have the same. */
+/* The experiments of --suite on one side; of A those that --filter and --exclude leave. */
 static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes, bn_status *st)
 {
     hn_options *own = &s->sides[side];
@@ -114,7 +113,7 @@ static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes,
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
     *count = 0;
     for (size_t i = 0; i < suite->count; i++)
-        if (hn_suite_wanted(s->suites[0].items[i].title, own))
+        if (side == 1 || hn_suite_wanted(suite->items[i].title, own))
             s->list[side][(*count)++] = suite->items[i].e;
     bn_text_puts(notes, suite->notes.data ? suite->notes.data : "");
     if (*count == 0)
@@ -124,11 +123,48 @@ static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes,
     return BN_OK;
 }
 
+/* Whether both are asked for the same, each on its own runtime. */
+static bool same_request(const hn_experiment *a, const hn_experiment *b)
+{
+    res_experiment what = b->what;
+    memcpy(what.runtime, a->what.runtime, sizeof what.runtime);
+    memcpy(what.settings, a->what.settings, sizeof what.settings);
+    return memcmp(&what, &a->what, sizeof what) == 0;
+}
+
+/* Brings side B's list into the order of A's. A suite may exclude by runtime, or name an
+ * experiment twice that only one runtime takes for the same: what one side has alone is left
+ * out, in words. */
+static bn_code match_sides(session *s, const size_t counts[2], bn_text *notes, bn_status *st)
+{
+    hn_experiment *a = s->list[0], *matched = calloc(counts[0] + 1, sizeof *matched);
+    size_t count = 0;
+    if (!matched)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", counts[0]);
+    for (size_t i = 0; i < counts[0]; i++) {
+        char title[256];
+        size_t k = 0;
+        while (k < counts[1] && !same_request(&a[i], &s->list[1][k]))
+            k++;
+        if (k == counts[1]) {
+            hn_experiment_title(&a[i], title, sizeof title);
+            bn_text_printf(notes, "left out: %s: the suite does not run it on B\n", title);
+            continue;
+        }
+        matched[count] = s->list[1][k];
+        a[count++] = a[i];
+    }
+    free(s->list[1]);
+    s->list[1] = matched;
+    s->experiments = count;
+    return count ? BN_OK : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
+}
+
 static bn_code expand(session *s, bn_status *st)
 {
     bn_text notes = {0};
     bn_code code = BN_OK;
-    size_t count = 0;
+    size_t count = 0, counts[2] = {0};
     for (int side = 0; side < 2 && code == BN_OK; side++) {
         s->compare->fault = 0;
         code = one_side(s, side, st);
@@ -138,10 +174,14 @@ static bn_code expand(session *s, bn_status *st)
                        ? expand_suite(s, side, &count, &notes, st)
                        : hn_experiments_expand(&s->sides[side], &s->list[side], &count, &notes, st);
         if (code == BN_OK) {
-            s->experiments = count;
+            s->experiments = counts[side] = count;
             s->compare->fault = side ? 'B' : 'A';
             code = hn_experiments_check(s->list[side], count, st);
         }
+    }
+    if (code == BN_OK) {
+        s->compare->fault = 0;
+        code = match_sides(s, counts, &notes, st);
     }
     if (code == BN_OK && notes.length)
         fputs(notes.data, stderr);

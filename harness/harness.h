@@ -16,7 +16,7 @@
  *   selftest*.c   statistics.c simulate.c   the program on trial
  *   compare.c compare_run.c  two runtimes, measured in pairs or out of stores
  *   plots.c page.c  bench plot, bench report; what pages are put together from
- *   nightly.c     the suite, the last good night, the history, one page
+ *   nightly.c tonight.c   the suite, the last good night, the history, one page
  *
  * The parent never loads a plugin: a plugin can end or hang its process. A job
  * goes to the worker as one JSON object on its standard input, reports come
@@ -334,7 +334,8 @@ int hn_command_replay(const hn_options *options, const char *what);
 int hn_command_compare(const hn_options *options);
 /* Exit codes and examples of bench compare, for its --help. */
 extern const char hn_compare_help[];
-/* The exit code of bench compare for words it does not understand: its 2 means slower. */
+/* The exit code of bench compare (and nightly) for words it does not understand: its 2 means
+ * slower. */
 int hn_compare_usage(bool bisect);
 int hn_command_plot(const hn_options *options, const char *what);
 int hn_command_report(const hn_options *options);
@@ -348,6 +349,14 @@ bool hn_listed(const char *list, const char *name);
  * may be given by its file's name. */
 bool hn_stored_wanted(const hn_options *options, const res_experiment *e);
 int hn_command_suite(const hn_options *options, const char *what);
+/* What became of a suite. */
+typedef struct hn_suite_end {
+    bool whole;                         /* each of its runs has a record, if only of a failure */
+    char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
+    size_t count;
+} hn_suite_end;
+/* bench suite for another command; returns its exit code. */
+int hn_suite_to_end(const hn_options *options, const char *what, hn_suite_end *end);
 /* bench selftest accuracy, in the parent. */
 int hn_selftest_accuracy(const hn_options *options);
 

@@ -165,6 +165,14 @@ static int dispatch(const command_row *command, const hn_options *o, const char 
     }
 }
 
+/* The exit code of COMMAND for an error that is CODE for most: compare and nightly say with
+ * 2 that something is slower, and git bisect takes 3 for a bad commit. */
+static int error_of(const command_row *command, bool bisect, int code)
+{
+    const bool judges = command && (command->bit & (HN_CMD_COMPARE | HN_CMD_NIGHTLY));
+    return judges ? hn_compare_usage(bisect) : code;
+}
+
 /* Words that COMMAND does not understand. */
 static int refuse(const command_row *command, int argc, char **argv, const bn_status *st)
 {
@@ -173,16 +181,16 @@ static int refuse(const command_row *command, int argc, char **argv, const bn_st
     /* What was not understood may stand before it. */
     for (int i = 1; i < argc; i++)
         bisect = bisect || strcmp(argv[i], "--bisect") == 0;
-    return command && command->bit == HN_CMD_COMPARE ? hn_compare_usage(bisect) : code;
+    return error_of(command, bisect, code);
 }
 
 /* Output that did not reach its reader is an error like any other. */
-static int finish(int code)
+static int finish(const command_row *command, bool bisect, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("bench: standard output could not be written\n", stderr);
-    return code == HN_EXIT_OK ? HN_EXIT_ENVIRONMENT : code;
+    return code == HN_EXIT_OK ? error_of(command, bisect, HN_EXIT_ENVIRONMENT) : code;
 }
 
 int main(int argc, char **argv)
@@ -208,14 +216,14 @@ int main(int argc, char **argv)
         return refuse(command, argc, argv, &st);
     if (options.help) {
         print_help(command);
-        return finish(HN_EXIT_OK);
+        return finish(command, false, HN_EXIT_OK);
     }
     if (options.man || options.version) {
         if (options.man)
             print_man();
         else
             puts("bench " BENCH_VERSION);
-        return finish(HN_EXIT_OK);
+        return finish(command, false, HN_EXIT_OK);
     }
     if ((words > 0) != (command->what != NULL)) {
         if (command->what)
@@ -225,5 +233,5 @@ int main(int argc, char **argv)
         return refuse(command, argc, argv, &st);
     }
     res_store_begin();
-    return finish(dispatch(command, &options, word));
+    return finish(command, options.bisect, dispatch(command, &options, word));
 }

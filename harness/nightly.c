@@ -2,21 +2,18 @@
  * nightly.c - bench nightly: the suite is run, held against the last good night and
  * against the history, and told on one page.
  *
- * Tonight's records are written to a folder of their own inside the store and moved to
- * the others when the suite has ended: a night that was killed goes on where it stopped
- * when the command is given again, and the history never sees half of one.
+ * Tonight's records are written to a folder of their own inside the store and join the
+ * others when the suite has ended (tonight.c): a night that was killed goes on where it
+ * stopped when the command is given again, and the history never sees half of one.
  */
 #define _GNU_SOURCE
 #include "harness/page.h"
+#include "harness/tonight.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define STAGING "tonight"
 /* Exit codes as those of bench compare. */
 enum { NOTHING_SLOWER = 0, FAILED = 1, SLOWER = 2 };
 
@@ -24,11 +21,13 @@ const char hn_nightly_help[] =
     "Exit codes: 0 nothing is slower; 1 an error, or an experiment failed; 2 slower: than the "
     "last\n"
     "good night, or a change for the worse that the history shows since this night; 130\n"
-    "interrupted: the same command goes on where it stopped.\n";
+    "interrupted: the same command goes on where it stopped, within --night-hours.\n";
 
 /* One runtime, tonight and on its last good night. Builds may lie in folders of their own. */
 typedef struct pair_of_nights {
+    char name[520];                 /* the runtime's, and its settings where it has several */
     char runtime[256];              /* its name, or its file's */
+    const char *settings;           /* borrowed; NULL: any */
     res_collection before, tonight; /* records of before are owned, tonight's borrowed */
     res_versus versus;
     bool paired;
@@ -36,7 +35,7 @@ typedef struct pair_of_nights {
 
 typedef struct nightly {
     const hn_options *options;
-    char staging[4096];
+    hn_tonight place;
     res_collection tonight;
     res_index index;
     res_history history;
@@ -48,56 +47,89 @@ typedef struct nightly {
 
 /* ---- tonight's records ------------------------------------------------------------------- */
 
-/* Moves the records of the staging folder to the store: names are unique, so nothing is
- * ever replaced. */
-static bn_code move_records(const nightly *n, bn_status *st)
+static bool in_suite(const hn_suite_end *end, const res_record *record)
 {
-    DIR *folder = opendir(n->staging);
-    bn_code code = BN_OK;
-    if (!folder)
-        return bn_fail_errno(st, errno, "%s", n->staging);
-    for (struct dirent *entry; code == BN_OK && (entry = readdir(folder));) {
-        char from[4400], to[4400];
-        size_t length = strlen(entry->d_name);
-        if (length < 3 || strcmp(entry->d_name + length - 3, ".h5") != 0)
-            continue;
-        snprintf(from, sizeof from, "%s/%s", n->staging, entry->d_name);
-        snprintf(to, sizeof to, "%s/%s", n->options->store, entry->d_name);
-        if (rename(from, to) != 0)
-            code = bn_fail_errno(st, errno, "moving %s to the store", from);
+    char identity[BN_SHA256_TEXT];
+    bool found = false;
+    if (res_record_identity(record, identity))
+        for (size_t i = 0; i < end->count && !found; i++)
+            found = strcmp(identity, end->identities[i]) == 0;
+    return found;
+}
+
+/* Of what waits in the folder, tonight's are the records of the suite as it is now: a night
+ * that was killed may have left some of another suite or of the build before. */
+static bn_code load_tonight(nightly *n, const hn_suite_end *end, bn_status *st)
+{
+    size_t kept = 0;
+    bn_code code = res_store_load(n->place.folder, &n->tonight, st);
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        res_record *r = n->tonight.records[i];
+        if (in_suite(end, r))
+            n->tonight.records[kept++] = r;
+        else
+            res_record_free(r);
     }
-    closedir(folder);
-    if (code == BN_OK && rmdir(n->staging) != 0 && errno != ENOTEMPTY)
-        code = bn_fail_errno(st, errno, "%s", n->staging);
+    n->tonight.count = kept;
     return code;
 }
 
-/* Runs the suite into the staging folder; its own table and summary are printed. */
-static bn_code run_suite(nightly *n, hn_exit *code, bn_status *st)
+/* Runs the suite into the night's folder; its own table and summary are printed. Sets *WHOLE
+ * where it came to its end: then tonight's records are there. */
+static bn_code run_suite(nightly *n, hn_exit *code, bool *whole, bn_status *st)
 {
     hn_options o = *n->options;
-    snprintf(n->staging, sizeof n->staging, "%s/" STAGING, o.store);
-    o.store = n->staging;
+    hn_suite_end end = {0};
+    bn_code done = hn_tonight_begin(&n->place, o.store, o.night_hours, st);
+    if (done != BN_OK)
+        return done;
+    o.store = n->place.folder;
     o.dry_run = false;
     o.format = "text";
-    if (bn_make_folder(n->options->store, st) != BN_OK)
-        return bn_context(st, "store");
-    *code = (hn_exit)hn_command_suite(&o, n->options->suite);
-    if (*code != HN_EXIT_OK && *code != HN_EXIT_FAILED)
-        return BN_OK; /* it said why, or was interrupted */
-    return res_store_load(n->staging, &n->tonight, st);
+    /* A night is one process's, whatever launched it. */
+    o.shard = "none";
+    *code = (hn_exit)hn_suite_to_end(&o, n->options->suite, &end);
+    /* An experiment that cannot be run here, of a runtime without its device, say, ends with
+     * the code of a wrong environment, and is a failure of the night like any other. */
+    *whole = end.whole && *code != HN_EXIT_INTERRUPTED;
+    if (*whole)
+        done = load_tonight(n, &end, st);
+    free(end.identities);
+    return done;
 }
 
 /* ---- the last good night ---------------------------------------------------------- */
 
-/* Whether S, which is older than tonight's first record, belongs to the newest build and
- * night of RUNTIME among such; NEWEST is that night's newest record. */
-static bool same_night(const res_index *index, const res_summary *s, const res_summary *newest,
-                       double hours)
+/* Whether A and B are the same experiment, whatever the path of the runtime and, with
+ * SETTINGS, what it was told. */
+static bool same_but_runtime(const res_experiment *a, const res_experiment *b, bool settings)
 {
-    const res_experiment *a = index->experiments[s->experiment],
-                         *b = index->experiments[newest->experiment];
-    return s->status == BN_OK && strcmp(bn_base_name(a->runtime), bn_base_name(b->runtime)) == 0 &&
+    res_experiment like = *a;
+    /* Most differ here already. */
+    if (strcmp(a->model, b->model) != 0 || strcmp(a->mode, b->mode) != 0 ||
+        strcmp(a->phase, b->phase) != 0 || a->graphs != b->graphs || a->batch != b->batch)
+        return false;
+    memcpy(like.runtime, b->runtime, sizeof like.runtime);
+    if (settings)
+        memcpy(like.settings, b->settings, sizeof like.settings);
+    json_t *ours = res_experiment_to_json(&like), *theirs = res_experiment_to_json(b);
+    const bool same = json_equal(ours, theirs);
+    json_decref(ours);
+    json_decref(theirs);
+    return same;
+}
+
+static bool is_of(const pair_of_nights *p, const res_experiment *e)
+{
+    return strcmp(bn_base_name(e->runtime), p->runtime) == 0 &&
+           (!p->settings || strcmp(e->settings, p->settings) == 0);
+}
+
+/* Whether S is of one build and night with NEWEST, the newest record of P before tonight. */
+static bool same_night(const res_index *index, const pair_of_nights *p, const res_summary *s,
+                       const res_summary *newest, double hours)
+{
+    return s->status == BN_OK && is_of(p, index->experiments[s->experiment]) &&
            strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
            res_id_time(newest->id) - res_id_time(s->id) <= hours * 3600;
 }
@@ -110,30 +142,46 @@ static bool is_tonights(const nightly *n, const char *id)
     return false;
 }
 
-static bn_code read_before(const nightly *n, pair_of_nights *p, bn_status *st)
+/* The newest record before tonight of an experiment that P has tonight: other suites may
+ * write to the store as well, and run on the same runtime. */
+static const res_summary *newest_before(const nightly *n, const pair_of_nights *p)
 {
-    const res_summary *newest = NULL;
     const res_index *index = &n->index;
-    bn_code code = BN_OK;
-    for (size_t i = index->count; i-- > 0 && !newest;) {
+    for (size_t i = index->count; i-- > 0;) {
         const res_summary *s = &index->records[i];
-        if (s->status == BN_OK && !is_tonights(n, s->id) &&
-            strcmp(bn_base_name(index->experiments[s->experiment]->runtime), p->runtime) == 0)
-            newest = s;
+        const res_experiment *e = index->experiments[s->experiment];
+        if (s->status != BN_OK || !is_of(p, e) || is_tonights(n, s->id))
+            continue;
+        for (size_t k = 0; k < p->tonight.count; k++)
+            if (same_but_runtime(&p->tonight.records[k]->experiment, e, true))
+                return s;
     }
+    return NULL;
+}
+
+/* What cannot be read is told and left out: the night itself is in the store by now. */
+static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
+{
+    const res_index *index = &n->index;
+    const res_summary *newest = newest_before(n, p);
     p->before.records = calloc(index->count + 1, sizeof(res_record *));
     if (!p->before.records)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-    for (size_t i = 0; newest && i < index->count && code == BN_OK; i++) {
+    for (size_t i = 0; newest && i < index->count; i++) {
         char path[4400];
+        bn_status why = {.code = BN_OK};
         const res_summary *s = &index->records[i];
-        if (!same_night(index, s, newest, n->options->night_hours) || is_tonights(n, s->id))
+        if (!same_night(index, p, s, newest, n->options->night_hours) || is_tonights(n, s->id))
             continue;
         snprintf(path, sizeof path, "%s/%s", n->options->store, s->file);
-        code = res_store_read(path, &p->before.records[p->before.count], st);
-        p->before.count += code == BN_OK;
+        if (res_store_read(path, &p->before.records[p->before.count], &why) == BN_OK)
+            p->before.count++;
+        else if (why.code == BN_OUT_OF_MEMORY)
+            return bn_fail(st, why.code, "%s", why.message);
+        else
+            bn_text_printf(&n->words, "not compared: %s\n", why.message);
     }
-    return code;
+    return BN_OK;
 }
 
 /* Tonight against the last good night, experiment by experiment. */
@@ -149,7 +197,7 @@ static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
         p->versus.options.delta = p->versus.threshold;
     bn_status why = {.code = BN_OK};
     if (res_versus_pair(&p->before, &p->tonight, choice, &p->versus, &why) != BN_OK) {
-        bn_text_printf(&n->words, "%s: not compared: %s\n", p->runtime, why.message);
+        bn_text_printf(&n->words, "%s: not compared: %s\n", p->name, why.message);
         return BN_OK;
     }
     res_versus_note_pairs(&p->versus);
@@ -158,38 +206,70 @@ static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
     return code;
 }
 
-static pair_of_nights *pair_for(nightly *n, const char *runtime)
+/* Whether tonight's runtime of E was run with other settings, too. */
+static bool several_settings(const nightly *n, const res_experiment *e)
+{
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        const res_experiment *other = &n->tonight.records[i]->experiment;
+        if (strcmp(bn_base_name(other->runtime), bn_base_name(e->runtime)) == 0 &&
+            strcmp(other->settings, e->settings) != 0)
+            return true;
+    }
+    return false;
+}
+
+static pair_of_nights *pair_for(nightly *n, const res_experiment *e)
 {
     for (size_t i = 0; i < n->pair_count; i++)
-        if (strcmp(n->pairs[i].runtime, runtime) == 0)
+        if (is_of(&n->pairs[i], e))
             return &n->pairs[i];
     pair_of_nights *p = &n->pairs[n->pair_count++];
-    snprintf(p->runtime, sizeof p->runtime, "%s", runtime);
+    snprintf(p->runtime, sizeof p->runtime, "%s", bn_base_name(e->runtime));
+    p->settings = several_settings(n, e) ? e->settings : NULL;
+    snprintf(p->name, sizeof p->name, "%s%s%s", p->runtime,
+             p->settings && p->settings[0] ? " with " : "", p->settings ? p->settings : "");
     p->tonight.records = calloc(n->tonight.count + 1, sizeof(res_record *));
     return p;
 }
 
-static bn_code compare_all(nightly *n, bn_status *st)
+/* Whether record I was tried again: --retry-failed leaves the failure beside it. */
+static bool tried_again(const nightly *n, size_t i)
 {
-    bn_code code = BN_OK;
+    char identity[BN_SHA256_TEXT], later[BN_SHA256_TEXT];
+    if (!res_record_identity(n->tonight.records[i], identity))
+        return false;
+    for (size_t k = i + 1; k < n->tonight.count; k++)
+        if (res_record_identity(n->tonight.records[k], later) && strcmp(identity, later) == 0)
+            return true;
+    return false;
+}
+
+static bn_code sort_by_runtime(nightly *n, bn_status *st)
+{
     n->pairs = calloc(n->tonight.count + 1, sizeof *n->pairs);
     if (!n->pairs)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for comparisons");
     for (size_t i = 0; i < n->tonight.count; i++) {
         res_record *r = n->tonight.records[i];
-        pair_of_nights *p = pair_for(n, bn_base_name(r->experiment.runtime));
+        pair_of_nights *p = pair_for(n, &r->experiment);
         if (!p->tonight.records)
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-        n->failed += r->status != BN_OK;
+        n->failed += r->status != BN_OK && !tried_again(n, i);
         if (r->status == BN_OK)
             p->tonight.records[p->tonight.count++] = r;
     }
+    return BN_OK;
+}
+
+static bn_code compare_all(nightly *n, bn_status *st)
+{
+    bn_code code = sort_by_runtime(n, st);
     for (size_t i = 0; i < n->pair_count && code == BN_OK; i++) {
         pair_of_nights *p = &n->pairs[i];
         code = compare(n, p, st);
         if (code != BN_OK || !p->paired)
             continue;
-        bn_text_printf(&n->words, "%s against its last good night: ", p->runtime);
+        bn_text_printf(&n->words, "%s against its last good night: ", p->name);
         res_versus_summary(&p->versus, &n->words);
         bn_text_printf(&n->words, "\n%s", p->versus.notes.data ? p->versus.notes.data : "");
         if (n->words.length && n->words.data[n->words.length - 1] != '\n')
@@ -201,36 +281,81 @@ static bn_code compare_all(nightly *n, bn_status *st)
 
 /* ---- history ---------------------------------------------------------------------- */
 
-/* The change of T that this night's value was the first to show: it has just as many
- * nights as a change needs. NULL: none. */
-static const res_stretch *new_change(const res_timeline *t)
+/* Whether a good record of tonight is one of the cell of T, as history.c has cells. */
+static bool ran_tonight(const nightly *n, const res_timeline *t)
 {
-    const res_stretch *s = &t->stretches[t->stretch_count - 1];
-    return t->stretch_count > 1 && s->nights == RES_LEAST_NIGHTS ? s : NULL;
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        const res_record *r = n->tonight.records[i];
+        res_experiment e = r->experiment;
+        if (r->status != BN_OK || r->simulated != t->simulated ||
+            strcmp(bn_base_name(e.runtime), bn_base_name(t->experiment->runtime)) != 0)
+            continue;
+        e.seed = t->experiment->seed;
+        if (same_but_runtime(&e, t->experiment, false))
+            return true;
+    }
+    return false;
 }
 
-static void tell_history(nightly *n)
+/* Sets *KNOWN where the series T had the change that begins S without its newest night, give
+ * or take the nights by which a place may be off. */
+static bn_code was_known(const res_timeline *t, const res_stretch *s,
+                         const res_change_options *options, bool *known, bn_status *st)
 {
-    for (size_t i = 0; i < n->history.count; i++) {
-        const res_timeline *t = &n->history.series[i];
-        const res_experiment *e = t->experiment;
-        const res_stretch *s = new_change(t);
-        char title[200];
-        snprintf(title, sizeof title, "%s %s %s", e->model, e->phase, e->mode);
-        if (s) {
-            bn_text_printf(&n->words, "history: %s changed by %+.1f %% [%+.1f, %+.1f]%s\n", title,
-                           100 * (s->ratio.estimate - 1), 100 * (s->ratio.low - 1),
-                           100 * (s->ratio.high - 1),
-                           s->build_known && s->other_build ? ", with the runtime's build" : "");
-            n->changed += s->ratio.low > 1;
-        } else if (t->changes.newest_run > 0) {
-            bn_text_printf(
-                &n->words,
-                "history: %s is %+.1f %% from its level, %zu %s in a row; to be watched\n", title,
-                100 * (t->changes.newest.estimate - 1), t->changes.newest_run,
-                t->changes.newest_run == 1 ? "night" : "nights");
-        }
+    res_changes found = {0};
+    double *values = calloc(t->last + 1, sizeof *values);
+    *known = false;
+    if (!values)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
+    for (size_t i = 0; i < t->last; i++)
+        values[i] = t->nights[i].value;
+    bn_code code = res_changes_find(values, t->last, options, &found, st);
+    for (size_t i = 0; code == BN_OK && i < found.count; i++) {
+        const size_t at = found.list[i].at, off = at > s->first ? at - s->first : s->first - at;
+        *known = *known || off < RES_LEAST_NIGHTS;
     }
+    res_changes_free(&found);
+    free(values);
+    return code;
+}
+
+static void tell_series(nightly *n, const res_timeline *t, const res_stretch *changed)
+{
+    const res_interval *newest = &t->changes.newest;
+    if (!changed && t->changes.newest_run == 0)
+        return;
+    bn_text_puts(&n->words, "history: ");
+    res_timeline_title(t, &n->words);
+    if (changed) {
+        bn_text_printf(&n->words, ": changed by %+.1f %% [%+.1f, %+.1f]%s\n",
+                       100 * (changed->ratio.estimate - 1), 100 * (changed->ratio.low - 1),
+                       100 * (changed->ratio.high - 1),
+                       changed->build_known && changed->other_build ? ", with the runtime's build"
+                                                                    : "");
+        n->changed += changed->ratio.low > 1;
+    } else {
+        bn_text_printf(&n->words, ": %+.1f %% from its level, %zu %s in a row; to be watched\n",
+                       100 * (newest->estimate - 1), t->changes.newest_run,
+                       t->changes.newest_run == 1 ? "night" : "nights");
+    }
+}
+
+/* What this night was the first to show; series that it has nothing of show nothing new. */
+static bn_code tell_history(nightly *n, const res_change_options *options, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->history.count && code == BN_OK; i++) {
+        const res_timeline *t = &n->history.series[i];
+        const res_stretch *s = &t->stretches[t->stretch_count - 1];
+        bool known = true;
+        if (!ran_tonight(n, t))
+            continue;
+        if (t->stretch_count > 1)
+            code = was_known(t, s, options, &known, st);
+        if (code == BN_OK)
+            tell_series(n, t, known ? NULL : s);
+    }
+    return code;
 }
 
 /* ---- the page -------------------------------------------------------------------------- */
@@ -242,7 +367,7 @@ static bn_code write_page(nightly *n, bn_status *st)
     bn_code code = BN_OK;
     for (size_t i = 0; i < n->pair_count && code == BN_OK; i++)
         if (n->pairs[i].paired)
-            code = hn_page_compared(&page, &n->pairs[i].versus, n->pairs[i].runtime, labels, st);
+            code = hn_page_compared(&page, &n->pairs[i].versus, n->pairs[i].name, labels, st);
     if (code == BN_OK)
         code = hn_page_history(&page, &n->history, st);
     if (code == BN_OK) {
@@ -263,16 +388,20 @@ static bn_code look_back(nightly *n, bn_status *st)
 {
     res_history_options options = res_history_defaults();
     options.night_hours = n->options->night_hours;
-    bn_code code = move_records(n, st);
+    bn_code code = hn_tonight_share(&n->place, st);
     if (code == BN_OK)
         code = res_index_load(n->options->store, NULL, &n->index, st);
+    for (size_t i = 0; code == BN_OK && i < n->index.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", n->index.damaged[i].status.message);
     if (code == BN_OK)
         code = compare_all(n, st);
     if (code == BN_OK)
         code = res_history_make(&n->index, &options, &n->history, st);
     if (code == BN_OK)
-        tell_history(n);
-    return code == BN_OK ? write_page(n, st) : code;
+        code = tell_history(n, &options.change, st);
+    if (code == BN_OK)
+        code = write_page(n, st);
+    return code == BN_OK ? hn_tonight_end(&n->place, st) : code;
 }
 
 static void nightly_free(nightly *n)
@@ -288,6 +417,7 @@ static void nightly_free(nightly *n)
     res_index_free(&n->index);
     res_collection_free(&n->tonight);
     bn_text_free(&n->words);
+    hn_tonight_close(&n->place);
 }
 
 int hn_command_nightly(const hn_options *options)
@@ -295,24 +425,25 @@ int hn_command_nightly(const hn_options *options)
     bn_status st = {.code = BN_OK};
     nightly n = {.options = options};
     hn_exit ran = HN_EXIT_OK;
+    bool whole = false;
     int code = FAILED;
     bn_text_puts(&n.words, "");
     if (!options->suite || !options->report)
         bn_fail(&st, BN_INVALID, "bench nightly needs --suite FILE and --report DIR");
-    if (st.code != BN_OK || run_suite(&n, &ran, &st) != BN_OK) {
+    if (st.code != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
+        (whole && look_back(&n, &st) != BN_OK)) {
         hn_complain(&st);
-    } else if (ran == HN_EXIT_INTERRUPTED) {
-        code = HN_EXIT_INTERRUPTED;
-    } else if (ran == HN_EXIT_OK || ran == HN_EXIT_FAILED) {
-        if (look_back(&n, &st) != BN_OK)
-            hn_complain(&st);
-        else
-            code = n.failed || ran == HN_EXIT_FAILED ? FAILED
-                   : n.slower || n.changed           ? SLOWER
-                                                     : NOTHING_SLOWER;
+        /* Ctrl-C reaches what draws the page, too. */
+        code = hn_interrupted() ? HN_EXIT_INTERRUPTED : FAILED;
+    } else if (whole) {
+        code = n.failed || ran != HN_EXIT_OK ? FAILED
+               : n.slower || n.changed       ? SLOWER
+                                             : NOTHING_SLOWER;
         printf("\n%snightly: %zu failed, %zu slower than the last good night, %zu changed for the "
                "worse; %s/index.html\n",
                n.words.data, n.failed, n.slower, n.changed, options->report);
+    } else if (ran == HN_EXIT_INTERRUPTED) {
+        code = HN_EXIT_INTERRUPTED; /* else it said why */
     }
     nightly_free(&n);
     return code;

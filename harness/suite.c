@@ -5,6 +5,7 @@
 #include "harness/suite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The digest of each runtime's file, once for each name. The plugin is not loaded. */
@@ -102,9 +103,28 @@ static bn_code prepare(const hn_options *options, const char *what, res_format *
     return code;
 }
 
+/* For whoever asks what became of a suite; without memory it has no identities. */
+static void tell_end(const hn_suite_plan *plan, hn_suite_end *end)
+{
+    end->identities = calloc(plan->count + 1, sizeof *end->identities);
+    for (size_t i = 0; end->identities && i < plan->count; i++)
+        memcpy(end->identities[i], plan->runs[i].identity, sizeof end->identities[i]);
+    end->count = end->identities ? plan->count : 0;
+    end->whole = end->identities && plan->left == 0;
+}
+
 int hn_command_suite(const hn_options *options, const char *what)
 {
+    hn_suite_end end;
+    const int code = hn_suite_to_end(options, what, &end);
+    free(end.identities);
+    return code;
+}
+
+int hn_suite_to_end(const hn_options *options, const char *what, hn_suite_end *end)
+{
     bn_status st = {.code = BN_OK};
+    *end = (hn_suite_end){0};
     res_format format = RES_TABLE_TEXT;
     hn_suite suite = {0};
     hn_suite_plan plan = {0};
@@ -126,12 +146,14 @@ int hn_command_suite(const hn_options *options, const char *what)
     }
     if (suite.notes.length)
         fputs(suite.notes.data, stderr);
-    if (!options->dry_run)
+    if (!options->dry_run) {
         code = hn_suite_run_plan(&suite, options, &shard, format, &plan);
-    else if (format == RES_TABLE_JSON)
+        tell_end(&plan, end);
+    } else if (format == RES_TABLE_JSON) {
         list_json(&plan, options->retry_failed);
-    else
+    } else {
         list_text(&plan, options->retry_failed);
+    }
 out:
     hn_suite_plan_free(&plan);
     hn_suite_close(&suite);

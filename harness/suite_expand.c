@@ -176,12 +176,25 @@ static bool excluded(const expansion *x, const res_experiment *what)
 
 /* ---- items ------------------------------------------------------------------------- */
 
+/* At most MOST bytes of TEXT, whole characters of UTF-8: titles go into JSON. */
+static int whole_characters(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most + 1);
+    if (n > most)
+        for (n = most; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;)
+            n--;
+    return (int)n;
+}
+
 static void title_of(hn_suite_item *item)
 {
-    hn_experiment_title(&item->e, item->title, 256);
+    char title[512];
+    hn_experiment_title(&item->e, title, sizeof title);
+    snprintf(item->title, sizeof item->title, "%.*s", whole_characters(title, 255), title);
     const size_t n = strlen(item->title);
     if (item->e.label[0])
-        snprintf(item->title + n, sizeof item->title - n, " [%.60s]", item->e.label);
+        snprintf(item->title + n, sizeof item->title - n, " [%.*s]",
+                 whole_characters(item->e.label, 60), item->e.label);
 }
 
 /* Each experiment stands once, however many matrices name it: with the most repetitions. */

@@ -20,6 +20,7 @@ typedef struct carry {
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
+    size_t strange;  /* of these: of another build than the one that the plan was made for */
     bn_status store; /* why it takes no records any more */
     hn_exit worst;
 } carry;
@@ -103,6 +104,24 @@ static json_t *describe(const carry *c, const hn_suite_run *run)
                      "identity", run->identity, "runtime_sha256", run->item->sha256);
 }
 
+/* A file that is replaced meanwhile gives a record of another build: it is no record of
+ * this plan's. */
+static void note_build(carry *c, const hn_suite_run *run, const res_record *record,
+                       const char *title)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    bn_status st = {.code = BN_OK};
+    if (!sha256 || strcmp(sha256, run->item->sha256) == 0)
+        return;
+    c->strange++;
+    bn_fail(&st, BN_EXECUTE,
+            "the runtime's file was replaced while the suite ran: this is of build %.12s, not "
+            "%.12s; the same command again measures what is missing",
+            sha256, run->item->sha256);
+    note(c, &st, title);
+}
+
 static void run_one(carry *c, size_t index, size_t number, size_t of)
 {
     const hn_suite_run *run = &c->plan->runs[index];
@@ -126,6 +145,8 @@ static void run_one(carry *c, size_t index, size_t number, size_t of)
     c->store = kept.store;
     if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
         note(c, &kept.store, title);
+    if (kept.record)
+        note_build(c, run, kept.record, title);
     if (kept.failure.code == BN_OK) {
         c->done++;
         return;
@@ -165,28 +186,36 @@ static void print_table(const carry *c, res_format format)
     free(all);
 }
 
+/* Written at once: the tasks of a launcher share its standard error. */
 static void print_summary(const carry *c, const hn_shard *shard, size_t open)
 {
     size_t failed = 0;
-    fprintf(stderr, "suite %s", c->suite->name);
+    bn_text line = {0};
+    bn_text_printf(&line, "suite %s", c->suite->name);
     if (shard->of > 1)
-        fprintf(stderr, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
-    fprintf(stderr, ": %zu done, %zu skipped as already done", c->done, c->skipped);
+        bn_text_printf(&line, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
+    bn_text_printf(&line, ": %zu done, %zu skipped as already done", c->done, c->skipped);
     for (int i = 0; i < BN_CODE_COUNT; i++)
         failed += c->failed[i];
-    fprintf(stderr, ", %zu failed", failed);
+    bn_text_printf(&line, ", %zu failed", failed);
     for (int i = 0, first = 1; i < BN_CODE_COUNT; i++) {
         if (!c->failed[i])
             continue;
-        fprintf(stderr, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i), c->failed[i]);
+        bn_text_printf(&line, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i),
+                       c->failed[i]);
         first = 0;
     }
-    fprintf(stderr, "%s", failed ? ")" : "");
+    bn_text_printf(&line, "%s", failed ? ")" : "");
     if (c->kept_failures)
-        fprintf(stderr, ", %zu had failed before (--retry-failed repeats them)", c->kept_failures);
+        bn_text_printf(&line, ", %zu had failed before (--retry-failed repeats them)",
+                       c->kept_failures);
+    if (c->strange)
+        bn_text_printf(&line, ", %zu of another build", c->strange);
     if (open)
-        fprintf(stderr, ", %zu not run", open);
-    fprintf(stderr, "; records in %s\n", c->options->store);
+        bn_text_printf(&line, ", %zu not run", open);
+    bn_text_printf(&line, "; records in %s\n", c->options->store);
+    fputs(line.data ? line.data : "", stderr);
+    bn_text_free(&line);
 }
 
 static bool begin(carry *c, bn_status *st)
@@ -216,6 +245,7 @@ hn_exit hn_suite_run_plan(const hn_suite *suite, const hn_options *options, cons
     carry c = {.suite = suite, .options = options, .plan = plan};
     size_t number = 0;
     hn_exit code;
+    plan->left = plan->count;
     if (begin(&c, &st)) {
         const size_t of = plan->count - c.skipped - c.kept_failures;
         hn_supervisor_begin();
@@ -227,7 +257,8 @@ hn_exit hn_suite_run_plan(const hn_suite *suite, const hn_options *options, cons
         size_t ran = c.done;
         for (int i = 0; i < BN_CODE_COUNT; i++)
             ran += c.failed[i];
-        print_summary(&c, shard, of - ran);
+        plan->left = of - ran;
+        print_summary(&c, shard, plan->left);
         code = hn_interrupted()                           ? HN_EXIT_INTERRUPTED
                : c.worst == HN_EXIT_OK && c.kept_failures ? HN_EXIT_FAILED
                                                           : c.worst;

@@ -191,6 +191,23 @@ report "what failed stands on the page" "$(
 refuses "a suite and what it says itself" 1 "--mode and --suite" -- \
     compare "${of_suite[@]}" --mode lazy
 refuses "a filter without a suite" 1 "go with --suite" -- compare --runtime sim,sim --filter lazy
+# A path of its own, so that it can be excluded by it.
+ln -s "$(realpath "${bench%/*}/libpjrt_sim.so")" "$folder/a.so"
+sed 's|"repetitions": 3|"exclude": [{"runtimes": "./a.so", "modes": "lazy"}]|' "$folder/suite.json" \
+    >"$folder/uneven.json"
+rm -rf "$store"
+cp "$folder/a.so" "$folder/b.so"
+run compare --runtime "$folder/b.so" --runtime "$folder/a.so" --runtime-option values=none \
+    --suite "$folder/uneven.json" --pairs 1 --control 0 --store "$store" --format json
+report "what a suite runs on one of the two only is left out, the others are met by their like" "$(
+    fault_of 0
+    grep -q '^left out: resnet18.small train lazy ' "$folder/err" || echo "not said"
+    holds '
+cells = records["cells"]
+assert [c["experiment"]["mode"] for c in cells] == ["capture"] * len(cells) and cells, cells
+assert all(c["attribution"]["program"] == "same" for c in cells)
+'
+)"
 refuses "a suite of stores" 1 "--suite is of what is measured" -- \
     compare --store a --store b --suite smoke
 refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \

@@ -29,7 +29,7 @@ report "the first night has nothing to be held against" "$(
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
 )"
 next_night
-night device_us=2300
+night device_us=4000
 report "a slower night is slower, with its cause, and the exit code says so" "$(
     fault_of 2
     grep -q '^sim against its last good night: 2 of 2 slower .*device time' "$folder/out" ||
@@ -37,7 +37,7 @@ report "a slower night is slower, with its cause, and the exit code says so" "$(
     grep -q 'resnet18' "$folder/page/index.html" || echo "no table on the page"
     [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
 )"
-night device_us=2300,faults='execute:3:fail' --filter capture
+night device_us=4000,faults='execute:3:fail' --filter capture
 report "failed experiments are an error, and the night is kept" "$(
     fault_of 1
     tail -n 1 "$folder/out" | grep -qE '^nightly: [1-9][0-9]* failed' || echo "no failures told"
@@ -60,7 +60,123 @@ report "the same command goes on where it stopped" "$(
     grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
         echo "it did not go on from $before"
 )"
+
+# ---- what a killed night leaves --------------------------------------------------------
+cat >"$folder/brief.json" <<'END'
+{"bench_suite": 1, "name": "brief", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0, "device_time": "none"},
+ "matrix": [{"modes": ["lazy", "capture"], "repetitions": 2}]}
+END
+export PJRT_SIM=values=none,device_us=200
+third=$folder/third
+brief() { run nightly --suite "$folder/brief.json" --store "$third" --report "$folder/page3" "$@"; }
+brief
+mkdir "$third/tonight"
+ln "$third"/*.h5 "$third/tonight"
+rm "$(ls "$third"/*.h5 | head -n 1)" "$(ls "$third"/*.h5 | tail -n 1)"
+brief
+report "killed while the store got its records, nothing is lost or measured twice" "$(
+    fault_of 0
+    grep -q '^suite brief: 0 done, 4 skipped' "$folder/err" || echo "something was measured again"
+    [ "$(ls "$third"/*.h5 | wc -l)" -eq 4 ] || echo "not 4 records"
+    grep -q 'against its last good night' "$folder/out" && echo "compared with itself"
+    [ ! -e "$third/tonight" ] || echo "the night's own folder is left"
+)"
+mkdir "$third/tonight.ended"
+ln "$(ls "$third"/*.h5 | head -n 1)" "$third/tonight.ended"
+brief
+report "killed while its folder was removed, the next night is a new one" "$(
+    fault_of 0
+    grep -q '^suite brief: 4 done, 0 skipped' "$folder/err" || echo "not a whole night"
+    [ "$(ls "$third"/*.h5 | wc -l)" -eq 8 ] || echo "not 8 records"
+    [ ! -e "$third/tonight.ended" ] || echo "the old folder is left"
+)"
+mkdir "$third/tonight"
+for file in $(ls "$third"/*.h5 | head -n 2); do
+    mv "$file" "$third/tonight/20200101T000000.000000000Z-${file##*Z-}"
+done
+brief
+report "what an earlier night left is no part of this one" "$(
+    fault_of 0
+    grep -q '^bench: 2 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '^suite brief: 4 done, 0 skipped' "$folder/err" || echo "the night went on with them"
+    [ "$(ls "$third"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+)"
+"$bench" suite "$folder/suite.json" --filter capture --repetitions 3 --store "$third/tonight" \
+    >/dev/null 2>&1
+left=$(ls "$third/tonight"/*.h5 | wc -l)
+PJRT_SIM=values=none,device_us=300 brief
+report "neither is what another suite left, and no record of it is lost" "$(
+    fault_of 0
+    [ "$left" -eq 3 ] || echo "$left were there"
+    grep -q "^suite brief: 4 done" "$folder/err" || echo "not a whole night"
+    grep -q ': 4 records' "$folder/page3/index.html" || echo "not 4 records on the page"
+    [ "$(ls "$third"/*.h5 | wc -l)" -eq 19 ] || echo "not 19 records"
+)"
+exec 9<"$third"
+flock 9
+brief
+report "of two nights in one store the second does not begin" "$(
+    fault_of 1 "another bench nightly is at work here"
+)"
+exec 9<&-
+
+# ---- verdicts ----------------------------------------------------------------------------
+sed "s|\"sim\"|\"sim\", \"$notplugin\"|; s/, \"repetitions\": 2//" "$folder/brief.json" \
+    >"$folder/half.json"
+run nightly --suite "$folder/half.json" --store "$folder/fourth" --report "$folder/page4"
+report "a runtime that cannot be used is a failure of the night, which ends all the same" "$(
+    fault_of 1
+    tail -n 1 "$folder/out" | grep -q '^nightly: 2 failed' || echo "no failures told"
+    [ ! -e "$folder/fourth/tonight" ] || echo "the night's own folder is left"
+    [ "$(ls "$folder/fourth"/*.h5 | wc -l)" -eq 4 ] || echo "not 4 records"
+)"
+sed 's|"sim"|{"name": "sim", "options": {"jitter": 0.1}}, "sim"|' "$folder/brief.json" \
+    >"$folder/both.json"
+for _ in 1 2; do
+    run nightly --suite "$folder/both.json" --store "$folder/fifth" --report "$folder/page5" \
+        --night-hours 0.00001
+done
+report "a runtime with two settings is compared with each" "$(
+    fault_of 0
+    [ "$(grep -c '^sim with .*against its last good night' "$folder/out")" -eq 2 ] ||
+        echo "not two comparisons"
+    grep 'not compared' "$folder/out"
+)"
+# A plugin of another name: what the simulator is told is then no part of the experiment.
+cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
+sed "s|\"sim\"|\"./device.so\"|; s/\"lazy\", \"capture\"/\"capture\"/; s/, \"repetitions\": 2//" \
+    "$folder/brief.json" >"$folder/single.json"
+sed 's/"capture"/"lazy"/' "$folder/single.json" >"$folder/other.json"
+# nights COUNT MICROSECONDS SUITE: the exit codes go to $codes.
+nights() {
+    codes=
+    for _ in $(seq "$1"); do
+        PJRT_SIM=values=none,device_us=$2 run nightly --suite "$folder/$3.json" \
+            --store "$folder/sixth" --report "$folder/page6" --night-hours 0.00001
+        codes+="$status "
+    done
+}
+nights 7 20000 single
+nights 3 30000 single
+report "a change is told on the night that shows it" "$(
+    [ "$codes" = "0 0 2 " ] || echo "exit codes $codes"
+    grep -q '^history: resnet18 train capture.* changed by +' "$folder/out" || echo "not said"
+)"
+nights 1 30000 other
+report "but not by a night that has nothing of it" "$(
+    [ "$codes" = "0 " ] || echo "exit codes $codes"
+    grep '^history' "$folder/out"
+)"
+nights 2 30000 single
+report "and not again; nights of another suite between are no last good night" "$(
+    [ "$codes" = "0 0 " ] || echo "exit codes $codes"
+    grep 'changed by' "$folder/out"
+    grep 'not compared' "$folder/out"
+)"
+unset PJRT_SIM
+refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- nightly --bogus
 refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
-    nightly --suite nothere --report "$folder/page" --store "$folder/third"
+    nightly --suite nothere --report "$folder/page" --store "$folder/none"
 echo "1..$count"

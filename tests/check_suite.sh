@@ -103,33 +103,56 @@ for name in smoke reference nightly; do
     )"
 done
 
-# One experiment fails, the others run; it is repeated on request only. What is in the
-# simulator's file is no part of an identity, so the repetition can go well.
-faults() { printf '{"faults": "%s"}\n' "$1" >"$folder/sim.json"; }
-export PJRT_SIM_CONFIG=$folder/sim.json
-faults 'compile:*:fail'
-run suite "$mine" --store "$folder/bad" --filter 'squeezenet*infer*'
+# One experiment fails, the others run; it is repeated on request only. What a simulator of
+# another name is told is no part of an identity, so the repetition can go well.
+cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
+bad() { run suite "$mine" --store "$folder/bad" --runtime "$folder/device.so" --filter "$@"; }
+export PJRT_SIM=values=none
+PJRT_SIM='values=none,faults=compile:*:fail' bad 'squeezenet*infer*'
 report "failures are recorded by class and the run goes on" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     says '0 done, 0 skipped as already done, 4 failed (compile-error 4)'
 )"
-faults ''
-run suite "$mine" --store "$folder/bad" --filter 'squeezenet*infer*'
+bad 'squeezenet*infer*'
 report "they are not repeated by themselves" "$(
     fault_of 1
     says '0 failed, 4 had failed before (--retry-failed repeats them)'
 )"
-run suite "$mine" --store "$folder/bad" --filter 'squeezenet*infer capture' --retry-failed
+bad 'squeezenet*infer capture' --retry-failed
 report "but on request" "$(
     fault_of 0
     says '2 done, 0 skipped as already done, 0 failed'
 )"
-run suite "$mine" --store "$folder/bad" --filter 'squeezenet*infer*' --dry-run
+bad 'squeezenet*infer*' --dry-run
 report "which counts" "$(
     fault_of 0
     grep -q '^0 to run, 2 done, 2 failed before' "$folder/out" || echo "no such count"
 )"
-unset PJRT_SIM_CONFIG
+# The plugin becomes another one while the suite runs: its second half.
+{
+    await 30 grep -q '^\[2/12\]' "$folder/err"
+    cp "$folder/device.so" "$folder/new.so"
+    printf x >>"$folder/new.so"
+    mv "$folder/new.so" "$folder/device.so"
+} &
+: >"$folder/err"
+run suite "$mine" --store "$folder/changed" --runtime "$folder/device.so"
+wait
+report "a runtime's file that is replaced meanwhile is told" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    complaints | grep -q "the runtime's file was replaced while the suite ran" || echo "not said"
+    summary | grep -qE '12 done, .*, [0-9]+ of another build' || echo "not counted"
+)"
+run suite "$mine" --store "$folder/changed" --runtime "$folder/device.so" --dry-run --label \
+    "$(printf 'a%.0s' $(seq 59))éé" --format json
+report "and not taken for done; a label is cut between characters" "$(
+    fault_of 0
+    holds '
+assert len(records) == 12 and {r["state"] for r in records} == {"done", "run"}, records
+assert all(r["title"].endswith(" [" + 59 * "a" + "]") for r in records), records
+'
+)"
+unset PJRT_SIM
 
 # ---- shards and launchers ------------------------------------------------------------
 
