@@ -1,8 +1,10 @@
 /*
  * export_xspace.c - a profile's log folder as xprof and TensorBoard read it:
  * plugins/profile/RUN/HOST.xplane.pb, a run a record, each an XSpace message of OpenXLA's
- * tsl/profiler/protobuf/xplane.proto, whose field numbers these are. The plane is the
- * host's; its lines are the steps, their ledgers and the executions awaited alone.
+ * tsl/profiler/protobuf/xplane.proto, whose field numbers these are. The first plane is the
+ * host's; its lines are the steps, their ledgers and the executions awaited alone. They begin
+ * at zero, as in profiles of OpenXLA's own: readers count picoseconds, in which a time of day
+ * since 1970 overflows. When it was stands in a plane of the session.
  */
 #include "results/export_priv.h"
 
@@ -13,9 +15,9 @@
 enum { VARINT = 0, BYTES = 2 };
 enum { SPACE_PLANES = 1, SPACE_WARNINGS = 3, SPACE_HOSTS = 4 };
 enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINES, PLANE_EVENTS, PLANE_STAT_NAMES, PLANE_STATS };
-enum { LINE_ID = 1, LINE_NAME = 2, LINE_START_NS = 3, LINE_EVENTS = 4, LINE_DISPLAY_NAME = 11 };
+enum { LINE_ID = 1, LINE_NAME = 2, LINE_EVENTS = 4, LINE_DISPLAY_NAME = 11 };
 enum { EVENT_NAME_ID = 1, EVENT_OFFSET_PS, EVENT_DURATION_PS, EVENT_STATS };
-enum { STAT_NAME_ID = 1, STAT_INT = 4, STAT_TEXT = 5 };
+enum { STAT_NAME_ID = 1, STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5 };
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, NAMED_ID = 1, NAMED_NAME = 2 };
 
 /* Names of stats. */
@@ -102,23 +104,21 @@ static void put_event(bn_text *line, uint64_t name, uint64_t start_ns, uint64_t 
 }
 
 /* The line NAME of RECORD, which says there, too, where it was not measured. */
-static void begin_line(const res_record *record, bn_text *line, uint64_t id, const char *what,
-                       uint64_t start_ns)
+static void begin_line(const res_record *record, bn_text *line, uint64_t id, const char *what)
 {
     char name[96];
     snprintf(name, sizeof name, "bench %s%s", what, record->simulated ? " (simulated)" : "");
     put_number(line, LINE_ID, id);
     put_text(line, LINE_NAME, name);
     put_text(line, LINE_DISPLAY_NAME, name);
-    put_number(line, LINE_START_NS, start_ns);
 }
 
-static void put_steps(const res_record *record, uint64_t start_ns, bn_text *plane)
+static void put_steps(const res_record *record, bn_text *plane)
 {
     bn_text steps = {0}, ledger = {0};
     uint64_t now = 0;
-    begin_line(record, &steps, 1, "steps", start_ns);
-    begin_line(record, &ledger, 2, "ledger", start_ns);
+    begin_line(record, &steps, 1, "steps");
+    begin_line(record, &ledger, 2, "ledger");
     for (size_t i = 0; i < record->warmup_count; i++) {
         put_event(&steps, NAME_WARMUP, now, record->warmup_wall_ns[i], -1);
         now += record->warmup_wall_ns[i];
@@ -140,11 +140,11 @@ static void put_steps(const res_record *record, uint64_t start_ns, bn_text *plan
     bn_text_free(&ledger);
 }
 
-static void put_executions(const res_record *record, uint64_t start_ns, bn_text *plane)
+static void put_executions(const res_record *record, bn_text *plane)
 {
     bn_text line = {0};
     uint64_t now = 0;
-    begin_line(record, &line, 3, "executions alone", start_ns);
+    begin_line(record, &line, 3, "executions alone");
     for (size_t x = 0; x < record->execution_count; x++) {
         const res_execution *execution = &record->executions[x];
         put_named(plane, PLANE_EVENTS, NAME_GRAPHS + x, execution->graph);
@@ -185,10 +185,43 @@ static void put_stats(const res_record *record, bn_text *plane)
     bn_text_free(&label);
 }
 
+/* The longest of the lines. */
+static uint64_t length_ns(const res_record *record)
+{
+    uint64_t steps = 0, executions = 0;
+    for (size_t i = 0; i < record->warmup_count; i++)
+        steps += record->warmup_wall_ns[i];
+    for (size_t i = 0; i < record->step_count; i++)
+        steps += record->wall_ns[i];
+    for (size_t x = 0; x < record->execution_count; x++)
+        for (size_t i = 0; i < record->executions[x].pjrt_count; i++)
+            executions += record->executions[x].pjrt_ns[i];
+    return steps > executions ? steps : executions;
+}
+
+/* The plane that says when all others' zero was. */
+static void put_session(const res_record *record, bn_text *space)
+{
+    const uint64_t start_ns = (uint64_t)(res_export_time(record) * 1e9);
+    const uint64_t times[] = {start_ns, start_ns + length_ns(record)};
+    static const char *const names[] = {"profile_start_time", "profile_stop_time"};
+    bn_text plane = {0}, stat = {0};
+    put_number(&plane, PLANE_ID, 2);
+    put_text(&plane, PLANE_NAME, "Task Environment");
+    for (size_t i = 0; i < 2 && start_ns > 0; i++) {
+        put_named(&plane, PLANE_STAT_NAMES, i + 1, names[i]);
+        put_number(&stat, STAT_NAME_ID, i + 1);
+        put_number(&stat, STAT_UINT, times[i]);
+        put_message(&plane, PLANE_STATS, &stat);
+    }
+    put_message(space, SPACE_PLANES, &plane);
+    bn_text_free(&plane);
+    bn_text_free(&stat);
+}
+
 static void put_record(const res_record *record, res_export *export)
 {
     bn_text plane = {0}, name = {0}, label = {0};
-    const uint64_t start_ns = (uint64_t)(res_export_time(record) * 1e9);
     res_export_name(record, ':', &name);
     res_export_label(record, &label);
     put_number(&plane, PLANE_ID, 1);
@@ -197,12 +230,13 @@ static void put_record(const res_record *record, res_export *export)
     put_named(&plane, PLANE_EVENTS, NAME_STEP, "step");
     for (size_t p = 0; p < BN_PART_COUNT; p++)
         put_named(&plane, PLANE_EVENTS, NAME_PARTS + p, bn_part_name((bn_part)p));
-    put_steps(record, start_ns, &plane);
-    put_executions(record, start_ns, &plane);
+    put_steps(record, &plane);
+    put_executions(record, &plane);
     put_stats(record, &plane);
 
     bn_text *out = res_export_add(export, "plugins/profile/%s/bench.xplane.pb", record->id);
     put_message(out, SPACE_PLANES, &plane);
+    put_session(record, out);
     if (label.length > 0)
         put_text(out, SPACE_WARNINGS, label.data);
     put_text(out, SPACE_HOSTS, name.data ? name.data : "");

@@ -526,7 +526,8 @@ static void xspace_is_a_profile(void **state)
         Rt__Profile__Space *space = rt__profile__space__unpack(
             NULL, bytes->length, (const uint8_t *)(const void *)bytes->data);
         assert_non_null(space);
-        assert_int_equal(space->n_planes, 1);
+        assert_int_equal(space->n_planes, 2);
+        assert_string_equal(space->planes[1]->name, "Task Environment");
         const Rt__Profile__Plane *plane = space->planes[0];
         assert_string_equal(plane->name, "/host:CPU");
         assert_int_equal(plane->n_lines, 3);
