@@ -91,6 +91,15 @@ report "a record that is gone drops out" "$(
     complaints | grep -q '599 records, of which 0 files were read' || echo "not 599"
 )"
 
+# Its nanoseconds since 1970 do not fit 63 bits.
+touch -d 2400-01-01 "$(find "$store" -name '*.h5' | sort | head -n 1)"
+run history --store "$store" --reindex
+run history --store "$store" --verbose
+report "a file of a far future is known again, too" "$(
+    fault_of 0
+    complaints | grep -q '599 records, of which 0 files were read' || echo "it was read again"
+)"
+
 refuses "a metric that is none" 2 "wall, device" -- history --store "$store" --metric speed
 refuses "a level that is none" 2 "between 0 and 1" -- history --store "$store" --level 1
 refuses "models that are not there" 3 "none of 599 records" -- history --store "$store" --model x
