@@ -130,10 +130,13 @@ static int exit_of(const hn_compare *compare)
 
 static void print(const hn_compare *compare, res_format format)
 {
-    bn_text text = {0};
+    bn_text text = {0}, page = {0};
     res_table_versus(&compare->versus, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, "Comparison of two runtimes", text.data);
     if (text.data)
-        fputs(text.data, stdout);
+        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
+    bn_text_free(&page);
     bn_text_clear(&text);
     /* Where the last line of the table is for programs, people get it here. */
     res_versus_summary(&compare->versus, &text);

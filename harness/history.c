@@ -103,7 +103,15 @@ static bn_code answer(const hn_options *o, hn_series *series, bn_text *text, bn_
         code = draw(o, history, st);
     if (code != BN_OK)
         return code;
-    res_table_history(history, format, text);
+    if (format == RES_TABLE_HTML) {
+        bn_text body = {0};
+        res_table_history(history, format, &body);
+        res_put_page(text, o->store, body.data ? body.data : "");
+        text->failed = text->failed || body.failed;
+        bn_text_free(&body);
+    } else {
+        res_table_history(history, format, text);
+    }
     return text->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the table") : BN_OK;
 }
 

@@ -72,13 +72,21 @@ static double expected(const carry *c, const hn_suite_run *run)
     return -1;
 }
 
+/* Each item is looked at once: a suite may repeat a few of them thousands of times. */
 static void expect(const carry *c, size_t index)
 {
     const double job = expected(c, &c->plan->runs[index]);
-    double after = 0;
-    for (size_t i = index + 1; i < c->plan->count && job >= 0; i++)
-        if (to_run(c, &c->plan->runs[i]))
-            after += expected(c, &c->plan->runs[i]);
+    double after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
+    for (size_t i = index + 1; of_item && i < c->plan->count && job >= 0; i++) {
+        const hn_suite_run *run = &c->plan->runs[i];
+        double *known = &of_item[run->item - c->suite->items];
+        if (!to_run(c, run))
+            continue;
+        if (*known <= 0)
+            *known = expected(c, run);
+        after += *known;
+    }
+    free(of_item);
     hn_progress_expect(job, after);
 }
 
@@ -166,7 +174,7 @@ static int by_id(const void *a, const void *b)
 /* Records of this plan, stored before or now, in order of time. */
 static void print_table(const carry *c, res_format format)
 {
-    bn_text text = {0};
+    bn_text text = {0}, page = {0};
     res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
     size_t n = 0;
     for (size_t i = 0; all && i < c->plan->stored.count; i++)
@@ -178,11 +186,15 @@ static void print_table(const carry *c, res_format format)
     if (n > 1)
         qsort(all, n, sizeof *all, by_id);
     const res_collection list = {.records = all, .count = n};
-    if (n)
+    /* What programs read is there in any case. */
+    if (n || format == RES_TABLE_JSON)
         res_table_speedup(&list, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, c->suite->name, text.data);
     if (text.data)
-        fputs(text.data, stdout);
+        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
     bn_text_free(&text);
+    bn_text_free(&page);
     free(all);
 }
 

@@ -32,7 +32,8 @@
 /* Files read between two calls of PROGRESS. */
 #define PROGRESS_EVERY 64
 
-/* A record's file as it is now. */
+/* A record's file as it is now. Times that are too far off come out wrong, but the same
+ * each time. */
 typedef struct entry {
     const char *name;
     int64_t size, mtime_ns;
@@ -90,8 +91,8 @@ static int entry_order(const void *a, const void *b)
 
 static bn_code add_file(update *u, int folder, const char *name, size_t *capacity)
 {
-    struct stat info;
-    /* Gone since it was listed. */
+    struct stat info = {0};
+    /* Gone since it was listed; what cannot be looked at is tried, and told, each time. */
     if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return BN_OK;
@@ -105,9 +106,9 @@ static bn_code add_file(update *u, int folder, const char *name, size_t *capacit
     const char *copy = bn_arena_strdup(u->index->memory, name);
     if (!copy)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    u->files[u->file_count++] =
-        (entry){copy, (int64_t)info.st_size,
-                (int64_t)info.st_mtim.tv_sec * 1000000000 + (int64_t)info.st_mtim.tv_nsec};
+    const uint64_t mtime_ns =
+        (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec;
+    u->files[u->file_count++] = (entry){copy, (int64_t)info.st_size, (int64_t)mtime_ns};
     return BN_OK;
 }
 

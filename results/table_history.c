@@ -215,13 +215,20 @@ static void put_newest(const res_timeline *series, res_format format, bn_text *o
 static void put_series(const res_history *history, const res_timeline *series, res_format format,
                        bn_text *out)
 {
-    bn_text title = {0};
+    bn_text title = {0}, line = {0};
     res_timeline_title(series, &title);
     res_put_heading(out, format, 2, title.data ? title.data : "");
     bn_text_free(&title);
-    put_picture(series, out);
-    bn_text_printf(out, "  %s, %zu night%s\n\n", res_metric_name(history->metric), series->count,
+    /* Its blocks are no signs of LaTeX's own fonts. */
+    if (format != RES_TABLE_LATEX) {
+        put_picture(series, &line);
+        bn_text_puts(&line, "  ");
+    }
+    bn_text_printf(&line, "%s, %zu night%s", res_metric_name(history->metric), series->count,
                    series->count == 1 ? "" : "s");
+    res_put_note(out, format, line.data ? line.data : "");
+    bn_text_free(&line);
+    bn_text_putc(out, '\n');
     put_stretches(series, format, out);
     bn_text_putc(out, '\n');
     put_gaps(series, format, out);

@@ -356,8 +356,9 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     res_put_note(out, format, text);
     for (const char *line = versus->notes.data; line && *line;) {
         const size_t length = strcspn(line, "\n");
-        snprintf(text, sizeof text, "%.*s", (int)length, line);
-        res_put_note(out, format, text);
+        bn_text whole = {0};
+        bn_text_append(&whole, line, length);
+        put_line(&whole, format, out);
         line += length + (line[length] == '\n');
     }
     for (size_t i = 0; i < versus->count; i++) {

@@ -91,6 +91,27 @@ report "a record that is gone drops out" "$(
     complaints | grep -q '599 records, of which 0 files were read' || echo "not 599"
 )"
 
+# Its nanoseconds since 1970 do not fit 63 bits.
+touch -d 2400-01-01 "$(find "$store" -name '*.h5' | sort | head -n 1)"
+run history --store "$store" --reindex
+run history --store "$store" --verbose
+report "a file of a far future is known again, too" "$(
+    fault_of 0
+    complaints | grep -q '599 records, of which 0 files were read' || echo "it was read again"
+)"
+
+run history --store "$store" --format html
+report "HTML is a page" "$(
+    fault_of 0
+    head -n 1 "$folder/out" | grep -q '^<!DOCTYPE html>' || echo "no page"
+    grep -q '<p>.*wall, .* nights</p>' "$folder/out" || echo "no picture in a paragraph"
+)"
+run history --store "$store" --format latex
+report "LaTeX has no signs that need a package" "$(
+    fault_of 0
+    grep -q '6 series' "$folder/out" || echo "no table"
+    LC_ALL=C grep -n '[^ -~]' "$folder/out" | head -n 3
+)"
 refuses "a metric that is none" 2 "wall, device" -- history --store "$store" --metric speed
 refuses "a level that is none" 2 "between 0 and 1" -- history --store "$store" --level 1
 refuses "models that are not there" 3 "none of 599 records" -- history --store "$store" --model x
