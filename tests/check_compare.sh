@@ -197,14 +197,15 @@ sed 's|"repetitions": 3|"exclude": [{"runtimes": "./a.so", "modes": "lazy"}]|' "
     >"$folder/uneven.json"
 rm -rf "$store"
 cp "$folder/a.so" "$folder/b.so"
-run compare --runtime "$folder/b.so" --runtime "$folder/a.so" --runtime-option values=none \
+run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" --runtime-option values=none \
     --suite "$folder/uneven.json" --pairs 1 --control 0 --store "$store" --format json
 report "what a suite runs on one of the two only is left out, the others are met by their like" "$(
     fault_of 0
     grep -q '^left out: resnet18.small train lazy ' "$folder/err" || echo "not said"
     holds '
 cells = records["cells"]
-assert [c["experiment"]["mode"] for c in cells] == ["capture"] * len(cells) and cells, cells
+modes = [c["experiment"]["mode"] for c in cells]
+assert modes == ["capture"] * len(cells) and cells, modes
 assert all(c["attribution"]["program"] == "same" for c in cells)
 '
 )"
