@@ -14,6 +14,7 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,7 +426,8 @@ bn_code hn_compare_measure(hn_compare *compare, bn_status *st)
     if (code == BN_OK) {
         s->begun_ns = bn_now_ns();
         if (compare->options->budget > 0)
-            s->deadline_ns = s->begun_ns + (uint64_t)(compare->options->budget * 1e9);
+            /* Thirty years are no limit, and nanoseconds of more overflow. */
+            s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         hn_supervisor_begin();
         code = run_stage(s, st);
         if (code == BN_OK && compare->options->precision > 0 && !hn_interrupted())
