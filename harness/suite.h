@@ -130,7 +130,7 @@ typedef struct hn_suite_plan {
     hn_suite_run *runs; /* in the order in which they are to be run */
     size_t count;
     res_collection stored; /* what the store had */
-    size_t left;           /* once it was carried out: how many were not run */
+    size_t left;           /* once it was carried out: how many have no record */
 } hn_suite_plan;
 
 /*

@@ -271,6 +271,8 @@ hn_exit hn_suite_run_plan(const hn_suite *suite, const hn_options *options, cons
             ran += c.failed[i];
         plan->left = of - ran;
         print_summary(&c, shard, plan->left);
+        /* The last one ran for nothing. */
+        plan->left += c.store.code != BN_OK;
         code = hn_interrupted()                           ? HN_EXIT_INTERRUPTED
                : c.worst == HN_EXIT_OK && c.kept_failures ? HN_EXIT_FAILED
                                                           : c.worst;
