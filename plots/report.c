@@ -180,8 +180,10 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
     if (badge)
         bn_text_printf(out, " <span class=\"badge\">%s</span>", badge);
     bn_text_puts(out, "</p>\n</div>\n<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"
-                      "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>"
-                      "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
+                      "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>");
+    if (report->details)
+        bn_text_puts(out, "<li><a href=\"#comparison\">Comparison</a></li>");
+    bn_text_puts(out, "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
                       "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
 }
 
@@ -205,9 +207,9 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
     if (code == BN_OK) {
         if (report->details) {
             bn_text_puts(out, "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">"
-                              "Comparison</h2>\n");
+                              "Comparison</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
             bn_text_puts(out, report->details);
-            bn_text_puts(out, "</section>\n");
+            bn_text_puts(out, "</div>\n</section>\n");
         }
         plot_report_tables(&rows, out);
         code = plot_report_pictures(report, &number, out, st);

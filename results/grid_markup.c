@@ -1,5 +1,5 @@
 /*
- * grid_markup.c - grids and their surroundings in LaTeX and HTML.
+ * grid_markup.c - grids and their surroundings in LaTeX and HTML, and what is escaped in Markdown.
  *
  * LaTeX is a plain tabular to be \input into a document: it needs no package, so
  * none has to be asked for. HTML is a fragment of tables, headings and
@@ -69,10 +69,22 @@ static void put_latex(bn_text *out, const char *text)
     }
 }
 
+/* A runtime's message may have lines, tags and marks of its own. */
+static void put_markdown(bn_text *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("\\`*<|", *text))
+            bn_text_putc(out, '\\');
+        bn_text_putc(out, *text == '\n' ? ' ' : *text);
+    }
+}
+
 void res_put_escaped(bn_text *out, res_format format, const char *text)
 {
     if (format == RES_TABLE_HTML)
         put_html(out, text);
+    else if (format == RES_TABLE_MARKDOWN)
+        put_markdown(out, text);
     else if (format == RES_TABLE_LATEX)
         put_latex(out, text);
     else

@@ -49,7 +49,7 @@ bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_rule(const res_grid *grid, size_t row);
 void res_grid_latex(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
 void res_grid_html(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
-/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML) escaped. */
+/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML, Markdown) escaped. */
 void res_put_escaped(bn_text *out, res_format format, const char *text);
 
 /* ---- figures for people --------------------------------------------------- */
