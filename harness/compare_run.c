@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What the four folders of a comparison are called. */
 static const char *const folders[2][2] = {{"a", "b"}, {"control-a", "control-b"}};
@@ -92,7 +93,8 @@ static void name_folders(session *s)
     if (given)
         snprintf(store, sizeof s->compare->store, "%s", given);
     else
-        snprintf(store, sizeof s->compare->store, "bench-results/compare-%s", stamp);
+        snprintf(store, sizeof s->compare->store, "bench-results/compare-%s-%d", stamp,
+                 (int)getpid());
     for (int control = 0; control < 2; control++)
         for (int side = 0; side < 2; side++)
             snprintf(s->folder[control][side], sizeof s->folder[control][side], "%s/%s", store,
