@@ -148,20 +148,25 @@ cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
 sed "s|\"sim\"|\"./device.so\"|; s/\"lazy\", \"capture\"/\"capture\"/; s/, \"repetitions\": 2//" \
     "$folder/brief.json" >"$folder/single.json"
 sed 's/"capture"/"lazy"/' "$folder/single.json" >"$folder/other.json"
-# nights COUNT MICROSECONDS SUITE: the exit codes go to $codes.
+# nights COUNT MICROSECONDS SUITE: the exit codes go to $codes, changes to $folder/told.
 nights() {
     codes=
+    : >"$folder/told"
     for _ in $(seq "$1"); do
         PJRT_SIM=values=none,device_us=$2 run nightly --suite "$folder/$3.json" \
             --store "$folder/sixth" --report "$folder/page6" --night-hours 0.00001
         codes+="$status "
+        grep '^history: .* changed by' "$folder/out" >>"$folder/told"
     done
 }
 nights 7 5000 single
 nights 3 60000 single
-report "a change is told on the night that shows it" "$(
-    [ "$codes" = "0 0 2 " ] || echo "exit codes $codes"
-    grep -q '^history: resnet18 train capture.* changed by +' "$folder/out" || echo "not said"
+# A change has three nights on each side; on a busy machine the last one before it may be such
+# that two already tell.
+report "a change is told on the night that shows it, once" "$(
+    [[ $codes = "0 0 2 " || $codes = "0 2 0 " ]] || echo "exit codes $codes"
+    [ "$(grep -c '^history: resnet18 train capture.* changed by +' "$folder/told")" -eq 1 ] ||
+        echo "not said, or more than once"
 )"
 nights 1 60000 other
 report "but not by a night that has nothing of it" "$(
