@@ -236,12 +236,8 @@ static int refused(const hn_compare *compare, const bn_status *st)
 
 static void judge_options(const hn_options *o, res_versus *versus)
 {
-    versus->options = res_compare_defaults();
+    res_versus_begin(versus, o->fail_if_slower);
     versus->options.seed = (uint64_t)o->seed;
-    versus->threshold = o->fail_if_slower;
-    /* What does not count as slower is as good as equal. */
-    if (o->fail_if_slower > 0)
-        versus->options.delta = o->fail_if_slower;
 }
 
 int hn_command_compare(const hn_options *options)

@@ -126,15 +126,6 @@ static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes,
     return BN_OK;
 }
 
-/* Whether both are asked for the same, each on its own runtime. */
-static bool same_request(const hn_experiment *a, const hn_experiment *b)
-{
-    res_experiment what = b->what;
-    memcpy(what.runtime, a->what.runtime, sizeof what.runtime);
-    memcpy(what.settings, a->what.settings, sizeof what.settings);
-    return memcmp(&what, &a->what, sizeof what) == 0;
-}
-
 /* Brings side B's list into the order of A's. A suite may exclude by runtime, or name an
  * experiment twice that only one runtime takes for the same: what one side has alone is left
  * out, in words. */
@@ -147,7 +138,7 @@ static bn_code match_sides(session *s, const size_t counts[2], bn_text *notes, b
     for (size_t i = 0; i < counts[0]; i++) {
         char title[256];
         size_t k = 0;
-        while (k < counts[1] && !same_request(&a[i], &s->list[1][k]))
+        while (k < counts[1] && !res_same_request(&a[i].what, &s->list[1][k].what))
             k++;
         if (k == counts[1]) {
             hn_experiment_title(&a[i], title, sizeof title);
@@ -167,19 +158,18 @@ static bn_code expand(session *s, bn_status *st)
 {
     bn_text notes = {0};
     bn_code code = BN_OK;
-    size_t count = 0, counts[2] = {0};
+    size_t counts[2] = {0};
     for (int side = 0; side < 2 && code == BN_OK; side++) {
         s->compare->fault = 0;
         code = one_side(s, side, st);
         bn_text_clear(&notes);
         if (code == BN_OK)
-            code = s->sides[side].suite
-                       ? expand_suite(s, side, &count, &notes, st)
-                       : hn_experiments_expand(&s->sides[side], &s->list[side], &count, &notes, st);
+            code = s->sides[side].suite ? expand_suite(s, side, &counts[side], &notes, st)
+                                        : hn_experiments_expand(&s->sides[side], &s->list[side],
+                                                                &counts[side], &notes, st);
         if (code == BN_OK) {
-            s->experiments = counts[side] = count;
             s->compare->fault = side ? 'B' : 'A';
-            code = hn_experiments_check(s->list[side], count, st);
+            code = hn_experiments_check(s->list[side], counts[side], st);
         }
     }
     if (code == BN_OK) {

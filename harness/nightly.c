@@ -100,25 +100,6 @@ static bn_code run_suite(nightly *n, hn_exit *code, bool *whole, bn_status *st)
 
 /* ---- the last good night ---------------------------------------------------------- */
 
-/* Whether A and B are the same experiment, whatever the path of the runtime and, with
- * SETTINGS, what it was told. */
-static bool same_but_runtime(const res_experiment *a, const res_experiment *b, bool settings)
-{
-    res_experiment like = *a;
-    /* Most differ here already. */
-    if (strcmp(a->model, b->model) != 0 || strcmp(a->mode, b->mode) != 0 ||
-        strcmp(a->phase, b->phase) != 0 || a->graphs != b->graphs || a->batch != b->batch)
-        return false;
-    memcpy(like.runtime, b->runtime, sizeof like.runtime);
-    if (settings)
-        memcpy(like.settings, b->settings, sizeof like.settings);
-    json_t *ours = res_experiment_to_json(&like), *theirs = res_experiment_to_json(b);
-    const bool same = json_equal(ours, theirs);
-    json_decref(ours);
-    json_decref(theirs);
-    return same;
-}
-
 static bool is_of(const pair_of_nights *p, const res_experiment *e)
 {
     return strcmp(bn_base_name(e->runtime), p->runtime) == 0 &&
@@ -153,7 +134,7 @@ static const res_summary *newest_before(const nightly *n, const pair_of_nights *
         if (s->status != BN_OK || !is_of(p, e) || is_tonights(n, s->id))
             continue;
         for (size_t k = 0; k < p->tonight.count; k++)
-            if (same_but_runtime(&p->tonight.records[k]->experiment, e, true))
+            if (res_same_request(&p->tonight.records[k]->experiment, e))
                 return s;
     }
     return NULL;
@@ -191,10 +172,7 @@ static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
     bn_code code = read_before(n, p, st);
     if (code != BN_OK || p->before.count == 0 || p->tonight.count == 0)
         return code;
-    p->versus.options = res_compare_defaults();
-    p->versus.threshold = n->options->fail_if_slower;
-    if (p->versus.threshold > 0)
-        p->versus.options.delta = p->versus.threshold;
+    res_versus_begin(&p->versus, n->options->fail_if_slower);
     bn_status why = {.code = BN_OK};
     if (res_versus_pair(&p->before, &p->tonight, choice, &p->versus, &why) != BN_OK) {
         bn_text_printf(&n->words, "%s: not compared: %s\n", p->name, why.message);
@@ -281,17 +259,13 @@ static bn_code compare_all(nightly *n, bn_status *st)
 
 /* ---- history ---------------------------------------------------------------------- */
 
-/* Whether a good record of tonight is one of the cell of T, as history.c has cells. */
+/* Whether a good record of tonight belongs to T. */
 static bool ran_tonight(const nightly *n, const res_timeline *t)
 {
     for (size_t i = 0; i < n->tonight.count; i++) {
         const res_record *r = n->tonight.records[i];
-        res_experiment e = r->experiment;
-        if (r->status != BN_OK || r->simulated != t->simulated ||
-            strcmp(bn_base_name(e.runtime), bn_base_name(t->experiment->runtime)) != 0)
-            continue;
-        e.seed = t->experiment->seed;
-        if (same_but_runtime(&e, t->experiment, false))
+        if (r->status == BN_OK && r->simulated == t->simulated &&
+            res_same_cell(&r->experiment, t->experiment))
             return true;
     }
     return false;

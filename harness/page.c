@@ -78,9 +78,7 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     }
     const res_side a = {series[0], counts[0], c->pairs}, b = {series[1], counts[1], c->pairs};
     const plot_words words = {title, "step times of the pairs that count",
-                              cell->a[0]->simulated                ? "SIMULATED DEVICE"
-                              : cell->experiment.trace_cost_ns > 0 ? "EMULATED FRONT END"
-                                                                   : NULL};
+                              plot_badge(cell->a[0]->simulated, &cell->experiment)};
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 

@@ -244,9 +244,7 @@ static bn_code draw_pair(const res_collection *all, const plot_rows *rows, const
     bn_text title = {0};
     bn_code code;
     bn_text_printf(&title, "Step times: %s, %s (A) and %s (B)", a->label, a->way, b->way);
-    const char *badge = rows->badge && a->record->simulated       ? "SIMULATED DEVICE"
-                        : a->record->experiment.trace_cost_ns > 0 ? "EMULATED FRONT END"
-                                                                  : NULL;
+    const char *badge = plot_badge(a->record->simulated, &a->record->experiment);
     const plot_words words = {title.data, rows->common, badge};
     if (!gather(all, a->record, &left) || !gather(all, b->record, &right))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");

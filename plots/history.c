@@ -233,9 +233,7 @@ bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p, 
     bn_text_printf(&subtitle, "%s, night by night%s", axes[metric],
                    timeline->simulated ? "; simulated device" : "");
     const plot_words words = {title.data, subtitle.data,
-                              timeline->simulated                       ? "SIMULATED DEVICE"
-                              : timeline->experiment->trace_cost_ns > 0 ? "EMULATED FRONT END"
-                                                                        : NULL};
+                              plot_badge(timeline->simulated, timeline->experiment)};
     if (!points || !changes || title.failed || subtitle.failed) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     } else {

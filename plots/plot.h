@@ -56,6 +56,9 @@ typedef struct plot_words {
     const char *title, *subtitle, *badge;
 } plot_words;
 
+/* What a picture of one experiment must say of its figures, or NULL. */
+const char *plot_badge(bool simulated, const res_experiment *experiment);
+
 /* Shares of steps up to each time, of A and of B, over all processes; below them the
  * median of each process. Sides as res_compare takes them. */
 BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,

@@ -254,6 +254,13 @@ bool plot_row_good(const plot_row *row)
     return row->record->status == BN_OK && row->record->step_count > 0;
 }
 
+const char *plot_badge(bool simulated, const res_experiment *experiment)
+{
+    return simulated                       ? "SIMULATED DEVICE"
+           : experiment->trace_cost_ns > 0 ? "EMULATED FRONT END"
+                                           : NULL;
+}
+
 size_t plot_rows_good(const plot_rows *rows)
 {
     size_t good = 0;

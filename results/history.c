@@ -71,6 +71,11 @@ static int cell_order(const res_experiment *a, const res_experiment *b)
     return order;
 }
 
+bool res_same_cell(const res_experiment *a, const res_experiment *b)
+{
+    return cell_order(a, b) == 0;
+}
+
 /* A record on its way into its series. */
 typedef struct item {
     const res_summary *summary;

@@ -52,6 +52,11 @@ static bool same_experiment(const res_experiment *a, const res_experiment *b, bo
     return true;
 }
 
+bool res_same_request(const res_experiment *a, const res_experiment *b)
+{
+    return same_experiment(a, b, false);
+}
+
 static bool chosen(const res_record *r, const res_choice *choice)
 {
     return r->status == BN_OK && r->step_count > 0 &&

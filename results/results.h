@@ -414,6 +414,8 @@ typedef struct res_versus {
     bn_text notes;    /* sentences, one a line: how it was paired, why it ended */
 } res_versus;
 
+/* Empty, with the usual options; what is slower by no more than THRESHOLD is as good as equal. */
+void res_versus_begin(res_versus *versus, double threshold);
 /* Compares each cell, judges them as one family, controls among them, and attributes.
  * BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
@@ -431,6 +433,9 @@ typedef struct res_versus_sum {
 res_versus_sum res_versus_add_up(const res_versus *versus);
 /* "1 of 3 slower (resnet18 train lazy, 5.1 %), ...; control: no alarm" */
 void res_versus_summary(const res_versus *versus, bn_text *out);
+
+/* Whether A and B were asked for the same, whatever the runtime and what it was told. */
+bool res_same_request(const res_experiment *a, const res_experiment *b);
 
 /* Which records of a store are a side: those of this runtime and label, where given. */
 typedef struct res_choice {
@@ -619,6 +624,8 @@ typedef struct res_history_options {
     void *context;
 } res_history_options;
 res_history_options res_history_defaults(void);
+/* Whether A and B belong to one series, of devices both real or both simulated. */
+bool res_same_cell(const res_experiment *a, const res_experiment *b);
 
 /*
  * The series of INDEX, which must outlive HISTORY. A runtime given as a path counts by

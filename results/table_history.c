@@ -17,25 +17,27 @@
 
 /* ---- words ------------------------------------------------------------------------ */
 
-static res_figure date_text(double time_s)
+/* UNKNOWN where there is no time. */
+static res_figure utc_text(double time_s, const char *format, const char *unknown)
 {
-    res_figure figure = {"-"};
+    res_figure figure;
     const time_t seconds = (time_t)time_s;
     struct tm utc;
+    snprintf(figure.text, sizeof figure.text, "%s", unknown);
     if (isfinite(time_s) && gmtime_r(&seconds, &utc))
-        strftime(figure.text, sizeof figure.text, "%Y-%m-%d", &utc);
+        strftime(figure.text, sizeof figure.text, format, &utc);
     return figure;
+}
+
+static res_figure date_text(double time_s)
+{
+    return utc_text(time_s, "%Y-%m-%d", "-");
 }
 
 /* "2026-01-31T02:00:00Z" */
 static res_figure time_text(double time_s)
 {
-    res_figure figure = {""};
-    const time_t seconds = (time_t)time_s;
-    struct tm utc;
-    if (isfinite(time_s) && gmtime_r(&seconds, &utc))
-        strftime(figure.text, sizeof figure.text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return figure;
+    return utc_text(time_s, "%Y-%m-%dT%H:%M:%SZ", "");
 }
 
 /* "+5.1 %" for 1.051. */

@@ -61,6 +61,13 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
     return code;
 }
 
+void res_versus_begin(res_versus *versus, double threshold)
+{
+    *versus = (res_versus){.options = res_compare_defaults(), .threshold = threshold};
+    if (threshold > 0)
+        versus->options.delta = threshold;
+}
+
 void res_versus_note_pairs(res_versus *versus)
 {
     const size_t least = res_least_pairs(versus->options.level, versus->count);
