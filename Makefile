@@ -89,9 +89,10 @@ GENERATED := $(patsubst %.proto,$(BUILD)/gen/%.pb-c.h,$(PROTOS))
 ARCHIVES := $(foreach room,$(ROOMS),$(if $(strip $(OBJECTS_$(room))),$(BUILD)/lib$(room).a))
 
 # The simulated runtime is loaded, never linked; its archive is for tests of its parts.
-SIM := $(if $(filter sim,$(ROOMS)),$(BUILD)/libpjrt_sim.so)
+SIM_ROOMS := $(filter sim_%,$(ROOMS))
+SIM := $(if $(SIM_ROOMS),$(BUILD)/libpjrt_sim.so)
 BENCH := $(if $(MAIN),$(BUILD)/bench)
-BENCH_ARCHIVES := $(filter-out %/libsim.a,$(ARCHIVES))
+BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(ARCHIVES))
 
 .PHONY: all
 all: $(ARCHIVES) $(BENCH) $(SIM)
@@ -151,7 +152,8 @@ endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
 # The simulated runtime's own objects: position-independent, all hidden but the entry.
-SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard $(FOLDER_sim)/*.c))
+SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
+    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)))
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)
@@ -164,17 +166,19 @@ $(BUILD)/libpjrt_sim.so: $(SIM_OBJECTS) $(BUILD)/libpjrt_sim.so.list $(BUILD)/fl
 
 # ---- tests --------------------------------------------------------------
 
-# tests/test_NAME.c is a program, tests/check_NAME.sh a script; test_full_* and
-# full_* take long and run in check-full only. Each runs as its own process.
-TEST_SOURCES := $(filter-out tests/test_full_%,$(wildcard tests/test_*.c))
-TEST_SCRIPTS := $(wildcard tests/check_*.sh)
-FULL_SOURCES := $(wildcard tests/test_full_*.c)
-FULL_SCRIPTS := $(wildcard tests/full_*.sh)
+# tests/ has the folders of the house, and a test stands in the folder of what it
+# tests. test_NAME.c is a program, check_NAME.sh a script; test_full_* and full_*
+# take long and run in check-full only. Each runs as its own process.
+tests_called = $(sort $(shell find tests -name '$(1)'))
+FULL_SOURCES := $(call tests_called,test_full_*.c)
+TEST_SOURCES := $(filter-out $(FULL_SOURCES),$(call tests_called,test_*.c))
+TEST_SCRIPTS := $(call tests_called,check_*.sh)
+FULL_SCRIPTS := $(call tests_called,full_*.sh)
 SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 SUPPORT := $(if $(SUPPORT_OBJECTS),$(BUILD)/tests/libsupport.a)
 program = $(patsubst tests/%.c,$(BUILD)/tests/%,$(1))
-TEST_PLUGINS := $(if $(wildcard tests/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
-    $(if $(wildcard tests/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
+TEST_PLUGINS := $(if $(wildcard tests/support/fake/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
+    $(if $(wildcard tests/support/fake/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
 
 $(BUILD)/tests/libsupport.a: $(SUPPORT_OBJECTS)
 	$(call note,AR,$@)
@@ -191,8 +195,8 @@ $(BUILD)/lib$(1).so: $(2) $(BUILD)/flags
 	$$(Q)$$(COMPILE) $$(WARNINGS) -Wno-unused-parameter $$(CFLAGS) -fPIC -shared \
 	    -MF $$@.d -MT $$@ -o $$@ $(2) $$(LDFLAGS) -lpthread
 endef
-$(eval $(call plugin_rule,pjrt_fake,tests/fake_pjrt.c))
-$(eval $(call plugin_rule,not_a_plugin,tests/not_a_plugin.c))
+$(eval $(call plugin_rule,pjrt_fake,tests/support/fake/fake_pjrt.c))
+$(eval $(call plugin_rule,not_a_plugin,tests/support/fake/not_a_plugin.c))
 
 # What reads foreign bytes, tests/fuzz/fuzz_NAME.c: with a main that feeds it the
 # files of tests/fuzz/corpus/NAME, and, with VARIANT=fuzz, with libFuzzer.
@@ -225,8 +229,8 @@ pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notd
 CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
-needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
-    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/make_history)
+needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
+    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -299,10 +303,8 @@ uninstall:
 
 # ---- house-keeping --------------------------------------------------------
 
-OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c) tests/*.c tests/support/*.c \
-    tests/fuzz/*.c)
-OUR_H = $(wildcard runtime/*.h $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h) tests/*.h \
-    tests/support/*.h tests/fuzz/*.h)
+OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c)) $(call tests_called,*.c)
+OUR_H = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h)) $(call tests_called,*.h)
 
 .PHONY: format lint clean distclean help
 format:

@@ -3,7 +3,10 @@
  * text and the commands that take it; parsing, --help, the man page and the
  * record's echo are read off the table.
  */
-#include "harness/harness.h"
+#include "harness/cli/cli.h"
+#include "models/model.h"
+#include "modes/mode.h"
+#include "results/exports/exports.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +20,7 @@ typedef enum kind {
     SHARE, /* "3%" or "0.03" */
     SPAN,  /* of time: "90s", "10m", "2h" */
     FLAG,
-    REPEATED, /* NAME=VALUE, HN_MAX_REPEATS times */
+    REPEATED, /* NAME=VALUE, CLI_MAX_REPEATS times */
     WORDS,    /* any text, so often */
     PATHS
 } kind;
@@ -32,25 +35,25 @@ typedef struct option_row {
     const char *text;
 } option_row;
 
-#define AT(member) offsetof(hn_options, member)
+#define AT(member) offsetof(cli_options, member)
 enum {
-    RUN = HN_CMD_RUN,
-    VERIFY = HN_CMD_VERIFY,
-    TABLE = HN_CMD_TABLE,
-    LIST = HN_CMD_LIST,
-    SELFTEST = HN_CMD_SELFTEST,
-    REPLAY = HN_CMD_REPLAY,
-    WEIGHTS = HN_CMD_EXPORT_WEIGHTS,
-    COMPARE = HN_CMD_COMPARE,
-    EXPORT = HN_CMD_EXPORT,
-    IMPORT = HN_CMD_IMPORT,
-    PLOT = HN_CMD_PLOT,
-    REPORT = HN_CMD_REPORT,
+    RUN = CLI_CMD_RUN,
+    VERIFY = CLI_CMD_VERIFY,
+    TABLE = CLI_CMD_TABLE,
+    LIST = CLI_CMD_LIST,
+    SELFTEST = CLI_CMD_SELFTEST,
+    REPLAY = CLI_CMD_REPLAY,
+    WEIGHTS = CLI_CMD_EXPORT_WEIGHTS,
+    COMPARE = CLI_CMD_COMPARE,
+    EXPORT = CLI_CMD_EXPORT,
+    IMPORT = CLI_CMD_IMPORT,
+    PLOT = CLI_CMD_PLOT,
+    REPORT = CLI_CMD_REPORT,
     PICTURES = PLOT | REPORT,
-    HISTORY = HN_CMD_HISTORY,
+    HISTORY = CLI_CMD_HISTORY,
     STORED = PICTURES | HISTORY,
-    SUITE = HN_CMD_SUITE,
-    NIGHTLY = HN_CMD_NIGHTLY,
+    SUITE = CLI_CMD_SUITE,
+    NIGHTLY = CLI_CMD_NIGHTLY,
     WHAT = 1 << 20, /* not a command: it says what is run, which a suite does in its place */
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY
@@ -244,12 +247,12 @@ static const option_row rows[] = {
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
-static void *field(hn_options *options, const option_row *row)
+static void *field(cli_options *options, const option_row *row)
 {
     return (char *)options + row->offset;
 }
 
-static const void *const_field(const hn_options *options, const option_row *row)
+static const void *const_field(const cli_options *options, const option_row *row)
 {
     return (const char *)options + row->offset;
 }
@@ -319,8 +322,8 @@ static bn_code set_path(const option_row *row, const char *value, const char **l
     size_t n = 0;
     while (list[n])
         n++;
-    if (n == HN_MAX_PATHS)
-        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_PATHS);
+    if (n == CLI_MAX_PATHS)
+        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, CLI_MAX_PATHS);
     if (!value[0])
         return bn_fail(st, BN_INVALID, "--%s is empty", row->name);
     list[n] = value;
@@ -333,15 +336,15 @@ static bn_code set_repeated(const option_row *row, const char *value, const char
     size_t n = 0;
     while (list[n])
         n++;
-    if (n == HN_MAX_REPEATS)
-        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_REPEATS);
+    if (n == CLI_MAX_REPEATS)
+        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, CLI_MAX_REPEATS);
     if (row->kind == REPEATED && !strchr(value, '='))
         return bn_fail(st, BN_INVALID, "--%s takes NAME=VALUE, not '%s'", row->name, value);
     list[n] = value;
     return BN_OK;
 }
 
-static bn_code set_value(hn_options *options, const option_row *row, const char *value,
+static bn_code set_value(cli_options *options, const option_row *row, const char *value,
                          bn_status *st)
 {
     void *at = field(options, row);
@@ -387,7 +390,7 @@ static const option_row *find_row(unsigned command, const char *name, size_t len
     return NULL;
 }
 
-static bn_code parse_one(unsigned command, int argc, char **argv, int *i, hn_options *options,
+static bn_code parse_one(unsigned command, int argc, char **argv, int *i, cli_options *options,
                          bn_status *st)
 {
     const char *name = argv[*i] + 2;
@@ -414,11 +417,11 @@ static bn_code parse_one(unsigned command, int argc, char **argv, int *i, hn_opt
     return set_value(options, row, argv[++*i], st);
 }
 
-bn_code hn_options_parse(unsigned command, int argc, char **argv, hn_options *options,
+bn_code cli_options_parse(unsigned command, int argc, char **argv, cli_options *options,
                          const char **rest, int max_rest, int *rest_count, bn_status *st)
 {
     bn_code code = BN_OK;
-    *options = (hn_options){0};
+    *options = (cli_options){0};
     *rest_count = 0;
     /* The command's own last: several rows may fill one member. */
     for (size_t i = 0; i < 2 * ROW_COUNT && code == BN_OK; i++) {
@@ -465,7 +468,7 @@ static void wrap(bn_text *out, const char *text)
     }
 }
 
-void hn_options_help(unsigned command, bn_text *out)
+void cli_options_help(unsigned command, bn_text *out)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const option_row *row = &rows[i];
@@ -497,7 +500,7 @@ static void roff(bn_text *out, const char *text)
     }
 }
 
-void hn_options_man(bn_text *out)
+void cli_options_man(bn_text *out)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         bn_text_puts(out, ".TP\n.B \\-\\-");
@@ -518,7 +521,7 @@ void hn_options_man(bn_text *out)
     }
 }
 
-static json_t *value_json(const hn_options *options, const option_row *row)
+static json_t *value_json(const cli_options *options, const option_row *row)
 {
     const void *at = const_field(options, row);
     json_t *list;
@@ -544,7 +547,7 @@ static json_t *value_json(const hn_options *options, const option_row *row)
     return NULL;
 }
 
-json_t *hn_options_echo(unsigned command, const hn_options *options)
+json_t *cli_options_echo(unsigned command, const cli_options *options)
 {
     json_t *echo = json_object();
     for (size_t i = 0; i < ROW_COUNT; i++)

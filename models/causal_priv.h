@@ -8,7 +8,7 @@
 #ifndef BENCH_CAUSAL_PRIV_H
 #define BENCH_CAUSAL_PRIV_H
 
-#include "models/nn.h"
+#include "models/nn/nn.h"
 
 /* ---- the task ------------------------------------------------------------ */
 

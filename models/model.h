@@ -10,7 +10,7 @@
 #ifndef BENCH_MODELS_MODEL_H
 #define BENCH_MODELS_MODEL_H
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 typedef struct model model;
 

@@ -4,7 +4,7 @@
 #ifndef BENCH_MODEL_PRIV_H
 #define BENCH_MODEL_PRIV_H
 
-#include "models/nn.h"
+#include "models/nn/nn.h"
 
 /* What differs between the published model and the reduced one. */
 typedef struct model_variant {

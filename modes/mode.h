@@ -15,9 +15,8 @@
 #ifndef BENCH_MODES_MODE_H
 #define BENCH_MODES_MODE_H
 
-#include "runtime/graph.h"
-#include "runtime/ledger.h"
-#include "runtime/pjrt.h"
+#include "runtime/graph/graph.h"
+#include "runtime/pjrt/pjrt.h"
 
 typedef struct mode mode;
 

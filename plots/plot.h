@@ -11,7 +11,7 @@
 #ifndef BENCH_PLOTS_PLOT_H
 #define BENCH_PLOTS_PLOT_H
 
-#include "results/results.h"
+#include "results/tables/tables.h"
 
 /* Zero-initialise, release with plot_free. */
 typedef struct plot {
@@ -124,5 +124,40 @@ typedef struct plot_report {
  * plot_render does.
  */
 BN_MUST_USE bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st);
+
+/* ---- pages of comparisons and series (page.c) ------------------------------------ */
+
+/* Pictures of series, and of comparisons: a page is to be read; the tables have all. */
+#define PLOT_PAGE_FIGURES 24
+
+/* Zero-initialise; release with plot_page_free. */
+typedef struct plot_page {
+    bn_arena *memory; /* of titles and causes */
+    plot_comparison *comparisons;
+    size_t comparison_count;
+    plot pictures[2 * PLOT_PAGE_FIGURES];
+    size_t picture_count;
+    plot_figure figures[PLOT_PAGE_FIGURES];
+    size_t figure_count;
+    bn_text remarks; /* sentences, one a line */
+    bn_text details; /* tables of the comparisons, as HTML */
+} plot_page;
+void plot_page_free(plot_page *page);
+
+/* Takes up what VERSUS, judged, says of its cells; ON, a runtime's name, follows their titles
+ * (NULL: none). What is not equivalent is drawn where there are pairs and room. LABELS name A
+ * and B in the pictures. */
+BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
+                                     const char *const labels[2], bn_status *st);
+/* Draws the series of HISTORY that have more than one night, those with changes first, as
+ * long as there is room. */
+BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st);
+
+/* Writes REPORT, with what PAGE has for it, to FILE. */
+BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, const char *file,
+                                  bn_status *st);
+/* The same as FOLDER/index.html; the folder is made. */
+BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report, const char *folder,
+                                        bn_status *st);
 
 #endif

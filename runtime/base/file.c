@@ -6,7 +6,7 @@
  * the folder so that the rename itself survives a power cut.
  */
 #define _GNU_SOURCE
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * Integers have their own path: lowering writes hundreds of thousands of them,
  * and printf costs several times as much as the digits.
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,4 +106,15 @@ void bn_text_printf(bn_text *text, const char *format, ...)
         text->length += (size_t)length;
     va_end(again);
     va_end(args);
+}
+
+size_t bn_utf8_fit(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most + 1);
+    if (length <= most)
+        return length;
+    /* Bytes 10xxxxxx go on with a character. */
+    for (length = most; length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
+        length--;
+    return length;
 }

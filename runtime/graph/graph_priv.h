@@ -6,7 +6,7 @@
 #ifndef BENCH_GRAPH_PRIV_H
 #define BENCH_GRAPH_PRIV_H
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 #define TG_OP_NAME_BYTES 24
 #define TG_MAX_RESULTS   3

@@ -1,5 +1,5 @@
 /* type.c - element types and shapes. */
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 #include <string.h>
 

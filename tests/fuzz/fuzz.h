@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 /* Always 0. Must leave nothing behind: it is called again in the same process. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,0 +1,425 @@
+/*
+ * nightly.c - bench nightly: the suite is run, held against the last good night and
+ * against the history, and told on one page.
+ *
+ * Tonight's records are written to a folder of their own inside the store and join the
+ * others when the suite has ended (tonight.c): a night that was killed goes on where it
+ * stopped when the command is given again, and the history never sees half of one.
+ */
+#define _GNU_SOURCE
+#include "harness/campaign/night_folder.h"
+#include "harness/campaign/suite.h"
+#include "plots/plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exit codes as those of bench compare. */
+enum { NOTHING_SLOWER = 0, FAILED = 1, SLOWER = 2 };
+
+const char night_help[] =
+    "Exit codes: 0 nothing is slower; 1 an error, or an experiment failed; 2 slower: than the "
+    "last\n"
+    "good night, or a change for the worse that the history shows since this night; 130\n"
+    "interrupted: the same command goes on where it stopped, within --night-hours.\n";
+
+/* One runtime, tonight and on its last good night. Builds may lie in folders of their own. */
+typedef struct pair_of_nights {
+    char name[520];                 /* the runtime's, and its settings where it has several */
+    char runtime[256];              /* its name, or its file's */
+    const char *settings;           /* borrowed; NULL: any */
+    res_collection before, tonight; /* records of before are owned, tonight's borrowed */
+    res_versus versus;
+    bool paired;
+} pair_of_nights;
+
+typedef struct nightly {
+    const cli_options *options;
+    night_folder place;
+    res_collection tonight;
+    res_index index;
+    res_history history;
+    pair_of_nights *pairs;
+    size_t pair_count;
+    size_t failed, slower, changed; /* records, cells, series */
+    bn_text words;                  /* what is printed */
+} nightly;
+
+/* ---- tonight's records ------------------------------------------------------------------- */
+
+static bool in_suite(const suite_end *end, const res_record *record)
+{
+    char identity[BN_SHA256_TEXT];
+    bool found = false;
+    if (res_record_identity(record, identity))
+        for (size_t i = 0; i < end->count && !found; i++)
+            found = strcmp(identity, end->identities[i]) == 0;
+    return found;
+}
+
+/* Of what waits in the folder, tonight's are the records of the suite as it is now: a night
+ * that was killed may have left some of another suite or of the build before. */
+static bn_code load_tonight(nightly *n, const suite_end *end, bn_status *st)
+{
+    size_t kept = 0;
+    bn_code code = res_store_load(n->place.folder, &n->tonight, st);
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        res_record *r = n->tonight.records[i];
+        if (in_suite(end, r))
+            n->tonight.records[kept++] = r;
+        else
+            res_record_free(r);
+    }
+    n->tonight.count = kept;
+    return code;
+}
+
+/* Runs the suite into the night's folder; its own table and summary are printed. Sets *WHOLE
+ * where it came to its end: then tonight's records are there. */
+static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
+{
+    cli_options o = *n->options;
+    suite_end end = {0};
+    bn_code done = night_folder_begin(&n->place, o.store, o.night_hours, st);
+    if (done != BN_OK)
+        return done;
+    o.store = n->place.folder;
+    o.dry_run = false;
+    o.format = "text";
+    /* A night is one process's, whatever launched it. */
+    o.shard = "none";
+    *code = (cli_exit)suite_to_end(&o, n->options->suite, &end);
+    /* An experiment that cannot be run here, of a runtime without its device, say, ends with
+     * the code of a wrong environment, and is a failure of the night like any other. */
+    *whole = end.whole && *code != CLI_EXIT_INTERRUPTED;
+    if (*whole)
+        done = load_tonight(n, &end, st);
+    free(end.identities);
+    return done;
+}
+
+/* ---- the last good night ---------------------------------------------------------- */
+
+static bool is_of(const pair_of_nights *p, const res_experiment *e)
+{
+    return strcmp(bn_base_name(e->runtime), p->runtime) == 0 &&
+           (!p->settings || strcmp(e->settings, p->settings) == 0);
+}
+
+/* Whether S is of one build and night with NEWEST, the newest record of P before tonight. */
+static bool same_night(const res_index *index, const pair_of_nights *p, const res_summary *s,
+                       const res_summary *newest, double hours)
+{
+    return s->status == BN_OK && is_of(p, index->experiments[s->experiment]) &&
+           strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+           res_id_time(newest->id) - res_id_time(s->id) <= hours * 3600;
+}
+
+static bool is_tonights(const nightly *n, const char *id)
+{
+    for (size_t i = 0; i < n->tonight.count; i++)
+        if (strcmp(n->tonight.records[i]->id, id) == 0)
+            return true;
+    return false;
+}
+
+/* The newest record before tonight of an experiment that P has tonight: other suites may
+ * write to the store as well, and run on the same runtime. */
+static const res_summary *newest_before(const nightly *n, const pair_of_nights *p)
+{
+    const res_index *index = &n->index;
+    for (size_t i = index->count; i-- > 0;) {
+        const res_summary *s = &index->records[i];
+        const res_experiment *e = index->experiments[s->experiment];
+        if (s->status != BN_OK || !is_of(p, e) || is_tonights(n, s->id))
+            continue;
+        for (size_t k = 0; k < p->tonight.count; k++)
+            if (res_same_request(&p->tonight.records[k]->experiment, e))
+                return s;
+    }
+    return NULL;
+}
+
+/* What cannot be read is told and left out: the night itself is in the store by now. */
+static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
+{
+    const res_index *index = &n->index;
+    const res_summary *newest = newest_before(n, p);
+    p->before.records = calloc(index->count + 1, sizeof(res_record *));
+    if (!p->before.records)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    for (size_t i = 0; newest && i < index->count; i++) {
+        char path[4400];
+        bn_status why = {.code = BN_OK};
+        const res_summary *s = &index->records[i];
+        if (!same_night(index, p, s, newest, n->options->night_hours) || is_tonights(n, s->id))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", n->options->store, s->file);
+        if (res_store_read(path, &p->before.records[p->before.count], &why) == BN_OK)
+            p->before.count++;
+        else if (why.code == BN_OUT_OF_MEMORY)
+            return bn_fail(st, why.code, "%s", why.message);
+        else
+            bn_text_printf(&n->words, "not compared: %s\n", why.message);
+    }
+    return BN_OK;
+}
+
+/* Tonight against the last good night, experiment by experiment. */
+static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
+{
+    const res_choice choice[2] = {{.store = "the last good night"}, {.store = "tonight"}};
+    bn_code code = read_before(n, p, st);
+    if (code != BN_OK || p->before.count == 0 || p->tonight.count == 0)
+        return code;
+    res_versus_begin(&p->versus, n->options->fail_if_slower);
+    bn_status why = {.code = BN_OK};
+    if (res_versus_pair(&p->before, &p->tonight, choice, &p->versus, &why) != BN_OK) {
+        bn_text_printf(&n->words, "%s: not compared: %s\n", p->name, why.message);
+        return BN_OK;
+    }
+    res_versus_note_pairs(&p->versus);
+    code = res_versus_judge(&p->versus, st);
+    p->paired = code == BN_OK;
+    return code;
+}
+
+/* Whether tonight's runtime of E was run with other settings, too. */
+static bool several_settings(const nightly *n, const res_experiment *e)
+{
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        const res_experiment *other = &n->tonight.records[i]->experiment;
+        if (strcmp(bn_base_name(other->runtime), bn_base_name(e->runtime)) == 0 &&
+            strcmp(other->settings, e->settings) != 0)
+            return true;
+    }
+    return false;
+}
+
+static pair_of_nights *pair_for(nightly *n, const res_experiment *e)
+{
+    for (size_t i = 0; i < n->pair_count; i++)
+        if (is_of(&n->pairs[i], e))
+            return &n->pairs[i];
+    pair_of_nights *p = &n->pairs[n->pair_count++];
+    snprintf(p->runtime, sizeof p->runtime, "%s", bn_base_name(e->runtime));
+    p->settings = several_settings(n, e) ? e->settings : NULL;
+    snprintf(p->name, sizeof p->name, "%s%s%s", p->runtime,
+             p->settings && p->settings[0] ? " with " : "", p->settings ? p->settings : "");
+    p->tonight.records = calloc(n->tonight.count + 1, sizeof(res_record *));
+    return p;
+}
+
+/* Whether record I was tried again: --retry-failed leaves the failure beside it. */
+static bool tried_again(const nightly *n, size_t i)
+{
+    char identity[BN_SHA256_TEXT], later[BN_SHA256_TEXT];
+    if (!res_record_identity(n->tonight.records[i], identity))
+        return false;
+    for (size_t k = i + 1; k < n->tonight.count; k++)
+        if (res_record_identity(n->tonight.records[k], later) && strcmp(identity, later) == 0)
+            return true;
+    return false;
+}
+
+static bn_code sort_by_runtime(nightly *n, bn_status *st)
+{
+    n->pairs = calloc(n->tonight.count + 1, sizeof *n->pairs);
+    if (!n->pairs)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for comparisons");
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        res_record *r = n->tonight.records[i];
+        pair_of_nights *p = pair_for(n, &r->experiment);
+        if (!p->tonight.records)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+        n->failed += r->status != BN_OK && !tried_again(n, i);
+        if (r->status == BN_OK)
+            p->tonight.records[p->tonight.count++] = r;
+    }
+    return BN_OK;
+}
+
+static bn_code compare_all(nightly *n, bn_status *st)
+{
+    bn_code code = sort_by_runtime(n, st);
+    for (size_t i = 0; i < n->pair_count && code == BN_OK; i++) {
+        pair_of_nights *p = &n->pairs[i];
+        code = compare(n, p, st);
+        if (code != BN_OK || !p->paired)
+            continue;
+        bn_text_printf(&n->words, "%s against its last good night: ", p->name);
+        res_versus_summary(&p->versus, &n->words);
+        bn_text_printf(&n->words, "\n%s", p->versus.notes.data ? p->versus.notes.data : "");
+        if (n->words.length && n->words.data[n->words.length - 1] != '\n')
+            bn_text_putc(&n->words, '\n');
+        n->slower += res_versus_add_up(&p->versus).slower;
+    }
+    return code;
+}
+
+/* ---- history ---------------------------------------------------------------------- */
+
+/* Whether a good record of tonight belongs to T. */
+static bool ran_tonight(const nightly *n, const res_timeline *t)
+{
+    for (size_t i = 0; i < n->tonight.count; i++) {
+        const res_record *r = n->tonight.records[i];
+        if (r->status == BN_OK && r->simulated == t->simulated &&
+            res_same_cell(&r->experiment, t->experiment))
+            return true;
+    }
+    return false;
+}
+
+/* Sets *KNOWN where the series T had the change that begins S without its newest night, give
+ * or take the nights by which a place may be off. */
+static bn_code was_known(const res_timeline *t, const res_stretch *s,
+                         const res_change_options *options, bool *known, bn_status *st)
+{
+    res_changes found = {0};
+    double *values = calloc(t->last + 1, sizeof *values);
+    *known = false;
+    if (!values)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
+    for (size_t i = 0; i < t->last; i++)
+        values[i] = t->nights[i].value;
+    bn_code code = res_changes_find(values, t->last, options, &found, st);
+    for (size_t i = 0; code == BN_OK && i < found.count; i++) {
+        const size_t at = found.list[i].at, off = at > s->first ? at - s->first : s->first - at;
+        *known = *known || off < RES_LEAST_NIGHTS;
+    }
+    res_changes_free(&found);
+    free(values);
+    return code;
+}
+
+static void tell_series(nightly *n, const res_timeline *t, const res_stretch *changed)
+{
+    const res_interval *newest = &t->changes.newest;
+    if (!changed && t->changes.newest_run == 0)
+        return;
+    bn_text_puts(&n->words, "history: ");
+    res_timeline_title(t, &n->words);
+    if (changed) {
+        bn_text_printf(&n->words, ": changed by %+.1f %% [%+.1f, %+.1f]%s\n",
+                       100 * (changed->ratio.estimate - 1), 100 * (changed->ratio.low - 1),
+                       100 * (changed->ratio.high - 1),
+                       changed->build_known && changed->other_build ? ", with the runtime's build"
+                                                                    : "");
+        n->changed += changed->ratio.low > 1;
+    } else {
+        bn_text_printf(&n->words, ": %+.1f %% from its level, %zu %s in a row; to be watched\n",
+                       100 * (newest->estimate - 1), t->changes.newest_run,
+                       t->changes.newest_run == 1 ? "night" : "nights");
+    }
+}
+
+/* What this night was the first to show; series that it has nothing of show nothing new. */
+static bn_code tell_history(nightly *n, const res_change_options *options, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->history.count && code == BN_OK; i++) {
+        const res_timeline *t = &n->history.series[i];
+        const res_stretch *s = &t->stretches[t->stretch_count - 1];
+        bool known = true;
+        if (!ran_tonight(n, t))
+            continue;
+        if (t->stretch_count > 1)
+            code = was_known(t, s, options, &known, st);
+        if (code == BN_OK)
+            tell_series(n, t, known ? NULL : s);
+    }
+    return code;
+}
+
+/* ---- the page -------------------------------------------------------------------------- */
+
+static bn_code write_page(nightly *n, bn_status *st)
+{
+    static const char *const labels[2] = {"the last good night", "tonight"};
+    plot_page page = {0};
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->pair_count && code == BN_OK; i++)
+        if (n->pairs[i].paired)
+            code = plot_page_compared(&page, &n->pairs[i].versus, n->pairs[i].name, labels, st);
+    if (code == BN_OK)
+        code = plot_page_history(&page, &n->history, st);
+    if (code == BN_OK) {
+        const plot_report report = {.title = "Nightly report",
+                                    .store = n->options->store,
+                                    .all = &n->tonight,
+                                    .side_a = labels[0],
+                                    .side_b = labels[1]};
+        code = plot_page_write_index(&page, report, n->options->report, st);
+    }
+    plot_page_free(&page);
+    return code;
+}
+
+/* ---- the command ------------------------------------------------------------------ */
+
+static bn_code look_back(nightly *n, bn_status *st)
+{
+    res_history_options options = res_history_defaults();
+    options.night_hours = n->options->night_hours;
+    bn_code code = night_folder_share(&n->place, st);
+    if (code == BN_OK)
+        code = res_index_load(n->options->store, NULL, &n->index, st);
+    for (size_t i = 0; code == BN_OK && i < n->index.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", n->index.damaged[i].status.message);
+    if (code == BN_OK)
+        code = compare_all(n, st);
+    if (code == BN_OK)
+        code = res_history_make(&n->index, &options, &n->history, st);
+    if (code == BN_OK)
+        code = tell_history(n, &options.change, st);
+    if (code == BN_OK)
+        code = write_page(n, st);
+    return code == BN_OK ? night_folder_end(&n->place, st) : code;
+}
+
+static void nightly_free(nightly *n)
+{
+    for (size_t i = 0; n->pairs && i < n->pair_count; i++) {
+        pair_of_nights *p = &n->pairs[i];
+        res_versus_free(&p->versus);
+        res_collection_free(&p->before);
+        free(p->tonight.records);
+    }
+    free(n->pairs);
+    res_history_free(&n->history);
+    res_index_free(&n->index);
+    res_collection_free(&n->tonight);
+    bn_text_free(&n->words);
+    night_folder_close(&n->place);
+}
+
+int night_command(const cli_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    nightly n = {.options = options};
+    cli_exit ran = CLI_EXIT_OK;
+    bool whole = false;
+    int code = FAILED;
+    bn_text_puts(&n.words, "");
+    if (!options->suite || !options->report)
+        bn_fail(&st, BN_INVALID, "bench nightly needs --suite FILE and --report DIR");
+    if (st.code != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
+        (whole && look_back(&n, &st) != BN_OK)) {
+        cli_complain(&st);
+        /* Ctrl-C reaches what draws the page, too. */
+        code = job_interrupted() ? CLI_EXIT_INTERRUPTED : FAILED;
+    } else if (whole) {
+        code = n.failed || ran != CLI_EXIT_OK ? FAILED
+               : n.slower || n.changed       ? SLOWER
+                                             : NOTHING_SLOWER;
+        printf("\n%snightly: %zu failed, %zu slower than the last good night, %zu changed for the "
+               "worse; %s/index.html\n",
+               n.words.data, n.failed, n.slower, n.changed, options->report);
+    } else if (ran == CLI_EXIT_INTERRUPTED) {
+        code = CLI_EXIT_INTERRUPTED; /* else it said why */
+    }
+    nightly_free(&n);
+    return code;
+}

@@ -1,0 +1,444 @@
+/*
+ * suite_file.c - a suite's file: found, read, and every member of it checked
+ * before anything is made of it. README.md describes the format.
+ */
+#define _GNU_SOURCE
+#include "harness/campaign/suite.h"
+#include "modes/mode.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT(member)   offsetof(cli_options, member)
+#define AXIS_MOST    1000000
+#define RUNTIME_NAME 255 /* that a record can hold */
+#define MOST_AXIS    64  /* values, as on the command line */
+
+const suite_member suite_members[] = {
+    {"models", SUITE_NAMES, "model", AT(model), 0, 0},
+    {"variants", SUITE_NAMES, "variant", AT(variant), 0, 0},
+    {"modes", SUITE_NAMES, "mode", AT(mode), 0, 0},
+    {"phases", SUITE_NAMES, "phase", AT(phase), 0, 0},
+    {"dtypes", SUITE_NAMES, "dtype", AT(dtype), 0, 0},
+    {"optimizers", SUITE_NAMES, "optimizer", AT(optimizer), 0, 0},
+    {"dropouts", SUITE_NAMES, "dropout", AT(dropout), 0, 0},
+    {"inputs", SUITE_NAMES, "input", AT(input), 0, 0},
+    {"lengths", SUITE_NAMES, "lengths", AT(lengths), 0, 0},
+    {"graphs", SUITE_NUMBERS, "graphs", AT(graphs), 1, 5},
+    {"batches", SUITE_NUMBERS, "batch", AT(batch), 0, AXIS_MOST},
+    {"images", SUITE_NUMBERS, "image", AT(image), 0, AXIS_MOST},
+    {"seqs", SUITE_NUMBERS, "seq", AT(seq), 0, AXIS_MOST},
+    {"in_flight", SUITE_NUMBERS, "in_flight", AT(in_flight), 1, AXIS_MOST},
+    {"runtimes", SUITE_RUNTIMES, "runtime", AT(runtime), 0, 0},
+    {"buckets", SUITE_NUMBER, "buckets", AT(buckets), 0, AXIS_MOST},
+    {"trace_cost_ns", SUITE_NUMBER, "trace_cost_ns", AT(trace_cost_ns), 0, INT_MAX},
+    {"seed", SUITE_NUMBER, "seed", AT(seed), 0, 9e15},
+    {"steps", SUITE_NUMBER, "steps", AT(steps), 1, 1e9},
+    {"warmup", SUITE_NUMBER, "warmup", AT(warmup), 1, 1e9},
+    {"repetitions", SUITE_NUMBER, "repetitions", AT(repetitions), 1, RES_MOST_REPETITIONS},
+    {"min_time", SUITE_REAL, "min_time", AT(min_time), 0, 1e9},
+    {"timeout", SUITE_REAL, "timeout", AT(timeout), 0, 1e9},
+    {"layout", SUITE_TEXT, "layout", AT(layout), 0, 0},
+    {"device_time", SUITE_TEXT, "device_time", AT(device_time), 0, 0},
+    {"pin", SUITE_TEXT, "pin", AT(pin), 0, 0},
+    {"cache_dir", SUITE_TEXT, "cache_dir", AT(cache_dir), 0, 0},
+    {NULL, SUITE_TEXT, NULL, 0, 0, 0},
+};
+
+const suite_member *suite_member_of(const char *name)
+{
+    const suite_member *m = suite_members;
+    while (m->name && strcmp(m->name, name) != 0)
+        m++;
+    return m->name ? m : NULL;
+}
+
+/* ---- finding -------------------------------------------------------------------- */
+
+bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
+{
+    static const char *const places[] = {"../suites", "../share/bench/suites"};
+    char self[PATH_MAX];
+    const char *dot = strrchr(word, '.');
+    if (strchr(word, '/') || (dot && strcmp(dot, ".json") == 0)) {
+        if (access(word, R_OK) != 0)
+            return bn_fail(st, BN_NOT_FOUND, "suite %s: no such file, or it cannot be read", word);
+        snprintf(path, size, "%s", word);
+        return BN_OK;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s/%s/%s.json", self, places[i], word);
+        if (access(path, R_OK) == 0)
+            return BN_OK;
+    }
+    return bn_fail(st, BN_INVALID,
+                   "there is no suite %s; smoke, reference and nightly come with bench, a file of "
+                   "one's own is given as a path",
+                   word);
+}
+
+/* ---- checking ------------------------------------------------------------------- */
+
+/* What a value is, for a message: "the text 'x'", "the number 3", "a list". */
+static const char *shown(const json_t *value, char text[128])
+{
+    static const char *const names[] = {"an object", "a list", "text",  "a number",
+                                        "a number",  "true",   "false", "null"};
+    if (json_is_string(value))
+        snprintf(text, 128, "the text '%.90s'", json_string_value(value));
+    else if (json_is_integer(value))
+        snprintf(text, 128, "the number %lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(text, 128, "the number %g", json_real_value(value));
+    else
+        snprintf(text, 128, "%s", names[json_typeof(value)]);
+    return text;
+}
+
+static bn_code check_word(const suite_text *s, const char *at, const suite_member *m,
+                          const json_t *value, bn_status *st)
+{
+    job_name_at names = job_names_of(m->option);
+    const char *name, *word = json_string_value(value);
+    bn_text known = {0};
+    char text[128];
+    if (word && strcmp(word, "all") == 0 &&
+        (strcmp(m->option, "model") == 0 || strcmp(m->option, "mode") == 0))
+        return BN_OK;
+    for (size_t i = 0; (name = names(i)); i++) {
+        if (word && strcmp(name, word) == 0) {
+            bn_text_free(&known);
+            return BN_OK;
+        }
+        bn_text_printf(&known, "%s%s", i ? ", " : "", name);
+    }
+    bn_code code =
+        suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
+                      shown(value, text), known.failed ? "another" : known.data);
+    bn_text_free(&known);
+    return code;
+}
+
+static bn_code check_number(const suite_text *s, const char *at, const suite_member *m,
+                            const json_t *value, bn_status *st)
+{
+    const bool real = m->kind == SUITE_REAL;
+    const double n = json_number_value(value);
+    char text[128];
+    if ((real ? !json_is_number(value) : !json_is_integer(value)) ||
+        !(n >= m->least && n <= m->most))
+        return suite_fail(s, at, false, st, "a %s from %.0f to %.0f is needed, not %s",
+                             real ? "number" : "whole number", m->least, m->most,
+                             shown(value, text));
+    /* Two of the numbers between have no meaning. */
+    if (strcmp(m->option, "graphs") == 0 && (int)n == 4)
+        return suite_fail(s, at, false, st, "a step is cut into 1, 2, 3 or 5 graphs, not 4");
+    return BN_OK;
+}
+
+static bn_code check_text(const suite_text *s, const char *at, const suite_member *m,
+                          const json_t *value, bn_status *st)
+{
+    char text[128];
+    const char *word = json_string_value(value);
+    if (!word)
+        return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
+    if (job_names_of(m->option))
+        return check_word(s, at, m, value, st);
+    if (strcmp(m->option, "device_time") == 0 && strcmp(word, "auto") != 0 &&
+        strcmp(word, "slope") != 0 && strcmp(word, "none") != 0)
+        return suite_fail(s, at, false, st, "there are auto, slope and none, not '%s'", word);
+    return BN_OK;
+}
+
+/* {"NAME": VALUE, ...} for a runtime's options or the compiler's. */
+static bn_code check_settings(const suite_text *s, const char *at, const json_t *settings,
+                              bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_object(settings))
+        return suite_fail(s, at, false, st, "an object {\"NAME\": VALUE} is needed, not %s",
+                             shown(settings, text));
+    if (json_object_size(settings) > CLI_MAX_REPEATS)
+        return suite_fail(s, at, false, st, "%zu are too many; %d can be given",
+                             json_object_size(settings), CLI_MAX_REPEATS);
+    json_object_foreach((json_t *)(uintptr_t)settings, name, value)
+    {
+        suite_pointer(inner, at, name);
+        if (!name[0] || strchr(name, '='))
+            return suite_fail(s, inner, true, st, "this is no name of an option");
+        if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
+            return suite_fail(s, inner, false, st,
+                                 "text, a number, true or false is needed, not %s",
+                                 shown(value, text));
+    }
+    return BN_OK;
+}
+
+static bn_code check_runtime_name(const suite_text *s, const char *at, const json_t *value,
+                                  bn_status *st)
+{
+    char text[128];
+    const char *name = json_string_value(value);
+    if (!name || !name[0])
+        return suite_fail(s, at, false, st,
+                             "a runtime's name (bench list runtimes) or path is needed, not %s",
+                             shown(value, text));
+    if (strchr(name, ',') || strlen(name) > RUNTIME_NAME)
+        return suite_fail(s, at, false, st, "a runtime's path has at most %d bytes and no comma",
+                             RUNTIME_NAME);
+    return BN_OK;
+}
+
+static bn_code check_runtime(const suite_text *s, const char *at, const json_t *value,
+                             bn_status *st)
+{
+    const char *key;
+    json_t *part;
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_object(value))
+        return check_runtime_name(s, at, value, st);
+    json_object_foreach((json_t *)(uintptr_t)value, key, part)
+    {
+        bn_code code = BN_OK;
+        suite_pointer(inner, at, key);
+        if (strcmp(key, "name") == 0)
+            code = check_runtime_name(s, inner, part, st);
+        else if (strcmp(key, "options") == 0 || strcmp(key, "xla_flags") == 0)
+            code = check_settings(s, inner, part, st);
+        else if (strcmp(key, "label") != 0 && strcmp(key, "comment") != 0)
+            code = suite_fail(s, inner, true, st,
+                                 "a runtime has no such member; it has name, label, options, "
+                                 "xla_flags, comment");
+        else if (!json_is_string(part))
+            code = suite_fail(s, inner, false, st, "text is needed, not %s", shown(part, text));
+        if (code != BN_OK)
+            return code;
+    }
+    if (!json_object_get(value, "name"))
+        return suite_fail(s, at, false, st, "a runtime needs a name");
+    return BN_OK;
+}
+
+static bn_code check_one(const suite_text *s, const char *at, const suite_member *m,
+                         const json_t *value, bn_status *st)
+{
+    switch (m->kind) {
+    case SUITE_NAMES:
+        return check_word(s, at, m, value, st);
+    case SUITE_RUNTIMES:
+        return check_runtime(s, at, value, st);
+    case SUITE_NUMBERS:
+    case SUITE_NUMBER:
+    case SUITE_REAL:
+        return check_number(s, at, m, value, st);
+    case SUITE_TEXT:
+        return check_text(s, at, m, value, st);
+    }
+    return BN_OK;
+}
+
+/* An axis is a list of values, or one of them. */
+static bn_code check_member(const suite_text *s, const char *at, const suite_member *m,
+                            const json_t *value, bn_status *st)
+{
+    char inner[SUITE_POINTER_TEXT];
+    if (!suite_axis(m) || !json_is_array(value))
+        return check_one(s, at, m, value, st);
+    const size_t n = json_array_size(value);
+    if (n == 0 || n > MOST_AXIS)
+        return suite_fail(s, at, false, st, "a list of 1 to %d values is needed, not of %zu",
+                             MOST_AXIS, n);
+    for (size_t i = 0; i < n; i++) {
+        suite_pointer_at(inner, at, i);
+        if (check_one(s, inner, m, json_array_get(value, i), st) != BN_OK)
+            return st->code;
+    }
+    return BN_OK;
+}
+
+static bn_code unknown_member(const suite_text *s, const char *at, bool axes, const char *more,
+                              bn_status *st)
+{
+    bn_text known = {0};
+    for (const suite_member *m = suite_members; m->name; m++)
+        if (!axes || suite_axis(m))
+            bn_text_printf(&known, "%s, ", m->name);
+    bn_code code = suite_fail(s, at, true, st, "there is no such member here; there are %s%s",
+                                 known.failed ? "" : known.data, more);
+    bn_text_free(&known);
+    return code;
+}
+
+static bn_code check_object(const suite_text *s, const char *at, const json_t *object,
+                            const char *what, bn_status *st);
+
+typedef enum suite_part { DEFAULTS, MATRIX, INCLUDE, EXCLUDE } suite_part;
+
+static bn_code check_members(const suite_text *s, const char *at, const json_t *object,
+                             suite_part part, bn_status *st);
+
+/* "include" and "exclude": lists of objects. */
+static bn_code check_list(const suite_text *s, const char *at, const json_t *list,
+                          suite_part part, bn_status *st)
+{
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_array(list))
+        return suite_fail(s, at, false, st, "a list of objects is needed, not %s",
+                             shown(list, text));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *object = json_array_get(list, i);
+        suite_pointer_at(inner, at, i);
+        if (check_members(s, inner, object, part, st) != BN_OK)
+            return st->code;
+        /* It would shut out everything, or add the whole matrix again. */
+        if (part != MATRIX && json_object_size(object) == 0)
+            return suite_fail(s, inner, false, st, "an empty object says nothing");
+    }
+    return BN_OK;
+}
+
+static bn_code check_members(const suite_text *s, const char *at, const json_t *object,
+                             suite_part part, bn_status *st)
+{
+    const char *key;
+    json_t *value;
+    char inner[SUITE_POINTER_TEXT];
+    if (check_object(s, at, object, "an object of lists", st) != BN_OK)
+        return st->code;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        const suite_member *m = suite_member_of(key);
+        bn_code code = BN_OK;
+        suite_pointer(inner, at, key);
+        if (m && (part != EXCLUDE || suite_axis(m)))
+            code = check_member(s, inner, m, value, st);
+        else if (part == MATRIX && strcmp(key, "include") == 0)
+            code = check_list(s, inner, value, INCLUDE, st);
+        else if (part == MATRIX && strcmp(key, "exclude") == 0)
+            code = check_list(s, inner, value, EXCLUDE, st);
+        else if (strcmp(key, "comment") != 0)
+            code = unknown_member(s, inner, part == EXCLUDE,
+                                  part == MATRIX ? "include, exclude, comment" : "comment", st);
+        if (code != BN_OK)
+            return code;
+    }
+    return BN_OK;
+}
+
+static bn_code check_object(const suite_text *s, const char *at, const json_t *object,
+                            const char *what, bn_status *st)
+{
+    char text[128];
+    if (json_is_object(object))
+        return BN_OK;
+    return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
+}
+
+static bn_code check_root_member(const suite_spec *suite, const char *key, const json_t *value,
+                                 bn_status *st)
+{
+    static const suite_member seed = {.kind = SUITE_NUMBER, .option = "", .most = 9e15};
+    const suite_text *s = &suite->source;
+    char at[SUITE_POINTER_TEXT], text[128];
+    suite_pointer(at, "", key);
+    if (strcmp(key, "bench_suite") == 0)
+        return json_integer_value(value) == 1
+                   ? BN_OK
+                   : suite_fail(s, at, false, st,
+                                   "this program reads suites of version 1, not %s",
+                                   shown(value, text));
+    if (strcmp(key, "defaults") == 0)
+        return check_members(s, at, value, DEFAULTS, st);
+    if (strcmp(key, "matrix") == 0)
+        return check_list(s, at, value, MATRIX, st);
+    if (strcmp(key, "order_seed") == 0)
+        return check_number(s, at, &seed, value, st);
+    if (strcmp(key, "name") != 0 && strcmp(key, "description") != 0 && strcmp(key, "comment") != 0)
+        return suite_fail(s, at, true, st,
+                             "there is no such member here; there are bench_suite, name, "
+                             "description, order_seed, defaults, matrix, comment");
+    return json_is_string(value)
+               ? BN_OK
+               : suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
+}
+
+static bn_code check_root(const suite_spec *suite, bn_status *st)
+{
+    static const char *const needed[] = {"bench_suite", "name", "matrix"};
+    const char *key;
+    json_t *value;
+    bn_code code = check_object(&suite->source, "", suite->json, "an object", st);
+    if (code != BN_OK)
+        return code;
+    json_object_foreach(suite->json, key, value)
+    {
+        code = check_root_member(suite, key, value, st);
+        if (code != BN_OK)
+            return code;
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!json_object_get(suite->json, needed[i]))
+            return suite_fail(&suite->source, "", false, st, "member %s is missing", needed[i]);
+    if (json_array_size(json_object_get(suite->json, "matrix")) == 0)
+        return suite_fail(&suite->source, "/matrix", false, st, "there is no matrix in it");
+    return BN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+bn_code suite_parse(const char *file, const char *text, suite_spec *suite, bn_status *st)
+{
+    json_error_t error;
+    *suite = (suite_spec){.order_seed = 1};
+    suite->text = strdup(text);
+    suite->arena = bn_arena_new(16384);
+    if (!suite->text || !suite->arena)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for suite %s", file);
+    suite->source = (suite_text){bn_arena_strdup(suite->arena, file), suite->text};
+    suite->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!suite->json)
+        return bn_fail(st, BN_INVALID, "%s:%d:%d: %s", file, error.line, error.column, error.text);
+    if (check_root(suite, st) != BN_OK)
+        return st->code;
+    const json_t *seed = json_object_get(suite->json, "order_seed");
+    if (seed)
+        suite->order_seed = (uint64_t)json_integer_value(seed);
+    suite->name = json_string_value(json_object_get(suite->json, "name"));
+    return BN_OK;
+}
+
+bn_code suite_open(const char *file, suite_spec *suite, bn_status *st)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *suite = (suite_spec){.order_seed = 1};
+    bn_code code = bn_file_read(file, &text, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = strlen(text) == size ? suite_parse(file, text, suite, st)
+                                : bn_fail(st, BN_INVALID, "%s: there is a zero byte in it", file);
+    free(text);
+    return code;
+}
+
+void suite_close(suite_spec *suite)
+{
+    free(suite->items);
+    free(suite->text);
+    bn_text_free(&suite->notes);
+    bn_arena_free(suite->arena);
+    json_decref(suite->echoes);
+    json_decref(suite->json);
+    *suite = (suite_spec){0};
+}

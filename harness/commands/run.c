@@ -1,0 +1,175 @@
+/*
+ * run.c - bench run and bench table: experiments one after the other in their
+ * workers, failures as records, tables of what came out.
+ */
+#define _GNU_SOURCE
+#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
+#include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a run has so far. */
+typedef struct run_state {
+    const cli_options *options;
+    res_format format;
+    res_record **records;
+    size_t count;
+    cli_exit worst;
+    bool store_lost; /* it takes no records any more */
+} run_state;
+
+static void print_text(const bn_text *text)
+{
+    if (text->data)
+        fputs(text->data, stdout);
+}
+
+/* A table as a document of its own where its format has such. */
+static void print_page(bn_text *text, res_format format, const char *title)
+{
+    bn_text page = {0};
+    if (format == RES_TABLE_HTML && text->data)
+        res_put_page(&page, title, text->data);
+    print_text(format == RES_TABLE_HTML ? &page : text);
+    bn_text_free(&page);
+}
+
+static void note_failure(run_state *run, const bn_status *st, const char *title)
+{
+    cli_line_clear();
+    fprintf(stderr, "bench: %s: %s\n", title, st->message);
+    cli_exit code = cli_exit_for(st->code);
+    /* A wrong request found by a worker is a failed experiment, not wrong usage
+     * of the command, whose words were all in order. */
+    if (code == CLI_EXIT_USAGE)
+        code = CLI_EXIT_FAILED;
+    if (code > run->worst)
+        run->worst = code;
+}
+
+static void run_one(run_state *run, job_experiment *e, size_t number, size_t of)
+{
+    char title[256];
+    job_kept kept;
+    job_experiment_title(e, title, sizeof title);
+    job_order job = {NULL, title, number, of, e->timeout, run->options->verbose};
+    job_measure_and_keep(e, &job, &kept);
+    if (kept.store.code != BN_OK) {
+        /* No further experiment is run for nothing. */
+        run->store_lost = true;
+        if (strcmp(kept.store.message, kept.failure.message) != 0)
+            note_failure(run, &kept.store, title);
+    }
+    if (kept.failure.code != BN_OK && kept.failure.code != BN_CANCELLED)
+        note_failure(run, &kept.failure, title);
+    if (kept.record)
+        run->records[run->count++] = kept.record;
+}
+
+static void print_results(const run_state *run)
+{
+    bn_text text = {0};
+    if (run->format == RES_TABLE_JSON) {
+        json_t *all = json_array();
+        for (size_t i = 0; i < run->count; i++)
+            json_array_append_new(all, res_record_to_json(run->records[i]));
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        putchar('\n');
+        json_decref(all);
+        return;
+    }
+    bool each = run->count == 1 || run->options->verbose;
+    for (size_t i = 0; each && i < run->count; i++) {
+        res_table_record(run->records[i], run->format, &text);
+        if (i + 1 < run->count)
+            bn_text_putc(&text, '\n');
+    }
+    if (run->count > 1) {
+        res_collection all = {.records = run->records, .count = run->count};
+        if (each)
+            bn_text_putc(&text, '\n');
+        res_table_speedup(&all, run->format, &text);
+    }
+    print_page(&text, run->format, "bench");
+    bn_text_free(&text);
+}
+
+int command_run(const cli_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    bn_text notes = {0};
+    job_experiment *list = NULL;
+    size_t count = 0;
+    run_state run = {.options = options};
+    cli_exit code;
+    json_t *echo = cli_options_echo(CLI_CMD_RUN, options), *program = NULL;
+    if ((options->program && job_program_request(options, &program, &st) != BN_OK) ||
+        res_format_parse(options->format, &run.format, &st) != BN_OK ||
+        job_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
+        job_experiments_check(list, count, &st) != BN_OK) {
+        code = cli_complain(&st);
+        goto out;
+    }
+    if (notes.length)
+        fputs(notes.data, stderr);
+    run.records = calloc(count, sizeof(res_record *));
+    if (!run.records) {
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count);
+        code = cli_complain(&st);
+        goto out;
+    }
+    for (size_t i = 0; program && i < count; i++)
+        job_program_describe(program, &list[i].what);
+    job_supervise_begin();
+    for (size_t i = 0; i < count && !job_interrupted() && !run.store_lost; i++) {
+        list[i].echo = echo;
+        list[i].program = program;
+        run_one(&run, &list[i], i + 1, count);
+    }
+    cli_line_clear();
+    print_results(&run);
+    code = job_interrupted() ? CLI_EXIT_INTERRUPTED : run.worst;
+    if (job_interrupted())
+        fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
+                run.count, count, options->store);
+out:
+    for (size_t i = 0; run.records && i < run.count; i++)
+        res_record_free(run.records[i]);
+    free(run.records);
+    free(list);
+    bn_text_free(&notes);
+    json_decref(echo);
+    json_decref(program);
+    return (int)code;
+}
+
+int command_table(const cli_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    res_format format;
+    res_collection all = {0};
+    bn_text text = {0};
+    if (res_format_parse(options->format, &format, &st) != BN_OK ||
+        res_table_check(options->table, &st) != BN_OK ||
+        res_store_load(options->store, &all, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    for (size_t i = 0; i < all.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", all.damaged[i].status.message);
+    if (options->verbose && format != RES_TABLE_JSON)
+        for (size_t i = 0; i < all.count; i++) {
+            res_table_record(all.records[i], format, &text);
+            bn_text_putc(&text, '\n');
+        }
+    res_table(options->table, &all, format, &text);
+    print_page(&text, format, options->store);
+    int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    bn_text_free(&text);
+    res_collection_free(&all);
+    return code;
+}

@@ -1,0 +1,10 @@
+/* selftest_priv.h - the trials, each of which is a row of selftest_command.c. */
+#ifndef BENCH_HARNESS_SELFTEST_PRIV_H
+#define BENCH_HARNESS_SELFTEST_PRIV_H
+
+#include "harness/selftest/selftest.h"
+
+int selftest_statistics(const cli_options *options);
+int selftest_accuracy(const cli_options *options);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * verify_entries.c - which files of which folder of golden values bench verify
+ * takes: --golden, --model, --variant, --all.
+ */
+#define _GNU_SOURCE
+#include "harness/cli/cli.h"
+#include "harness/verify/verify_entries.h"
+#include "models/model.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the folder ------------------------------------------------------------------ */
+
+/* Built in the source tree, installed, or run from the tree's root. */
+static bn_code find_folder(verify_entries *all, const cli_options *o, bn_status *st)
+{
+    static const char *const places[] = {"../tests/golden", "../share/bench/golden"};
+    char self[3072];
+    if (o->golden[0]) {
+        snprintf(all->folder, sizeof all->folder, "%s", o->golden);
+        return BN_OK;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        snprintf(all->folder, sizeof all->folder, "%.*s/%s", (int)(slash - self), self, places[i]);
+        if (access(all->folder, R_OK | X_OK) == 0)
+            return BN_OK;
+    }
+    snprintf(all->folder, sizeof all->folder, "tests/golden");
+    if (access(all->folder, R_OK | X_OK) == 0)
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "golden values are neither in ../tests/golden or ../share/bench/golden from "
+                   "bench nor in ./tests/golden; name their folder with --golden");
+}
+
+/* MODEL.VARIANT.json into *E. */
+static bool parse_name(const char *file, verify_entry *e)
+{
+    const char *dot = strchr(file, '.');
+    const char *end = dot ? strchr(dot + 1, '.') : NULL;
+    if (!end || strcmp(end, ".json") != 0 || dot == file || end == dot + 1 ||
+        dot - file >= VERIFY_ENTRY_NAME || end - dot > VERIFY_ENTRY_NAME)
+        return false;
+    *e = (verify_entry){0};
+    memcpy(e->model, file, (size_t)(dot - file));
+    memcpy(e->variant, dot + 1, (size_t)(end - dot - 1));
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const verify_entry *x = a, *y = b;
+    int order = strcmp(x->model, y->model);
+    return order ? order : strcmp(x->variant, y->variant);
+}
+
+static bn_code read_folder(verify_entries *all, bn_status *st)
+{
+    struct dirent **names = NULL;
+    int count = scandir(all->folder, &names, NULL, alphasort);
+    if (count < 0)
+        return bn_fail_errno(st, errno, "golden values: %s", all->folder);
+    bn_code code = BN_OK;
+    all->list = calloc((size_t)count + 1, sizeof *all->list);
+    if (!all->list)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %d names", count);
+    for (int i = 0; i < count; i++) {
+        if (code == BN_OK && parse_name(names[i]->d_name, &all->list[all->count]))
+            all->count++;
+        free(names[i]);
+    }
+    free(names);
+    if (code == BN_OK)
+        qsort(all->list, all->count, sizeof *all->list, by_name);
+    return code;
+}
+
+/* ---- choosing ------------------------------------------------------------------------ */
+
+static bool model_known(const char *name)
+{
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The next item of a comma-separated *LIST; false at its end. */
+static bool next_item(const char **list, char item[VERIFY_ENTRY_NAME])
+{
+    if (!**list)
+        return false;
+    size_t length = strcspn(*list, ",");
+    snprintf(item, VERIFY_ENTRY_NAME, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+static bool in_list(const char *list, const char *name)
+{
+    char item[VERIFY_ENTRY_NAME];
+    while (next_item(&list, item))
+        if (strcmp(item, name) == 0 || strcmp(item, "all") == 0)
+            return true;
+    return false;
+}
+
+static bool folder_has(const verify_entries *all, const char *model_name, const char *variant)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if ((!model_name || strcmp(all->list[i].model, model_name) == 0) &&
+            (!variant || strcmp(all->list[i].variant, variant) == 0))
+            return true;
+    return false;
+}
+
+static bn_code unknown_model(const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++)
+        bn_text_printf(&known, "%s%s", i ? ", " : "", info.name);
+    bn_fail(st, BN_INVALID, "--model: there is no '%s'; there is %s", name,
+            known.failed || !known.data ? "another" : known.data);
+    bn_text_free(&known);
+    return BN_INVALID;
+}
+
+/* The names that bench list gives variants; folders may have others. */
+static bool variant_usual(const char *name)
+{
+    static const char *const usual[] = {"full", "small", "full_pad", "small_pad", "all"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(name, usual[i]) == 0)
+            return true;
+    return false;
+}
+
+static bn_code unknown_variant(const verify_entries *all, const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        bool new = true;
+        for (size_t k = 0; new &&k < i; k++)
+            new = strcmp(all->list[k].variant, all->list[i].variant) != 0;
+        if (new)
+            bn_text_printf(&known, "%s%s", known.length ? ", " : "", all->list[i].variant);
+    }
+    bn_fail(st, BN_INVALID, "--variant: %s has no '%s'; it has %s", all->folder, name,
+            known.failed || !known.data ? "no entries" : known.data);
+    bn_text_free(&known);
+    return BN_INVALID;
+}
+
+static void refuse(verify_entries *all, const verify_entry *e, const char *why)
+{
+    fprintf(stderr, "bench: %s.%s: not supported: %s\n", e->model, e->variant, why);
+    all->refused = true;
+}
+
+/* One model asked for by name. */
+static bn_code choose_model(verify_entries *all, const cli_options *o, const char *name, bn_status *st)
+{
+    const char *variants = o->variant;
+    char variant[VERIFY_ENTRY_NAME];
+    if (!model_known(name) && !folder_has(all, name, NULL))
+        return unknown_model(name, st);
+    while (model_known(name) && next_item(&variants, variant))
+        if (strcmp(variant, "all") != 0 && !folder_has(all, name, variant))
+            return bn_fail(st, BN_NOT_FOUND, "%s has no %s.%s.json", all->folder, name, variant);
+    for (size_t i = 0; i < all->count; i++) {
+        verify_entry *e = &all->list[i];
+        if (strcmp(e->model, name) != 0 || !in_list(o->variant, e->variant))
+            continue;
+        if (!model_known(name))
+            refuse(all, e, "bench has no model of that name");
+        else
+            e->chosen = true;
+    }
+    return BN_OK;
+}
+
+/* "all" takes what bench has a model for, and only says what it passes over.
+ * With --all the default of --variant is no wish of the user's. */
+static void choose_all(verify_entries *all, const cli_options *o)
+{
+    const bool any = o->all && strcmp(o->variant, "full") == 0;
+    for (size_t i = 0; i < all->count; i++) {
+        verify_entry *e = &all->list[i];
+        const bool wanted = any || in_list(o->variant, e->variant);
+        e->chosen = wanted && model_known(e->model);
+        if (wanted && !e->chosen)
+            fprintf(stderr, "bench: %s.%s: bench has no model of that name; left out\n", e->model,
+                    e->variant);
+    }
+}
+
+static bn_code choose(verify_entries *all, const cli_options *o, bn_status *st)
+{
+    const char *models = o->model, *variants = o->variant;
+    char item[VERIFY_ENTRY_NAME];
+    bn_code code = BN_OK;
+    while (code == BN_OK && next_item(&variants, item))
+        if (!variant_usual(item) && !folder_has(all, NULL, item))
+            code = unknown_variant(all, item, st);
+    if (code == BN_OK && (o->all || strcmp(models, "all") == 0)) {
+        choose_all(all, o);
+    } else {
+        while (code == BN_OK && next_item(&models, item))
+            code = choose_model(all, o, item, st);
+    }
+    bool some = all->refused;
+    for (size_t i = 0; i < all->count; i++)
+        some = some || all->list[i].chosen;
+    if (code == BN_OK && !some)
+        code =
+            bn_fail(st, BN_NOT_FOUND, "%s has no entry of a model that was asked for", all->folder);
+    return code;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+bn_code verify_entries_choose(verify_entries *all, const cli_options *o, bn_status *st)
+{
+    *all = (verify_entries){0};
+    bn_code code = find_folder(all, o, st);
+    if (code == BN_OK)
+        code = read_folder(all, st);
+    if (code == BN_OK)
+        code = choose(all, o, st);
+    return code;
+}
+
+void verify_entries_free(verify_entries *all)
+{
+    free(all->list);
+    *all = (verify_entries){0};
+}
+
+void verify_entry_path(const verify_entries *all, const verify_entry *e, char path[VERIFY_ENTRY_PATH])
+{
+    snprintf(path, VERIFY_ENTRY_PATH, "%s/%s.%s.json", all->folder, e->model, e->variant);
+}

@@ -1,0 +1,433 @@
+/*
+ * export.c - the formats of exports, one row each, and what their writers share.
+ */
+#define _GNU_SOURCE
+#include "results/exports/exports_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    bool folder;
+    res_export_writer *write;
+} formats[] = {
+    {"google-benchmark", false, res_export_google_benchmark},
+    {"benchstat", false, res_export_benchstat},
+    {"asv", true, res_export_asv},
+    {"hyperfine", false, res_export_hyperfine},
+    {"pytorch-xla", false, res_export_pytorch_xla},
+    {"pytorch-benchmark", true, res_export_pytorch_benchmark},
+    {"xla", true, res_export_xla},
+    {"csv", false, res_export_csv},
+    {"chrome-trace", false, res_export_chrome_trace},
+    {"xspace", true, res_export_xspace},
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+bn_code res_export_make(const res_collection *all, const char *format, res_export *export,
+                        bn_status *st)
+{
+    *export = (res_export){0};
+    size_t i = 0;
+    while (i < FORMATS && strcmp(formats[i].name, format) != 0)
+        i++;
+    if (i == FORMATS)
+        return bn_fail(st, BN_INVALID, "export format \"%s\" is not one of %s", format,
+                       RES_EXPORT_NAMES);
+    export->folder = formats[i].folder;
+    formats[i].write(all, export);
+    for (size_t file = 0; file < export->count; file++)
+        export->failed = export->failed || export->files[file].bytes.failed;
+    if (export->failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an export of %zu records", all->count);
+    if (export->count == 0)
+        return bn_fail(st, BN_INVALID, "no record that %s could show among the store's %zu", format,
+                       all->count);
+    return BN_OK;
+}
+
+void res_export_free(res_export *export)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        bn_text_free(&export->files[i].bytes);
+        free(export->files[i].path);
+    }
+    free(export->files);
+    *export = (res_export){0};
+}
+
+bn_text *res_export_add(res_export *export, const char *format, ...)
+{
+    static bn_text nowhere = {.failed = true};
+    bn_text path = {0};
+    char name[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    bn_text_puts(&path, name);
+    res_export_file *files = realloc(export->files, (export->count + 1) * sizeof *files);
+    if (files)
+        export->files = files;
+    if (!files || path.failed) {
+        bn_text_free(&path);
+        export->failed = true;
+        return &nowhere;
+    }
+    files[export->count] = (res_export_file){.path = path.data};
+    return &files[export->count++].bytes;
+}
+
+static void put_json(bn_text *file, json_t *value, size_t flags)
+{
+    char *text = value ? json_dumps(value, flags | RES_JSON_REALS) : NULL;
+    file->failed = file->failed || !text;
+    bn_text_puts(file, text ? text : "");
+    bn_text_putc(file, '\n');
+    free(text);
+    json_decref(value);
+}
+
+void res_export_put(bn_text *file, json_t *value)
+{
+    put_json(file, value, JSON_INDENT(1));
+}
+
+void res_export_put_line(bn_text *file, json_t *value)
+{
+    put_json(file, value, 0);
+}
+
+static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
+{
+    bn_writer *writer = NULL;
+    bn_code code = bn_writer_begin(path, &writer, st);
+    if (code == BN_OK)
+        code = bn_writer_add(writer, bytes->data ? bytes->data : "", bytes->length, st);
+    if (code == BN_OK)
+        return bn_writer_finish(writer, false, st);
+    bn_writer_drop(writer);
+    return code;
+}
+
+bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
+{
+    bn_code code = BN_OK;
+    /* All names are looked at first: an export is whole or is not begun. */
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; code == BN_OK && i < export->count; i++) {
+            const res_export_file *file = &export->files[i];
+            bn_text path = {0};
+            bn_text_printf(&path, "%s%s%s", output, export->folder ? "/" : "", file->path);
+            char *slash = path.data && export->folder ? strrchr(path.data, '/') : NULL;
+            if (path.failed) {
+                code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
+            } else if (turn == 0 && access(path.data, F_OK) == 0) {
+                code = bn_fail(st, BN_INVALID, "%s is there already: choose another --output",
+                               path.data);
+            } else if (turn == 1) {
+                if (slash) {
+                    *slash = '\0';
+                    code = bn_make_folder(path.data, st);
+                    *slash = '/';
+                }
+                if (code == BN_OK)
+                    code = write_one(path.data, &file->bytes, st);
+            }
+            bn_text_free(&path);
+        }
+    }
+    return code;
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+bool res_export_good(const res_record *record)
+{
+    return record->status == BN_OK && record->step_count > 0;
+}
+
+/* A value that goes without saying; graphs and batch are always said. */
+static bool usual(const char *name, const json_t *value)
+{
+    static const char *const said[] = {"graphs", "batch"};
+    static const char *const unsaid[] = {"model", "phase", "mode", "runtime", "seed"};
+    const char *text = json_string_value(value);
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
+        if (strcmp(name, unsaid[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (strcmp(name, said[i]) == 0)
+            return json_integer_value(value) == 0;
+    if (json_is_integer(value))
+        return json_integer_value(value) == (strcmp(name, "in_flight") == 0 ? 1 : 0);
+    return !text || text[0] == '\0' || strcmp(text, "default") == 0 ||
+           strcmp(text, "synthetic") == 0 || strcmp(text, "fixed") == 0;
+}
+
+json_t *res_export_members(const res_record *record)
+{
+    json_t *all = res_experiment_to_json(&record->experiment), *members = json_object(), *value;
+    const char *name;
+    json_object_foreach(all, name, value)
+    {
+        if (!usual(name, value))
+            json_object_set(members, name, value);
+    }
+    json_object_set_new(members, "runtime",
+                        res_json_text(bn_base_name(record->experiment.runtime)));
+    json_decref(all);
+    return members;
+}
+
+/* The bytes of the blank that TEXT begins with, 0 where it begins with none: control characters
+ * and, in UTF-8, what Unicode counts as space. */
+static size_t blank_at(const char *text)
+{
+    static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
+                                       "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf",
+                                       "\xe2\x81\x9f", "\xe3\x80\x80"};
+    if ((unsigned char)*text <= ' ' || *text == 0x7f)
+        return 1;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return strlen(wide[i]);
+    /* U+2000 to U+200A: blanks by their width. */
+    const bool by_width = strncmp(text, "\xe2\x80", 2) == 0 && (unsigned char)text[2] >= 0x80 &&
+                          (unsigned char)text[2] <= 0x8a;
+    return by_width ? 3 : 0;
+}
+
+void res_export_name(const res_record *record, char pair, bn_text *name)
+{
+    json_t *members = res_export_members(record), *value;
+    const char *key;
+    size_t start = name->length;
+    bn_text_printf(name, "%s/%s/%s", record->experiment.model, record->experiment.phase,
+                   record->experiment.mode);
+    json_object_foreach(members, key, value)
+    {
+        bn_text_printf(name, "/%s%c", key, pair);
+        if (json_is_string(value))
+            bn_text_puts(name, json_string_value(value));
+        else
+            bn_text_int(name, json_integer_value(value));
+    }
+    if (record->simulated)
+        bn_text_puts(name, "/simulated");
+    /* Tools split at blanks. */
+    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c++) {
+        const size_t blank = blank_at(c);
+        memset(c, '_', blank);
+        c += blank > 1 ? blank - 1 : 0;
+    }
+    json_decref(members);
+}
+
+void res_export_digits(bn_text *name, size_t most, const char *whole)
+{
+    char digest[BN_SHA256_TEXT];
+    size_t keep = name->length;
+    if (!name->data)
+        return;
+    bn_sha256(whole, strlen(whole), digest);
+    if (keep + 1 + RES_NAME_DIGITS > most)
+        keep = most - 1 - RES_NAME_DIGITS;
+    /* Not within a character of several bytes. */
+    while (keep > 0 && ((unsigned char)name->data[keep] & 0xc0) == 0x80)
+        keep--;
+    name->data[keep] = '\0';
+    name->length = keep;
+    bn_text_printf(name, "_%.*s", RES_NAME_DIGITS, digest);
+}
+
+void res_export_put_clean(bn_text *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
+void res_export_label(const res_record *record, bn_text *label)
+{
+    if (record->simulated)
+        bn_text_puts(label, "simulated");
+    if (record->experiment.trace_cost_ns > 0)
+        bn_text_printf(label, "%semulated front end of %d ns a node", record->simulated ? ", " : "",
+                       record->experiment.trace_cost_ns);
+}
+
+/* ---- provenance ---------------------------------------------------------------------- */
+
+const char *res_export_runtime(const res_record *record, const char *name)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *text = json_string_value(json_object_get(runtime, name));
+    return text ? text : "";
+}
+
+/* NAME of the experiment in the line that RECORD was imported from, or "". */
+static const char *imported(const res_record *record, const char *name)
+{
+    const json_t *line = json_object_get(json_object_get(record->provenance, "imported"), "line");
+    const json_t *experiment = json_object_get(line, "experiment");
+    const char *text = json_string_value(json_object_get(experiment, name));
+    return text ? text : "";
+}
+
+const char *res_export_platform(const res_record *record)
+{
+    const char *name = res_export_runtime(record, "platform");
+    return name[0] != '\0' ? name : imported(record, "accelerator");
+}
+
+const char *res_export_device(const res_record *record)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const json_t *device = json_object_get(runtime, "device");
+    const char *kind = json_string_value(json_object_get(device, "kind"));
+    return kind ? kind : imported(record, "accelerator_model");
+}
+
+void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
+{
+    const char *label = res_export_runtime(record, "label");
+    const size_t length = strspn(label, "0123456789abcdef");
+    const bool is_commit = length >= 7 && length < RES_COMMIT_TEXT && label[length] == '\0';
+    const char *sha256 = res_plugin_sha256(record);
+    snprintf(commit, RES_COMMIT_TEXT, "%.40s",
+             is_commit           ? label
+             : sha256[0] != '\0' ? sha256
+                                 : "0000000000000000000000000000000000000000");
+}
+
+const char *res_export_machine(const res_record *record)
+{
+    const json_t *host = json_object_get(record->provenance, "host");
+    const char *name = json_string_value(json_object_get(host, "hostname"));
+    return name && name[0] != '\0' ? name : "unknown";
+}
+
+static int key_order(const void *a, const void *b)
+{
+    const res_export_key *left = a, *right = b;
+    int order = strcmp(left->machine, right->machine);
+    if (order == 0)
+        order = strcmp(left->commit, right->commit);
+    if (order == 0)
+        order = strcmp(left->name, right->name);
+    return order != 0 ? order : strcmp(left->record->id, right->record->id);
+}
+
+void res_export_keys_free(res_export_key *keys, size_t count)
+{
+    for (size_t i = 0; keys && i < count; i++)
+        free(keys[i].name);
+    free(keys);
+}
+
+res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export)
+{
+    res_export_key *keys = calloc(all->count + 1, sizeof *keys);
+    bool failed = !keys;
+    for (size_t i = 0; keys && i < all->count; i++) {
+        const res_record *record = all->records[i];
+        bn_text name = {0};
+        bn_text_puts(&name, "");
+        if (!by_build)
+            res_export_name(record, '=', &name);
+        keys[i] = (res_export_key){.record = record,
+                                   .machine = by_build ? "" : res_export_machine(record),
+                                   .name = name.data};
+        res_export_commit(record, keys[i].commit);
+        failed = failed || name.failed || !name.data;
+    }
+    export->failed = export->failed || failed;
+    if (failed || all->count == 0) {
+        res_export_keys_free(keys, all->count);
+        return NULL;
+    }
+    qsort(keys, all->count, sizeof *keys, key_order);
+    return keys;
+}
+
+double res_export_time(const res_record *record)
+{
+    struct tm utc = {0};
+    double fraction = 0;
+    int used = 0;
+    if (sscanf(record->id, "%4d%2d%2dT%2d%2d%2d%n", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
+               &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &used) != 6)
+        return 0;
+    if (record->id[used] == '.')
+        fraction = strtod(record->id + used, NULL);
+    utc.tm_year -= 1900;
+    utc.tm_mon -= 1;
+    return (double)timegm(&utc) + fraction;
+}
+
+void res_export_date(const res_record *record, char date[32])
+{
+    time_t seconds = (time_t)res_export_time(record);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    strftime(date, 32, "%Y-%m-%dT%H:%M:%S+00:00", &utc);
+}
+
+json_t *res_export_provenance(const res_record *record)
+{
+    json_t *copy = json_deep_copy(record->provenance);
+    json_object_del(json_object_get(json_object_get(copy, "host"), "topology"), "xml");
+    return copy;
+}
+
+json_t *res_export_context(const res_collection *all)
+{
+    json_t *context = json_object();
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        json_object_set_new(context, record->id,
+                            json_pack("{s:s, s:b, s:s, s:o, s:o}", "status",
+                                      bn_code_name(record->status), "simulated",
+                                      (int)record->simulated, "values", record->values,
+                                      "experiment", res_experiment_to_json(&record->experiment),
+                                      "provenance", res_export_provenance(record)));
+    }
+    return context;
+}
+
+json_t *res_export_failures(const res_collection *all)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        if (res_export_good(record))
+            continue;
+        bn_text name = {0};
+        res_export_name(record, ':', &name);
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:s, s:o}", "name", name.data ? name.data : "",
+                                        "id", record->id, "status", bn_code_name(record->status),
+                                        "message", res_json_text(record->message)));
+        bn_text_free(&name);
+    }
+    return list;
+}
+
+uint64_t res_export_busy_ns(const res_record *record, size_t step)
+{
+    const uint64_t wait = record->part_ns[step * BN_PART_COUNT + BN_PART_WAIT];
+    return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
+}
+
+double res_export_deviation(const uint64_t *values, size_t count)
+{
+    double mean = res_mean(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
+    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
+}

@@ -1,0 +1,212 @@
+/*
+ * pairing.c - two sides out of two folders of records, and who a runtime is.
+ */
+#include "results/findings/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- identity ------------------------------------------------------------------- */
+
+json_t *res_runtime_identity(const res_record *record)
+{
+    static const char *const members[] = {
+        "path",     "sha256",           "api_version", "attributes", "label",
+        "platform", "platform_version", "device",      "options",    "compile_flags"};
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    json_t *identity = json_object();
+    json_object_set_new(identity, "runtime", res_json_text(record->experiment.runtime));
+    json_object_set_new(identity, "simulated", json_boolean(record->simulated));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_t *value = json_object_get(runtime, members[i]);
+        json_object_set_new(identity, members[i], value ? json_deep_copy(value) : json_null());
+    }
+    return identity;
+}
+
+static const char *label_of(const res_record *record)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *label = json_string_value(json_object_get(runtime, "label"));
+    return label ? label : "";
+}
+
+/* ---- sides ------------------------------------------------------------------------ */
+
+/* All members but those that say which runtime it was; BY_NAME also but the text of a
+ * program that others wrote. */
+static bool same_experiment(const res_experiment *a, const res_experiment *b, bool by_name)
+{
+    by_name = by_name && strcmp(a->phase, "program") == 0;
+    for (const res_field *field = res_experiment_fields; field->name; field++) {
+        const char *left = (const char *)a + field->offset,
+                   *right = (const char *)b + field->offset;
+        if (strcmp(field->name, "runtime") == 0 || strcmp(field->name, "settings") == 0 ||
+            (by_name && strcmp(field->name, "variant") == 0))
+            continue;
+        if (field->kind == RES_KIND_TEXT ? strcmp(left, right) != 0
+                                         : memcmp(left, right, field->size) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool res_same_request(const res_experiment *a, const res_experiment *b)
+{
+    return same_experiment(a, b, false);
+}
+
+static bool chosen(const res_record *r, const res_choice *choice)
+{
+    return r->status == BN_OK && r->step_count > 0 &&
+           (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
+           (!choice->label || strcmp(label_of(r), choice->label) == 0);
+}
+
+/* The records of a side must be of one build, called one way, told one thing. */
+static bn_code check_side(const res_collection *all, const res_choice *choice, size_t *count,
+                          bn_status *st)
+{
+    const res_record *first = NULL;
+    *count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *r = all->records[i];
+        if (!chosen(r, choice))
+            continue;
+        first = first ? first : r;
+        ++*count;
+        if (strcmp(res_plugin_sha256(first), res_plugin_sha256(r)) != 0 ||
+            strcmp(first->experiment.runtime, r->experiment.runtime) != 0)
+            return bn_fail(st, BN_INVALID,
+                           "%s has records of %s (%.12s) and of %s (%.12s): --runtime or --label "
+                           "choose",
+                           choice->store, first->experiment.runtime, res_plugin_sha256(first),
+                           r->experiment.runtime, res_plugin_sha256(r));
+        if (strcmp(first->experiment.settings, r->experiment.settings) != 0)
+            return bn_fail(st, BN_INVALID,
+                           "%s has records with the settings '%s' and with '%s': --label chooses",
+                           choice->store, first->experiment.settings, r->experiment.settings);
+    }
+    if (*count == 0)
+        return bn_fail(st, BN_INVALID, "%s has no good records%s%s%s%s", choice->store,
+                       choice->runtime ? " of runtime " : "",
+                       choice->runtime ? choice->runtime : "", choice->label ? " labelled " : "",
+                       choice->label ? choice->label : "");
+    return BN_OK;
+}
+
+/* ---- pairs -------------------------------------------------------------------------- */
+
+typedef struct found {
+    const res_record *newest[RES_MOST_PAIRS]; /* in order of their ids */
+    size_t kept, all;
+} found;
+
+/* The newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
+static void find(const res_collection *all, const res_choice *choice,
+                 const res_experiment *experiment, bool by_name, found *out)
+{
+    *out = (found){.all = 0};
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *r = all->records[i];
+        if (!chosen(r, choice) || !same_experiment(&r->experiment, experiment, by_name))
+            continue;
+        if (out->kept == RES_MOST_PAIRS)
+            memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
+        out->newest[out->kept++] = r;
+        out->all++;
+    }
+}
+
+static void note_counts(const res_compared *cell, const found *a, const found *b, bn_text *notes)
+{
+    if (a->all == b->all && a->all == cell->pairs)
+        return;
+    bn_text_printf(notes,
+                   "%s %s %s: %zu records of A and %zu of B; the newest %zu of each are paired in "
+                   "their order.\n",
+                   cell->experiment.model, cell->experiment.phase, cell->experiment.mode, a->all,
+                   b->all, cell->pairs);
+}
+
+static void take(res_compared *cell, const found *a, const found *b)
+{
+    cell->pairs = a->kept < b->kept ? a->kept : b->kept;
+    memcpy(cell->a, a->newest + a->kept - cell->pairs, cell->pairs * sizeof *cell->a);
+    memcpy(cell->b, b->newest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
+}
+
+/* What came wholly before the other: then time is between them as well. */
+static void note_times(const res_versus *versus, bn_text *notes)
+{
+    bool before = true, after = true;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const size_t last = cell->pairs - 1;
+        before = before && strcmp(cell->a[last]->id, cell->b[0]->id) < 0;
+        after = after && strcmp(cell->b[last]->id, cell->a[0]->id) < 0;
+    }
+    if (before || after)
+        bn_text_printf(notes,
+                       "All records of %s are older than those of %s: what else changed on the "
+                       "machine in between is part of the differences.\n",
+                       before ? "A" : "B", before ? "B" : "A");
+}
+
+static bool known(const res_versus *versus, const res_experiment *experiment)
+{
+    for (size_t i = 0; i < versus->count; i++)
+        if (same_experiment(&versus->cells[i].experiment, experiment, false))
+            return true;
+    return false;
+}
+
+static void add_cell(const res_collection *a, const res_collection *b, const res_choice choice[2],
+                     const res_experiment *experiment, res_versus *versus, size_t *alone)
+{
+    found of_a, of_b;
+    find(a, &choice[0], experiment, false, &of_a);
+    find(b, &choice[1], experiment, false, &of_b);
+    /* A program that was changed keeps its name: that it was is to be said. */
+    if (of_b.all == 0)
+        find(b, &choice[1], experiment, true, &of_b);
+    if (of_b.all == 0) {
+        ++*alone;
+        return;
+    }
+    res_compared *cell = &versus->cells[versus->count++];
+    *cell = (res_compared){.experiment = *experiment};
+    take(cell, &of_a, &of_b);
+    note_counts(cell, &of_a, &of_b, &versus->notes);
+}
+
+bn_code res_versus_pair(const res_collection *a, const res_collection *b,
+                        const res_choice choice[2], res_versus *versus, bn_status *st)
+{
+    size_t count_a = 0, count_b = 0, alone = 0;
+    bn_code code = check_side(a, &choice[0], &count_a, st);
+    if (code == BN_OK)
+        code = check_side(b, &choice[1], &count_b, st);
+    versus->count = 0;
+    versus->cells = code == BN_OK ? calloc(count_a, sizeof *versus->cells) : NULL;
+    if (code == BN_OK && !versus->cells)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count_a);
+    /* Once for each experiment: an experiment that B lacks is met again with each of its
+     * records, and counted so. */
+    for (size_t i = 0; code == BN_OK && i < a->count; i++) {
+        const res_record *r = a->records[i];
+        if (chosen(r, &choice[0]) && !known(versus, &r->experiment))
+            add_cell(a, b, choice, &r->experiment, versus, &alone);
+    }
+    if (code == BN_OK && versus->count == 0)
+        code = bn_fail(st, BN_INVALID, "%s and %s share no experiment", choice[0].store,
+                       choice[1].store);
+    if (code != BN_OK)
+        return code;
+    if (alone)
+        bn_text_printf(&versus->notes, "%zu records of A have none of B to be held against.\n",
+                       alone);
+    note_times(versus, &versus->notes);
+    return BN_OK;
+}
