@@ -19,7 +19,7 @@ typedef struct night_folder {
  * after a night that was killed: what it measured goes to the store where it is older than
  * NIGHT_HOURS, and waits for tonight's suite, which goes on with it, where it is not. */
 BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
-                                     bn_status *st);
+                                       bn_status *st);
 /* Puts the records into the store, and leaves them in the folder as well: whoever is killed
  * from here on finds the whole night there. May be done again. */
 BN_MUST_USE bn_code night_folder_share(const night_folder *tonight, bn_status *st);

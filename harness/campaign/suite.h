@@ -26,7 +26,7 @@ typedef struct suite_text {
 bool suite_place(const char *text, const char *pointer, bool key, int *line, int *column);
 /* BN_INVALID: "FILE:LINE:COLUMN: POINTER: ...". */
 bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_status *st,
-                      const char *format, ...) BN_PRINTF(5, 6);
+                   const char *format, ...) BN_PRINTF(5, 6);
 /* OUT is POINTER with NAME, escaped, as one more part. */
 #define SUITE_POINTER_TEXT 512
 void suite_pointer(char out[SUITE_POINTER_TEXT], const char *pointer, const char *name);
@@ -35,9 +35,7 @@ void suite_pointer_at(char out[SUITE_POINTER_TEXT], const char *pointer, size_t 
 /* ---- members (suite_file.c) ------------------------------------------------------ */
 
 typedef enum suite_kind {
-    SUITE_NAMES,    /* axis of words that --OPTION takes */
-    SUITE_NUMBERS,  /* axis of whole numbers */
-    SUITE_RUNTIMES, /* axis of names, or objects */
+    SUITE_AXIS, /* of an experiment: a list of values, or one of them */
     SUITE_NUMBER,
     SUITE_REAL,
     SUITE_TEXT
@@ -47,19 +45,28 @@ typedef enum suite_kind {
 typedef struct suite_member {
     const char *name;
     suite_kind kind;
-    const char *option; /* of the command line, and the member of res_experiment */
-    size_t offset;      /* in cli_options */
-    double least, most; /* of numbers */
+    const res_axis *axis; /* of SUITE_AXIS */
+    const char *option;   /* of the command line */
+    size_t offset;        /* of others, in suite_measure */
+    double least, most;   /* of numbers */
 } suite_member;
-/* Ends with a row without a name. */
-extern const suite_member suite_members[];
-const suite_member *suite_member_of(const char *name); /* NULL: there is none */
-static inline bool suite_axis(const suite_member *member)
+/* Member INDEX: first the axes, then how to measure; false after the last. */
+bool suite_member_at(size_t index, suite_member *member);
+/* False where there is none of this NAME. */
+bool suite_member_of(const char *name, suite_member *member);
+/* Whether it takes a list of values. */
+static inline bool suite_member_varies(const suite_member *member)
 {
-    return member->kind <= SUITE_RUNTIMES;
+    return member->kind == SUITE_AXIS && !member->axis->single;
 }
 
 /* ---- suites ------------------------------------------------------------------------ */
+
+/* What a matrix of a suite says. */
+typedef struct suite_measure {
+    job_matrix matrix;
+    int64_t repetitions;
+} suite_measure;
 
 /* One experiment of a suite. */
 typedef struct suite_item {
@@ -79,7 +86,7 @@ typedef struct suite_spec {
     bn_arena *arena; /* what the items point to */
     json_t *echoes;  /* array: options of the items, as bench run would echo them */
     suite_item *items;
-    size_t count;
+    size_t count, capacity;
     bn_text notes; /* combinations that cannot be */
 } suite_spec;
 
@@ -91,10 +98,10 @@ BN_MUST_USE bn_code suite_find(const char *word, char *path, size_t size, bn_sta
 BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *st);
 /* The same with TEXT (copied) as the contents of FILE. */
 BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
-                                   bn_status *st);
+                                bn_status *st);
 /* Fills in the items, each combination once, in the file's order. OPTIONS gives the store and
- * what replaces the file's words (--runtime, --label, --repetitions, --timeout is the file's). */
-BN_MUST_USE bn_code suite_expand(suite_spec *suite, const cli_options *options, bn_status *st);
+ * what replaces the file's words (runtimes with their options, label, repetitions). */
+BN_MUST_USE bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st);
 void suite_close(suite_spec *suite);
 
 /* ---- shards (suite_shard.c) ----------------------------------------------------------- */
@@ -123,7 +130,7 @@ typedef struct suite_run {
     const suite_item *item;
     int repetition; /* from 1 */
     char identity[BN_SHA256_TEXT];
-    suite_state state;     /* in the store, before anything ran */
+    suite_state state;        /* in the store, before anything ran */
     bn_code failure;          /* of a failed one, the newest */
     const res_record *record; /* its newest good record, else its newest; NULL: none */
 } suite_run;
@@ -142,15 +149,15 @@ typedef struct suite_plan {
  * was stopped has whole rounds. The items know their runtime's SHA-256. A store that is not
  * there yet is empty. Ends with suite_plan_free, also after a failure.
  */
-BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const cli_options *options,
-                                       const suite_shard *shard, suite_plan *plan, bn_status *st);
+BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
+                                    const suite_shard *shard, suite_plan *plan, bn_status *st);
 void suite_plan_free(suite_plan *plan);
 /* Whether TITLE passes --filter and --exclude. */
-bool suite_wanted(const char *title, const cli_options *options);
+bool suite_wanted(const char *title, const suite_options *options);
 
 /* Runs what is open (and what failed, with --retry-failed), prints the table and the summary. */
-cli_exit suite_run_plan(const suite_spec *suite, const cli_options *options, const suite_shard *shard,
-                          res_format format, suite_plan *plan);
+cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, res_format format, suite_plan *plan);
 
 /* What became of a suite. */
 typedef struct suite_end {
@@ -159,6 +166,6 @@ typedef struct suite_end {
     size_t count;
 } suite_end;
 /* bench suite for another command; returns its exit code. */
-int suite_to_end(const cli_options *options, const char *what, suite_end *end);
+int suite_to_end(const suite_options *options, const char *what, suite_end *end);
 
 #endif

@@ -122,7 +122,7 @@ bool suite_place(const char *text, const char *pointer, bool key, int *line, int
 }
 
 bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_status *st,
-                      const char *format, ...)
+                   const char *format, ...)
 {
     char message[768];
     int line, column;

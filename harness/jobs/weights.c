@@ -6,7 +6,7 @@
 #include <string.h>
 
 bn_code job_weights_open(const char *file, const model *instance, model_weights **weights,
-                        bn_status *st)
+                         bn_status *st)
 {
     model_weights *w = NULL;
     bn_code code = model_weights_open(file, &w, st);

@@ -5,9 +5,7 @@
 #ifndef BENCH_HARNESS_REPLAY_H
 #define BENCH_HARNESS_REPLAY_H
 
-#include "harness/cli/cli.h"
-#include "models/model.h"
-#include "modes/mode.h"
+#include "harness/selftest/selftest.h"
 #include "results/tables/tables.h"
 
 /* ---- what was published ------------------------------------------------------------- */
@@ -54,7 +52,7 @@ typedef struct replayed {
 } replayed;
 
 typedef struct replay {
-    const cli_options *options;
+    const selftest_options *options;
     res_format format;
     double node_ns;     /* of the emulated front end */
     double efficiency;  /* of the roofline, so that ResNet50's device time is right */

@@ -113,8 +113,8 @@ static void link_sides(selftest_session_sim *sim)
     }
 }
 
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order, gsl_rng *rng,
-                 selftest_session_sim *out)
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out)
 {
     bool b_first[RES_MOST_PAIRS];
     /* At least 1 % where there are any. */

@@ -43,8 +43,8 @@ typedef struct selftest_session_sim {
 typedef void selftest_order(uint64_t seed, size_t pairs, bool *b_first);
 
 /* A session of like sides. */
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order, gsl_rng *rng,
-                 selftest_session_sim *out);
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out);
 /* OUT is IN with B's steps FACTOR times as long. */
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out);
 
@@ -79,15 +79,15 @@ typedef struct selftest_trials {
     size_t equivalent;     /* the first, of like sides, is equivalent */
     size_t found[SELFTEST_SIM_EFFECTS];
     double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power */
-    size_t wrongly_equivalent;        /* the largest effect is */
-    size_t promised;                  /* a smallest visible effect was named, */
-    size_t visible_found;             /* injected, and found */
-    double visible;                   /* sum of its logarithm */
+    size_t wrongly_equivalent;              /* the largest effect is */
+    size_t promised;                        /* a smallest visible effect was named, */
+    size_t visible_found;                   /* injected, and found */
+    double visible;                         /* sum of its logarithm */
 } selftest_trials;
 
 /* Adds one family to T. */
-BN_MUST_USE bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, gsl_rng *rng,
-                             bn_status *st);
+BN_MUST_USE bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure,
+                                   gsl_rng *rng, bn_status *st);
 
 /* A share with its exact 95 % interval (C. J. Clopper and E. S. Pearson, "The use
  * of confidence or fiducial limits illustrated in the case of the binomial",

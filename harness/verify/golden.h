@@ -34,7 +34,7 @@ typedef struct golden_file {
 BN_MUST_USE bn_code golden_read(const char *path, golden_file *golden, bn_status *st);
 /* The same from TEXT, which is called NAME in messages. */
 BN_MUST_USE bn_code golden_parse(const char *name, const char *text, size_t size,
-                                    golden_file *golden, bn_status *st);
+                                 golden_file *golden, bn_status *st);
 void golden_free(golden_file *golden);
 /* The member at a dotted path such as "f64.eval.logits" (borrowed), or NULL. */
 const json_t *golden_at(const golden_file *golden, const char *path);
@@ -54,7 +54,7 @@ BN_MUST_USE bn_code golden_configure(const golden_file *golden, res_experiment *
  * outputs and stages, how inputs are made, the optimizer. BN_NOT_SUPPORTED says
  * what is not. */
 BN_MUST_USE bn_code golden_supports(const golden_file *golden, const model *instance,
-                                       bn_status *st);
+                                    bn_status *st);
 
 /* ---- comparing: each call appends to ROWS ------------------------------------ */
 
@@ -64,13 +64,15 @@ typedef struct golden_check {
 } golden_check;
 
 /* |got - want| / scale against TOLERANCE; with SCALE 0 only equality passes. */
-void golden_compare(const golden_check *c, const char *group, const char *quantity, double got, double want,
-                double scale, double tolerance);
+void golden_compare(const golden_check *c, const char *group, const char *quantity, double got,
+                    double want, double scale, double tolerance);
 /* First elements and sum of an input, which must be exact. */
-void golden_compare_input(const golden_check *c, const json_t *input, const double *values, size_t count);
+void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
+                          size_t count);
 void golden_compare_parameter_count(const golden_check *c, int64_t count);
 /* COUNT values of the output NAME in the framework's order. */
-void golden_compare_output(const golden_check *c, const char *name, const double *values, size_t count);
+void golden_compare_output(const golden_check *c, const char *name, const double *values,
+                           size_t count);
 void golden_compare_eval_loss(const golden_check *c, double loss);
 void golden_compare_stage(const golden_check *c, const char *module, double l2);
 void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2);
@@ -78,7 +80,8 @@ void golden_compare_train_step(const golden_check *c, size_t step, double loss, 
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe);
 void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe);
 void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2);
-void golden_compare_statistic(const golden_check *c, const char *module, const char *key, double l2);
+void golden_compare_statistic(const golden_check *c, const char *module, const char *key,
+                              double l2);
 
 /* Accumulated in double, in the framework's order. */
 double golden_norm(const double *values, size_t count);

@@ -280,7 +280,8 @@ bn_code golden_supports(const golden_file *g, const model *m, bn_status *st)
 /* ---- which model ------------------------------------------------------------------- */
 
 /* Whether the model that O asks for has the file's number of parameters. */
-static bn_code has_parameters(const golden_file *g, const model_options *o, bool *same, bn_status *st)
+static bn_code has_parameters(const golden_file *g, const model_options *o, bool *same,
+                              bn_status *st)
 {
     model *m = NULL;
     bn_code code = model_new(g->model, o, &m, st);
@@ -291,7 +292,8 @@ static bn_code has_parameters(const golden_file *g, const model_options *o, bool
 }
 
 /* Whether the file is of the reduced model. */
-static bn_code find_variant(const golden_file *g, const model_info *info, bool *small, bn_status *st)
+static bn_code find_variant(const golden_file *g, const model_info *info, bool *small,
+                            bn_status *st)
 {
     static const char *const names[] = {"full", "small"};
     for (size_t i = 0; i < 2; i++)

@@ -5,9 +5,10 @@
 #ifndef BENCH_HARNESS_VERIFY_ENTRIES_H
 #define BENCH_HARNESS_VERIFY_ENTRIES_H
 
-#include "harness/cli/cli.h"
 #include "models/model.h"
 #include "results/records/records.h"
+
+#include "harness/verify/verify.h"
 
 #define VERIFY_ENTRY_NAME RES_TEXT
 #define VERIFY_ENTRY_PATH (4096 + 2 * VERIFY_ENTRY_NAME + 16)
@@ -26,8 +27,10 @@ typedef struct verify_entries {
 
 /* Fills *ALL (also on failure: free it). BN_INVALID for unknown names,
  * BN_NOT_FOUND for a missing folder or entry. */
-BN_MUST_USE bn_code verify_entries_choose(verify_entries *all, const cli_options *options, bn_status *st);
+BN_MUST_USE bn_code verify_entries_choose(verify_entries *all, const verify_options *options,
+                                          bn_status *st);
 void verify_entries_free(verify_entries *all);
-void verify_entry_path(const verify_entries *all, const verify_entry *entry, char path[VERIFY_ENTRY_PATH]);
+void verify_entry_path(const verify_entries *all, const verify_entry *entry,
+                       char path[VERIFY_ENTRY_PATH]);
 
 #endif

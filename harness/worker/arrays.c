@@ -52,7 +52,7 @@ static bool near(double got, double want, double rtol, double atol)
 }
 
 worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, const void *want,
-                                      size_t bytes, double rtol, double atol)
+                                              size_t bytes, double rtol, double atol)
 {
     const bool complex = dtype == RT_C64 || dtype == RT_C128;
     const bool real =

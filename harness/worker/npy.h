@@ -22,11 +22,11 @@ typedef struct worker_npy {
  * BN_NOT_SUPPORTED names a dtype or an order (Fortran, big-endian) that is not read.
  * Never looks beyond SIZE.
  */
-BN_MUST_USE bn_code worker_npy_parse(const char *name, const char *bytes, size_t size, worker_npy *array,
-                                 bn_status *st);
+BN_MUST_USE bn_code worker_npy_parse(const char *name, const char *bytes, size_t size,
+                                     worker_npy *array, bn_status *st);
 /* Writes a version 1.0 file at PATH, which appears whole or not at all. */
-BN_MUST_USE bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
-                                 const void *data, bn_status *st);
+BN_MUST_USE bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t rank,
+                                     const int64_t *dims, const void *data, bn_status *st);
 
 /* ---- elements (arrays.c) ------------------------------------------------------- */
 
@@ -39,6 +39,6 @@ typedef struct worker_array_difference {
     size_t last;      /* index of the last that differs */
 } worker_array_difference;
 worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, const void *want,
-                                      size_t bytes, double rtol, double atol);
+                                              size_t bytes, double rtol, double atol);
 
 #endif

@@ -10,7 +10,7 @@
 /* A record of A's or of B's runtime; NULL where no process of it was measured. */
 const res_record *res_versus_example(const res_versus *versus, bool of_b);
 /* Members of the set-up in which the cells differ from one another. */
-unsigned res_versus_differences(const res_versus *versus);
+res_axis_set res_versus_differences(const res_versus *versus);
 /* Who is to blame for a change, as a sentence without its full stop. */
 const char *res_versus_blame(const res_attribution *why);
 /* "5.02 %"; "-" where it is unknown. */

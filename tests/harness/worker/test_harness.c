@@ -1,31 +1,46 @@
 /* test_harness.c - options, combinations, the warm-up rule and the slope. */
+#include "harness/options.h"
 #include "harness/worker/worker.h"
 #include "tests/support/test_runtime.h"
-
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static cli_options parse(unsigned command, char **argv, int argc)
+/* Of all that is parsed in one test. */
+static bn_arena *memory;
+
+static int begin(void **state)
 {
-    cli_options o;
+    memory = bn_arena_new(4096);
+    return memory ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    bn_arena_free(memory);
+    return 0;
+}
+
+static options parse(unsigned command, char **argv, int argc)
+{
+    options o;
     bn_status st = {0};
     const char *word[1];
     int words;
-    assert_ok(cli_options_parse(command, argc, argv, &o, word, 1, &words, &st), &st);
+    assert_ok(options_parse(command, argc, argv, memory, &o, word, 1, &words, &st), &st);
     return o;
 }
 
 static void parse_fails(unsigned command, char *one, char *two, const char *text)
 {
-    cli_options o;
+    options o;
     bn_status st = {0};
     const char *word[1];
     int words;
     char *argv[] = {one, two};
-    assert_fails(cli_options_parse(command, two ? 2 : 1, argv, &o, word, 1, &words, &st), BN_INVALID,
-                 text, &st);
+    assert_fails(options_parse(command, two ? 2 : 1, argv, memory, &o, word, 1, &words, &st),
+                 BN_INVALID, text, &st);
 }
 
 static void options_take_values_and_defaults(void **state)
@@ -33,14 +48,14 @@ static void options_take_values_and_defaults(void **state)
     (void)state;
     char *argv[] = {"--model", "resnet18",         "--steps=7", "--runtime-option",
                     "a=1",     "--runtime-option", "b=2",       "--verbose"};
-    cli_options o = parse(CLI_CMD_RUN, argv, 8);
-    assert_string_equal(o.model, "resnet18");
-    assert_string_equal(o.mode, "lazy");
-    assert_int_equal(o.steps, 7);
-    assert_string_equal(o.runtime_option[1], "b=2");
-    assert_null(o.runtime_option[2]);
-    assert_true(o.verbose);
-    json_t *echo = cli_options_echo(CLI_CMD_RUN, &o);
+    options o = parse(OPTION_RUN, argv, 8);
+    assert_string_equal(o.matrix.axis[RES_AXIS_MODEL].value[0].word, "resnet18");
+    assert_string_equal(o.matrix.axis[RES_AXIS_MODE].value[0].word, "lazy");
+    assert_int_equal(o.matrix.steps, 7);
+    assert_string_equal(o.matrix.runtime_option[1], "b=2");
+    assert_null(o.matrix.runtime_option[2]);
+    assert_true(o.output.verbose);
+    json_t *echo = cli_echo(options_table(), OPTION_RUN, &o);
     assert_string_equal(json_string_value(json_object_get(echo, "model")), "resnet18");
     assert_int_equal(json_integer_value(json_object_get(echo, "steps")), 7);
     assert_int_equal(json_array_size(json_object_get(echo, "runtime-option")), 2);
@@ -50,15 +65,15 @@ static void options_take_values_and_defaults(void **state)
 static void options_refuse_nonsense(void **state)
 {
     (void)state;
-    parse_fails(CLI_CMD_RUN, "--fast", NULL, "no option --fast");
-    parse_fails(CLI_CMD_TABLE, "--steps", "3", "does not take --steps");
-    parse_fails(CLI_CMD_RUN, "--steps", "many", "'many'");
-    parse_fails(CLI_CMD_RUN, "--steps", "0", "from 1");
-    parse_fails(CLI_CMD_RUN, "--min-time", "-1", "from 0");
-    parse_fails(CLI_CMD_RUN, "--min-time", "nan", "nan");
-    parse_fails(CLI_CMD_RUN, "--model", NULL, "needs a value");
-    parse_fails(CLI_CMD_RUN, "--verbose=1", NULL, "takes no value");
-    parse_fails(CLI_CMD_RUN, "--runtime-option", "x", "NAME=VALUE");
+    parse_fails(OPTION_RUN, "--fast", NULL, "no option --fast");
+    parse_fails(OPTION_TABLE, "--steps", "3", "does not take --steps");
+    parse_fails(OPTION_RUN, "--steps", "many", "'many'");
+    parse_fails(OPTION_RUN, "--steps", "0", "from 1");
+    parse_fails(OPTION_RUN, "--min-time", "-1", "from 0");
+    parse_fails(OPTION_RUN, "--min-time", "nan", "nan");
+    parse_fails(OPTION_RUN, "--model", NULL, "needs a value");
+    parse_fails(OPTION_RUN, "--verbose=1", NULL, "takes no value");
+    parse_fails(OPTION_RUN, "--runtime-option", "x", "NAME=VALUE");
 }
 
 static void every_option_is_in_help_and_man(void **state)
@@ -75,8 +90,8 @@ static void every_option_is_in_help_and_man(void **state)
                                             {"timeout", "timeout"}, {"seed", "seed"},
                                             {"verbose", "verbose"}};
     bn_text help = {0}, man = {0};
-    cli_options_help(CLI_CMD_RUN, &help);
-    cli_options_man(&man);
+    cli_help(options_table(), OPTION_RUN, &help);
+    cli_man(options_table(), &man);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         char name[64];
         snprintf(name, sizeof name, "  --%s ", wanted[i][0]);
@@ -88,11 +103,11 @@ static void every_option_is_in_help_and_man(void **state)
     bn_text_free(&man);
 }
 
-static size_t expand(cli_options *o, job_experiment **list, bn_text *notes)
+static size_t expand(const options *o, job_experiment **list, bn_text *notes)
 {
     size_t count;
     bn_status st = {0};
-    assert_ok(job_experiments_expand(o, list, &count, notes, &st), &st);
+    assert_ok(job_matrix_expand(&o->matrix, list, &count, notes, &st), &st);
     return count;
 }
 
@@ -101,7 +116,7 @@ static void lists_make_all_combinations(void **state)
     (void)state;
     char *argv[] = {"--model",     "all",      "--mode", "lazy,capture", "--phase",
                     "train,infer", "--graphs", "1,5",    "--batch",      "1,4"};
-    cli_options o = parse(CLI_CMD_RUN, argv, 10);
+    options o = parse(OPTION_RUN, argv, 10);
     job_experiment *list;
     bn_text notes = {0};
     size_t models = 0;
@@ -130,7 +145,7 @@ static void weights_are_of_one_model(void **state)
 {
     (void)state;
     char *argv[] = {"--weights", "w.safetensors", "--model", "resnet18", "--mode", "lazy,eager"};
-    cli_options o = parse(CLI_CMD_RUN, argv, 6);
+    options o = parse(OPTION_RUN, argv, 6);
     job_experiment *list = NULL, back;
     bn_text notes = {0};
     bn_status st = {0};
@@ -145,11 +160,21 @@ static void weights_are_of_one_model(void **state)
     free(list);
     list = NULL;
     argv[3] = "resnet18,resnet50";
-    o = parse(CLI_CMD_RUN, argv, 6);
-    assert_fails(job_experiments_expand(&o, &list, &count, &notes, &st), BN_INVALID, "--weights",
+    o = parse(OPTION_RUN, argv, 6);
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID, "--weights",
                  &st);
     free(list);
     bn_text_free(&notes);
+}
+
+static bn_code parse_and_expand(char **argv, int argc, job_experiment **list, bn_text *notes,
+                                bn_status *st)
+{
+    options o;
+    size_t count;
+    int words;
+    bn_code code = options_parse(OPTION_RUN, argc, argv, memory, &o, NULL, 0, &words, st);
+    return code == BN_OK ? job_matrix_expand(&o.matrix, list, &count, notes, st) : code;
 }
 
 static void unknown_names_are_listed(void **state)
@@ -170,13 +195,10 @@ static void unknown_names_are_listed(void **state)
                  {"--in-flight", "0", "from 1"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *argv[] = {wrong[i].option, wrong[i].value};
-        cli_options o = parse(CLI_CMD_RUN, argv, 2);
         job_experiment *list = NULL;
-        size_t count;
         bn_text notes = {0};
         bn_status st = {0};
-        assert_fails(job_experiments_expand(&o, &list, &count, &notes, &st), BN_INVALID,
-                     wrong[i].text, &st);
+        assert_fails(parse_and_expand(argv, 2, &list, &notes, &st), BN_INVALID, wrong[i].text, &st);
         free(list);
         bn_text_free(&notes);
     }
@@ -230,12 +252,12 @@ static void failures_have_exit_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_take_values_and_defaults),
-        cmocka_unit_test(options_refuse_nonsense),
+        cmocka_unit_test_setup_teardown(options_take_values_and_defaults, begin, end),
+        cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
         cmocka_unit_test(every_option_is_in_help_and_man),
-        cmocka_unit_test(lists_make_all_combinations),
-        cmocka_unit_test(weights_are_of_one_model),
-        cmocka_unit_test(unknown_names_are_listed),
+        cmocka_unit_test_setup_teardown(lists_make_all_combinations, begin, end),
+        cmocka_unit_test_setup_teardown(weights_are_of_one_model, begin, end),
+        cmocka_unit_test_setup_teardown(unknown_names_are_listed, begin, end),
         cmocka_unit_test(warm_up_ends_by_rule),
         cmocka_unit_test(the_slope_finds_device_time),
         cmocka_unit_test(failures_have_exit_codes),
