@@ -2,7 +2,7 @@
  * compare.c - bench compare: two runtimes, their verdict as a table and an exit code.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/compare.h"
+#include "harness/campaign/compare_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * (res_pairs_wanted), or the clock.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/compare.h"
-#include "harness/campaign/suite.h"
+#include "harness/campaign/compare_priv.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -7,8 +7,8 @@
  * stopped when the command is given again, and the history never sees half of one.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/night_folder.h"
-#include "harness/campaign/suite.h"
+#include "harness/campaign/night_folder_priv.h"
+#include "harness/campaign/suite_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>

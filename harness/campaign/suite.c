@@ -2,7 +2,7 @@
  * suite.c - bench suite: the file, the plan, and either what it would do or
  * doing it.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * of options, one for each runtime, and the combinations of their lists are
  * found as for bench run.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

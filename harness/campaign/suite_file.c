@@ -3,7 +3,7 @@
  * before anything is made of it. docs/suites.md describes the format.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * tells places of broken syntax only; this walks through text that it has
  * already found to be valid.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

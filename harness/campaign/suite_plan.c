@@ -1,7 +1,7 @@
 /*
  * suite_plan.c - what is to be run, in which order, and what of it the store has.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -2,7 +2,7 @@
  * suite_run.c - a plan carried out: one experiment after the other, failures kept
  * by class, the time that is left, table and summary at the end.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * suite_shard.c - which part of a suite this process runs: asked for, or said by
  * the launcher of a parallel job.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <errno.h>
 #include <stdio.h>

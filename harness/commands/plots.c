@@ -2,7 +2,7 @@
  * plots.c - bench plot and bench report: pictures and a page of a folder of records.
  */
 #include "harness/commands/commands.h"
-#include "harness/commands/selection.h"
+#include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* selection.c - which records of a folder a command is asked about, and their series. */
-#include "harness/commands/selection.h"
+#include "harness/commands/selection_priv.h"
 
 #include <stdio.h>
 #include <string.h>

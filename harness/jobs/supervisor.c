@@ -10,7 +10,7 @@
  * others: a worker can refuse to read, or write without end.
  */
 #define _GNU_SOURCE
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
 
 #include <errno.h>

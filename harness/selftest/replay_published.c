@@ -3,7 +3,7 @@
  * issue 4475 ("TPU dynamo speed up on Training analysis", January 2023) and its
  * follow-ups. Only what is marked as put together is ours.
  */
-#include "harness/selftest/replay.h"
+#include "harness/selftest/replay_priv.h"
 #include "modes/mode.h"
 
 const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";

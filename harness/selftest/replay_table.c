@@ -1,5 +1,5 @@
 /* replay_table.c - what was published beside what was replayed, and what is left over. */
-#include "harness/selftest/replay.h"
+#include "harness/selftest/replay_priv.h"
 #include "models/model.h"
 #include "results/tables/sheet.h"
 

@@ -5,7 +5,7 @@
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/tables/sheet.h"
 
 #include <math.h>

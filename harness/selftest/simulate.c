@@ -2,7 +2,7 @@
  * simulate.c - sessions of a benchmark whose truth is known: both sides are the
  * same program, on a machine that is disturbed in ways that real ones are.
  */
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
 
 #include <gsl/gsl_randist.h>

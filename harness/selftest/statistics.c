@@ -2,7 +2,7 @@
  * statistics.c - a procedure on trial: families of like sides, the same with one
  * side slowed, and what shares of right and wrong answers are good enough.
  */
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
 
 #include <gsl/gsl_cdf.h>

@@ -2,7 +2,7 @@
  * golden.c - reads a file of golden values and checks its form once, so that
  * whoever compares can take members as they are.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 
 #include <stdio.h>

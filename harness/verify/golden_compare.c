@@ -4,7 +4,7 @@
  * that wrote the files (tests/golden/make_golden.py), so that a tolerance, which
  * came from float32 PyTorch by the same division, means the same here.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 
 #include <math.h>

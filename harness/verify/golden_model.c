@@ -3,7 +3,7 @@
  * describes. Asked before anything runs, so that "not supported" is never shown
  * as a wrong result.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 #include "results/records/records.h"
 

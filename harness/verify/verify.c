@@ -7,7 +7,7 @@
  * the device only runs the step that is also measured.
  */
 #include "harness/verify/verify.h"
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>

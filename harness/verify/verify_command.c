@@ -2,10 +2,10 @@
  * verify_command.c - bench verify, in the parent: a worker for each entry of
  * golden values in each mode, and the table of all differences.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "harness/verify/verify.h"
-#include "harness/verify/verify_entries.h"
-#include "harness/verify/verify_table.h"
+#include "harness/verify/verify_entries_priv.h"
+#include "harness/verify/verify_table_priv.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 

@@ -3,7 +3,7 @@
  * takes: --golden, --model, --variant, --all.
  */
 #define _GNU_SOURCE
-#include "harness/verify/verify_entries.h"
+#include "harness/verify/verify_entries_priv.h"
 #include "models/model.h"
 
 #include <dirent.h>

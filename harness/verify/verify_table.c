@@ -1,5 +1,5 @@
 /* verify_table.c - comparisons with golden values, as tables. */
-#include "harness/verify/verify_table.h"
+#include "harness/verify/verify_table_priv.h"
 #include "results/tables/sheet.h"
 
 #include <math.h>

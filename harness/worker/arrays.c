@@ -1,7 +1,7 @@
 /*
  * arrays.c - elements of any type as numbers, and two arrays against each other.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <math.h>

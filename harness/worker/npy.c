@@ -4,7 +4,7 @@
  * The header is a Python dictionary with the keys descr, fortran_order and shape, of
  * which only the forms that NumPy itself writes are taken.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * step, its results to .npy files or compared. What follows is measured like a model's
  * steps.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "tests/support/test_runtime.h"
 
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/worker/worker.h"
 
 #include <errno.h>

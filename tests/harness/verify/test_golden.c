@@ -4,8 +4,8 @@
  */
 #include "tests/support/test_runtime.h"
 
-#include "harness/verify/golden.h"
-#include "harness/verify/verify_table.h"
+#include "harness/verify/golden_priv.h"
+#include "harness/verify/verify_table_priv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "tests/support/test_runtime.h"
 
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * replay.h - published cases, run again on the simulated runtime: the facts
+ * replay_priv.h - published cases, run again on the simulated runtime: the facts
  * (replay_published.c), the runs (replay.c), what is said of them (replay_table.c).
  */
 #ifndef BENCH_HARNESS_REPLAY_H

@@ -1,5 +1,5 @@
 /*
- * statistics.h - bench selftest statistics: sessions whose truth is known, what a
+ * statistics_priv.h - bench selftest statistics: sessions whose truth is known, what a
  * procedure says of them, and the judgement of the procedure.
  */
 #ifndef BENCH_HARNESS_STATISTICS_H

@@ -1,5 +1,5 @@
 /*
- * selection.h - which records of a folder a command is asked about, and their series.
+ * selection_priv.h - which records of a folder a command is asked about, and their series.
  */
 #ifndef BENCH_HARNESS_SELECTION_H
 #define BENCH_HARNESS_SELECTION_H

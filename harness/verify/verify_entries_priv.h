@@ -1,5 +1,5 @@
 /*
- * verify_entries.h - the entries of a folder of golden values, MODEL.VARIANT.json,
+ * verify_entries_priv.h - the entries of a folder of golden values, MODEL.VARIANT.json,
  * and which of them the command line asks for.
  */
 #ifndef BENCH_HARNESS_VERIFY_ENTRIES_H

@@ -1,5 +1,5 @@
 /*
- * npy.h - arrays in NumPy's .npy files (NEP 1: magic, version, a header that is a
+ * npy_priv.h - arrays in NumPy's .npy files (NEP 1: magic, version, a header that is a
  * Python literal, then the elements). bf16, which NumPy lacks, travels as uint16
  * bits; two-byte void, as ml_dtypes writes it, is read too.
  */

@@ -1,6 +1,6 @@
 /*
- * verify_table.h - comparisons with golden values, as tables. A line is a row of
- * golden.h with "runtime", "model", "variant" and "mode" added; one of a worker
+ * verify_table_priv.h - comparisons with golden values, as tables. A line is a row of
+ * golden_priv.h with "runtime", "model", "variant" and "mode" added; one of a worker
  * that failed has the quantity "worker" and a "message".
  */
 #ifndef BENCH_HARNESS_VERIFY_TABLE_H

@@ -1,5 +1,5 @@
 /*
- * golden.h - one file of golden values (tests/golden/README.md): reading it, and
+ * golden_priv.h - one file of golden values (tests/golden/README.md): reading it, and
  * the rules by which a number passes. Knows no runtime: verify.c brings the
  * numbers. Comparisons collect as rows of a JSON array:
  *

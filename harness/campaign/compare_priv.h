@@ -1,5 +1,5 @@
 /*
- * compare.h - the two ways of bench compare: measuring pairs of processes
+ * compare_priv.h - the two ways of bench compare: measuring pairs of processes
  * (compare_run.c), and what both share (compare.c).
  */
 #ifndef BENCH_HARNESS_COMPARE_H
