@@ -85,7 +85,7 @@ tg_tensor *nn_token_stage(model *m, const char *name, int64_t width);
 /* Makes X the contents of the result VARIABLE (NULL allowed); returns X. */
 tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x);
 
-/* ---- convolution (nn_conv.c) --------------------------------------------- */
+/* ---- convolution (conv.c) --------------------------------------------- */
 
 typedef struct nn_conv_spec {
     int out; /* channels */
@@ -105,7 +105,7 @@ nn_image nn_conv2d_new(model *m, nn_conv *layer, const char *name, nn_image in, 
 /* (B, H, W, in) -> (B, H', W', out) */
 tg_tensor *nn_conv2d(tg_trace *t, const nn_conv *layer, tg_tensor *x);
 
-/* ---- batch normalisation (nn_norm.c) -------------------------------------- */
+/* ---- batch normalisation (batch_norm.c) -------------------------------------- */
 
 typedef struct nn_norm_spec {
     bool residual;   /* the last one of a residual branch: weights near 1/4 */
@@ -136,7 +136,7 @@ nn_image nn_batch_norm2d_new(model *m, nn_norm *layer, const char *name, nn_imag
  * the running statistics, these in phase TG_PHASE_STATISTICS. */
 tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x);
 
-/* ---- pooling (nn_pool.c) ---------------------------------------------------- */
+/* ---- pooling (pool.c) ---------------------------------------------------- */
 
 typedef struct nn_pool {
     const char *name;
@@ -169,7 +169,7 @@ tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x);
 /* (B, H, W, C) -> (B, C*H*W), elements in the framework's order. */
 tg_tensor *nn_flatten(tg_trace *t, model_layout layout, tg_tensor *x);
 
-/* ---- dense layers (nn_dense.c) ------------------------------------------------ */
+/* ---- dense layers (dense.c) ------------------------------------------------ */
 
 typedef struct nn_dense {
     const char *name;
@@ -204,7 +204,7 @@ tg_tensor *nn_gelu(tg_trace *t, tg_tensor *x);      /* x / 2 (1 + erf(x / sqrt 2
 tg_tensor *nn_gelu_tanh(tg_trace *t, tg_tensor *x); /* the approximation by tanh */
 tg_tensor *nn_silu(tg_trace *t, tg_tensor *x);      /* x / (1 + e^-x) */
 
-/* ---- dropout (nn_dropout.c) ------------------------------------------------------ */
+/* ---- dropout (dropout.c) ------------------------------------------------------ */
 
 /*
  * Zeroes each element with probability P and divides the others by 1 - P, in
@@ -219,7 +219,7 @@ typedef struct nn_drop {
 void nn_dropout_new(model *m, nn_drop *layer, double p);
 tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x);
 
-/* ---- sequences (nn_sequence.c) ---------------------------------------------------- */
+/* ---- sequences (sequence.c) ---------------------------------------------------- */
 
 /*
  * Modules "0", "1", ... of the module NAME, each fed by the one before, as
@@ -260,7 +260,7 @@ nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_ima
 const char *nn_next_name(model *m, const nn_sequence *s);
 nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out);
 
-/* ---- normalisation of rows (nn_layer_norm.c) --------------------------------------- */
+/* ---- normalisation of rows (row_norm.c) --------------------------------------- */
 
 /* Both compute in f32 whatever the model's dtype. */
 typedef struct nn_row_norm {
@@ -278,7 +278,7 @@ tg_tensor *nn_rms_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x);
 /* Mean over the last dimension of X (f32), stretched to X's shape. */
 tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x);
 
-/* ---- attention (nn_attention.c) ------------------------------------------------------ */
+/* ---- attention (attention.c) ------------------------------------------------------ */
 
 /* (B, T, N * E) -> (B, T, N, E) and back. */
 tg_tensor *nn_split_heads(tg_trace *t, tg_tensor *x, int64_t heads);

@@ -44,7 +44,7 @@ void model_weights_describe(const model_weights *weights, model_weights_info *in
 size_t model_weights_unused(const model_weights *weights, char (*names)[MODEL_WEIGHTS_NAME],
                             size_t most);
 
-/* ---- to a file (weights_export.c) ------------------------------------------------- */
+/* ---- to a file (export.c) ------------------------------------------------- */
 
 typedef struct model_export model_export;
 

@@ -1,5 +1,5 @@
 /*
- * nn_dropout.c - dropout (Srivastava et al., 2014) by a counter-based generator.
+ * dropout.c - dropout (Srivastava et al., 2014) by a counter-based generator.
  */
 #include "models/model_priv.h"
 

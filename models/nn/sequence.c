@@ -1,5 +1,5 @@
 /*
- * nn_sequence.c - numbered modules one after another, as PyTorch's Sequential.
+ * sequence.c - numbered modules one after another, as PyTorch's Sequential.
  */
 #include "models/model_priv.h"
 

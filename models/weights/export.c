@@ -1,5 +1,5 @@
 /*
- * weights_export.c - a model's initial parameters and statistics as a safetensors
+ * export.c - a model's initial parameters and statistics as a safetensors
  * file.
  *
  * Wider types come first, so that each tensor starts at a multiple of its

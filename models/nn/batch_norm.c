@@ -1,5 +1,5 @@
 /*
- * nn_norm.c - batch normalisation of images.
+ * batch_norm.c - batch normalisation of images.
  *
  * Training normalises by the biased variance of the batch, and the running
  * variance takes the unbiased one, so a channel needs at least two values.

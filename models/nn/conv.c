@@ -1,5 +1,5 @@
 /*
- * nn_conv.c - two-dimensional convolution, square kernels.
+ * conv.c - two-dimensional convolution, square kernels.
  *
  * Frameworks keep a weight as (out, in/groups, kh, kw). With images in NHWC the
  * device keeps it as (kh, kw, in/groups, out), the order in which the innermost

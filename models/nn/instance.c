@@ -1,5 +1,5 @@
 /*
- * nn_build.c - what layers share while an instance is built: module paths,
+ * instance.c - what layers share while an instance is built: module paths,
  * memory, variables, stages.
  */
 #include "models/model_priv.h"

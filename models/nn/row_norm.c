@@ -1,5 +1,5 @@
 /*
- * nn_layer_norm.c - normalisation over the last dimension, in f32.
+ * row_norm.c - normalisation over the last dimension, in f32.
  */
 #include "models/model_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * nn_dense.c - linear layers, embeddings, activations.
+ * dense.c - linear layers, embeddings, activations.
  */
 #include "models/model_priv.h"
 

@@ -1,5 +1,5 @@
 /*
- * nn_attention.c - attention out of products, a mask and a softmax.
+ * attention.c - attention out of products, a mask and a softmax.
  *
  * Heads stay where the projection left them, (B, T, N, E); products batch over
  * B and N wherever these stand, so that transposing is the compiler's choice.

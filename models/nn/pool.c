@@ -1,5 +1,5 @@
 /*
- * nn_pool.c - max pooling, means over parts of the image or all of it, flattening.
+ * pool.c - max pooling, means over parts of the image or all of it, flattening.
  */
 #include "models/model_priv.h"
 
