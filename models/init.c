@@ -43,6 +43,11 @@ double model_unit(const char *name, uint64_t seed, uint64_t index)
     return unit(name_hash(name, seed), index);
 }
 
+int64_t model_padded_length(int64_t row, int64_t tokens)
+{
+    return tokens - row % 3 * (tokens / 4);
+}
+
 /* ---- fills ------------------------------------------------------------------ */
 
 /* A value is base + scale * draw. */

@@ -4,7 +4,7 @@
  * Heads stay where the projection left them, (B, T, N, E); products batch over
  * B and N wherever these stand, so that transposing is the compiler's choice.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 /* ---- heads --------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * Training normalises by the biased variance of the batch, and the running
  * variance takes the unbiased one, so a channel needs at least two values.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 static tg_tensor *statistic(model *m, const char *name, model_fill fill, int64_t channels)
 {

@@ -5,7 +5,7 @@
  * device keeps it as (kh, kw, in/groups, out), the order in which the innermost
  * dimension runs over what is contiguous in the output.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * dense.c - linear layers, embeddings, activations.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * dropout.c - dropout (Srivastava et al., 2014) by a counter-based generator.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 

@@ -2,10 +2,10 @@
  * instance.c - what layers share while an instance is built: module paths,
  * memory, variables, stages.
  */
-#include "models/model_priv.h"
+#include "models/nn/instance.h"
 
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void nn_fail(model *m, bn_code code, const char *format, ...)
@@ -77,28 +77,17 @@ static tg_type device_type(model_variable *v)
     return type;
 }
 
-static bool reserve_variable(model *m)
-{
-    if (m->variable_count < m->variable_capacity)
-        return true;
-    size_t capacity = m->variable_capacity ? m->variable_capacity * 2 : 128;
-    model_variable *grown = realloc(m->variables, capacity * sizeof *grown);
-    if (!grown) {
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", capacity);
-        return false;
-    }
-    m->variables = grown;
-    m->variable_capacity = capacity;
-    return true;
-}
-
 tg_tensor *nn_variable(model *m, const model_variable *spec)
 {
     char name[2 * MODEL_PATH_BYTES];
     bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC ||
                      spec->role == MODEL_BUFFER;
-    if (m->status.code != BN_OK || !reserve_variable(m))
+    if (m->status.code != BN_OK)
         return NULL;
+    if (!bn_reserve(&m->variables, m->variable_count + 1, &m->variable_capacity, sizeof *spec)) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", m->variable_count + 1);
+        return NULL;
+    }
     snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
              in_module && m->path[0] ? "." : "", spec->name);
 
@@ -126,7 +115,7 @@ tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t ran
 }
 
 tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
-                     double (*table)(const model_variable *variable, int64_t index))
+                     model_table *table)
 {
     return nn_variable(m, &(model_variable){.name = name,
                                             .role = MODEL_BUFFER,

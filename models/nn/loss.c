@@ -2,7 +2,7 @@
  * loss.c - cross-entropy over integer classes, and the two ends of a classifier's
  * step.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <string.h>
 

@@ -7,9 +7,7 @@
  * other, named as PyTorch names the layer, runs in every step: it only appends
  * ops to the trace, allocates nothing and looks nothing up.
  *
- * While building, errors stick to the model as errors of ops stick to a trace:
- * the first one is kept, with the path of the layer, and the rest does nothing.
- * Strings given as names must be literals or live as long as the instance.
+ * Errors stick: to the instance while it is built (instance.h), to the trace in a step.
  *
  * Shapes in comments: B batch, H height, W width, C channels. They are written
  * for MODEL_NHWC; under MODEL_NCHW the same tensor is (B, C, H, W). T and S are
@@ -22,68 +20,7 @@
 #ifndef BENCH_MODELS_NN_H
 #define BENCH_MODELS_NN_H
 
-#include "models/model.h"
-
-/* ---- building ----------------------------------------------------------- */
-
-/* An image between two layers, without the batch. */
-typedef struct nn_image {
-    int64_t channels, height, width;
-} nn_image;
-
-/* Names what follows "NAME." within the enclosing module, until nn_leave. */
-void nn_enter(model *m, const char *name);
-void nn_leave(model *m);
-
-/* Memory of the instance, zeroed; NULL after putting an error on M. */
-void *nn_alloc(model *m, size_t count, size_t size);
-/* A copy of TEXT that lives as long as the instance; "" without memory. */
-const char *nn_name(model *m, const char *text);
-/* INDEX in decimal as such a name: what frameworks call the modules of a list. */
-const char *nn_index_name(model *m, int index);
-/* Puts an error on M, after the path in force; the first one stays. */
-void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
-
-/*
- * Adds a variable to M. SPEC has role, fill and the framework's shape, an
- * all-zero permutation meaning none, and a name: parameters and statistics are
- * named within the enclosing module, all others as they are. Returns the
- * variable, or NULL after putting an error on M.
- */
-tg_tensor *nn_variable(model *m, const model_variable *spec);
-/* A parameter in the model's dtype, laid out as the framework has it. */
-tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t rank,
-                        const int64_t *dims);
-
-/* A table that never changes, f32, named within the enclosing module: element i
- * is TABLE(variable, i), rounded. */
-tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
-                     double (*table)(const model_variable *variable, int64_t index));
-
-/* Whether the step computes a loss, and whether it gives its outputs as results. */
-bool nn_wants_loss(const model *m);
-bool nn_wants_outputs(const model *m);
-/* A result of the framework's shape DIMS. */
-tg_tensor *nn_result(model *m, const char *name, tg_dtype dtype, int32_t rank, const int64_t *dims);
-/* The scalar result "loss", or NULL when none is wanted. */
-tg_tensor *nn_loss_result(model *m);
-/* An i32 input (B, T) of tokens. SPEC has name, fill and mask; a mask's padding
- * is in force under the option pad only, unless ALWAYS_PADDED. */
-tg_tensor *nn_tokens(model *m, const model_variable *spec, bool always_padded);
-/* An i32 input (B). */
-tg_tensor *nn_row_labels(model *m, const char *name, model_fill fill, double low, double high);
-
-/*
- * The output of the module NAME (NULL: the enclosing one) as result
- * "stage/<path>"; NULL, which nn_keep skips, unless stages are asked for.
- * nn_stage is for images, nn_plain_stage for what is laid out as in the framework,
- * nn_token_stage for (B, T, WIDTH).
- */
-tg_tensor *nn_stage(model *m, const char *name, nn_image image);
-tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_t *dims);
-tg_tensor *nn_token_stage(model *m, const char *name, int64_t width);
-/* Makes X the contents of the result VARIABLE (NULL allowed); returns X. */
-tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x);
+#include "models/nn/instance.h"
 
 /* ---- convolution (conv.c) --------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /*
  * optimizer.c - parameter updates.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 #include <stdio.h>

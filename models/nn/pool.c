@@ -1,7 +1,7 @@
 /*
  * pool.c - max pooling, means over parts of the image or all of it, flattening.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 /* Dimensions of height and width under a layout. */
 static int height_of(model_layout layout)

@@ -1,7 +1,7 @@
 /*
  * row_norm.c - normalisation over the last dimension, in f32.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x)
 {

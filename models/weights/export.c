@@ -6,7 +6,6 @@
  * elements' size, as the format's readers want it; within a type the order is
  * the framework's.
  */
-#include "models/model_priv.h"
 #include "models/weights/safetensors_priv.h"
 #include "models/weights/weights.h"
 

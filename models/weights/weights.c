@@ -3,7 +3,6 @@
  * which tensor is whose, and elements in the device's order and type.
  */
 #include "models/weights/weights.h"
-#include "models/model_priv.h"
 #include "models/weights/safetensors_priv.h"
 
 #include <assert.h>
