@@ -4,8 +4,7 @@
  * embedding, heads of keys and values that serve several of queries, an output
  * layer of its own. What a layer's feed-forward is, its model says.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
+#include "models/decoder_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ typedef struct decoder_layer {
 } decoder_layer;
 
 typedef struct decoder {
-    causal_task task;
+    nn_causal task;
     const decoder_config *config;
     const decoder_feed *feed;
     nn_table embed_tokens;
@@ -103,7 +102,7 @@ void model_decoder_build(model *m, const decoder_feed *feed)
     net->config = c;
     net->feed = feed;
 
-    model_causal_new(m, &net->task, c->vocabulary);
+    nn_causal_new(m, &net->task, c->vocabulary);
     nn_enter(m, "model");
     nn_embedding_new(m, &net->embed_tokens, "embed_tokens", c->vocabulary, c->width);
     net->stages.embed_tokens = nn_token_stage(m, "embed_tokens", c->width);
@@ -234,5 +233,5 @@ tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
     x = nn_rms_norm(t, &net->norm, x);
     nn_keep(t, net->stages.norm, x);
     tg_scope_pop(t);
-    return model_causal_end(t, &net->task, nn_linear(t, &net->lm_head, x)); /* (B, T, V) */
+    return nn_causal_end(t, &net->task, nn_linear(t, &net->lm_head, x)); /* (B, T, V) */
 }

@@ -3,7 +3,6 @@
  * Learners, 2019), as Hugging Face transformers builds it: learned positions,
  * normalisation before each sublayer, and the embedding as the output layer.
  */
-#include "models/causal_priv.h"
 #include "models/model_priv.h"
 
 #include <math.h>
@@ -38,7 +37,7 @@ typedef struct gpt2_block {
 } gpt2_block;
 
 typedef struct gpt2 {
-    causal_task task;
+    nn_causal task;
     nn_table wte, wpe;
     nn_drop drop;
     gpt2_block *h;
@@ -99,7 +98,7 @@ static void gpt2_build(model *m)
                 m->options.seq, c->positions);
         return;
     }
-    model_causal_new(m, &net->task, c->vocabulary);
+    nn_causal_new(m, &net->task, c->vocabulary);
     nn_enter(m, "transformer");
     nn_embedding_new(m, &net->wte, "wte", c->vocabulary, c->width);
     net->stages.wte = nn_token_stage(m, "wte", c->width);
@@ -211,7 +210,7 @@ static tg_tensor *gpt2_forward(tg_trace *t, const void *network)
     tg_scope_push(t, "lm_head");
     x = nn_project(t, x, net->wte.weight, NULL); /* (B, T, 50257) */
     tg_scope_pop(t);
-    return model_causal_end(t, &net->task, x);
+    return nn_causal_end(t, &net->task, x);
 }
 
 /* ---- rows --------------------------------------------------------------------- */

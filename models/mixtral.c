@@ -6,8 +6,7 @@
  * Shapes must not depend on data here, so each expert computes all tokens, and the
  * routing weight of those not sent to it is zero.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
+#include "models/decoder_priv.h"
 
 #include <stdio.h>
 

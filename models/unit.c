@@ -14,7 +14,7 @@
 #define CLASSES      2
 
 typedef struct unit_config {
-    const nn_bert_config *bert;
+    const bert_config *bert;
     int queries, layers, heads, hidden; /* of the decoder */
 } unit_config;
 
@@ -36,7 +36,7 @@ typedef struct decoder_layer {
 typedef struct unit {
     const unit_config *config;
     nn_classifier task;
-    nn_bert bert;
+    bert_encoder bert;
     nn_table queries; /* (25, D) */
     nn_drop drop;
     decoder_layer *layers;
@@ -84,9 +84,9 @@ static void unit_build(model *m)
     net->config = c;
     net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
 
-    nn_bert_inputs(m, &net->bert, c->bert);
+    model_bert_inputs(m, &net->bert, c->bert);
     nn_row_classifier_new(m, &net->task, CLASSES);
-    nn_bert_new(m, &net->bert);
+    model_bert_new(m, &net->bert);
     nn_embedding_new(m, &net->queries, "query_embed", c->queries, width);
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "decoder");
@@ -216,8 +216,8 @@ static tg_tensor *unit_forward(tg_trace *t, const void *network)
 {
     const unit *net = network;
     tg_tensor *targets = nn_classifier_targets(t, &net->task); /* (B, 2) */
-    tg_tensor *keys = nn_bert_keys(t, &net->bert);             /* (B, S) */
-    tg_tensor *x = nn_bert_encode(t, &net->bert, keys);        /* (B, S, D) */
+    tg_tensor *keys = model_bert_keys(t, &net->bert);          /* (B, S) */
+    tg_tensor *x = model_bert_encode(t, &net->bert, keys);     /* (B, S, D) */
     x = mean_of_queries(t, decode(t, net, x, keys));           /* (B, D) */
     x = nn_linear(t, &net->classifier, x);                     /* (B, 2) */
     return nn_classifier_end(t, &net->task, x, targets);
@@ -226,9 +226,9 @@ static tg_tensor *unit_forward(tg_trace *t, const void *network)
 /* ---- row -------------------------------------------------------------------- */
 
 static const unit_config detr = {
-    .bert = &nn_bert_base, .queries = 25, .layers = 6, .heads = 8, .hidden = 2048};
+    .bert = &model_bert_config_base, .queries = 25, .layers = 6, .heads = 8, .hidden = 2048};
 static const unit_config detr_small = {
-    .bert = &nn_bert_small, .queries = 25, .layers = 2, .heads = 4, .hidden = 128};
+    .bert = &model_bert_config_small, .queries = 25, .layers = 2, .heads = 4, .hidden = 128};
 
 const model_row model_unit_qnli = {
     .name = "unit_qnli",

@@ -257,7 +257,9 @@ tg_tensor *nn_one_hot(tg_trace *t, tg_tensor *labels, int64_t classes);
 tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ignored,
                          double smoothing);
 
-/* Classification of rows: the batch's tensors and the results of a step. */
+/* ---- tasks: the two ends of a step (task.c) ----------------------------------------- */
+
+/* Classification of rows. */
 typedef struct nn_classifier {
     tg_tensor *images; /* "input", framework (B, 3, H, W); NULL: rows are no images */
     tg_tensor *labels; /* "labels", i32 (B); NULL when no loss is wanted */
@@ -266,14 +268,31 @@ typedef struct nn_classifier {
     int64_t classes;
 } nn_classifier;
 
+/* Makes the inputs and results of a classifier of images. */
 void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes);
-/* The same of rows that are no images: labels, loss and logits only. */
+/* The same for rows that are no images: labels, loss and logits only. */
 void nn_row_classifier_new(model *m, nn_classifier *task, int64_t classes);
 /* In phase TG_PHASE_INPUT: one-hot targets of the batch; NULL without labels. */
 tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task);
-/* Ends the forward pass: assigns the results; returns the loss, or NULL. */
+/* Ends the forward pass: LOGITS (B, classes), TARGETS as above. Assigns the results;
+ * returns the loss, or NULL without targets. */
 tg_tensor *nn_classifier_end(tg_trace *t, const nn_classifier *task, tg_tensor *logits,
                              tg_tensor *targets);
+
+/* Causal language models: the next token of each position. */
+typedef struct nn_causal {
+    tg_tensor *tokens; /* "input_ids", i32 (B, T) */
+    tg_tensor *labels; /* "labels", i32 (B, T); NULL when no loss is wanted */
+    tg_tensor *loss;   /* result, f32 scalar, or NULL */
+    tg_tensor *logits; /* result (B, T, V) in the model's dtype, or NULL */
+} nn_causal;
+
+/* Makes the inputs and results. */
+void nn_causal_new(model *m, nn_causal *task, int vocabulary);
+/* Ends the forward pass: LOGITS (B, T, V). Assigns the results; returns the mean
+ * cross-entropy over the positions whose label is not -100, or NULL without labels.
+ * Labels are not shifted. */
+tg_tensor *nn_causal_end(tg_trace *t, const nn_causal *task, tg_tensor *logits);
 
 /* ---- optimizers (optimizer.c) ------------------------------------------------------ */
 
