@@ -173,11 +173,6 @@ static void codertimo_build(model *m)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-static tg_tensor *as(tg_trace *t, tg_tensor *x, tg_dtype dtype)
-{
-    return tg_tensor_type(x)->dtype == dtype ? x : tg_convert(t, x, dtype);
-}
-
 /* T tokens, D their width. */
 static tg_tensor *embed(tg_trace *t, const codertimo *net)
 {
@@ -185,7 +180,7 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
     tg_scope_push(t, "embedding");
     tg_tensor *x = nn_embedding(t, &net->token, net->input_ids); /* (B, T, D) */
     const tg_type type = *tg_tensor_type(x);
-    tg_tensor *places = as(t, nn_part(t, net->places, 1, 0, type.dims[1]), type.dtype);
+    tg_tensor *places = nn_to(t, nn_part(t, net->places, 1, 0, type.dims[1]), type.dtype);
     x = tg_add(t, x, tg_broadcast(t, places, 3, type.dims, map));
     x = tg_add(t, x, nn_embedding(t, &net->segment, net->segment_label));
     x = nn_dropout(t, &net->drop, x);
@@ -202,14 +197,14 @@ static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
     const tg_type type = *tg_tensor_type(x); /* (B, T, D) */
     tg_scope_push(t, part->name);
     tg_scope_push(t, norm->name);
-    x = as(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     x = tg_sub(t, x, nn_row_mean(t, x));
     tg_tensor *s = tg_reduce_sum(t, tg_mul(t, x, x), 1u << 2); /* (B, T) */
     s = tg_sqrt(t, tg_mul(t, s, tg_scalar(t, TG_F32, 1.0 / (double)(type.dims[2] - 1))));
     s = tg_add(t, s, tg_scalar(t, TG_F32, norm->epsilon));
-    x = nn_mul_vector(t, x, as(t, norm->weight, TG_F32));
+    x = nn_mul_vector(t, x, nn_to(t, norm->weight, TG_F32));
     x = tg_div(t, x, tg_broadcast(t, s, 3, type.dims, rows));
-    x = as(t, nn_add_vector(t, x, as(t, norm->bias, TG_F32)), type.dtype);
+    x = nn_to(t, nn_add_vector(t, x, nn_to(t, norm->bias, TG_F32)), type.dtype);
     tg_scope_pop(t);
     tg_scope_pop(t);
     return x;
@@ -281,7 +276,7 @@ static tg_tensor *head_step(tg_trace *t, const char *name, const nn_dense *linea
     tg_scope_push(t, name);
     tg_tensor *logp = nn_log_softmax(t, nn_linear(t, linear, x));
     if (result)
-        nn_keep(t, result, as(t, logp, dtype));
+        nn_keep(t, result, nn_to(t, logp, dtype));
     tg_scope_pop(t);
     return logp;
 }

@@ -7,7 +7,6 @@
 #include "models/decoder_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct decoder_layer {
     const char *name;
@@ -58,9 +57,7 @@ static void build_layer(model *m, decoder *net, int number)
 {
     const decoder_config *c = net->config;
     decoder_layer *layer = &net->layers[number];
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    layer->name = nn_name(m, name);
+    layer->name = nn_index_name(m, number);
     nn_enter(m, layer->name);
     build_attention(m, layer);
     layer->feed = net->feed->build(m, c);
@@ -139,11 +136,9 @@ static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
 /* The halves of each head exchanged, the one that comes first negated. */
 static tg_tensor *rotate_half(tg_trace *t, tg_tensor *x)
 {
-    const tg_type type = *tg_tensor_type(x); /* (B, T, N, E) */
-    const int64_t half = type.dims[3] / 2, *ones = TG_DIMS(1, 1, 1, 1);
-    const int64_t middle[] = {type.dims[0], type.dims[1], type.dims[2], half};
-    tg_tensor *first = tg_slice(t, x, TG_DIMS(0, 0, 0, 0), middle, ones);
-    tg_tensor *second = tg_slice(t, x, TG_DIMS(0, 0, 0, half), type.dims, ones);
+    const int64_t half = tg_tensor_type(x)->dims[3] / 2; /* of E in (B, T, N, E) */
+    tg_tensor *first = nn_part(t, x, 3, 0, half);
+    tg_tensor *second = nn_part(t, x, 3, half, half);
     return tg_concatenate(t, (tg_tensor *[]){tg_neg(t, second), first}, 2, 3);
 }
 
@@ -152,12 +147,11 @@ static tg_tensor *rotate(tg_trace *t, const decoder_shared *s, tg_tensor *x)
 {
     static const int map[] = {1, 3};
     const tg_type type = *tg_tensor_type(x);
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     tg_tensor *cosines = tg_broadcast(t, s->cosines, 4, type.dims, map);
     tg_tensor *sines = tg_broadcast(t, s->sines, 4, type.dims, map);
     x = tg_add(t, tg_mul(t, x, cosines), tg_mul(t, rotate_half(t, x), sines));
-    return type.dtype == TG_F32 ? x : tg_convert(t, x, type.dtype);
+    return nn_to(t, x, type.dtype);
 }
 
 /* ---- a step ----------------------------------------------------------------- */

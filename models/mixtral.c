@@ -8,8 +8,6 @@
  */
 #include "models/decoder_priv.h"
 
-#include <stdio.h>
-
 typedef struct mixtral_expert {
     const char *name;
     nn_dense w1, w2, w3; /* gate, down, up */
@@ -30,10 +28,8 @@ static void build_experts(model *m, mixtral_moe *moe, const decoder_config *c)
     nn_enter(m, "experts");
     for (int i = 0; i < 2 * moe->count && moe->experts; i++) {
         mixtral_expert *expert = &moe->experts[i % moe->count];
-        char name[16];
-        snprintf(name, sizeof name, "%d", i % moe->count);
-        expert->name = nn_name(m, name);
-        nn_enter(m, name);
+        expert->name = nn_index_name(m, i % moe->count);
+        nn_enter(m, expert->name);
         if (i < moe->count) {
             nn_linear_new(m, &expert->w1, "w1", c->width, c->feed, false);
             nn_linear_new(m, &expert->w3, "w3", c->width, c->feed, false);
@@ -84,11 +80,9 @@ static tg_tensor *weight_of(tg_trace *t, tg_tensor *weights, int64_t column, tg_
     static const int map[] = {0, 1};
     const tg_type type = *tg_tensor_type(x);
     const int64_t batch = type.dims[0], tokens = type.dims[1];
-    tg_tensor *weight = tg_slice(t, weights, TG_DIMS(0, 0, column),
-                                 TG_DIMS(batch, tokens, column + 1), TG_DIMS(1, 1, 1));
+    tg_tensor *weight = nn_part(t, weights, 2, column, 1);
     weight = tg_reshape(t, weight, 2, TG_DIMS(batch, tokens));
-    if (type.dtype != TG_F32)
-        weight = tg_convert(t, weight, type.dtype);
+    weight = nn_to(t, weight, type.dtype);
     return tg_broadcast(t, weight, 3, type.dims, map);
 }
 

@@ -205,11 +205,9 @@ static tg_tensor *decode(tg_trace *t, const unit *net, tg_tensor *memory, tg_ten
 static tg_tensor *mean_of_queries(tg_trace *t, tg_tensor *x)
 {
     const tg_type type = *tg_tensor_type(x);
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
-    x = tg_reduce_sum(t, x, 1u << 1);
+    x = tg_reduce_sum(t, nn_to(t, x, TG_F32), 1u << 1);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / (double)type.dims[1]));
-    return type.dtype != TG_F32 ? tg_convert(t, x, type.dtype) : x;
+    return nn_to(t, x, type.dtype);
 }
 
 static tg_tensor *unit_forward(tg_trace *t, const void *network)

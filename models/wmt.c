@@ -7,7 +7,6 @@
 #include "models/model_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define PAD       1
 #define FIRST_ID  4 /* below it are fairseq's special tokens */
@@ -81,9 +80,7 @@ static void build_attention(model *m, wmt_attention *a, const char *name)
 static void build_layer(model *m, wmt_layer *layer, int number, bool decodes)
 {
     const wmt_config *c = m->variant->config;
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    layer->name = nn_name(m, name);
+    layer->name = nn_index_name(m, number);
     nn_enter(m, layer->name);
     build_attention(m, &layer->self_attn, "self_attn");
     nn_layer_norm_new(m, &layer->self_attn_layer_norm, "self_attn_layer_norm", c->width, EPSILON);
@@ -199,8 +196,7 @@ static tg_tensor *embed(tg_trace *t, const wmt_stack *stack, const nn_table *tab
     x = tg_mul(t, x, tg_scalar(t, type.dtype, sqrt((double)type.dims[2])));
     tg_scope_push(t, "embed_positions");
     tg_tensor *waves = tg_gather_rows(t, stack->positions, tokens->positions); /* (B, T, D) */
-    if (type.dtype != TG_F32)
-        waves = tg_convert(t, waves, type.dtype);
+    waves = nn_to(t, waves, type.dtype);
     tg_scope_pop(t);
     return nn_dropout(t, &stack->drop, tg_add(t, x, waves));
 }

@@ -44,7 +44,8 @@ void *nn_alloc(model *m, size_t count, size_t size)
     return memory;
 }
 
-const char *nn_name(model *m, const char *text)
+/* TEXT as long as the instance lives; "" without memory. */
+static const char *keep_name(model *m, const char *text)
 {
     const char *copy = bn_arena_strdup(m->arena, text);
     if (!copy)
@@ -56,7 +57,7 @@ const char *nn_index_name(model *m, int index)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", index);
-    return nn_name(m, text);
+    return keep_name(m, text);
 }
 
 /* ---- variables ------------------------------------------------------------- */
@@ -93,7 +94,7 @@ tg_tensor *nn_variable(model *m, const model_variable *spec)
 
     model_variable v = *spec;
     tg_type type = device_type(&v);
-    v.name = nn_name(m, name);
+    v.name = keep_name(m, name);
     if (m->status.code != BN_OK)
         return NULL;
     v.tensor = tg_variable_new(v.name, &type);

@@ -96,9 +96,8 @@ void nn_leave(model *m);
 
 /* Memory of the instance, zeroed; NULL after putting an error on M. */
 void *nn_alloc(model *m, size_t count, size_t size);
-/* A copy of TEXT that lives as long as the instance; "" without memory. */
-const char *nn_name(model *m, const char *text);
-/* INDEX in decimal as such a name: what frameworks call the modules of a list. */
+/* INDEX in decimal, which lives as long as the instance: what frameworks call the
+ * modules of a list. "" after putting an error on M. */
 const char *nn_index_name(model *m, int index);
 /* Puts an error on M, after the path in force; the first one stays. */
 void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);

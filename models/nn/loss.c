@@ -10,8 +10,7 @@ static const int leading[TG_MAX_RANK] = {0, 1, 2, 3, 4, 5};
  * exp in range; its gradient would be zero. */
 static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
-    if (tg_tensor_type(x)->dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     *type = *tg_tensor_type(x); /* (..., K) */
     tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << (type->rank - 1)));
     return tg_sub(t, x, tg_broadcast(t, highest, type->rank, type->dims, leading));

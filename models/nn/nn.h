@@ -123,6 +123,8 @@ tg_tensor *nn_project(tg_trace *t, tg_tensor *x, tg_tensor *weight, tg_tensor *b
 tg_tensor *nn_add_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 tg_tensor *nn_mul_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 
+/* X in DTYPE: X itself where it has that dtype. */
+tg_tensor *nn_to(tg_trace *t, tg_tensor *x, tg_dtype dtype);
 /* Elements FIRST to FIRST + COUNT - 1 of X along dimension DIM. */
 tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count);
 

@@ -115,15 +115,13 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
     if (bins == 1) {
         x = nn_global_avg_pool2d(t, layer->layout, x);
     } else {
-        if (type.dtype != TG_F32)
-            x = tg_convert(t, x, TG_F32);
+        x = nn_to(t, x, TG_F32);
         for (int axis = height; axis <= width; axis++)
             if (type.dims[axis] % bins)
                 x = uneven_bins(t, x, axis, bins);
             else if (type.dims[axis] != bins)
                 x = equal_bins(t, x, axis, bins);
-        if (type.dtype != TG_F32)
-            x = tg_convert(t, x, type.dtype);
+        x = nn_to(t, x, type.dtype);
     }
     tg_scope_pop(t);
     return x; /* (B, bins, bins, C) */
@@ -150,8 +148,7 @@ tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
     else
         x = tg_reduce_sum_apart(t, x, axes);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / pixels));
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, type.dtype);
+    x = nn_to(t, x, type.dtype);
     return tg_reshape(t, x, type.rank, type.dims); /* (B, 1, 1, C) */
 }
 

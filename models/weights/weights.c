@@ -211,19 +211,6 @@ bn_code model_weights_fit(model_weights *w, const model *instance, bn_status *st
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-static double f16_value(uint16_t half)
-{
-    int exponent = half >> 10 & 31;
-    double mantissa = half & 1023, value;
-    if (exponent == 31)
-        value = mantissa != 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        value = mantissa * 0x1p-24;
-    else
-        value = ldexp(mantissa + 1024, exponent - 25);
-    return half >> 15 ? -value : value;
-}
-
 /* The element at AT, which need not be aligned; exact in every type. */
 static inline double element(model_file_dtype dtype, const unsigned char *at)
 {
@@ -240,7 +227,7 @@ static inline double element(model_file_dtype dtype, const unsigned char *at)
         return (double)single;
     case MODEL_FILE_F16:
         memcpy(&half, at, sizeof half);
-        return f16_value(half);
+        return bn_half_to_double(half);
     default: /* BF16: the upper half of an F32 */
         memcpy(&half, at, sizeof half);
         bits = (uint32_t)half << 16;
