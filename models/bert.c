@@ -3,8 +3,8 @@
  * Bidirectional Transformers, 2019): the encoder, with norms after each part, and the
  * model that predicts masked tokens, its decoder tied to the table of words.
  *
- * Frameworks hold the pad's word out of training. Here that follows: no query sees a
- * pad's key and no loss counts its row, so its embedding gets no gradient.
+ * Frameworks keep the pad's embedding out of training. Here nothing need be done: no
+ * query sees a pad's key and no loss counts its row, so its embedding gets no gradient.
  */
 #include "models/bert_priv.h"
 
@@ -133,7 +133,7 @@ static tg_tensor *attend(tg_trace *t, const bert_layer *layer, tg_tensor *x, int
     return x;
 }
 
-/* What ends both parts of a layer: the norm of X + dropout(DENSE(Y)). */
+/* The end of both parts of a layer: the norm of X + dropout(DENSE(Y)). */
 static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_norm *norm,
                                const nn_drop *drop, tg_tensor *x, tg_tensor *y)
 {

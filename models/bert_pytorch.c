@@ -3,8 +3,8 @@
  * none at the end, sinusoids for places, a norm of its own, and two heads that end in
  * log softmax: the masked tokens, and whether the second sentence follows the first.
  *
- * The source holds the pad's rows out of training. Here that follows: no query sees a
- * pad's key and no loss counts its row, so its embedding gets no gradient.
+ * The source keeps the pad's rows out of training. Here nothing need be done: no query
+ * sees a pad's key and no loss counts its row, so its embedding gets no gradient.
  */
 #include "models/model_priv.h"
 
@@ -21,7 +21,7 @@ typedef struct codertimo_config {
     int vocabulary, width, layers, heads;
 } codertimo_config;
 
-/* A part's norm, before it. */
+/* The norm before one part of a block. */
 typedef struct sublayer {
     const char *name;
     nn_row_norm norm;
@@ -88,7 +88,7 @@ static void build_batch(model *m, codertimo *net)
     }
 }
 
-/* Of column 2k and 2k + 1: sine and cosine of position * 10000^(-2k / D). */
+/* Columns 2k and 2k + 1 hold sine and cosine of position * 10000^(-2k / D). */
 static double sinusoid(const model_variable *v, int64_t index)
 {
     const int64_t width = v->shape.dims[2];
@@ -188,8 +188,8 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
     return x;
 }
 
-/* weight * (x - mean) / (s + epsilon) + bias, s the unbiased standard deviation of a
- * row; in f32. */
+/* weight * (x - mean) / (s + epsilon) + bias in f32, where s is the unbiased standard
+ * deviation of a row. */
 static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
 {
     static const int rows[] = {0, 1};
@@ -268,7 +268,7 @@ static tg_tensor *encode(tg_trace *t, const codertimo *net)
     return x;
 }
 
-/* Log softmax of LINEAR(X), f32; in X's dtype it is the result RESULT. */
+/* Returns log softmax of LINEAR(X) in f32; RESULT, where wanted, gets it in X's dtype. */
 static tg_tensor *head_step(tg_trace *t, const char *name, const nn_dense *linear, tg_tensor *x,
                             tg_tensor *result)
 {

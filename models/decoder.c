@@ -2,7 +2,7 @@
  * decoder.c - the decoder of llama and its relatives, as Hugging Face transformers
  * builds it (Touvron et al., LLaMA, 2023): RMS norms before each sublayer, rotary
  * embedding, heads of keys and values that serve several of queries, an output
- * layer of its own. What a layer's feed-forward is, its model says.
+ * layer of its own. Each model says what the feed-forward of its layers is.
  */
 #include "models/decoder_priv.h"
 
@@ -133,7 +133,7 @@ static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
     tg_scope_pop(t);
 }
 
-/* The halves of each head exchanged, the one that comes first negated. */
+/* Exchanges the halves of each head and negates the one that then comes first. */
 static tg_tensor *rotate_half(tg_trace *t, tg_tensor *x)
 {
     const int64_t half = tg_tensor_type(x)->dims[3] / 2; /* of E in (B, T, N, E) */
@@ -156,7 +156,7 @@ static tg_tensor *rotate(tg_trace *t, const decoder_shared *s, tg_tensor *x)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* Each head of X as often as there are heads of queries to one: (B, T, K, E) ->
+/* Repeats each head of X for all heads of queries that it serves: (B, T, K, E) ->
  * (B, T, N, E). */
 static tg_tensor *repeat_heads(tg_trace *t, tg_tensor *x, int64_t heads)
 {

@@ -124,7 +124,7 @@ static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
     return x;
 }
 
-/* Part PART of the three that X (B, T, 2304) holds side by side, in heads. */
+/* X (B, T, 2304) holds three parts side by side: takes PART, split into heads. */
 static tg_tensor *take(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
 {
     const int64_t width = tg_tensor_type(x)->dims[2] / 3;

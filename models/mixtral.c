@@ -3,8 +3,8 @@
  * transformers builds it, in a size of its own: llama's decoder, whose feed-forward
  * is a mixture of experts of which each token is sent to the best two.
  *
- * Shapes must not depend on data here, so each expert computes all tokens, and the
- * routing weight of those not sent to it is zero.
+ * Shapes must not depend on data here. So each expert computes all tokens; a token that
+ * is not sent to it has the routing weight zero.
  */
 #include "models/decoder_priv.h"
 
@@ -21,8 +21,8 @@ typedef struct mixtral_moe {
 
 /* ---- building ------------------------------------------------------------- */
 
-/* In the order of the framework, which fuses w1 with w3 of an expert, and keeps
- * all w2 together. */
+/* Makes the experts in the framework's order: it fuses w1 with w3 of an expert, and
+ * keeps all w2 together. */
 static void build_experts(model *m, mixtral_moe *moe, const decoder_config *c)
 {
     nn_enter(m, "experts");
@@ -58,8 +58,8 @@ static void *build_moe(model *m, const decoder_config *c)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* X's routing weights, f32 (B, T, experts): softmax over all experts, those of the
- * chosen ones divided by their sum, zero for the others. */
+/* X's routing weights, f32 (B, T, experts): softmax over all experts; then the weights of
+ * the chosen are divided by their sum, and the others are zero. */
 static tg_tensor *route(tg_trace *t, const mixtral_moe *moe, tg_tensor *x)
 {
     static const int by_token[] = {0, 1}, by_choice[] = {0, 1, 2};
@@ -112,7 +112,7 @@ static void mixtral_build(model *m)
     model_decoder_build(m, &feed);
 }
 
-/* Each token goes through all experts where the framework sends it to the chosen. */
+/* Here each token goes through all experts; the framework sends it to the chosen ones. */
 static double idle_macs(const model *m)
 {
     const decoder_config *c = m->variant->config;

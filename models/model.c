@@ -43,7 +43,7 @@ static void fill_defaults(model_options *o, const model_row *row, const model_va
         o->learning_rate = own ? variant->learning_rate : usual;
 }
 
-/* NUMBER, of an option called NAME that the model may not have (USUAL 0). */
+/* Checks NUMBER, the value of option NAME. USUAL 0: the model has no such option. */
 static bn_code check_size(const char *name, int number, int usual, int most, bn_status *st)
 {
     if (!usual && number)

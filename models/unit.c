@@ -1,8 +1,8 @@
 /*
  * unit.c - UniT's path for pairs of sentences (Hu and Singh, UniT: Multimodal
  * Multitask Learning with a Unified Transformer, 2021): BERT's encoder; DETR's decoder
- * over learned queries (Carion et al., 2020), norms after each part; the mean over the
- * queries is classified.
+ * over learned queries (Carion et al., 2020), with norms after each part; a classifier
+ * of the mean over the queries.
  */
 #include "models/bert_priv.h"
 
@@ -18,7 +18,7 @@ typedef struct unit_config {
     int queries, layers, heads, hidden; /* of the decoder */
 } unit_config;
 
-/* One matrix for what becomes q, k and v, as torch.nn.MultiheadAttention has it. */
+/* Attention with one matrix for q, k and v, as torch.nn.MultiheadAttention has it. */
 typedef struct packed_attention {
     const char *name;
     tg_tensor *weight, *bias; /* (3 D, D), (3 D): rows of q, of k, of v */
@@ -110,7 +110,7 @@ typedef struct decoding {
     nn_attend among_queries, over_tokens;
 } decoding;
 
-/* X (B, *, D) by COUNT of q, k and v from FIRST on -> (B, *, COUNT D). */
+/* Projects X (B, *, D) to COUNT of q, k and v, from FIRST on: (B, *, COUNT D). */
 static tg_tensor *project(tg_trace *t, const packed_attention *a, tg_tensor *x, int first,
                           int count)
 {
@@ -175,8 +175,8 @@ static tg_tensor *layer_step(tg_trace *t, const decoder_layer *layer, const deco
     return nn_keep(t, layer->stage, x);
 }
 
-/* MEMORY (B, S, D), KEYS bool (B, S) -> (B, T, D). What the queries attend from
- * starts at zero. */
+/* MEMORY (B, S, D), KEYS bool (B, S) -> (B, T, D). The first layer starts from
+ * zeros; every layer adds the learned queries. */
 static tg_tensor *decode(tg_trace *t, const unit *net, tg_tensor *memory, tg_tensor *keys)
 {
     static const int map[] = {1, 2};

@@ -44,7 +44,7 @@ void *nn_alloc(model *m, size_t count, size_t size)
     return memory;
 }
 
-/* TEXT as long as the instance lives; "" without memory. */
+/* A copy of TEXT that lives as long as the instance; "" without memory. */
 static const char *keep_name(model *m, const char *text)
 {
     const char *copy = bn_arena_strdup(m->arena, text);
@@ -62,8 +62,7 @@ const char *nn_index_name(model *m, int index)
 
 /* ---- variables ------------------------------------------------------------- */
 
-/* The framework's permutation, or the identity for an all-zero one; then the
- * device's shape. */
+/* The type that V has on the device. An all-zero permutation becomes the identity. */
 static tg_type device_type(model_variable *v)
 {
     bool given = false;

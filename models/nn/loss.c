@@ -3,11 +3,11 @@
  */
 #include "models/nn/nn.h"
 
-/* The dimensions of a tensor without its last one, in place. */
+/* Maps all dimensions but the last to themselves, for broadcasts along the last. */
 static const int leading[TG_MAX_RANK] = {0, 1, 2, 3, 4, 5};
 
-/* X less each row's maximum, f32; *TYPE is the result's. The maximum only keeps
- * exp in range; its gradient would be zero. */
+/* X less each row's maximum, f32; *TYPE is the result's. The maximum keeps exp in
+ * range. It changes no softmax, so no gradient flows through it. */
 static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
     x = nn_to(t, x, TG_F32);
@@ -40,7 +40,7 @@ tg_tensor *nn_cross_entropy(tg_trace *t, tg_tensor *logits, tg_tensor *targets)
     return tg_mul(t, total, tg_scalar(t, TG_F32, -1.0 / (double)batch));
 }
 
-/* Where the last dimension's index is LABELS' value: bool (..., CLASSES). */
+/* bool (..., CLASSES): true where the index along the last dimension is the label. */
 static tg_tensor *is_label(tg_trace *t, tg_tensor *labels, int64_t classes)
 {
     tg_type wide = *tg_tensor_type(labels); /* (...) */

@@ -77,7 +77,7 @@ static void sgd(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
 
 /* Scalars that all parameters of one AdamW step share. */
 typedef struct adamw_step {
-    tg_tensor *keep_1, *take_1, *keep_2, *take_2; /* betas and what they leave */
+    tg_tensor *keep_1, *take_1, *keep_2, *take_2; /* beta_1, 1 - beta_1, beta_2, 1 - beta_2 */
     tg_tensor *shrink;                            /* 1 - rate * weight decay */
     tg_tensor *rate;                              /* rate / (1 - beta_1^t) */
     tg_tensor *scale;                             /* 1 / sqrt(1 - beta_2^t) */

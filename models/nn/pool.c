@@ -3,7 +3,7 @@
  */
 #include "models/nn/nn.h"
 
-/* Dimensions of height and width under a layout. */
+/* The dimension of height; that of width is the next. */
 static int height_of(model_layout layout)
 {
     return layout == MODEL_NHWC ? 1 : 2;
@@ -11,9 +11,9 @@ static int height_of(model_layout layout)
 
 /* ---- windows ---------------------------------------------------------------- */
 
-/* Windows along a side of IN elements; 0 or less: it is too short for one. With
- * spec.ceil the last window may reach over the end but, as in PyTorch, must begin
- * before the padding behind it. */
+/* Windows along a side of IN elements; 0 or less: the side is too short for one. With
+ * spec.ceil the last window may reach over the end. As in PyTorch, it must begin before
+ * the padding behind the end. */
 static int64_t extent(int64_t in, const nn_pool_spec *s)
 {
     const int64_t room = in + 2 * (int64_t)s->padding - s->kernel + (s->ceil ? s->stride - 1 : 0);
@@ -68,7 +68,7 @@ nn_image nn_adaptive_avg_pool2d_new(model *m, nn_bins *layer, const char *name, 
     return (nn_image){in.channels, bins, bins};
 }
 
-/* Means over AXIS of X, which disappears. */
+/* Means of X over AXIS; the result lacks that dimension. */
 static tg_tensor *mean_over(tg_trace *t, tg_tensor *x, int axis)
 {
     const double count = (double)tg_tensor_type(x)->dims[axis];
@@ -128,12 +128,11 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
 }
 
 /*
- * XLA for CPU grows one computation from a sum backwards through all that leads to
- * it, whole blocks of convolutions, up to about a hundred instructions; its library
- * then asks for memory for each of them anew in every step, and a step of ResNet-18
- * takes half as long again. So f32 images, which alone it treats so, are summed
- * apart. What ends at the sum is a few elements a channel, so that no runtime
- * spends much on the border.
+ * XLA for CPU fuses a sum of f32 with all that leads to it: whole blocks of
+ * convolutions, up to about a hundred instructions. Its library then allocates memory
+ * for each of them in every step, and a step of ResNet-18 takes half as long again. So
+ * f32 images are summed apart; other dtypes are not fused like that. The sum is a few
+ * elements a channel, so the border costs no runtime much.
  */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
 {

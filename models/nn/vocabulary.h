@@ -100,7 +100,7 @@ typedef struct model_mask {
     bool sparse; /* only positions t with t % 7 == 3 keep the fill, others are ELSEWHERE */
     bool padded; /* positions from the row's length on are PAD_VALUE */
     double elsewhere, pad_value;
-    const int32_t *lengths; /* [row]; NULL: model_padded_length */
+    const int32_t *lengths; /* [row], the instance's; NULL: model_padded_length */
 } model_mask;
 
 /* Dimension 1 of a variable, in a model whose batches vary in length. */

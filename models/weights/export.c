@@ -27,7 +27,7 @@ static model_file_dtype dtype_in_file(tg_dtype dtype)
                               : MODEL_FILE_DTYPE_COUNT;
 }
 
-/* V as a tensor that is kept as the framework keeps it. */
+/* Adds V, laid out as the framework has it. */
 static void add(model_export *x, const model_variable *v)
 {
     model_variable *mine = &x->variables[x->count++];
@@ -37,7 +37,7 @@ static void add(model_export *x, const model_variable *v)
     x->sums.elements += tg_type_elements(&v->shape);
 }
 
-/* What is written, in this order. */
+/* Chooses what is written, and its order. */
 static bn_code choose(model_export *x, bn_status *st)
 {
     size_t count;

@@ -12,7 +12,8 @@ one=$folder/one.safetensors
 edit() { # NAME EDIT...: $folder/NAME is $one, changed
     local name=$1
     shift
-    "$python" tests/models/weights/safetensors_edit.py "$one" "$folder/$name" "$@" || echo "cannot make $name"
+    "$python" tests/models/weights/safetensors_edit.py "$one" "$folder/$name" "$@" ||
+        echo "cannot make $name"
 }
 
 # ---- written -------------------------------------------------------------------
