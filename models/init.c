@@ -43,9 +43,14 @@ double model_unit(const char *name, uint64_t seed, uint64_t index)
     return unit(name_hash(name, seed), index);
 }
 
+int64_t model_padded_length(int64_t row, int64_t tokens)
+{
+    return tokens - row % 3 * (tokens / 4);
+}
+
 /* ---- fills ------------------------------------------------------------------ */
 
-/* A value is base + scale * draw. */
+/* A value is base + scale * what is drawn: nothing, u or v. */
 typedef enum draw { DRAW_NONE, DRAW_U, DRAW_V } draw;
 
 /* FAN over 0: scale is sqrt(fan / product of all dimensions but the first). */
@@ -116,12 +121,13 @@ static double make_drawn(const maker *k, uint64_t index)
         return k->base + floor(product);
     if (k->base == 0.0)
         return product;
-    /* Stored, so that no compiler fuses the product with the sum. */
+    /* Stored to memory, so that no compiler fuses the product with the sum. */
     volatile double rounded = product;
     return k->base + rounded;
 }
 
-/* What depends on the element's place: tables, and rows of tokens with their mask. */
+/* A value that depends on the element's place: of a table, or of a row of tokens with
+ * its mask. */
 static double make_special(const maker *k, uint64_t index)
 {
     const model_variable *v = k->variable;

@@ -3,8 +3,7 @@
  * it, in sizes of its own: the published ones are too large for a reference on a
  * host.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
+#include "models/decoder_priv.h"
 
 typedef struct llama_mlp {
     nn_dense gate_proj, up_proj, down_proj;

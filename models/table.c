@@ -1,6 +1,6 @@
 /*
- * table.c - the models that there are. A new one is a line here, and a row in the
- * file of its family.
+ * table.c - the table of models. A new model is a line here, and a row in the file of
+ * its family.
  */
 #include "models/model_priv.h"
 

@@ -3,7 +3,6 @@
  * which tensor is whose, and elements in the device's order and type.
  */
 #include "models/weights/weights.h"
-#include "models/model_priv.h"
 #include "models/weights/safetensors_priv.h"
 
 #include <assert.h>
@@ -55,8 +54,8 @@ void model_weights_close(model_weights *w)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* Characters of the one stretch in which A and B differ, in both of them; one that
- * only one of them has, such as a prefix, counts half. */
+/* How much two names differ: the length, in both, of the one stretch that differs. A
+ * stretch that only one of them has, such as a prefix, counts half. */
 static size_t difference(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b), least = x < y ? x : y, front = 0, back = 0;
@@ -119,8 +118,8 @@ static void use(model_weights *w, const model_file_tensor *t)
     w->used[index] = true;
 }
 
-/* The tensor of the variable NAME in *FOUND, or NULL. A tied one may be there
- * twice, but then with the same contents: the model has but one. */
+/* Looks up the tensor of the variable NAME; *FOUND is NULL where there is none. A tied
+ * tensor may be there twice, but only with the same contents: the model has but one. */
 static bn_code find(model_weights *w, const char *name, const model_file_tensor **found,
                     bn_status *st)
 {
@@ -175,8 +174,8 @@ static bn_code check(const model_variable *v, const model_file_tensor *t, bn_sta
     return BN_INVALID;
 }
 
-/* Every variable's tensor. One of another shape is told before one that is missing:
- * it says more about which model the file is of. */
+/* Finds every variable's tensor. A tensor of another shape is reported before a missing
+ * one, because it says more about which model the file is of. */
 static bn_code fit(model_weights *w, const model_variable *v, size_t count, bn_status *st)
 {
     const char *absent = NULL;
@@ -212,19 +211,6 @@ bn_code model_weights_fit(model_weights *w, const model *instance, bn_status *st
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-static double f16_value(uint16_t half)
-{
-    int exponent = half >> 10 & 31;
-    double mantissa = half & 1023, value;
-    if (exponent == 31)
-        value = mantissa != 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        value = mantissa * 0x1p-24;
-    else
-        value = ldexp(mantissa + 1024, exponent - 25);
-    return half >> 15 ? -value : value;
-}
-
 /* The element at AT, which need not be aligned; exact in every type. */
 static inline double element(model_file_dtype dtype, const unsigned char *at)
 {
@@ -241,7 +227,7 @@ static inline double element(model_file_dtype dtype, const unsigned char *at)
         return (double)single;
     case MODEL_FILE_F16:
         memcpy(&half, at, sizeof half);
-        return f16_value(half);
+        return bn_half_to_double(half);
     default: /* BF16: the upper half of an F32 */
         memcpy(&half, at, sizeof half);
         bits = (uint32_t)half << 16;
@@ -251,10 +237,9 @@ static inline double element(model_file_dtype dtype, const unsigned char *at)
 }
 
 /*
- * To nearest, ties to even, in one rounding: on the way through f32 what is cut
- * off leaves its trace in the last bit (rounding to odd; Boldo and Melquiond,
- * "When double rounding is odd", 2005), so that a tie is one in bf16 only if it
- * was one in VALUE.
+ * Rounds to nearest, ties to even, as if in one rounding. The first one, to f32, rounds
+ * to odd (Boldo and Melquiond, "When double rounding is odd", 2005): what it cuts off
+ * sets the last bit, so the second one meets a tie only where VALUE is one.
  */
 static uint16_t bf16_nearest(double value)
 {

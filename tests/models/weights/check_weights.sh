@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_weights.sh - bench export-weights and --weights from outside, as TAP.
 set -u
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 unset FAKE_PJRT
@@ -12,7 +12,8 @@ one=$folder/one.safetensors
 edit() { # NAME EDIT...: $folder/NAME is $one, changed
     local name=$1
     shift
-    "$python" tests/models/safetensors_edit.py "$one" "$folder/$name" "$@" || echo "cannot make $name"
+    "$python" tests/models/weights/safetensors_edit.py "$one" "$folder/$name" "$@" ||
+        echo "cannot make $name"
 }
 
 # ---- written -------------------------------------------------------------------
@@ -24,7 +25,7 @@ report "weights are exported, and what was written is said" "$(
     grep -qx "$one: resnet18.small, f32, seed 1: [0-9]* tensors, [0-9]* elements, $size bytes" \
         "$folder/out" || echo "no such line"
 )"
-"$python" tests/models/safetensors_edit.py "$one" - list >"$folder/list"
+"$python" tests/models/weights/safetensors_edit.py "$one" - list >"$folder/list"
 # First elements of the rule's tensors, under the framework's names and shapes:
 # tests/golden/params has the shapes, test_model_init.c the values.
 report "Python reads names, shapes and values of the framework" "$(
@@ -41,7 +42,7 @@ report "another type and seed, told as JSON" "$(
 (r,) = records
 assert (r["dtype"], r["seed"], r["tensors"]) == ("bf16", 2, 62), r
 assert r["bytes"] == os.path.getsize(r["path"])'
-    "$python" tests/models/safetensors_edit.py "$folder/bf16" - list >"$folder/list"
+    "$python" tests/models/weights/safetensors_edit.py "$folder/bf16" - list >"$folder/list"
     grep -q '^fc\.weight BF16' "$folder/list" || echo "parameters are not bf16"
     grep -q '^bn1\.running_mean F32' "$folder/list" || echo "statistics are not f32"
 )"
@@ -60,6 +61,18 @@ PYTHON
 else
     skip "the safetensors package reads it" "$python has no safetensors (Debian 12 has no package)"
 fi
+
+# Padding is in the inputs; the parameters of small_pad are those of small.
+for model in bert transformer_wmt_en_de unit_qnli; do
+    run export-weights --model $model --variant small --output "$folder/$model"
+    run export-weights --model $model --variant small_pad --output "$folder/$model.pad"
+    report "$model: a variant that pads has the weights of the one that does not" "$(
+        fault_of 0
+        grep -q ": $model.small_pad, f32, seed 1: " "$folder/out" || echo "no such line"
+        "$python" tests/models/weights/safetensors_edit.py "$folder/$model" "$folder/$model.pad" \
+            differ 2>&1 | sed 's/^/differs: /' | tail -n 3
+    )"
+done
 
 before=$(sha256sum "$one")
 refuses "a file that is there" 3 "$one|already" -- export-weights "${small[@]}" --output "$one"
@@ -129,6 +142,14 @@ edit whole type fc.weight I32
 misfit "a tensor of another type" 2 "fc.weight is I32 in the file" "$folder/whole"
 refuses "weights of another variant" 2 "in the file, the model wants" -- \
     --model resnet18 --store "$store" --runtime "$fake" --weights "$one"
+pads=(--model bert --variant small_pad --store "$store")
+refuses "weights of another model, with padding" 2 \
+    "$folder/unit_qnli|cls.predictions.bias is not in the file" -- \
+    "${pads[@]}" --runtime "$fake" --mode lazy,capture --weights "$folder/unit_qnli"
+refuses "weights of the small variant for the full one, with padding" 2 \
+    "$folder/bert.pad|is 512x64 in the file, the model wants 30522x768" -- \
+    "${pads[@]}" --variant full_pad --runtime "$fake" --mode lazy,capture \
+    --weights "$folder/bert.pad"
 refuses "one file for two models" 2 "--weights|--model names 2" -- \
     "${quick[@]}" --model resnet18,resnet50 --runtime "$fake" --weights "$one"
 refuses "weights where none are taken" 2 "--weights" -- verify "${small[@]}" --weights "$one"
@@ -145,6 +166,18 @@ sys.exit(not any(r["runtime"] == "cpu" and r["found"] for r in json.load(sys.std
     echo "1..$count"
     exit 0
 fi
+
+run "${pads[@]}" --runtime cpu --phase infer --mode lazy,capture --warmup 1 --steps 1 --min-time 0 \
+    --weights "$folder/bert" --format json
+report "a variant that pads runs with the weights of the one that does not" "$(
+    fault_of 0
+    holds "
+assert [r['experiment']['mode'] for r in records] == ['lazy', 'capture'], records
+for r in records:
+    w = r['provenance']['weights']
+    assert r['experiment']['variant'] == 'small_pad' and r['status'] == 'ok', r
+    assert (w['tensors'], w['used'], w['unused']) == (42, 42, 0), w"
+)"
 
 # trains NAME ARGUMENT...: four steps; the loss, to the bit, goes to $folder/loss.NAME.
 trains() {
@@ -197,6 +230,12 @@ report "the file of another seed gives another loss; inputs stay those of --seed
     fault_of 0
     loss_differs two plain
     loss_differs two seed
+)"
+trains padded "${pads[@]}"
+trains padded_file "${pads[@]}" --weights "$folder/bert.pad"
+report "with padding the file of the same seed gives the same loss, to the bit" "$(
+    fault_of 0
+    loss_is padded_file padded
 )"
 
 echo "1..$count"

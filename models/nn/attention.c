@@ -1,10 +1,10 @@
 /*
- * nn_attention.c - attention out of products, a mask and a softmax.
+ * attention.c - attention out of products, a mask and a softmax.
  *
  * Heads stay where the projection left them, (B, T, N, E); products batch over
  * B and N wherever these stand, so that transposing is the compiler's choice.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 /* ---- heads --------------------------------------------------------------- */
 
@@ -63,15 +63,12 @@ tg_tensor *nn_attention(tg_trace *t, tg_tensor *q, tg_tensor *k, tg_tensor *v, c
     const tg_dtype dtype = tg_tensor_type(q)->dtype;
     tg_scope_push(t, "attention");
     tg_tensor *scores = tg_dot(t, q, k, &scores_of); /* (B, N, T, S) */
-    if (dtype != TG_F32)
-        scores = tg_convert(t, scores, TG_F32);
+    scores = nn_to(t, scores, TG_F32);
     if (how->scale != 1.0)
         scores = tg_mul(t, scores, tg_scalar(t, TG_F32, how->scale));
     if (how->mask)
         scores = tg_select(t, how->mask, scores, tg_scalar(t, TG_F32, how->hidden));
-    tg_tensor *weights = nn_softmax(t, scores); /* (B, N, T, S) */
-    if (dtype != TG_F32)
-        weights = tg_convert(t, weights, dtype);
+    tg_tensor *weights = nn_to(t, nn_softmax(t, scores), dtype); /* (B, N, T, S) */
     weights = nn_dropout(t, how->drop, weights);
     tg_tensor *y = tg_dot(t, weights, v, &values_of); /* (B, N, T, E) */
     y = tg_transpose(t, y, (int[]){0, 2, 1, 3});      /* (B, T, N, E) */

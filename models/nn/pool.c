@@ -1,9 +1,9 @@
 /*
- * nn_pool.c - max pooling, means over parts of the image or all of it, flattening.
+ * pool.c - max pooling, means over parts of the image or all of it, flattening.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
-/* Dimensions of height and width under a layout. */
+/* The dimension of height; that of width is the next. */
 static int height_of(model_layout layout)
 {
     return layout == MODEL_NHWC ? 1 : 2;
@@ -11,9 +11,9 @@ static int height_of(model_layout layout)
 
 /* ---- windows ---------------------------------------------------------------- */
 
-/* Windows along a side of IN elements; 0 or less: it is too short for one. With
- * spec.ceil the last window may reach over the end but, as in PyTorch, must begin
- * before the padding behind it. */
+/* Windows along a side of IN elements; 0 or less: the side is too short for one. With
+ * spec.ceil the last window may reach over the end. As in PyTorch, it must begin before
+ * the padding behind the end. */
 static int64_t extent(int64_t in, const nn_pool_spec *s)
 {
     const int64_t room = in + 2 * (int64_t)s->padding - s->kernel + (s->ceil ? s->stride - 1 : 0);
@@ -68,7 +68,7 @@ nn_image nn_adaptive_avg_pool2d_new(model *m, nn_bins *layer, const char *name, 
     return (nn_image){in.channels, bins, bins};
 }
 
-/* Means over AXIS of X, which disappears. */
+/* Means of X over AXIS; the result lacks that dimension. */
 static tg_tensor *mean_over(tg_trace *t, tg_tensor *x, int axis)
 {
     const double count = (double)tg_tensor_type(x)->dims[axis];
@@ -115,27 +115,24 @@ tg_tensor *nn_adaptive_avg_pool2d(tg_trace *t, const nn_bins *layer, tg_tensor *
     if (bins == 1) {
         x = nn_global_avg_pool2d(t, layer->layout, x);
     } else {
-        if (type.dtype != TG_F32)
-            x = tg_convert(t, x, TG_F32);
+        x = nn_to(t, x, TG_F32);
         for (int axis = height; axis <= width; axis++)
             if (type.dims[axis] % bins)
                 x = uneven_bins(t, x, axis, bins);
             else if (type.dims[axis] != bins)
                 x = equal_bins(t, x, axis, bins);
-        if (type.dtype != TG_F32)
-            x = tg_convert(t, x, type.dtype);
+        x = nn_to(t, x, type.dtype);
     }
     tg_scope_pop(t);
     return x; /* (B, bins, bins, C) */
 }
 
 /*
- * XLA for CPU grows one computation from a sum backwards through all that leads to
- * it, whole blocks of convolutions, up to about a hundred instructions; its library
- * then asks for memory for each of them anew in every step, and a step of ResNet-18
- * takes half as long again. So f32 images, which alone it treats so, are summed
- * apart. What ends at the sum is a few elements a channel, so that no runtime
- * spends much on the border.
+ * XLA for CPU fuses a sum of f32 with all that leads to it: whole blocks of
+ * convolutions, up to about a hundred instructions. Its library then allocates memory
+ * for each of them in every step, and a step of ResNet-18 takes half as long again. So
+ * f32 images are summed apart; other dtypes are not fused like that. The sum is a few
+ * elements a channel, so the border costs no runtime much.
  */
 tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
 {
@@ -150,8 +147,7 @@ tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x)
     else
         x = tg_reduce_sum_apart(t, x, axes);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / pixels));
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, type.dtype);
+    x = nn_to(t, x, type.dtype);
     return tg_reshape(t, x, type.rank, type.dims); /* (B, 1, 1, C) */
 }
 

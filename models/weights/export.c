@@ -1,12 +1,11 @@
 /*
- * weights_export.c - a model's initial parameters and statistics as a safetensors
+ * export.c - a model's initial parameters and statistics as a safetensors
  * file.
  *
  * Wider types come first, so that each tensor starts at a multiple of its
  * elements' size, as the format's readers want it; within a type the order is
  * the framework's.
  */
-#include "models/model_priv.h"
 #include "models/weights/safetensors_priv.h"
 #include "models/weights/weights.h"
 
@@ -28,7 +27,7 @@ static model_file_dtype dtype_in_file(tg_dtype dtype)
                               : MODEL_FILE_DTYPE_COUNT;
 }
 
-/* V as a tensor that is kept as the framework keeps it. */
+/* Adds V, laid out as the framework has it. */
 static void add(model_export *x, const model_variable *v)
 {
     model_variable *mine = &x->variables[x->count++];
@@ -38,7 +37,7 @@ static void add(model_export *x, const model_variable *v)
     x->sums.elements += tg_type_elements(&v->shape);
 }
 
-/* What is written, in this order. */
+/* Chooses what is written, and its order. */
 static bn_code choose(model_export *x, bn_status *st)
 {
     size_t count;

@@ -1,7 +1,7 @@
 /*
- * nn_layer_norm.c - normalisation over the last dimension, in f32.
+ * row_norm.c - normalisation over the last dimension, in f32.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x)
 {
@@ -11,11 +11,6 @@ tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x)
     tg_tensor *mean = tg_reduce_sum(t, x, 1u << last); /* (...) */
     mean = tg_mul(t, mean, tg_scalar(t, type.dtype, 1.0 / (double)type.dims[last]));
     return tg_broadcast(t, mean, type.rank, type.dims, others);
-}
-
-static tg_tensor *as(tg_trace *t, tg_tensor *x, tg_dtype dtype)
-{
-    return tg_tensor_type(x)->dtype == dtype ? x : tg_convert(t, x, dtype);
 }
 
 /* x / sqrt(mean of squares + epsilon); X is f32. */
@@ -39,11 +34,11 @@ tg_tensor *nn_layer_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x)
 {
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_scope_push(t, layer->name);
-    x = as(t, x, TG_F32); /* (..., D) */
+    x = nn_to(t, x, TG_F32); /* (..., D) */
     x = divide_by_size(t, tg_sub(t, x, nn_row_mean(t, x)), layer->epsilon);
-    x = nn_mul_vector(t, x, as(t, layer->weight, TG_F32));
-    x = nn_add_vector(t, x, as(t, layer->bias, TG_F32));
-    x = as(t, x, dtype);
+    x = nn_mul_vector(t, x, nn_to(t, layer->weight, TG_F32));
+    x = nn_add_vector(t, x, nn_to(t, layer->bias, TG_F32));
+    x = nn_to(t, x, dtype);
     tg_scope_pop(t);
     return x;
 }
@@ -60,8 +55,8 @@ tg_tensor *nn_rms_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x)
 {
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_scope_push(t, layer->name);
-    x = divide_by_size(t, as(t, x, TG_F32), layer->epsilon); /* (..., D) */
-    x = nn_mul_vector(t, as(t, x, dtype), layer->weight);
+    x = divide_by_size(t, nn_to(t, x, TG_F32), layer->epsilon); /* (..., D) */
+    x = nn_mul_vector(t, nn_to(t, x, dtype), layer->weight);
     tg_scope_pop(t);
     return x;
 }

@@ -1,7 +1,7 @@
 /*
- * nn_dropout.c - dropout (Srivastava et al., 2014) by a counter-based generator.
+ * dropout.c - dropout (Srivastava et al., 2014) by a counter-based generator.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 
@@ -33,7 +33,7 @@ tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x)
     tg_scope_push(t, "dropout");
     tg_tensor *bits = tg_random_bits(t, layer->generator, &bits_type, &next);
     tg_assign(t, layer->generator, next);
-    /* Dropped below p * 2^32: exact to 2^-32. */
+    /* Elements whose bits are below p * 2^32 are dropped: exact to 2^-32. */
     tg_tensor *edge = tg_scalar(t, TG_U32, floor(layer->p * 0x1p32));
     tg_tensor *kept = tg_compare(t, bits, edge, TG_GE);
     tg_tensor *scaled = tg_mul(t, x, tg_scalar(t, type.dtype, 1.0 / (1.0 - layer->p)));

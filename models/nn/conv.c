@@ -1,11 +1,11 @@
 /*
- * nn_conv.c - two-dimensional convolution, square kernels.
+ * conv.c - two-dimensional convolution, square kernels.
  *
  * Frameworks keep a weight as (out, in/groups, kh, kw). With images in NHWC the
  * device keeps it as (kh, kw, in/groups, out), the order in which the innermost
  * dimension runs over what is contiguous in the output.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /*
- * nn_build.c - what layers share while an instance is built: module paths,
+ * instance.c - what layers share while an instance is built: module paths,
  * memory, variables, stages.
  */
-#include "models/model_priv.h"
+#include "models/nn/instance.h"
 
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void nn_fail(model *m, bn_code code, const char *format, ...)
@@ -44,7 +44,8 @@ void *nn_alloc(model *m, size_t count, size_t size)
     return memory;
 }
 
-const char *nn_name(model *m, const char *text)
+/* A copy of TEXT that lives as long as the instance; "" without memory. */
+static const char *keep_name(model *m, const char *text)
 {
     const char *copy = bn_arena_strdup(m->arena, text);
     if (!copy)
@@ -56,13 +57,12 @@ const char *nn_index_name(model *m, int index)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", index);
-    return nn_name(m, text);
+    return keep_name(m, text);
 }
 
 /* ---- variables ------------------------------------------------------------- */
 
-/* The framework's permutation, or the identity for an all-zero one; then the
- * device's shape. */
+/* The type that V has on the device. An all-zero permutation becomes the identity. */
 static tg_type device_type(model_variable *v)
 {
     bool given = false;
@@ -77,34 +77,23 @@ static tg_type device_type(model_variable *v)
     return type;
 }
 
-static bool reserve_variable(model *m)
-{
-    if (m->variable_count < m->variable_capacity)
-        return true;
-    size_t capacity = m->variable_capacity ? m->variable_capacity * 2 : 128;
-    model_variable *grown = realloc(m->variables, capacity * sizeof *grown);
-    if (!grown) {
-        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", capacity);
-        return false;
-    }
-    m->variables = grown;
-    m->variable_capacity = capacity;
-    return true;
-}
-
 tg_tensor *nn_variable(model *m, const model_variable *spec)
 {
     char name[2 * MODEL_PATH_BYTES];
     bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC ||
                      spec->role == MODEL_BUFFER;
-    if (m->status.code != BN_OK || !reserve_variable(m))
+    if (m->status.code != BN_OK)
         return NULL;
+    if (!bn_reserve(&m->variables, m->variable_count + 1, &m->variable_capacity, sizeof *spec)) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", m->variable_count + 1);
+        return NULL;
+    }
     snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
              in_module && m->path[0] ? "." : "", spec->name);
 
     model_variable v = *spec;
     tg_type type = device_type(&v);
-    v.name = nn_name(m, name);
+    v.name = keep_name(m, name);
     if (m->status.code != BN_OK)
         return NULL;
     v.tensor = tg_variable_new(v.name, &type);
@@ -126,7 +115,7 @@ tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t ran
 }
 
 tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
-                     double (*table)(const model_variable *variable, int64_t index))
+                     model_table *table)
 {
     return nn_variable(m, &(model_variable){.name = name,
                                             .role = MODEL_BUFFER,

@@ -1,7 +1,7 @@
 /*
- * nn_sequence.c - numbered modules one after another, as PyTorch's Sequential.
+ * sequence.c - numbered modules one after another, as PyTorch's Sequential.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 struct nn_item {
     nn_item *next;

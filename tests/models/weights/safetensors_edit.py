@@ -10,6 +10,7 @@ check_weights.sh: nothing but Python's own library, and none of our code.
   IN OUT cut BYTES        without the last bytes
   IN OUT byte AT VALUE    one byte changed
   IN - list               prints name, type, shape and first value of each tensor
+  IN OTHER differ         prints the names of tensors that differ in any byte
 """
 import json
 import struct
@@ -103,6 +104,12 @@ def main(source, target, what, *words):
             f.write(blob)
         return
     tensors = read(source)
+    if what == "differ":
+        other = read(target)
+        for name in sorted(tensors.keys() | other.keys()):
+            if tensors.get(name) != other.get(name):
+                print(name)
+        return
     if what == "list":
         for name, (kind, shape, data) in sorted(tensors.items()):
             print(name, kind, "x".join(map(str, shape)), repr(unpack(kind, data)[0]))

@@ -1,7 +1,7 @@
 /*
- * nn_dense.c - linear layers, embeddings, activations.
+ * dense.c - linear layers, embeddings, activations.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +50,11 @@ tg_tensor *nn_linear(tg_trace *t, const nn_dense *layer, tg_tensor *x)
     x = nn_project(t, x, layer->weight, layer->bias);
     tg_scope_pop(t);
     return x;
+}
+
+tg_tensor *nn_to(tg_trace *t, tg_tensor *x, tg_dtype dtype)
+{
+    return tg_tensor_type(x)->dtype == dtype ? x : tg_convert(t, x, dtype);
 }
 
 tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count)

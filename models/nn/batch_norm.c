@@ -1,10 +1,10 @@
 /*
- * nn_norm.c - batch normalisation of images.
+ * batch_norm.c - batch normalisation of images.
  *
  * Training normalises by the biased variance of the batch, and the running
  * variance takes the unbiased one, so a channel needs at least two values.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 static tg_tensor *statistic(model *m, const char *name, model_fill fill, int64_t channels)
 {
@@ -52,19 +52,14 @@ static void update_running(tg_trace *t, tg_tensor *running, tg_tensor *batch, do
     tg_assign(t, running, tg_add(t, old, new));
 }
 
-static tg_tensor *as_f32(tg_trace *t, tg_tensor *x)
-{
-    return tg_tensor_type(x)->dtype == TG_F32 ? x : tg_convert(t, x, TG_F32);
-}
-
 tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x)
 {
     const tg_dtype dtype = tg_tensor_type(x)->dtype;
     tg_tensor *mean, *variance; /* (C) of the batch */
     tg_scope_push(t, layer->name);
-    tg_tensor *scale = as_f32(t, layer->weight); /* (C) */
-    tg_tensor *offset = as_f32(t, layer->bias);  /* (C) */
-    x = as_f32(t, x);                            /* (B, H, W, C) */
+    tg_tensor *scale = nn_to(t, layer->weight, TG_F32); /* (C) */
+    tg_tensor *offset = nn_to(t, layer->bias, TG_F32);  /* (C) */
+    x = nn_to(t, x, TG_F32);                            /* (B, H, W, C) */
     if (layer->train) {
         x = tg_batch_norm_training(t, x, scale, offset, layer->epsilon, layer->feature, &mean,
                                    &variance);
@@ -76,8 +71,7 @@ tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x)
         x = tg_batch_norm_inference(t, x, scale, offset, layer->running_mean,
                                     layer->running_variance, layer->epsilon, layer->feature);
     }
-    if (dtype != TG_F32)
-        x = tg_convert(t, x, dtype);
+    x = nn_to(t, x, dtype);
     tg_scope_pop(t);
     return x;
 }
