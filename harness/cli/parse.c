@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,23 @@ static bool is_number(const cli_option *row, const char *text, int64_t *number)
            (row->most == 0 || (double)n <= row->most);
 }
 
+/* "from 1", "from 0 to 1000". */
+static const char *range_of(const cli_option *row, char text[64])
+{
+    if (row->most > 0)
+        snprintf(text, 64, "from %.0f to %.0f", row->least, row->most);
+    else
+        snprintf(text, 64, "from %.0f", row->least);
+    return text;
+}
+
 static bn_code set_number(const cli_option *row, const char *value, int64_t *out, bn_status *st)
 {
     if (is_number(row, value, out))
         return BN_OK;
-    return bn_fail(st, BN_INVALID, "--%s takes a whole number from %.0f, not '%s'", row->name,
-                   row->least, value);
+    char range[64];
+    return bn_fail(st, BN_INVALID, "--%s takes a whole number %s, not '%s'", row->name,
+                   range_of(row, range), value);
 }
 
 static bn_code set_real(const cli_option *row, const char *value, double *out, bn_status *st)
@@ -112,14 +124,15 @@ static bn_code add_word(const cli_option *row, const char *value, bn_arena *memo
 static bn_code set_list(const cli_option *row, const char *value, bn_arena *memory, cli_list *list,
                         bn_status *st)
 {
+    char range[64];
     bn_code code = cli_list_parse(row->name, value, memory, list, st);
     if (code == BN_OK && row->single && row->kind == CLI_NAMES && list->count != 1)
         return bn_fail(st, BN_INVALID, "--%s takes one %s", row->name, row->name);
     for (size_t i = 0; code == BN_OK && row->kind == CLI_NUMBERS && i < list->count; i++)
         if (!is_number(row, list->value[i].word, &list->value[i].number) ||
             (row->single && list->count != 1))
-            code = bn_fail(st, BN_INVALID, "--%s takes %s from %.0f, not '%s'", row->name,
-                           row->single ? "a whole number" : "whole numbers", row->least,
+            code = bn_fail(st, BN_INVALID, "--%s takes %s %s, not '%s'", row->name,
+                           row->single ? "a whole number" : "whole numbers", range_of(row, range),
                            row->single ? value : list->value[i].word);
     return code;
 }
