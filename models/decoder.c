@@ -24,6 +24,7 @@ typedef struct decoder {
     const decoder_feed *feed;
     nn_table embed_tokens;
     decoder_layer *layers;
+    int depth;
     nn_row_norm norm;
     tg_tensor *inv_freq; /* f32 (E / 2) */
     nn_dense lm_head;
@@ -104,8 +105,9 @@ void model_decoder_build(model *m, const decoder_feed *feed)
     nn_embedding_new(m, &net->embed_tokens, "embed_tokens", c->vocabulary, c->width);
     net->stages.embed_tokens = nn_token_stage(m, "embed_tokens", c->width);
     nn_enter(m, "layers");
-    net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
-    for (int i = 0; i < c->layers && net->layers; i++)
+    net->depth = nn_depth(m);
+    net->layers = nn_alloc(m, (size_t)net->depth, sizeof *net->layers);
+    for (int i = 0; i < net->depth && net->layers; i++)
         build_layer(m, net, i);
     nn_leave(m);
     nn_rms_norm_new(m, &net->norm, "norm", c->width, c->epsilon);
@@ -221,7 +223,7 @@ tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
     turn_angles(t, &shared, tokens);
     shared.mask = nn_mask_causal(t, batch, net->config->heads, tokens);
     tg_scope_push(t, "layers");
-    for (int i = 0; i < net->config->layers; i++)
+    for (int i = 0; i < net->depth; i++)
         x = layer_step(t, &net->layers[i], &shared, x); /* (B, T, D) */
     tg_scope_pop(t);
     x = nn_rms_norm(t, &net->norm, x);

@@ -10,7 +10,7 @@
 #include "models/model_priv.h"
 
 typedef struct decoder_config {
-    int vocabulary, width, layers;
+    int vocabulary, width;
     int heads, key_heads; /* each head of keys serves heads / key_heads of queries */
     int feed;             /* width of a feed-forward */
     int experts, chosen;  /* of a mixture; 0 for others */

@@ -11,7 +11,7 @@
 #define DROPOUT 0.1 /* embeddings, attention weights, outputs of sublayers */
 
 typedef struct gpt2_config {
-    int vocabulary, positions, width, layers, heads;
+    int vocabulary, positions, width, heads;
 } gpt2_config;
 
 /* What Hugging Face calls Conv1D: a linear layer whose weight is (in, out). */
@@ -102,10 +102,10 @@ static void gpt2_build(model *m)
     nn_embedding_new(m, &net->wpe, "wpe", c->positions, c->width);
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "h");
-    net->layers = c->layers;
+    net->layers = nn_depth(m);
     net->heads = c->heads;
-    net->h = nn_alloc(m, (size_t)c->layers, sizeof *net->h);
-    for (int i = 0; i < c->layers && net->h; i++)
+    net->h = nn_alloc(m, (size_t)net->layers, sizeof *net->h);
+    for (int i = 0; i < net->layers && net->h; i++)
         build_block(m, &net->h[i], i);
     nn_leave(m);
     nn_layer_norm_new(m, &net->ln_f, "ln_f", c->width, EPSILON);
@@ -209,8 +209,8 @@ static tg_tensor *gpt2_forward(tg_trace *t, const void *network)
 
 /* ---- rows --------------------------------------------------------------------- */
 
-static const gpt2_config published = {50257, 1024, 768, 12, 12};
-static const gpt2_config reduced = {512, 64, 64, 2, 4};
+static const gpt2_config published = {50257, 1024, 768, 12};
+static const gpt2_config reduced = {512, 64, 64, 4};
 static const model_tied tied[] = {{"lm_head.weight", "transformer.wte.weight"}, {NULL, NULL}};
 
 const model_row model_gpt2 = {
@@ -223,8 +223,8 @@ const model_row model_gpt2 = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .tied = tied,
-    .full = {.seq = 64, .learning_rate = 1e-4, .config = &published},
-    .small = {.seq = 16, .learning_rate = 1e-4, .config = &reduced},
+    .full = {.seq = 64, .depth = 12, .learning_rate = 1e-4, .config = &published},
+    .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},
     .build = gpt2_build,
     .forward = gpt2_forward,
 };

@@ -116,22 +116,21 @@ static void mixtral_build(model *m)
 static double idle_macs(const model *m)
 {
     const decoder_config *c = m->variant->config;
-    const double tokens = (double)m->options.batch * m->options.seq * c->layers;
+    const double tokens = (double)m->options.batch * m->options.seq * nn_depth(m);
     return tokens * (c->experts - c->chosen) * 3.0 * c->width * c->feed;
 }
 
 /* ---- the row ------------------------------------------------------------------ */
 
-static const decoder_config layers_2 = {.vocabulary = 1024,
-                                        .width = 128,
-                                        .layers = 2,
-                                        .heads = 4,
-                                        .key_heads = 2,
-                                        .feed = 256,
-                                        .experts = 4,
-                                        .chosen = 2,
-                                        .epsilon = 1e-5,
-                                        .theta = 1e6};
+static const decoder_config published = {.vocabulary = 1024,
+                                         .width = 128,
+                                         .heads = 4,
+                                         .key_heads = 2,
+                                         .feed = 256,
+                                         .experts = 4,
+                                         .chosen = 2,
+                                         .epsilon = 1e-5,
+                                         .theta = 1e6};
 
 const model_row model_mixtral = {
     .name = "mixtral",
@@ -142,7 +141,7 @@ const model_row model_mixtral = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
-    .full = {.seq = 32, .learning_rate = 1e-4, .config = &layers_2},
+    .full = {.seq = 32, .depth = 2, .learning_rate = 1e-4, .config = &published},
     .build = mixtral_build,
     .forward = model_decoder_forward,
     .idle_macs = idle_macs,

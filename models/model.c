@@ -10,6 +10,7 @@
 
 #define MAX_IMAGE 4096
 #define MAX_SEQ   65536
+#define MAX_DEPTH 1000
 
 /* ---- making one ----------------------------------------------------------- */
 
@@ -37,6 +38,8 @@ static void fill_defaults(model_options *o, const model_row *row, const model_va
     o->batch = o->batch ? o->batch : row->batch;
     o->image = o->image ? o->image : variant->image;
     o->seq = o->seq ? o->seq : variant->seq;
+    /* One way to say the model's own number of layers. */
+    o->depth = o->depth == variant->depth ? 0 : o->depth;
     o->seed = o->seed ? o->seed : 1;
     o->optimizer = own ? row->optimizer : o->optimizer;
     if (o->learning_rate == 0)
@@ -61,7 +64,8 @@ static bn_code check_options(const model_options *o, const model_row *row,
     if (o->batch < 1)
         return bn_fail(st, BN_INVALID, "option batch: %d is less than 1", o->batch);
     if (check_size("image", o->image, variant->image, MAX_IMAGE, st) != BN_OK ||
-        check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK)
+        check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK ||
+        (o->depth && check_size("depth", o->depth, variant->depth, MAX_DEPTH, st) != BN_OK))
         return BN_INVALID;
     if (o->pad && !row->pads)
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");

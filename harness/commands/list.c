@@ -31,6 +31,7 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     options.batch = e->batch ? e->batch : info->golden_batch;
     options.image = info->default_image ? e->image : 0;
     options.seq = info->default_seq ? e->seq : 0;
+    options.depth = info->depth ? e->depth : 0;
     bn_code code = model_new(info->name, &options, &m, st);
     if (code == BN_OK)
         code = model_forward_macs(m, &macs, st);

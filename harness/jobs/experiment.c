@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+void job_experiment_fill(const model_options *m, res_experiment *w)
+{
+    w->batch = m->batch;
+    w->image = m->image;
+    w->seq = m->seq;
+    w->depth = m->depth;
+    snprintf(w->layout, sizeof w->layout, "%s", m->layout == MODEL_NCHW ? "nchw" : "nhwc");
+}
+
 void job_experiment_resolve(res_experiment *w)
 {
     const model_options o = job_model_options(w, w->runtime);
@@ -15,9 +24,7 @@ void job_experiment_resolve(res_experiment *w)
     snprintf(w->layout, sizeof w->layout, "%s", o.layout == MODEL_NCHW ? "nchw" : "nhwc");
     if (model_new(w->model, &o, &m, &refused) != BN_OK)
         return;
-    w->batch = model_get_options(m)->batch;
-    w->image = model_get_options(m)->image;
-    w->seq = model_get_options(m)->seq;
+    job_experiment_fill(model_get_options(m), w);
     model_free(m);
 }
 

@@ -63,6 +63,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .batch = w->batch,
                            .image = w->image,
                            .seq = w->seq,
+                           .depth = w->depth,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};

@@ -71,8 +71,10 @@ typedef struct job_experiment {
  * what exists; so is an empty result. */
 BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment **list,
                                       size_t *count, bn_text *notes, bn_status *st);
-/* Fills in what the worker would have for "the model's own" and "auto", so that what
- * failed belongs to the same cell of a table as what did not. */
+/* Fills in what a model's options say of "the model's own" and "auto". */
+void job_experiment_fill(const model_options *filled, res_experiment *what);
+/* The same without a worker: fills in what it would have for "the model's own" and "auto", so that
+ * what failed belongs to the same cell of a table as what did not. */
 void job_experiment_resolve(res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void job_experiment_title(const job_experiment *e, char *text, size_t size);

@@ -328,6 +328,10 @@ bn_code golden_configure(const golden_file *g, res_experiment *w, bn_status *st)
         return code;
     if (small && !info.has_small)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s has no reduced variant", g->model);
+    const int depth = small ? info.small_depth : info.depth;
+    if (w->depth && w->depth != depth)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the golden values are of %d layers, not of --depth %d", depth, w->depth);
     snprintf(w->model, sizeof w->model, "%s", g->model);
     snprintf(w->variant, sizeof w->variant, "%s%s", small ? "small" : "full",
              g->padded && info.pads ? "_pad" : "");

@@ -143,13 +143,8 @@ static void describe(worker_session *s, res_record *r)
     int64_t now, peak;
     const model_options *m = s->instance ? model_get_options(s->instance) : NULL;
     r->experiment = s->experiment->what;
-    if (m) {
-        r->experiment.batch = m->batch;
-        r->experiment.image = m->image;
-        r->experiment.seq = m->seq;
-        snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
-                 m->layout == MODEL_NHWC ? "nhwc" : "nchw");
-    }
+    if (m)
+        job_experiment_fill(m, &r->experiment);
     r->simulated = worker_session_simulated(s);
     if (worker_session_has_values(s, NULL) != BN_OK)
         strcpy(r->values, "none");

@@ -36,6 +36,11 @@ void nn_leave(model *m)
     *(dot ? dot : m->path) = '\0';
 }
 
+int nn_depth(const model *m)
+{
+    return m->options.depth ? m->options.depth : m->variant->depth;
+}
+
 void *nn_alloc(model *m, size_t count, size_t size)
 {
     void *memory = size && count > SIZE_MAX / size ? NULL : bn_arena_zalloc(m->arena, count * size);

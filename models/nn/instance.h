@@ -19,6 +19,7 @@ typedef struct model_variant {
     int channel_divisor;  /* of all channel counts; image models */
     int classes, image;   /* image models; IMAGE is 0 for others */
     int seq;              /* tokens a row; 0 for image models */
+    int depth;            /* layers of a decoder; 0: there are none to choose */
     double learning_rate; /* of the model's own optimizer */
     const void *config;   /* the family's own */
 } model_variant;
@@ -94,6 +95,8 @@ struct model {
 void nn_enter(model *m, const char *name);
 void nn_leave(model *m);
 
+/* Layers that M's decoder is to have. */
+int nn_depth(const model *m);
 /* Memory of the instance, zeroed; NULL after putting an error on M. */
 void *nn_alloc(model *m, size_t count, size_t size);
 /* INDEX in decimal, which lives as long as the instance: what frameworks call the

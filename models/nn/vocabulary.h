@@ -30,6 +30,7 @@ typedef struct model_options {
     int batch;                 /* 0: the model's default */
     int image;                 /* pixels a side; 0: the model's default */
     int seq;                   /* tokens a row; 0: the model's default */
+    int depth;                 /* layers of a decoder; 0: the model's own number */
     tg_dtype dtype;            /* TG_F32 or TG_BF16: parameters and arithmetic */
     model_layout layout;       /* of images inside the model */
     uint64_t seed;             /* of weights and inputs; 0: 1, the golden data's */
