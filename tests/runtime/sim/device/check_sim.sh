@@ -3,7 +3,7 @@
 # whose truth is known, the published cases, emulation, and that the plugin's document
 # names every setting. Faults are in check_sim_faults.sh.
 set -u
-cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)

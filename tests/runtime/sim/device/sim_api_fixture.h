@@ -5,7 +5,7 @@
 #ifndef BENCH_TESTS_SIM_API_FIXTURE_H
 #define BENCH_TESTS_SIM_API_FIXTURE_H
 
-#include "tests/runtime/sim/sim_fixture.h"
+#include "tests/runtime/sim/device/sim_fixture.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"

@@ -2,7 +2,7 @@
  * test_sim_cost.c - what the simulator says that programs cost: operations and bytes by
  * hand, loops, groups, and whole steps against bench's own op table.
  */
-#include "tests/runtime/sim/sim_program_fixture.h"
+#include "tests/runtime/sim/program/sim_program_fixture.h"
 
 #include <math.h>
 
@@ -264,7 +264,7 @@ static void test_scan(void **state)
     sim_program_free(p);
 }
 
-/* ---- memory ------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 static void test_peak(void **state)
 {
@@ -281,7 +281,7 @@ static void test_peak(void **state)
     sim_cost_free(&cost);
 }
 
-/* ---- whole steps ----------------------------------------------------------------------------- */
+/* ---- whole steps ------------------------------------------------------------------------ */
 
 /* What the simulator counts and the op table does not: random bits, and that a sort
  * looks at an element more than once. */

@@ -3,7 +3,7 @@
  * bench does not, through the plugin's own table: copies between devices, layouts,
  * assignments, strided host data, figures that nobody cleared before.
  */
-#include "tests/runtime/sim/sim_api_fixture.h"
+#include "tests/runtime/sim/device/sim_api_fixture.h"
 
 static int teardown(void **state)
 {
@@ -74,7 +74,7 @@ static int await_buffer(PJRT_Buffer *buffer)
     return code;
 }
 
-/* ---- copies -------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------- */
 
 static PJRT_Buffer *copy_to(PJRT_Buffer *buffer, PJRT_Device *device)
 {
@@ -209,7 +209,7 @@ static void copies_that_cannot_be_are_refused(void **state)
     sim_adder_free(&second);
 }
 
-/* ---- how bytes lie ------------------------------------------------------------------------- */
+/* ---- how bytes lie ---------------------------------------------------------------------- */
 
 static void a_layout_is_row_major(void **state)
 {
@@ -273,7 +273,7 @@ static void host_data_may_have_strides(void **state)
     raw_client_free(client);
 }
 
-/* ---- executables --------------------------------------------------------------------------- */
+/* ---- executables ------------------------------------------------------------------------ */
 
 static PJRT_Error *compile(PJRT_Client *client, const char *options, size_t size,
                            PJRT_LoadedExecutable **loaded)

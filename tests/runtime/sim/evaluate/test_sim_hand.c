@@ -350,7 +350,7 @@ static void results_are_those_by_hand(void **state)
     }
 }
 
-/* ---- refusals ----------------------------------------------------------------------------- */
+/* ---- refusals --------------------------------------------------------------------------- */
 
 static void assert_refused(const char *text, sim_code code, const char *message)
 {

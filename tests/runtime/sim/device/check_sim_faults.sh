@@ -4,7 +4,7 @@
 # run is whole, and that no process and no file stays behind. Then what records and
 # tables say of a simulated device and of emulated tracing.
 set -u
-cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 

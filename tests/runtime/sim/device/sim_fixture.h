@@ -172,6 +172,52 @@ static inline void sim_run(sim_adder *a, size_t count)
     sim_await(a, last);
 }
 
+/* A program of one argument of 4 floats, to its double. */
+#define SIM_DOUBLE(attributes)                                                                     \
+    "module @jit_double {\n"                                                                       \
+    "  func.func public @main(%a: tensor<4xf32>" attributes ") -> tensor<4xf32> {\n"               \
+    "    %0 = stablehlo.add %a, %a : tensor<4xf32>\n"                                              \
+    "    return %0 : tensor<4xf32>\n"                                                              \
+    "  }\n"                                                                                        \
+    "}\n"
+
+/* The double of 4096 floats, of which 4 come back. */
+#define SIM_CUT                                                                                    \
+    "module @jit_cut {\n"                                                                          \
+    "  func.func public @main(%a: tensor<4096xf32>) -> tensor<4xf32> {\n"                          \
+    "    %0 = stablehlo.add %a, %a : tensor<4096xf32>\n"                                           \
+    "    %1 = stablehlo.slice %0 [0:4] : (tensor<4096xf32>) -> tensor<4xf32>\n"                    \
+    "    return %1 : tensor<4xf32>\n"                                                              \
+    "  }\n"                                                                                        \
+    "}\n"
+
+static inline rt_device_memory sim_memory_of(const rt_client *client, size_t device)
+{
+    bn_status st = {0};
+    rt_device_memory memory;
+    assert_ok(rt_client_memory(client, device, &memory, &st), &st);
+    return memory;
+}
+
+static inline uintptr_t sim_address_of(rt_client *client, rt_buffer *buffer)
+{
+    bn_status st = {0};
+    uintptr_t address = 0;
+    assert_ok(rt_buffer_address(client, buffer, &address, &st), &st);
+    return address;
+}
+
+/* The only result of one execution with one argument. The execution may still run. */
+static inline rt_buffer *sim_result_of(rt_client *client, rt_executable *executable,
+                                       rt_buffer *argument)
+{
+    bn_status st = {0};
+    rt_buffer *result = NULL;
+    assert_ok(rt_execute(executable, &argument, 1, NULL, 0, &result, NULL, &st), &st);
+    (void)client;
+    return result;
+}
+
 static inline rt_profiler *sim_profile_begin(const rt_client *client)
 {
     bn_status st = {0};

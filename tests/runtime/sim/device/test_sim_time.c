@@ -4,7 +4,7 @@
  * the best of several tries, on a machine that has other things to do. The device's
  * own times come from the plugin's profile and are exact to the nanosecond.
  */
-#include "tests/runtime/sim/sim_fixture.h"
+#include "tests/runtime/sim/device/sim_fixture.h"
 
 #include <math.h>
 
@@ -197,7 +197,7 @@ static void starting_takes_its_time(void **state)
     assert_takes(5000, rt_client_destroy(sim_client("start_us=5000")));
 }
 
-/* ---- queues -------------------------------------------------------------------------------- */
+/* ---- queues ----------------------------------------------------------------------------- */
 
 /* While the device works the host submits: only the first call is not hidden. */
 static void executions_in_flight_overlap_the_host(void **state)
@@ -256,8 +256,7 @@ static void each_device_has_a_queue_of_its_own(void **state)
     rt_client_destroy(client);
 }
 
-/* ---- disturbances ------------------------------------------------------------------------------
- */
+/* ---- disturbances ----------------------------------------------------------------------- */
 
 static void drift_grows_with_the_number_of_executions(void **state)
 {

@@ -2,7 +2,7 @@
  * test_sim_topology.c - the simulated runtime's topologies: programs compiled without a
  * device tell the model's time, which is the time that a device then takes.
  */
-#include "tests/runtime/sim/sim_fixture.h"
+#include "tests/runtime/sim/device/sim_fixture.h"
 
 #include <math.h>
 

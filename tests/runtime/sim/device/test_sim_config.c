@@ -3,7 +3,7 @@
  * presets, which goes before which, what is refused and how; and plugins that say they
  * are of another time (PJRT_SIM_API).
  */
-#include "tests/runtime/sim/sim_fixture.h"
+#include "tests/runtime/sim/device/sim_fixture.h"
 
 #include <unistd.h>
 
@@ -172,7 +172,7 @@ static void options_of_each_kind_are_settings(void **state)
     sim_adder_free(&a);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------ */
+/* ---- what is refused -------------------------------------------------------------------- */
 
 static void bad_settings_are_refused(void **state)
 {
@@ -263,7 +263,7 @@ static void bad_environment_and_files_are_refused(void **state)
     }
 }
 
-/* ---- the report ------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------- */
 
 static void a_report_is_written_at_the_end(void **state)
 {
@@ -286,8 +286,7 @@ static void a_report_is_written_at_the_end(void **state)
     unlink(path);
 }
 
-/* ---- plugins of another time -------------------------------------------------------------------
- */
+/* ---- plugins of another time ------------------------------------------------------------ */
 
 /* A copy under another name is another plugin to the loader, which reads PJRT_SIM_API. */
 static bn_code load_copy(const char *age, rt_plugin **copy, bn_status *st)

@@ -7,6 +7,8 @@
 #include "runtime/sim/program/program.h"
 #include "tests/models/model_fixture.h"
 
+#define F32_2X3 "tensor<2x3xf32>"
+
 /* The program of TEXT, which must be readable; freed by the caller. */
 static inline sim_program *read_program(const char *text)
 {
@@ -26,6 +28,12 @@ static inline sim_program *read_body(const char *arguments, const char *body, co
                           arguments, type, body, type);
     assert_true(length < (int)sizeof text);
     return read_program(text);
+}
+
+/* The last op of a body that was read. */
+static inline const sim_op *last_op(const sim_program *p)
+{
+    return &p->main->body.ops[p->main->body.op_count - 1];
 }
 
 /* Batch normalisation is several ops in a program; its work for each feature, which the

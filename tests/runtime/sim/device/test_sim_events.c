@@ -2,7 +2,7 @@
  * test_sim_events.c - events of the simulated runtime through the plugin's own table:
  * callbacks and errors, which bench does not ask for but frameworks do.
  */
-#include "tests/runtime/sim/sim_api_fixture.h"
+#include "tests/runtime/sim/device/sim_api_fixture.h"
 
 #include <stdatomic.h>
 
