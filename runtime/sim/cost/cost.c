@@ -121,7 +121,7 @@ static void weigh_block(sim_weighing *w, const sim_block *b, double times)
         sim_fuse_store(w, b->results[i], block, times);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------- */
 
 static bool open_weighing(sim_weighing *w, const sim_program *program)
 {

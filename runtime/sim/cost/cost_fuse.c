@@ -69,7 +69,7 @@ static double bytes_of(const sim_weighing *w, int value)
     return (double)sim_type_bytes(sim_weigh_type(w, value));
 }
 
-/* ---- reads --------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------ */
 
 /* Bytes that OP reads of its operand INDEX, whose value in memory is ROOT. */
 static double read_bytes(const sim_weighing *w, const sim_op *op, int index, int root)
@@ -108,7 +108,7 @@ static void place(sim_weighing *w, const sim_op *op, int group)
     }
 }
 
-/* ---- joining ------------------------------------------------------------------------------- */
+/* ---- joining ---------------------------------------------------------------------------- */
 
 /* The latest group that computes an operand; -1: none. */
 static int latest_group(const sim_weighing *w, const sim_op *op)
@@ -233,7 +233,7 @@ static void fuse_anchor(sim_weighing *w, const sim_op *op, int block, double tim
     sim_weigh_op(w, op, &w->groups[group].cost, &transcendentals);
 }
 
-/* ---- free ops ------------------------------------------------------------------------------ */
+/* ---- free ops --------------------------------------------------------------------------- */
 
 static void pass_free(sim_weighing *w, const sim_op *op)
 {
@@ -313,8 +313,7 @@ void sim_fuse_op(sim_weighing *w, const sim_op *op, int block, double times)
     }
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------ */
 
 static int by_group(const void *a, const void *b)
 {

@@ -12,8 +12,7 @@
 /* What an allocator of a device rounds to. */
 #define ALIGNMENT 512
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
                          const char *what, sim_status *st)
@@ -93,8 +92,7 @@ void sim_memory_give_back(sim_memory *memory)
     sim_memory_release(memory);
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------
- */
+/* ---- buffers ---------------------------------------------------------------------------- */
 
 PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
                             sim_done *done)
@@ -139,7 +137,7 @@ static bool dtype_of(PJRT_Buffer_Type type, sim_dtype *dtype)
     return false;
 }
 
-/* ---- from the host ------------------------------------------------------------------------- */
+/* ---- from the host ---------------------------------------------------------------------- */
 
 static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, sim_type *type)
 {
@@ -220,7 +218,7 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
     return sim_error_new(&st);
 }
 
-/* ---- to the host --------------------------------------------------------------------------- */
+/* ---- to the host ------------------------------------------------------------------------ */
 
 static PJRT_Error *deleted(void)
 {
@@ -290,7 +288,7 @@ SIM_ENTRY(Buffer_ToHostBuffer)
     return args->event ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a transfer");
 }
 
-/* ---- what a buffer tells, and its end ------------------------------------------------------ */
+/* ---- what a buffer tells, and its end --------------------------------------------------- */
 
 SIM_ENTRY(Buffer_Destroy)
 {

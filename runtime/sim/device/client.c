@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options ---------------------------------------------------------------------------- */
 
 static sim_code set_option(sim_config *config, const PJRT_NamedValue *option, sim_status *st)
 {
@@ -53,8 +53,7 @@ sim_code sim_options_read(sim_config *config, const char *preset_name,
     return code == SIM_OK ? sim_config_check(config, st) : code;
 }
 
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -91,7 +90,7 @@ static void write_report(PJRT_Client *client)
     fclose(out);
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------- */
 
 static void client_free(PJRT_Client *client)
 {
@@ -181,7 +180,7 @@ const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at)
     return fault;
 }
 
-/* ---- what a client tells ------------------------------------------------------------------- */
+/* ---- what a client tells ---------------------------------------------------------------- */
 
 SIM_ENTRY(Client_PlatformName)
 {
@@ -250,7 +249,7 @@ SIM_ENTRY(Client_DefaultDeviceAssignment)
     return NULL;
 }
 
-/* ---- what devices tell --------------------------------------------------------------------- */
+/* ---- what devices tell ------------------------------------------------------------------ */
 
 SIM_ENTRY(DeviceDescription_Id)
 {

@@ -39,7 +39,7 @@ uint64_t sim_wait_until(uint64_t deadline_ns)
     return now;
 }
 
-/* ---- chance -------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------- */
 
 /* SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
  * OOPSLA 2014). */
@@ -63,7 +63,7 @@ double sim_random_normal(sim_random *random)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* ---- lateness ------------------------------------------------------------------------------ */
+/* ---- lateness --------------------------------------------------------------------------- */
 
 void sim_lateness_add(sim_lateness *lateness, uint64_t late_ns)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------- */
 
 sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st)
 {
@@ -60,7 +60,7 @@ static bool copy_values(const PJRT_Buffer *source, sim_memory *memory, sim_done 
     return true;
 }
 
-/* ---- copies -------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------- */
 
 /* When the copy is there. Under the lock. */
 static uint64_t copy_end(const PJRT_Buffer *source, PJRT_Device *to)
@@ -122,7 +122,7 @@ SIM_ENTRY(Buffer_CopyToDevice)
     return copy(args->buffer, args->dst_device, &args->dst_buffer);
 }
 
-/* ---- layout -------------------------------------------------------------------------------- */
+/* ---- layout ----------------------------------------------------------------------------- */
 
 static bool is_dense(const sim_type *type, const int64_t *strides)
 {

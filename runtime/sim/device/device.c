@@ -13,7 +13,7 @@
 /* Loops may cost this many times the limit before they are taken for endless. */
 #define LOOP_FACTOR 100
 
-/* ---- the model ----------------------------------------------------------------------------- */
+/* ---- the model -------------------------------------------------------------------------- */
 
 /* Roofline (Williams, Waterman, Patterson, CACM 52(4), 2009), group by group. */
 double sim_model_us(const sim_config *config, const sim_cost *cost)
@@ -37,7 +37,7 @@ double sim_model_us(const sim_config *config, const sim_cost *cost)
     return total;
 }
 
-/* ---- schedule ------------------------------------------------------------------------------ */
+/* ---- schedule --------------------------------------------------------------------------- */
 
 /* How long the work of DURATION_NS that begins at START_NS takes when the device pauses
  * at the beginning of each period. */
@@ -88,8 +88,7 @@ uint64_t sim_transfer_schedule(PJRT_Client *client, uint64_t *free_ns, uint64_t 
     return *free_ns;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ----------------------------------------------------------------------------- */
 
 void sim_work_free(sim_work *work)
 {
@@ -214,7 +213,7 @@ static void perform(sim_work *work)
     sim_work_free(work);
 }
 
-/* ---- the thread ---------------------------------------------------------------------------- */
+/* ---- the thread ------------------------------------------------------------------------- */
 
 void sim_device_submit(PJRT_Device *device, sim_work *work)
 {
@@ -298,7 +297,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------- */
 
 void sim_description_fill(PJRT_DeviceDescription *d, const sim_config *config, int id)
 {

@@ -11,7 +11,7 @@
 static const char stored_head[] = "simulated executable 2, device %02d\n";
 #define STORED_HEAD_BYTES 34
 
-/* ---- compile options ----------------------------------------------------------------------- */
+/* ---- compile options -------------------------------------------------------------------- */
 
 /* Protocol buffers' varint; false at the end of the bytes. */
 static bool take_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
@@ -108,8 +108,7 @@ static sim_code read_options(const PJRT_Client *client, const char *options, siz
     return SIM_OK;
 }
 
-/* ---- making -------------------------------------------------------------------------------------
- */
+/* ---- making ----------------------------------------------------------------------------- */
 
 PJRT_Executable *sim_executable_retain(PJRT_Executable *executable)
 {
@@ -325,7 +324,7 @@ SIM_ENTRY(Executable_DeserializeAndLoad)
     return sim_error_new(&st);
 }
 
-/* ---- storing ------------------------------------------------------------------------------- */
+/* ---- storing ---------------------------------------------------------------------------- */
 
 static void free_stored(PJRT_SerializedExecutable *stored)
 {
@@ -348,7 +347,7 @@ SIM_ENTRY(Executable_Serialize)
     return NULL;
 }
 
-/* ---- what an executable tells -------------------------------------------------------------- */
+/* ---- what an executable tells ----------------------------------------------------------- */
 
 SIM_ENTRY(Executable_Destroy)
 {
@@ -457,7 +456,7 @@ SIM_ENTRY(Executable_GetCompiledMemoryStats)
     return NULL;
 }
 
-/* ---- loaded executables -------------------------------------------------------------------- */
+/* ---- loaded executables ----------------------------------------------------------------- */
 
 SIM_ENTRY(LoadedExecutable_Destroy)
 {

@@ -43,7 +43,7 @@ static bool gives_up(const call *c, size_t argument)
            (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
 }
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------- */
 
 static bool same_type(const sim_type *a, const sim_type *b)
 {
@@ -95,7 +95,7 @@ static sim_code check_arguments(call *c, sim_status *st)
     return SIM_OK;
 }
 
-/* ---- results ------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------- */
 
 /* Results that take over an argument's memory get theirs. */
 static bool take_places(const call *c, sim_memory **memory)

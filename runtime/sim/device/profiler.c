@@ -48,8 +48,7 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     pthread_mutex_unlock(&profile.lock);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 typedef struct bytes {
     unsigned char *data;
@@ -177,7 +176,7 @@ static bytes write_space(void)
     return space;
 }
 
-/* ---- the extension ------------------------------------------------------------------------- */
+/* ---- the extension ---------------------------------------------------------------------- */
 
 /* An opaque object of profiler_c_api.h: the bytes to collect. */
 typedef struct profiler {

@@ -62,7 +62,7 @@ typedef struct sim_lateness {
 #define SIM_LATENESS_KEPT 65536
 void sim_lateness_add(sim_lateness *lateness, uint64_t late_ns);
 
-/* ---- events (event.c) ---------------------------------------------------------------------- */
+/* ---- events (event.c) ------------------------------------------------------------------- */
 
 typedef struct sim_callback {
     PJRT_Event_OnReadyCallback call;
@@ -93,7 +93,7 @@ PJRT_Event *sim_event_new(sim_done *done); /* takes a reference of its own */
 /* Waits as an event's Await does. */
 void sim_done_await(sim_done *done);
 
-/* ---- memory and buffers (buffer.c) --------------------------------------------------------- */
+/* ---- memory and buffers (buffer.c) ------------------------------------------------------ */
 
 /* What one transfer or execution leaves in a device's memory. DATA is written once, by
  * the device's thread or before anyone else sees it; NULL: zeros. A result that takes
@@ -145,8 +145,7 @@ PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memor
 void sim_buffer_free(PJRT_Buffer *buffer); /* not under the lock; NULL allowed */
 PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
 
-/* ---- programs (executable.c) -------------------------------------------------------------------
- */
+/* ---- programs (executable.c) ------------------------------------------------------------ */
 
 struct PJRT_Executable {
     atomic_int references;
@@ -185,7 +184,7 @@ PJRT_Error *sim_check_format(const PJRT_Program *program);
 void sim_executable_release(PJRT_Executable *executable);
 PJRT_Executable *sim_executable_retain(PJRT_Executable *executable);
 
-/* ---- devices (device.c) -------------------------------------------------------------------- */
+/* ---- devices (device.c) ----------------------------------------------------------------- */
 
 /* What the device's thread has to do, in order. */
 typedef struct sim_work {
@@ -275,18 +274,18 @@ sim_code sim_options_read(sim_config *config, const char *preset_name,
 void sim_version_text(const sim_config *config, char *text, size_t size);
 void sim_topology_free(PJRT_TopologyDescription *topology); /* NULL allowed */
 
-/* ---- faults -------------------------------------------------------------------------------- */
+/* ---- faults ----------------------------------------------------------------------------- */
 
 /* The fault that this call at AT meets; a hang or an abort happens here. */
 const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at);
 
-/* ---- profiler (profiler.c) ----------------------------------------------------------------- */
+/* ---- profiler (profiler.c) -------------------------------------------------------------- */
 
 extern PJRT_Extension_Base *sim_profiler_extension;
 /* Notes an execution while a profile is taken. Thread-safe. */
 void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span);
 
-/* ---- the plugin's entries ------------------------------------------------------------------ */
+/* ---- the plugin's entries --------------------------------------------------------------- */
 
 /* ENTRY(sim_Buffer_Destroy, PJRT_Buffer_Destroy) defines the function for the table. */
 #define SIM_ENTRY(name) PJRT_Error *sim_##name(PJRT_##name##_Args *args)

@@ -246,7 +246,7 @@ sim_code sim_program_can_evaluate(const sim_program *program, sim_status *st)
     return SIM_OK;
 }
 
-/* ---- a run --------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------ */
 
 static sim_code run_main(sim_run *run, const void *const *arguments, void *const *results)
 {

@@ -38,7 +38,7 @@ static bool are_like(const sim_program *p, const int *list, int list_count, cons
     return true;
 }
 
-/* ---- branches ------------------------------------------------------------------------------ */
+/* ---- branches --------------------------------------------------------------------------- */
 
 static sim_code check_branches(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -85,8 +85,7 @@ sim_code sim_rule_case(sim_run *run, const sim_op *op)
     return run_block(run, op, &op->regions[which < 0 || which > last ? last : which]);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------------ */
 
 sim_code sim_can_call(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -112,8 +111,7 @@ sim_code sim_rule_call(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- loops --------------------------------------------------------------------------------------
- */
+/* ---- loops ------------------------------------------------------------------------------ */
 
 sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
 {

@@ -79,7 +79,7 @@ static float to_odd(double value)
     return float_of(bits | 1);
 }
 
-/* ---- all types ----------------------------------------------------------------------------- */
+/* ---- all types -------------------------------------------------------------------------- */
 
 /* Elements in the widest type of their class. */
 typedef union wide_chunk {
@@ -256,8 +256,7 @@ int64_t sim_integer_at(sim_dtype dtype, const void *bytes, int64_t i)
     return w.s[0];
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ------------------------------------------------------------------------------ */
 
 sim_code sim_can_convert(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -289,7 +288,7 @@ sim_code sim_rule_bitcast_convert(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- fewer bits ---------------------------------------------------------------------------- */
+/* ---- fewer bits ------------------------------------------------------------------------- */
 
 /* The parts of a float, in bits. */
 typedef struct float_format {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- products of rows ---------------------------------------------------------------------- */
+/* ---- products of rows ------------------------------------------------------------------- */
 
 /* OUT[j] += sum over i < K of LEFT[i] RIGHT[i STRIDE + j], for j < N. */
 typedef void product(void *out, const void *left, const void *right, int64_t k, int64_t n,
@@ -87,7 +87,7 @@ static sim_dtype sum_type(sim_dtype dtype)
     return dtype == SIM_S16 ? SIM_S32 : dtype == SIM_U16 ? SIM_U32 : sim_wide(dtype);
 }
 
-/* ---- operands ------------------------------------------------------------------------------ */
+/* ---- operands --------------------------------------------------------------------------- */
 
 /* The dimensions of VALUE in a new order, as DTYPE; *OUT is malloced. */
 static sim_code reordered(sim_run *run, int value, const int *order, sim_dtype dtype, void **out)
@@ -170,7 +170,7 @@ static sim_code check_types(const sim_program *p, const sim_op *op, sim_status *
     return SIM_OK;
 }
 
-/* ---- dot_general --------------------------------------------------------------------------- */
+/* ---- dot_general ------------------------------------------------------------------------ */
 
 /* The dimensions that are in neither list; how many. */
 static int rest_of(int rank, const sim_attribute *batch, const sim_attribute *contract, int *order)
@@ -309,7 +309,7 @@ sim_code sim_rule_dot_general(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- convolution --------------------------------------------------------------------------- */
+/* ---- convolution ------------------------------------------------------------------------ */
 
 /* Orders: input (batch, places, features), kernel (places, input features, output
  * features), output as the input. */

@@ -64,7 +64,7 @@ static sim_class class_of(const sim_program *p, const sim_op *op, int i)
     return sim_dtype_class(sim_operand_type(p, op, i)->dtype);
 }
 
-/* ---- one type ------------------------------------------------------------------------------ */
+/* ---- one type --------------------------------------------------------------------------- */
 
 static bool is_modulus(const sim_program *p, const sim_op *op)
 {
@@ -115,7 +115,7 @@ sim_code sim_rule_elementwise(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- to and from boolean ------------------------------------------------------------------- */
+/* ---- to and from boolean ---------------------------------------------------------------- */
 
 sim_code sim_can_compare(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -163,8 +163,7 @@ sim_code sim_rule_is_finite(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------
- */
+/* ---- choosing --------------------------------------------------------------------------- */
 
 /* Operand I is as the result, or an element for all of it. */
 static bool fits(const sim_program *p, const sim_op *op, int i)
@@ -262,8 +261,7 @@ sim_code sim_rule_clamp(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- parts of complex numbers -------------------------------------------------------------------
- */
+/* ---- parts of complex numbers ----------------------------------------------------------- */
 
 static bool are_parts(sim_dtype part, sim_dtype whole)
 {

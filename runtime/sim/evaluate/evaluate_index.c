@@ -20,7 +20,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* ---- dynamic slices ------------------------------------------------------------------------ */
+/* ---- dynamic slices --------------------------------------------------------------------- */
 
 /* Operands from FIRST on are as many indices as operand 0 has dimensions; PART fits in it. */
 static sim_code check_part(const sim_program *p, const sim_op *op, const sim_type *part, int first,
@@ -98,8 +98,7 @@ sim_code sim_rule_dynamic_update_slice(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- gather and scatter ------------------------------------------------------------------------
- */
+/* ---- gather and scatter ----------------------------------------------------------------- */
 
 /*
  * Both relate three tensors: the operand, the indices, and parts of the operand side
@@ -233,7 +232,7 @@ static int64_t part_offset(const placement *l, const int64_t *number)
     return offset;
 }
 
-/* ---- gather -------------------------------------------------------------------------------- */
+/* ---- gather ----------------------------------------------------------------------------- */
 
 static sim_code gather_read(const sim_program *p, const sim_op *op, placement *l, sim_status *st)
 {
@@ -290,7 +289,7 @@ sim_code sim_rule_gather(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- scatter ------------------------------------------------------------------------------- */
+/* ---- scatter ---------------------------------------------------------------------------- */
 
 /* Operands: N inputs, the indices, N updates. */
 static int scattered(const sim_op *op)

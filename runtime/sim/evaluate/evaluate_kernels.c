@@ -58,7 +58,7 @@
     KERNEL(name##_c64, complex float, expr)                                                        \
     KERNEL(name##_c128, complex double, expr)
 
-/* ---- integers ------------------------------------------------------------------------------ */
+/* ---- integers --------------------------------------------------------------------------- */
 
 #define WIDE(v)  ((uint64_t)(v))
 #define WIDTH(v) (sizeof(v) * 8)
@@ -134,8 +134,7 @@ INTEGERS(UNARY, popcnt, __builtin_popcountll(BITS(x)))
 INTEGERS(UNARY, count_leading_zeros, leading_zeros(BITS(x), WIDTH(x)))
 UNARY(not_pred, uint8_t, x ^ 1)
 
-/* ---- floats -----------------------------------------------------------------------------------
- */
+/* ---- floats ----------------------------------------------------------------------------- */
 
 #define NAN_OF(x, y) ((x) != (x) || (y) != (y))
 
@@ -188,7 +187,7 @@ COMPLEXES(UNARY, logistic, 1 / (1 + exp(-x)))
 COMPLEXES(UNARY, sqrt, sqrt(x))
 COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------- */
 
 #define ON_INTEGERS(name)                                                                          \
     [SIM_S8] = name##_s8, [SIM_S16] = name##_s16, [SIM_S32] = name##_s32, [SIM_S64] = name##_s64,  \
@@ -247,7 +246,7 @@ sim_kernel *sim_kernel_find(sim_opcode opcode, sim_dtype dtype)
     return kernels[opcode][dtype];
 }
 
-/* ---- comparisons --------------------------------------------------------------------------- */
+/* ---- comparisons ------------------------------------------------------------------------ */
 
 /* Numbers in the total order of IEEE 754: -NaN, -inf, ..., -0, 0, ..., inf, NaN. */
 static int32_t total_f32(float x)

@@ -68,7 +68,7 @@ sim_code sim_block_run(sim_run *run, const sim_block *block);
 /* Gives the memory back, which may be NULL. Each begin that succeeded has its end. */
 void sim_block_end(sim_run *run, void *memory);
 
-/* ---- types, in evaluate.c ------------------------------------------------------------------ */
+/* ---- types, in evaluate.c --------------------------------------------------------------- */
 
 bool sim_type_same(const sim_type *a, const sim_type *b);
 bool sim_dims_same(const sim_type *a, const sim_type *b);
@@ -84,8 +84,7 @@ const int64_t *sim_checked_dims(const sim_op *op, const char *name, int rank, si
                                 sim_status *st);
 bool sim_in_list(const int64_t *list, size_t count, int64_t value);
 
-/* ---- kernels, in evaluate_elementwise.c -------------------------------------------------------
- */
+/* ---- kernels, in evaluate_elementwise.c ------------------------------------------------- */
 
 /* Computes N elements of OUT, which may be an operand. */
 typedef void sim_kernel(void *out, const void *const *in, int64_t n);
@@ -102,14 +101,13 @@ sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype);
 void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
                int count, int64_t n);
 
-/* ---- conversions, in evaluate_convert.c ---------------------------------------------------------
- */
+/* ---- conversions, in evaluate_convert.c ------------------------------------------------- */
 
 void sim_convert(sim_dtype to, void *out, sim_dtype from, const void *in, int64_t n);
 /* Element I of integers, held to the range of int64. */
 int64_t sim_integer_at(sim_dtype dtype, const void *bytes, int64_t i);
 
-/* ---- walks, in evaluate_shape.c ------------------------------------------------------------ */
+/* ---- walks, in evaluate_shape.c --------------------------------------------------------- */
 
 /* Elements of a box, and where they lie on both sides. Strides are in elements. */
 typedef struct sim_walk {
@@ -122,7 +120,7 @@ void sim_copy(void *to, const void *from, sim_walk *walk, size_t bytes);
 /* COUNT copies of one element. */
 void sim_fill(void *to, const void *element, int64_t count, size_t bytes);
 
-/* ---- regions, in evaluate_region.c --------------------------------------------------------- */
+/* ---- regions, in evaluate_region.c ------------------------------------------------------ */
 
 /*
  * A region that is run once an element. Where it is one op with a kernel, on two of
@@ -159,7 +157,7 @@ sim_kernel *sim_region_fold(const sim_region *region);
 sim_code sim_can_region(const sim_program *p, const sim_op *op, int region, const int *values,
                         int count, bool paired, bool predicate, sim_status *st);
 
-/* ---- rules --------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------ */
 
 /* Rules that need no more than a check of their own; named sim_rule_OP, sim_can_OP. */
 #define SIM_RULES(X)                                                                               \

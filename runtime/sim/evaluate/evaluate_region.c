@@ -9,7 +9,7 @@
 /* Of a region; operands that are reduced or sorted together. */
 #define MAX_RESULTS 64
 
-/* ---- recognising --------------------------------------------------------------------------- */
+/* ---- recognising ------------------------------------------------------------------------ */
 
 static int argument_number(const sim_block *block, int value)
 {
@@ -71,8 +71,7 @@ sim_kernel *sim_region_fold(const sim_region *region)
     }
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ---------------------------------------------------------------------------- */
 
 sim_code sim_region_call(sim_region *region, void *const *arguments)
 {
@@ -128,7 +127,7 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
     return code;
 }
 
-/* ---- checking ------------------------------------------------------------------------------ */
+/* ---- checking --------------------------------------------------------------------------- */
 
 static bool is_element(const sim_program *p, int value, sim_dtype dtype)
 {

@@ -134,7 +134,7 @@ static sim_code bad_dims(const sim_op *op, sim_status *st)
     return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimensions do not fit");
 }
 
-/* ---- the same elements --------------------------------------------------------------------- */
+/* ---- the same elements ------------------------------------------------------------------ */
 
 /* Filled where its block begins. */
 sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
@@ -190,8 +190,7 @@ sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- other places ------------------------------------------------------------------------------
- */
+/* ---- other places ----------------------------------------------------------------------- */
 
 sim_code sim_can_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -280,7 +279,7 @@ sim_code sim_rule_reverse(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------ */
 
 sim_code sim_can_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -410,7 +409,7 @@ sim_code sim_rule_concatenate(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- counting ------------------------------------------------------------------------------ */
+/* ---- counting --------------------------------------------------------------------------- */
 
 sim_code sim_can_iota(const sim_program *p, const sim_op *op, sim_status *st)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- folding ------------------------------------------------------------------------------- */
+/* ---- folding ---------------------------------------------------------------------------- */
 
 /* Sums, and the operand they are made from, in the type of the kernel. */
 typedef struct folding {
@@ -89,7 +89,7 @@ static void fold_line(const folding *f, int64_t to, int64_t from, int64_t n)
     }
 }
 
-/* ---- reduce -------------------------------------------------------------------------------- */
+/* ---- reduce ----------------------------------------------------------------------------- */
 
 static int inputs_of(const sim_op *op)
 {
@@ -249,8 +249,7 @@ sim_code sim_rule_reduce(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows ---------------------------------------------------------------------------- */
 
 /* A window over an operand; a scalar has one dimension of 1 here. */
 typedef struct window {
@@ -420,7 +419,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- select_and_scatter -------------------------------------------------------------------- */
+/* ---- select_and_scatter ----------------------------------------------------------------- */
 
 sim_code sim_can_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {

@@ -16,7 +16,7 @@ typedef struct holding {
     void *types;
 } holding;
 
-/* ---- arguments ----------------------------------------------------------------------------- */
+/* ---- arguments -------------------------------------------------------------------------- */
 
 /* What the attributes from FIRST on say of memory that an argument gives. */
 static void note_donation(sim_reader *r, size_t first, sim_argument *argument)
@@ -60,8 +60,7 @@ void sim_read_argument(sim_reader *r, sim_argument *argument)
     }
 }
 
-/* ---- functions --------------------------------------------------------------------------------
- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 /* A function being read: what lies above the marks is its own. */
 typedef struct heading {
@@ -345,8 +344,7 @@ static void read_generic_function(sim_reader *r)
     end_function(r, &h);
 }
 
-/* ---- the module -------------------------------------------------------------------------------
- */
+/* ---- the module ------------------------------------------------------------------------- */
 
 /* "#loc1 = loc(...)", "sdy.mesh @mesh = <[...]>": to what may begin a statement. */
 static void skip_statement(sim_reader *r)
@@ -444,8 +442,7 @@ static void read_text(sim_reader *r, const char **name)
         sim_reader_expected(r, "the end of the text");
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------
- */
+/* ---- opening and closing ---------------------------------------------------------------- */
 
 static const sim_function *find_main(sim_reader *r, const sim_function *functions, size_t count)
 {

@@ -62,7 +62,7 @@ static bool resolve(sim_reader *r, sim_op *op, const sim_function **sorted, size
     return true;
 }
 
-/* ---- nesting ------------------------------------------------------------------------------- */
+/* ---- nesting ---------------------------------------------------------------------------- */
 
 static int block_depth(const sim_block *block, const sim_function *functions, int *depth,
                        int above);

@@ -213,7 +213,7 @@ static bool check_reduce_precision(sim_reader *r, const char *at, const sim_op *
     return check_elementwise(r, at, op);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static bool check_broadcast(sim_reader *r, const char *at, const sim_op *op)
 {
@@ -275,7 +275,7 @@ static bool check_reverse(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), x);
 }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------ */
 
 static bool check_slice(sim_reader *r, const char *at, const sim_op *op)
 {
@@ -381,8 +381,7 @@ static bool check_concatenate(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
-/* ---- others ------------------------------------------------------------------------------------
- */
+/* ---- others ----------------------------------------------------------------------------- */
 
 /* Transforms of the last dimensions; a real one has half the frequencies and one. */
 static bool check_fft(sim_reader *r, const char *at, const sim_op *op)

@@ -57,7 +57,7 @@ bool sim_check_dot(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
-/* ---- convolution --------------------------------------------------------------------------- */
+/* ---- convolution ------------------------------------------------------------------------ */
 
 /* Where the parts of an operand lie. */
 typedef struct layout {
@@ -137,7 +137,7 @@ bool sim_check_convolution(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, y, &want);
 }
 
-/* ---- gather and scatter -------------------------------------------------------------------- */
+/* ---- gather and scatter ----------------------------------------------------------------- */
 
 /* Both say how parts of X lie in Y: WINDOW dimensions of Y are those of X but for GONE
  * ones and BATCHING ones, the other dimensions of Y are those of INDICES but for the

@@ -50,7 +50,7 @@ static bool check_inputs(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_reducer(r, at, op, 0, count);
 }
 
-/* ---- reductions ---------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------- */
 
 bool sim_check_reduce(sim_reader *r, const char *at, const sim_op *op)
 {
@@ -151,8 +151,7 @@ bool sim_check_sort(sim_reader *r, const char *at, const sim_op *op)
     return true;
 }
 
-/* ---- loops and branches ------------------------------------------------------------------------
- */
+/* ---- loops and branches ----------------------------------------------------------------- */
 
 bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
 {

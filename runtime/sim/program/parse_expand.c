@@ -136,7 +136,7 @@ static int sum(builder *b, int x, int64_t feature, int result)
     return build(b, op, (const int[]){x, zero}, 2, &type, result);
 }
 
-/* ---- batch normalisation ------------------------------------------------------------------- */
+/* ---- batch normalisation ---------------------------------------------------------------- */
 
 /* Operands, and what all three need. */
 typedef struct norm {
@@ -296,7 +296,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
         expand_as(&n, op, first);
 }
 
-/* ---- CHLO ---------------------------------------------------------------------------------- */
+/* ---- CHLO ------------------------------------------------------------------------------- */
 
 static void expand_erfc(builder *b, int x, int result)
 {
@@ -435,7 +435,7 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
         first_places(b, sorted + i, first + i);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------- */
 
 int sim_expand(sim_reader *r, const sim_reading *o, const sim_op *op)
 {

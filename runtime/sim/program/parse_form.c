@@ -70,7 +70,7 @@ void sim_form_convolution(sim_reader *r, sim_reading *o)
     sim_read_signature(r, o);
 }
 
-/* ---- reduce -------------------------------------------------------------------------------- */
+/* ---- reduce ----------------------------------------------------------------------------- */
 
 /* "(%a init: %b), (%c init: %d)": operands in the order %a, %c, %b, %d. */
 static void read_pairs(sim_reader *r, const sim_reading *o)
@@ -193,7 +193,7 @@ void sim_form_reduce(sim_reader *r, sim_reading *o)
         read_reducer(r);
 }
 
-/* ---- while --------------------------------------------------------------------------------- */
+/* ---- while ------------------------------------------------------------------------------ */
 
 /* "(%i = %a, %j = %b) : types attributes {...} cond { ... } do { ... }" */
 void sim_form_while(sim_reader *r, sim_reading *o)

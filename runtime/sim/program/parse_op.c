@@ -278,7 +278,7 @@ static void form_generic(sim_reader *r, sim_reading *o)
             o->callee = sim_reader_copy(r, raws[i].word, raws[i].word_length);
 }
 
-/* ---- emission ------------------------------------------------------------------------------ */
+/* ---- emission --------------------------------------------------------------------------- */
 
 static bool emit_at(sim_reader *r, const char *at, sim_op *op, int first, int count)
 {
@@ -308,7 +308,7 @@ int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, i
     return first >= 0 && emit_at(r, at, op, first, count) ? first : -1;
 }
 
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 /* "%a, %b:2 =" onto r->labels; how many values they are. */
 static int read_labels(sim_reader *r)

@@ -167,7 +167,7 @@ int sim_names_value(sim_reader *r);
 /* Forgets names until MARK remain. */
 void sim_names_forget(sim_reader *r, size_t mark);
 
-/* ---- types and constants ------------------------------------------------------------------- */
+/* ---- types and constants ---------------------------------------------------------------- */
 
 bool sim_read_type(sim_reader *r, sim_type *type);
 /* Whether they are the same. */
@@ -184,7 +184,7 @@ void sim_store_float(sim_dtype dtype, double v, void *out);
  * are equal in the text. */
 bool sim_read_elements(sim_reader *r, const void **data, size_t *bytes);
 
-/* ---- attributes ---------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------- */
 
 /* "{name = value, ...}" onto r->raws; the current token is "{". */
 void sim_read_dictionary(sim_reader *r);
@@ -199,8 +199,7 @@ void sim_skip_location(sim_reader *r);
 void sim_read_layouts(sim_reader *r);
 sim_raw *sim_raw_add(sim_reader *r, const char *name, size_t length);
 
-/* ---- ops ----------------------------------------------------------------------------------------
- */
+/* ---- ops -------------------------------------------------------------------------------- */
 
 /* Ops that become several, numbered after those of the program. */
 enum {

@@ -193,7 +193,7 @@ const char *sim_op_text(int code)
     return code < SIM_OP_COUNT ? sim_op_name((sim_opcode)code) : expanded[code - SIM_OP_COUNT].name;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------ */
 
 static const char *dialect_of(int code)
 {
@@ -249,7 +249,7 @@ int sim_op_find(const sim_reader *r, const char *name, size_t length)
     return -1;
 }
 
-/* ---- attributes in their normal form ------------------------------------------------------- */
+/* ---- attributes in their normal form ---------------------------------------------------- */
 
 static const sim_raw *find_raw(const sim_reader *r, const sim_reading *o, const attribute_row *row)
 {
