@@ -31,16 +31,13 @@
 
 static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, double times)
 {
-    if (w->group_count == w->group_capacity) {
-        size_t capacity = w->group_capacity ? 2 * w->group_capacity : 256;
-        sim_fusion *groups = realloc(w->groups, capacity * sizeof *groups);
-        if (!groups) {
-            w->failed = true;
-            return NULL;
-        }
-        w->groups = groups;
-        w->group_capacity = capacity;
+    sim_fusion *groups =
+        sim_grow(w->groups, &w->group_capacity, w->group_count + 1, sizeof *groups);
+    if (!groups) {
+        w->failed = true;
+        return NULL;
     }
+    w->groups = groups;
     sim_fusion *g = &w->groups[w->group_count++];
     *g = (sim_fusion){.cost = {.anchor = op->opcode, .times = times}, .block = block};
     return g;
@@ -48,16 +45,12 @@ static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, doubl
 
 static void add_read(sim_weighing *w, int group, int value, double bytes)
 {
-    if (w->read_count == w->read_capacity) {
-        size_t capacity = w->read_capacity ? 2 * w->read_capacity : 1024;
-        sim_access *reads = realloc(w->reads, capacity * sizeof *reads);
-        if (!reads) {
-            w->failed = true;
-            return;
-        }
-        w->reads = reads;
-        w->read_capacity = capacity;
+    sim_access *reads = sim_grow(w->reads, &w->read_capacity, w->read_count + 1, sizeof *reads);
+    if (!reads) {
+        w->failed = true;
+        return;
     }
+    w->reads = reads;
     w->reads[w->read_count++] = (sim_access){group, value, bytes};
 }
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_RUNTIME_SIM_COST_PRIV_H
 #define BENCH_RUNTIME_SIM_COST_PRIV_H
 
-#include "runtime/sim/program/program.h"
+#include "runtime/sim/cost/cost.h"
 
 /* What is known of a value while ops are put into groups. */
 typedef struct sim_value {

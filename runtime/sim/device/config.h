@@ -6,6 +6,7 @@
 #ifndef BENCH_RUNTIME_SIM_CONFIG_H
 #define BENCH_RUNTIME_SIM_CONFIG_H
 
+#include "runtime/sim/cost/cost.h"
 #include "runtime/sim/program/program.h"
 
 /* Modules whose device time is stated in place of the model. */

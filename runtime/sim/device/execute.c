@@ -45,12 +45,6 @@ static bool gives_up(const call *c, size_t argument)
 
 /* ---- checks ----------------------------------------------------------------------------- */
 
-static bool same_type(const sim_type *a, const sim_type *b)
-{
-    return a->dtype == b->dtype && a->rank == b->rank &&
-           memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
-}
-
 /* A buffer that is donated stands among the arguments once. */
 static bool used_again(const call *c, size_t argument)
 {
@@ -76,7 +70,7 @@ static sim_code check_arguments(call *c, sim_status *st)
         if (!b->memory)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu has been deleted or donated",
                             i);
-        if (!same_type(&b->type, &c->executable->program->types[body->arguments[i]]))
+        if (!sim_type_equals(&b->type, &c->executable->program->types[body->arguments[i]]))
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu is of another type", i);
         if (b->device != c->loaded->device)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,

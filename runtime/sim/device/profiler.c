@@ -31,14 +31,12 @@ static struct {
 void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span)
 {
     pthread_mutex_lock(&profile.lock);
-    if (profile.running && profile.count == profile.room) {
-        size_t room = profile.room ? 2 * profile.room : 256;
-        span_row *rows = realloc(profile.rows, room * sizeof *rows);
-        profile.lost = profile.lost || !rows;
-        profile.rows = rows ? rows : profile.rows;
-        profile.room = rows ? room : profile.room;
-    }
-    if (profile.running && profile.count < profile.room) {
+    span_row *rows = profile.running
+                         ? sim_grow(profile.rows, &profile.room, profile.count + 1, sizeof *rows)
+                         : NULL;
+    profile.lost = profile.lost || (profile.running && !rows);
+    if (rows) {
+        profile.rows = rows;
         span_row *row = &profile.rows[profile.count++];
         row->device = device->description.id;
         row->span = span;
@@ -58,15 +56,11 @@ typedef struct bytes {
 
 static void put(bytes *b, const void *data, size_t size)
 {
-    if (b->room - b->size < size) {
-        size_t room = 2 * (b->room + size) + 64;
-        unsigned char *larger = realloc(b->data, room);
-        b->failed = b->failed || !larger;
-        if (!larger)
-            return;
-        b->data = larger;
-        b->room = room;
-    }
+    unsigned char *larger = sim_grow(b->data, &b->room, b->size + size, 1);
+    b->failed = b->failed || !larger;
+    if (!larger)
+        return;
+    b->data = larger;
     if (size > 0)
         memcpy(b->data + b->size, data, size);
     b->size += size;

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "runtime/sim/device/config.h"
+#include "runtime/sim/evaluate/evaluate.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"

@@ -6,6 +6,8 @@
  * runs, or all the rounds of a loop's body: programs are small, and a region that
  * runs once an element must not allocate.
  */
+#include "runtime/sim/evaluate/evaluate.h"
+
 #include "runtime/sim/evaluate/evaluate_priv.h"
 
 #include <stdarg.h>
@@ -65,17 +67,6 @@ sim_code sim_memory(sim_run *run, int64_t size, void **memory)
 }
 
 /* ---- types ------------------------------------------------------------------------------ */
-
-bool sim_dims_same(const sim_type *a, const sim_type *b)
-{
-    return a->rank == b->rank &&
-           (a->rank == 0 || memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
-}
-
-bool sim_type_same(const sim_type *a, const sim_type *b)
-{
-    return a->dtype == b->dtype && sim_dims_same(a, b);
-}
 
 void sim_strides(const sim_type *type, int64_t *strides)
 {

@@ -33,7 +33,7 @@ static bool are_like(const sim_program *p, const int *list, int list_count, cons
     if (list_count != count)
         return false;
     for (int i = 0; i < count; i++)
-        if (!sim_type_same(&p->types[list[i]], &p->types[wanted[i]]))
+        if (!sim_type_equals(&p->types[list[i]], &p->types[wanted[i]]))
             return false;
     return true;
 }

@@ -241,7 +241,7 @@ sim_code sim_can_dot_general(const sim_program *p, const sim_op *op, sim_status 
     count = rest_of(right->rank, d.batch[1], d.contract[1], order);
     for (int i = 0; i < count; i++)
         want.dims[want.rank++] = right->dims[order[i]];
-    return sim_type_same(&want, sim_result_type(p, op, 0))
+    return sim_type_equals(&want, sim_result_type(p, op, 0))
                ? SIM_OK
                : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "the result has other dimensions");
 }

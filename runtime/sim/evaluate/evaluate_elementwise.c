@@ -48,7 +48,7 @@ static sim_code check_places(const sim_program *p, const sim_op *op, sim_status 
     if (op->result_count != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants one result");
     for (int i = 0; i < op->operand_count; i++)
-        if (!sim_dims_same(sim_operand_type(p, op, i), sim_result_type(p, op, 0)))
+        if (!sim_type_same_shape(sim_operand_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d has other dimensions", i);
     return SIM_OK;
 }
@@ -169,15 +169,15 @@ sim_code sim_rule_is_finite(sim_run *run, const sim_op *op)
 static bool fits(const sim_program *p, const sim_op *op, int i)
 {
     const sim_type *type = sim_operand_type(p, op, i);
-    return type->rank == 0 || sim_dims_same(type, sim_result_type(p, op, 0));
+    return type->rank == 0 || sim_type_same_shape(type, sim_result_type(p, op, 0));
 }
 
 sim_code sim_can_select(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || sim_operand_type(p, op, 0)->dtype != SIM_PRED ||
-        !sim_type_same(sim_operand_type(p, op, 1), result) ||
-        !sim_type_same(sim_operand_type(p, op, 2), result))
+        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
+        !sim_type_equals(sim_operand_type(p, op, 2), result))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
                           "wants i1 and two operands of the result's type");
     return SIM_OK;
@@ -224,7 +224,7 @@ sim_code sim_can_clamp(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || !fits(p, op, 2) ||
-        !sim_type_same(sim_operand_type(p, op, 1), result) ||
+        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
         sim_operand_type(p, op, 0)->dtype != result->dtype ||
         sim_operand_type(p, op, 2)->dtype != result->dtype)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants operands of the result's type");

@@ -78,7 +78,7 @@ sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
 
 sim_code sim_can_dynamic_update_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (!sim_type_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+    if (!sim_type_equals(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's type");
     return check_part(p, op, sim_operand_type(p, op, 1), 2, st);
 }
@@ -314,9 +314,9 @@ sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
     for (int i = 0; i < n; i++) {
         const sim_type *in = sim_operand_type(p, op, i),
                        *update = sim_operand_type(p, op, n + 1 + i);
-        if (!sim_dims_same(in, sim_operand_type(p, op, 0)) ||
-            !sim_type_same(in, sim_result_type(p, op, i)) || update->dtype != in->dtype ||
-            !sim_dims_same(update, sim_operand_type(p, op, n + 1)))
+        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) ||
+            !sim_type_equals(in, sim_result_type(p, op, i)) || update->dtype != in->dtype ||
+            !sim_type_same_shape(update, sim_operand_type(p, op, n + 1)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
     if (scatter_read(p, op, &l, st) != SIM_OK)

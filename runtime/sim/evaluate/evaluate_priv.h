@@ -70,8 +70,6 @@ void sim_block_end(sim_run *run, void *memory);
 
 /* ---- types, in evaluate.c --------------------------------------------------------------- */
 
-bool sim_type_same(const sim_type *a, const sim_type *b);
-bool sim_dims_same(const sim_type *a, const sim_type *b);
 /* Elements from one to the next of each dimension. */
 void sim_strides(const sim_type *type, int64_t *strides);
 /* Steps INDEX through DIMS in row-major order; false after the last. */

@@ -15,7 +15,7 @@ sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_s
     const sim_attribute *a = sim_attribute_find(op, "rng_algorithm");
     const sim_type *state = sim_operand_type(p, op, 0);
     const char *word = a && a->word ? a->word : "";
-    if (op->result_count != 2 || !sim_type_same(state, sim_result_type(p, op, 0)))
+    if (op->result_count != 2 || !sim_type_equals(state, sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "gives the state, and bits");
     if (strcmp(word, "THREE_FRY") != 0)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,

@@ -177,7 +177,7 @@ sim_code sim_can_optimization_barrier(const sim_program *p, const sim_op *op, si
     if (op->operand_count != op->result_count)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
     for (int i = 0; i < op->operand_count; i++)
-        if (!sim_type_same(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
+        if (!sim_type_equals(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "result %d has another type", i);
     return SIM_OK;
 }
@@ -254,7 +254,7 @@ sim_code sim_can_reverse(const sim_program *p, const sim_op *op, sim_status *st)
     size_t count;
     if (check_rank(p, op, st) != SIM_OK)
         return st->code;
-    if (!sim_dims_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+    if (!sim_type_same_shape(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return bad_dims(op, st);
     const int rank = sim_operand_type(p, op, 0)->rank;
     return sim_checked_dims(op, "dimensions", rank, &count, st) ? SIM_OK : st->code;

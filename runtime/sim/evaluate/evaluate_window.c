@@ -105,9 +105,9 @@ static sim_code check_inputs(const sim_program *p, const sim_op *op, sim_status 
                           "wants operands, as many initial values and as many results");
     for (int i = 0; i < n; i++) {
         const sim_type *in = sim_operand_type(p, op, i), *init = sim_operand_type(p, op, n + i);
-        if (!sim_dims_same(in, sim_operand_type(p, op, 0)) || init->dtype != in->dtype ||
+        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) || init->dtype != in->dtype ||
             sim_type_elements(init) != 1 || sim_result_type(p, op, i)->dtype != in->dtype ||
-            !sim_dims_same(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
+            !sim_type_same_shape(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
     return sim_can_region(p, op, 0, op->operands, n, false, false, st);
@@ -126,7 +126,7 @@ sim_code sim_can_reduce(const sim_program *p, const sim_op *op, sim_status *st)
     for (int i = 0; i < in->rank; i++)
         if (!sim_in_list(dims, count, i))
             kept.dims[kept.rank++] = in->dims[i];
-    return sim_type_same(&kept, sim_result_type(p, op, 0))
+    return sim_type_equals(&kept, sim_result_type(p, op, 0))
                ? SIM_OK
                : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "the result has other dimensions");
 }
@@ -425,7 +425,7 @@ sim_code sim_can_select_and_scatter(const sim_program *p, const sim_op *op, sim_
 {
     const sim_type *in = sim_operand_type(p, op, 0), *source = sim_operand_type(p, op, 1);
     const sim_type *init = sim_operand_type(p, op, 2);
-    if (op->result_count != 1 || !sim_type_same(in, sim_result_type(p, op, 0)) ||
+    if (op->result_count != 1 || !sim_type_equals(in, sim_result_type(p, op, 0)) ||
         source->dtype != in->dtype || init->dtype != in->dtype || sim_type_elements(init) != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types do not fit");
     if (check_window(op, in, source, st) != SIM_OK ||

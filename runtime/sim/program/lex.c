@@ -2,7 +2,7 @@
  * lex.c - tokens of MLIR's text. Comments and white space are passed over; what is no
  * token of MLIR comes out as the character it is.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/lex.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Source of the syntax: MLIR's language reference and the StableHLO specification.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -15,50 +15,6 @@ typedef struct holding {
     sim_pool pool;
     void *types;
 } holding;
-
-/* ---- arguments -------------------------------------------------------------------------- */
-
-/* What the attributes from FIRST on say of memory that an argument gives. */
-static void note_donation(sim_reader *r, size_t first, sim_argument *argument)
-{
-    const sim_raw *raws = r->raws.data;
-    for (size_t i = first; i < r->raws.count; i++) {
-        const sim_raw *raw = &raws[i];
-        bool set = raw->plain && raw->count == 1;
-        if (set && raw->name_length == 18 && memcmp(raw->name, "tf.aliasing_output", 18) == 0 &&
-            raw->ints[0] >= 0 && raw->ints[0] < INT32_MAX)
-            argument->alias = (int)raw->ints[0];
-        if (set && raw->name_length == 16 && memcmp(raw->name, "jax.buffer_donor", 16) == 0)
-            argument->donor = raw->ints[0] != 0;
-    }
-    r->raws.count = first;
-}
-
-void sim_read_argument(sim_reader *r, sim_argument *argument)
-{
-    sim_label label = {r->lex.token, r->lex.start, r->lex.length, 1};
-    sim_type type;
-    if (sim_kind(r) != SIM_T_VALUE || r->lex.index >= 0) {
-        sim_reader_expected(r, "an argument %name: type");
-        return;
-    }
-    sim_next(r);
-    if (!sim_expect(r, ':', "':' and the argument's type") || !sim_read_type(r, &type))
-        return;
-    size_t raws = r->raws.count;
-    if (sim_kind(r) == '{')
-        sim_read_dictionary(r);
-    if (argument)
-        note_donation(r, raws, argument);
-    r->raws.count = raws;
-    sim_skip_location(r);
-    sim_label *named = sim_reader_add(r, &r->labels, 1);
-    sim_type *typed = sim_reader_add(r, &r->signature, 1);
-    if (named && typed) {
-        *named = label;
-        *typed = type;
-    }
-}
 
 /* ---- functions -------------------------------------------------------------------------- */
 
@@ -217,9 +173,9 @@ static void read_function(sim_reader *r)
         sim_reader_fail(r, r->lex.start, SIM_UNIMPLEMENTED,
                         "a function without a body is not simulated");
     if (sim_expect(r, '{', "'{' of the body")) {
-        sim_read_arguments(r, (const sim_label *)r->labels.data + h.labels,
-                           (const sim_type *)r->signature.data + h.signature,
-                           (int)h.arguments.count, &body);
+        sim_define_arguments(r, (const sim_label *)r->labels.data + h.labels,
+                             (const sim_type *)r->signature.data + h.signature,
+                             (int)h.arguments.count, &body);
         sim_read_block(r, &body);
     }
     sim_skip_location(r);
@@ -236,7 +192,8 @@ static void read_argument_attributes(sim_reader *r, heading *h)
         add_argument(r, h);
         sim_read_dictionary(r);
         if (r->code == SIM_OK)
-            note_donation(r, raws, (sim_argument *)h->arguments.data + (h->arguments.count - 1));
+            sim_note_donation(r, raws,
+                              (sim_argument *)h->arguments.data + (h->arguments.count - 1));
         if (!sim_accept(r, ','))
             break;
     }

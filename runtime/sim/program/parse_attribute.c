@@ -4,7 +4,7 @@
  * attributes of the op. What is none of these is passed over.
  */
 #define _GNU_SOURCE
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_reader.h"
 
 #include <locale.h>
 #include <stdlib.h>

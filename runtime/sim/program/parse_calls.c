@@ -1,6 +1,6 @@
 /* parse_calls.c - finds the functions that calls name, and refuses calls that do not fit
  * their function or that could go on for ever. */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,9 @@
  * (sim_read_literal) and read when its type is known (sim_read_elements).
  */
 #define _GNU_SOURCE
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_reader.h"
 
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,36 +53,15 @@ bool sim_read_literal(sim_reader *r)
 
 /* ---- numbers ------------------------------------------------------------------------- */
 
-/* V rounded to nearest even, as a float of so many exponent and mantissa bits. */
-static uint32_t narrow(double v, int exponent_bits, int mantissa_bits)
-{
-    int bias = (1 << (exponent_bits - 1)) - 1, exponent;
-    uint32_t sign = signbit(v) ? 1u << (exponent_bits + mantissa_bits) : 0;
-    uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
-    if (isnan(v))
-        return infinity | 1u << (mantissa_bits - 1);
-    v = fabs(v);
-    frexp(v, &exponent);
-    if (v == 0)
-        return sign;
-    if (isinf(v) || exponent - 1 > bias)
-        return sign | infinity;
-    int place = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1; /* subnormals share one */
-    uint32_t mantissa = (uint32_t)rint(ldexp(v, mantissa_bits - place));
-    /* A carry out of the mantissa goes into the exponent, as it should. */
-    return sign | (((uint32_t)(place + bias - 1) << mantissa_bits) + mantissa);
-}
-
 void sim_store_float(sim_dtype dtype, double v, void *out)
 {
     float single = (float)v;
-    uint16_t half = (uint16_t)(dtype == SIM_F16 ? narrow(v, 5, 10) : narrow(v, 8, 7));
     if (dtype == SIM_F64)
         memcpy(out, &v, sizeof v);
     else if (dtype == SIM_F32)
         memcpy(out, &single, sizeof single);
     else
-        memcpy(out, &half, sizeof half);
+        sim_half_from_double(dtype, &v, out, 1);
 }
 
 /* The current token as a zero-ended text in TEXT[64]. */

@@ -6,7 +6,7 @@
  * compiler leaves: x - mean is computed again where it is used again, because memory
  * is dearer than a subtraction. Formulas: StableHLO specification, batch_norm_*.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -400,7 +400,7 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
     const sim_type *y = sim_reader_type(r, first);
     bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != SIM_PRED &&
                 sim_dtype_class(x.dtype) != SIM_COMPLEX && y[0].rank == x.rank &&
-                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_same_shape(&y[0], &y[1]);
+                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_type_same_shape(&y[0], &y[1]);
     if (!fits) {
         sim_reader_fail(r, b->o->at, SIM_INVALID_ARGUMENT,
                         "top_k: types do not fit, or places are not of i32");

@@ -2,6 +2,7 @@
  * test_sim_cost.c - what the simulator says that programs cost: operations and bytes by
  * hand, loops, groups, and whole steps against bench's own op table.
  */
+#include "runtime/sim/cost/cost.h"
 #include "tests/runtime/sim/program/sim_program_fixture.h"
 
 #include <math.h>

@@ -1,70 +1,12 @@
-/* parse_memory.c - where the reader keeps things: the program's pool, growing lists,
- * names of values; and how it fails. */
-#include "runtime/sim/program/parse_priv.h"
+/* parse_reader.c - the reader itself: its memory, how it fails, tokens, values and their
+ * names. */
+#include "runtime/sim/program/parse_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- pool -------------------------------------------------------------------------- */
-
-#define BLOCK_BYTES ((size_t)64 << 10)
-
-typedef struct sim_pool_block {
-    struct sim_pool_block *next;
-    _Alignas(16) char data[];
-} sim_pool_block;
-
-void *sim_pool_take(sim_pool *pool, size_t bytes)
-{
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (!pool->blocks || pool->size - pool->used < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        sim_pool_block *block = calloc(1, sizeof *block + size);
-        if (!block)
-            return NULL;
-        /* What needs a block for itself leaves the one being filled in front. */
-        if (bytes > BLOCK_BYTES && pool->blocks) {
-            block->next = pool->blocks->next;
-            pool->blocks->next = block;
-            return block->data;
-        }
-        block->next = pool->blocks;
-        *pool = (sim_pool){block, 0, size};
-    }
-    void *data = pool->blocks->data + pool->used;
-    pool->used += bytes;
-    return data;
-}
-
-void sim_pool_free(sim_pool *pool)
-{
-    for (sim_pool_block *block = pool->blocks, *next; block; block = next) {
-        next = block->next;
-        free(block);
-    }
-    *pool = (sim_pool){0};
-}
-
-/* ---- lists -------------------------------------------------------------------------- */
-
-void *sim_list_add(sim_list *list, size_t count)
-{
-    if (!list->data || count > list->capacity - list->count) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        while (capacity - list->count < count)
-            capacity *= 2;
-        void *data = realloc(list->data, capacity * list->size);
-        if (!data)
-            return NULL;
-        list->data = data;
-        list->capacity = capacity;
-    }
-    void *added = (char *)list->data + list->count * list->size;
-    list->count += count;
-    return added;
-}
+/* ---- memory ----------------------------------------------------------------------------- */
 
 void *sim_reader_take(sim_reader *r, size_t bytes)
 {
@@ -129,6 +71,8 @@ void sim_reader_expected(sim_reader *r, const char *what)
                         shown, lex->start);
 }
 
+/* ---- tokens ----------------------------------------------------------------------------- */
+
 bool sim_accept(sim_reader *r, int kind)
 {
     if (r->lex.kind != kind)
@@ -179,20 +123,19 @@ static uint64_t hash_of(const char *text, size_t length)
     return hash ^ hash >> 29;
 }
 
+/* Twice as many chains, or the first ones. Their number is a power of two. */
 static bool grow_buckets(sim_reader *r)
 {
-    size_t count = r->bucket_count ? 2 * r->bucket_count : 256;
-    int *buckets = realloc(r->buckets, count * sizeof *buckets);
+    int *buckets = sim_grow(r->buckets, &r->bucket_count, r->bucket_count + 1, sizeof *buckets);
     if (!buckets) {
         sim_reader_fail(r, r->lex.start, SIM_RESOURCE_EXHAUSTED, "no memory for the program");
         return false;
     }
     r->buckets = buckets;
-    r->bucket_count = count;
-    memset(buckets, 0xff, count * sizeof *buckets);
+    memset(buckets, 0xff, r->bucket_count * sizeof *buckets);
     sim_name *names = r->names.data;
     for (size_t i = 0; i < r->names.count; i++) {
-        int *head = &buckets[names[i].hash & (count - 1)];
+        int *head = &buckets[names[i].hash & (r->bucket_count - 1)];
         names[i].next = *head;
         *head = (int)i;
     }
