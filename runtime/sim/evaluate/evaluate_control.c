@@ -1,8 +1,7 @@
 /*
  * evaluate_control.c - ops that run other blocks: while, if, case, call.
- * See evaluate_priv.h.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

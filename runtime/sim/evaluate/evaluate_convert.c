@@ -6,7 +6,8 @@
  * double), which holds it exactly, so that it is rounded once. Floats that an integer
  * cannot hold become its nearest, NaN becomes 0, as in XLA.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <complex.h>
 #include <math.h>

@@ -1,11 +1,13 @@
 /*
  * evaluate_dot.c - dot_general and convolution. Both bring their operands into one
  * plain order and the type of the sums, and then add up products of rows: a row of
- * numbers times a matrix with as many rows. See evaluate_priv.h.
+ * numbers times a matrix with as many rows.
  *
  * Half-width floats are summed in f32 and rounded at the end.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <complex.h>
 #include <stdlib.h>

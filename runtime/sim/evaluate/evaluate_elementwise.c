@@ -1,46 +1,15 @@
 /*
- * evaluate_elementwise.c - rules of ops that compute each element of the result
- * from the elements at the same place: how kernels are applied, and the ops whose
- * operands and result are not all of one type. See evaluate_priv.h.
+ * evaluate_elementwise.c - rules of ops that compute each element of the result from the
+ * elements at the same place: those that one kernel computes, and those whose operands
+ * and result are not all of one type.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <complex.h>
 #include <math.h>
 #include <string.h>
-
-sim_dtype sim_wide(sim_dtype dtype)
-{
-    return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
-}
-
-/* Chunks of operands become float, and of the result what it is. */
-static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
-                       const void *const *in, int count, int64_t n)
-{
-    _Alignas(SIM_ELEMENT) char wide[4][SIM_CHUNK * SIM_ELEMENT];
-    const sim_dtype dtype = sim_wide(from);
-    const void *operands[3];
-    for (int64_t at = 0; at < n; at += SIM_CHUNK) {
-        const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
-        for (int i = 0; i < count; i++) {
-            operands[i] = wide[i];
-            sim_convert(dtype, wide[i], from,
-                        (const char *)in[i] + (size_t)at * sim_dtype_bytes(from), chunk);
-        }
-        kernel(wide[3], operands, chunk);
-        sim_convert(to, out + (size_t)at * sim_dtype_bytes(to), sim_wide(to), wide[3], chunk);
-    }
-}
-
-void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
-               int count, int64_t n)
-{
-    if (sim_wide(from) != from || sim_wide(to) != to)
-        apply_wide(kernel, from, to, out, in, count, n);
-    else
-        kernel(out, in, n);
-}
 
 /* All operands and the result have the same dimensions. */
 static sim_code check_places(const sim_program *p, const sim_op *op, sim_status *st)

@@ -1,11 +1,13 @@
 /*
  * evaluate_index.c - ops whose places are data: dynamic slices, gather, scatter.
- * See evaluate_priv.h.
  *
  * Starts of slices are moved inside. What a scatter would write outside is left out,
  * element by element as the specification has it (XLA leaves out the whole window).
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -324,12 +326,6 @@ sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
     return sim_can_region(p, op, 0, op->operands, n, false, false, st);
 }
 
-static void *element(const sim_run *run, int value, int64_t i)
-{
-    return (char *)run->values[value] +
-           i * (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-}
-
 /* N elements (1 with several inputs) of the results at TO take in those of the updates at
  * FROM. ARGUMENTS has room for all. */
 static sim_code scatter_elements(sim_region *region, const sim_op *op, int64_t to, int64_t from,
@@ -337,8 +333,8 @@ static sim_code scatter_elements(sim_region *region, const sim_op *op, int64_t t
 {
     const int inputs = scattered(op);
     for (int i = 0; i < inputs; i++) {
-        arguments[i] = element(region->run, op->results[i], to);
-        arguments[inputs + i] = element(region->run, op->operands[inputs + 1 + i], from);
+        arguments[i] = sim_element(region->run, op->results[i], to);
+        arguments[inputs + i] = sim_element(region->run, op->operands[inputs + 1 + i], from);
     }
     return inputs == 1 ? sim_region_combine(region, arguments[0], arguments[1], n)
                        : sim_region_store(region, arguments, arguments);

@@ -1,12 +1,12 @@
 /*
- * evaluate_kernels.c - elements of one type, one after the other: a kernel for each
- * op and each type in which is computed, and the tables by which they are found.
+ * evaluate_kernels.c - a kernel for each op and each type in which ops are computed, the
+ * tables by which kernels are found, and how they are applied to half-width floats.
  *
  * Integers are widened to 64 bits, computed there and cut again, which wraps as the
- * narrow type would. What an op gives for operands where C says nothing (division by
- * zero, wide shifts) is as XLA has it.
+ * narrow type would. Where C does not define a result (division by zero, wide shifts),
+ * it is that of XLA.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
 
 #include <string.h>
 #include <tgmath.h>
@@ -310,4 +310,39 @@ sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype)
                                                : row->kernels[dtype];
     }
     return NULL;
+}
+
+/* ---- half-width floats ------------------------------------------------------------------- */
+
+sim_dtype sim_wide(sim_dtype dtype)
+{
+    return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
+}
+
+/* Chunks of operands become float, and of the result what it is. */
+static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
+                       const void *const *in, int count, int64_t n)
+{
+    _Alignas(SIM_ELEMENT) char wide[4][SIM_CHUNK * SIM_ELEMENT];
+    const sim_dtype dtype = sim_wide(from);
+    const void *operands[3];
+    for (int64_t at = 0; at < n; at += SIM_CHUNK) {
+        const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
+        for (int i = 0; i < count; i++) {
+            operands[i] = wide[i];
+            sim_convert(dtype, wide[i], from,
+                        (const char *)in[i] + (size_t)at * sim_dtype_bytes(from), chunk);
+        }
+        kernel(wide[3], operands, chunk);
+        sim_convert(to, out + (size_t)at * sim_dtype_bytes(to), sim_wide(to), wide[3], chunk);
+    }
+}
+
+void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
+               int count, int64_t n)
+{
+    if (sim_wide(from) != from || sim_wide(to) != to)
+        apply_wide(kernel, from, to, out, in, count, n);
+    else
+        kernel(out, in, n);
 }

@@ -1,8 +1,10 @@
 /*
  * evaluate_region.c - regions that are run once an element: those of reduce,
- * reduce_window, select_and_scatter, scatter and sort. See evaluate_priv.h.
+ * reduce_window, select_and_scatter, scatter and sort.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+
+#include "runtime/sim/evaluate/evaluate_check.h"
 
 #include <string.h>
 

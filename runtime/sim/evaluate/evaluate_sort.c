@@ -1,9 +1,10 @@
 /*
  * evaluate_sort.c - sort: lines of several operands in one order, which a region
  * decides. A merge sort, so always stable, and safe whatever the region says.
- * See evaluate_priv.h.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,9 +35,7 @@ typedef struct sorting {
 
 static void *element(const sorting *s, int value, int64_t number)
 {
-    const sim_run *run = s->region->run;
-    const int64_t bytes = (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-    return (char *)run->values[value] + (s->first + number * s->stride) * bytes;
+    return sim_element(s->region->run, value, s->first + number * s->stride);
 }
 
 /* Whether element A must stand before element B. */

@@ -1,11 +1,14 @@
 /*
  * evaluate_window.c - ops that bring many elements together through a region:
- * reduce, reduce_window, select_and_scatter. See evaluate_priv.h.
+ * reduce, reduce_window, select_and_scatter.
  *
  * Where the region is one op that may be applied in any order, whole lines are
  * combined by its kernel, half-width floats in f32, rounded at the end.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,13 +194,6 @@ static sim_code reduce_by_kernel(sim_run *run, const sim_op *op, sim_kernel *ker
     return SIM_OK;
 }
 
-/* Element I of operand or result number K. */
-static void *element(const sim_run *run, int value, int64_t i)
-{
-    return (char *)run->values[value] +
-           i * (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-}
-
 static void fill_results(sim_run *run, const sim_op *op)
 {
     for (int i = 0; i < op->result_count; i++) {
@@ -213,8 +209,8 @@ static sim_code take_in(sim_region *region, const sim_op *op, int64_t to, int64_
 {
     const int n = inputs_of(op);
     for (int i = 0; i < n; i++) {
-        arguments[i] = element(region->run, op->results[i], to);
-        arguments[n + i] = element(region->run, op->operands[i], from);
+        arguments[i] = sim_element(region->run, op->results[i], to);
+        arguments[n + i] = sim_element(region->run, op->operands[i], from);
     }
     return sim_region_store(region, arguments, arguments);
 }
@@ -446,8 +442,8 @@ static sim_code choose(sim_region *select, const sim_op *op, const window *w, co
         if (at < 0)
             continue;
         if (*chosen >= 0) {
-            void *arguments[2] = {element(select->run, op->operands[0], *chosen),
-                                  element(select->run, op->operands[0], at)};
+            void *arguments[2] = {sim_element(select->run, op->operands[0], *chosen),
+                                  sim_element(select->run, op->operands[0], at)};
             if (sim_region_call(select, arguments) != SIM_OK)
                 return select->run->st->code;
             if (*(const uint8_t *)sim_region_result(select, 0))
@@ -476,8 +472,8 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
         int64_t chosen;
         code = choose(select, op, &w, o, &chosen);
         if (code == SIM_OK && chosen >= 0)
-            code = sim_region_combine(scatter, element(run, op->results[0], chosen),
-                                      element(run, op->operands[1], number), 1);
+            code = sim_region_combine(scatter, sim_element(run, op->results[0], chosen),
+                                      sim_element(run, op->operands[1], number), 1);
         number++;
     } while (code == SIM_OK && sim_next_index(o, w.out, w.rank));
     return code;
