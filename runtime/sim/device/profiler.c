@@ -7,7 +7,11 @@
  * Sources: xla/backends/profiler/plugin/profiler_c_api.h and
  * tsl/profiler/protobuf/xplane.proto of openxla/xla (layouts and field numbers).
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/profiler.h"
+
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +110,7 @@ enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS, EVENT_DURATION_PS };
 enum { METADATA_ID = 1, METADATA_NAME };
 enum { MAP_KEY = 1, MAP_VALUE };
 
-/* The first row of the same name is the event's kind. */
+/* The kind of a row's event: the first row of the same name. */
 static size_t kind_of(size_t row)
 {
     for (size_t i = 0; i < row; i++)
@@ -172,7 +176,7 @@ static bytes write_space(void)
 
 /* ---- the extension ---------------------------------------------------------------------- */
 
-/* An opaque object of profiler_c_api.h: the bytes to collect. */
+/* What is opaque in profiler_c_api.h: here the bytes to collect. */
 typedef struct profiler {
     bytes space;
     bool written;

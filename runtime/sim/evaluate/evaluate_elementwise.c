@@ -134,7 +134,7 @@ sim_code sim_rule_is_finite(sim_run *run, const sim_op *op)
 
 /* ---- choosing --------------------------------------------------------------------------- */
 
-/* Operand I is as the result, or an element for all of it. */
+/* Whether operand I has the result's dimensions, or is one element for all. */
 static bool fits(const sim_program *p, const sim_op *op, int i)
 {
     const sim_type *type = sim_operand_type(p, op, i);

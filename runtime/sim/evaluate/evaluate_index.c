@@ -206,7 +206,8 @@ static sim_code placement_read(const sim_op *op, const sim_type *operand, const 
     return SIM_OK;
 }
 
-/* The operand's index at which the part of index NUMBER starts; as the data says. */
+/* The operand's index at which the part of index NUMBER starts, as the data say: it may be
+ * outside. */
 static void part_index(const placement *l, const void *indices, const int64_t *number,
                        int64_t *start)
 {
@@ -326,8 +327,8 @@ sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
     return sim_can_region(p, op, 0, op->operands, n, false, false, st);
 }
 
-/* N elements (1 with several inputs) of the results at TO take in those of the updates at
- * FROM. ARGUMENTS has room for all. */
+/* Combines N elements (1 with several inputs) of the results at TO with those of the
+ * updates at FROM. ARGUMENTS has room for all. */
 static sim_code scatter_elements(sim_region *region, const sim_op *op, int64_t to, int64_t from,
                                  int64_t n, void **arguments)
 {
@@ -391,9 +392,9 @@ static sim_code scatter_all(sim_run *run, const sim_op *op, sim_region *region)
         return run->st->code;
     if (sim_type_elements(l.parts) == 0 || sim_type_elements(l.operand) == 0)
         return SIM_OK;
-    sim_code code = sim_work(run, (double)sim_type_elements(l.parts));
+    sim_code code = sim_run_work(run, (double)sim_type_elements(l.parts));
     if (code == SIM_OK)
-        code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+        code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     do {

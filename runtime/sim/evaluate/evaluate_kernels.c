@@ -120,7 +120,7 @@ INTEGERS(BINARY, or, x | y)
 INTEGERS(BINARY, xor, x ^ y)
 INTEGERS(BINARY, shift_left, BITS(y) < WIDTH(x) ? WIDE(x) << BITS(y) : 0)
 INTEGERS(BINARY, shift_right_logical, BITS(y) < WIDTH(x) ? BITS(x) >> BITS(y) : 0)
-/* Of unsigned ones too, the first bit is taken for a sign. */
+/* The first bit of unsigned integers is taken for a sign, too. */
 INTEGERS(BINARY, shift_right_arithmetic,
          (int64_t)(WIDE(x) << (64 - WIDTH(x))) >>
              (64 - WIDTH(x) + (BITS(y) < WIDTH(x) ? BITS(y) : WIDTH(x) - 1)))
@@ -195,7 +195,7 @@ COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 #define ON_FLOATS(name)    [SIM_F32] = name##_f32, [SIM_F64] = name##_f64
 #define ON_COMPLEXES(name) [SIM_C64] = name##_c64, [SIM_C128] = name##_c128
 
-/* Booleans add and multiply as or and and. */
+/* On booleans, addition is or, and multiplication is and. */
 static sim_kernel *const kernels[SIM_OP_COUNT][SIM_DTYPE_COUNT] = {
     [SIM_OP_ADD] = {[SIM_PRED] = or_u8, ON_INTEGERS(add), ON_FLOATS(add), ON_COMPLEXES(add)},
     [SIM_OP_SUBTRACT] = {ON_INTEGERS(subtract), ON_FLOATS(subtract), ON_COMPLEXES(subtract)},
@@ -319,7 +319,7 @@ sim_dtype sim_wide(sim_dtype dtype)
     return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
 }
 
-/* Chunks of operands become float, and of the result what it is. */
+/* Chunk by chunk, the operands are widened, the kernel runs, and the result is narrowed. */
 static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
                        const void *const *in, int count, int64_t n)
 {

@@ -103,5 +103,5 @@ sim_code sim_rule_rng_bit_generator(sim_run *run, const sim_op *op)
             ((uint64_t *)sim_result(run, op, 1))[i] = threefry(state[0], state[1] + (uint64_t)i);
     state[1] += used;
     memcpy(sim_result(run, op, 0), state, sizeof state);
-    return sim_work(run, 100 * (double)n);
+    return sim_run_work(run, 100 * (double)n);
 }

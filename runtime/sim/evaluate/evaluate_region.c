@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of a region; operands that are reduced or sorted together. */
+/* Results of a region, so operands that are reduced or sorted together. */
 #define MAX_RESULTS 64
 
 /* ---- recognising ------------------------------------------------------------------------ */

@@ -16,7 +16,7 @@
 
 /* ---- costs ------------------------------------------------------------------------------ */
 
-sim_code sim_work(sim_run *run, double operations)
+sim_code sim_run_work(sim_run *run, double operations)
 {
     run->work += operations;
     if (run->work <= run->limit)
@@ -25,7 +25,7 @@ sim_code sim_work(sim_run *run, double operations)
                     "the program wants more than %.3g element operations", run->limit);
 }
 
-sim_code sim_memory(sim_run *run, int64_t size, void **memory)
+sim_code sim_run_memory(sim_run *run, int64_t size, void **memory)
 {
     *memory = malloc((size_t)size + 1);
     if (*memory)
@@ -106,7 +106,7 @@ sim_code sim_block_run(sim_run *run, const sim_block *block)
         double elements = 1;
         for (int r = 0; r < op->result_count; r++)
             elements += (double)sim_type_elements(sim_result_type(run->program, op, r));
-        sim_code code = sim_work(run, elements);
+        sim_code code = sim_run_work(run, elements);
         if (code == SIM_OK)
             code = run->rule(run, op);
         if (code != SIM_OK)

@@ -17,7 +17,7 @@ typedef struct sim_run sim_run;
 
 /*
  * Computes the results of OP from its operands: RUN has room for all of them. The op's
- * check has passed. A rule accounts for its work with sim_work where one operation a
+ * check has passed. A rule accounts for its work with sim_run_work where one operation a
  * result element is too little. It fails without memory, beyond the run's limit, or
  * because a block that it runs does; the error is in RUN->st. One thread at a time.
  */
@@ -68,9 +68,9 @@ static inline void *sim_element(const sim_run *run, int value, int64_t i)
 /* ---- costs ------------------------------------------------------------------------------ */
 
 /* Accounts for OPERATIONS element operations; SIM_DEADLINE_EXCEEDED beyond the limit. */
-sim_code sim_work(sim_run *run, double operations);
+sim_code sim_run_work(sim_run *run, double operations);
 /* SIZE bytes, which the caller frees, or SIM_RESOURCE_EXHAUSTED. */
-sim_code sim_memory(sim_run *run, int64_t size, void **memory);
+sim_code sim_run_memory(sim_run *run, int64_t size, void **memory);
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 

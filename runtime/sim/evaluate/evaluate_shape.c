@@ -52,7 +52,7 @@ static sim_code bad_dims(const sim_op *op, sim_status *st)
 
 /* ---- the same elements ------------------------------------------------------------------ */
 
-/* Filled where its block begins. */
+/* A constant is filled where its block begins. */
 sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
@@ -345,7 +345,7 @@ sim_code sim_rule_iota(sim_run *run, const sim_op *op)
     void *line;
     if (sim_type_elements(out) == 0)
         return SIM_OK;
-    if (sim_memory(run, n * SIM_ELEMENT, &line) != SIM_OK)
+    if (sim_run_memory(run, n * SIM_ELEMENT, &line) != SIM_OK)
         return run->st->code;
     for (int64_t at = 0; at < n; at += SIM_CHUNK) {
         int64_t numbers[SIM_CHUNK];

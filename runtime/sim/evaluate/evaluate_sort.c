@@ -1,6 +1,6 @@
 /*
- * evaluate_sort.c - sort: lines of several operands in one order, which a region
- * decides. A merge sort, so always stable, and safe whatever the region says.
+ * evaluate_sort.c - sort: lines of several operands in one order, which a region decides.
+ * It is a merge sort, so it is always stable, and safe whatever the region says.
  */
 #include "runtime/sim/evaluate/evaluate_region.h"
 #include "runtime/sim/evaluate/evaluate_rules.h"
@@ -98,12 +98,12 @@ static sim_code sort_lines(sim_run *run, const sim_op *op, sim_region *region)
     void *order, *arguments;
     sim_strides(type, strides);
     sorting s = {.region = region, .op = op, .count = n, .stride = strides[along]};
-    sim_code code = sim_work(run, (double)lines * (double)n * (log2((double)n) + 1));
+    sim_code code = sim_run_work(run, (double)lines * (double)n * (log2((double)n) + 1));
     if (code == SIM_OK)
-        code = sim_memory(run, 2 * n * (int64_t)sizeof(int64_t), &order);
+        code = sim_run_memory(run, 2 * n * (int64_t)sizeof(int64_t), &order);
     if (code != SIM_OK)
         return code;
-    code = sim_memory(run, 2 * op->operand_count * (int64_t)sizeof(void *), &arguments);
+    code = sim_run_memory(run, 2 * op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code == SIM_OK) {
         s.order = order;
         s.other = s.order + n;

@@ -26,7 +26,8 @@ bool sim_next_index(int64_t *index, const int64_t *dims, int rank)
 
 /* ---- walks ------------------------------------------------------------------------------ */
 
-/* Drops dimensions of 1, and joins neighbours that lie on both sides as one would. */
+/* Drops dimensions of 1, and joins neighbours that lie on both sides as one dimension
+ * would. */
 static void walk_join(sim_walk *walk)
 {
     int rank = 0;

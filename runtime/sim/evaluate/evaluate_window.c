@@ -38,9 +38,9 @@ static sim_code folding_begin(sim_run *run, const sim_op *op, sim_kernel *kernel
     f->in = sim_operand(run, op, 0);
     f->acc = sim_result(run, op, 0);
     if (f->dtype != in->dtype) {
-        if (sim_memory(run, n * f->bytes, &f->memory[0]) != SIM_OK)
+        if (sim_run_memory(run, n * f->bytes, &f->memory[0]) != SIM_OK)
             return run->st->code;
-        if (sim_memory(run, results * f->bytes, &f->memory[1]) != SIM_OK) {
+        if (sim_run_memory(run, results * f->bytes, &f->memory[1]) != SIM_OK) {
             free(f->memory[0]);
             return run->st->code;
         }
@@ -220,7 +220,7 @@ static sim_code reduce_by_region(sim_run *run, const sim_op *op, sim_region *reg
     const sim_walk walk = reduction_walk(run, op);
     int64_t index[SIM_MAX_RANK] = {0}, to, from;
     void *arguments;
-    sim_code code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+    sim_code code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     fill_results(run, op);
@@ -236,7 +236,8 @@ static sim_code reduce_by_region(sim_run *run, const sim_op *op, sim_region *reg
 sim_code sim_rule_reduce(sim_run *run, const sim_op *op)
 {
     sim_region region;
-    if (sim_work(run, (double)sim_type_elements(sim_operand_type(run->program, op, 0))) != SIM_OK ||
+    if (sim_run_work(run, (double)sim_type_elements(sim_operand_type(run->program, op, 0))) !=
+            SIM_OK ||
         sim_region_begin(run, &op->regions[0], &region) != SIM_OK)
         return run->st->code;
     sim_kernel *kernel = inputs_of(op) == 1 ? sim_region_fold(&region) : NULL;
@@ -380,7 +381,7 @@ static sim_code window_by_region(sim_run *run, const sim_op *op, const window *w
 {
     int64_t o[SIM_MAX_RANK] = {0}, to = 0;
     void *arguments;
-    sim_code code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+    sim_code code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     fill_results(run, op);
@@ -405,7 +406,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
     sim_region region;
     if (sim_type_elements(out) == 0)
         return SIM_OK;
-    if (sim_work(run, window_work(&w)) != SIM_OK ||
+    if (sim_run_work(run, window_work(&w)) != SIM_OK ||
         sim_region_begin(run, &op->regions[0], &region) != SIM_OK)
         return run->st->code;
     sim_kernel *kernel = inputs_of(op) == 1 ? sim_region_fold(&region) : NULL;
@@ -465,7 +466,7 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
              sim_dtype_bytes(in->dtype));
     if (sim_type_elements(source) == 0)
         return SIM_OK;
-    sim_code code = sim_work(run, window_work(&w));
+    sim_code code = sim_run_work(run, window_work(&w));
     if (code != SIM_OK)
         return code;
     do {

@@ -91,8 +91,12 @@ void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n
 
 void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (double)(half == SIM_F16 ? from_f16(in[i]) : from_bf16(in[i]));
+    if (half == SIM_F16)
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (double)from_f16(in[i]);
+    else
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (double)from_bf16(in[i]);
 }
 
 void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t n)
@@ -107,6 +111,10 @@ void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t
 
 void sim_half_from_double(sim_dtype half, const double *in, uint16_t *out, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] = half == SIM_F16 ? to_f16(to_odd(in[i])) : to_bf16(to_odd(in[i]));
+    if (half == SIM_F16)
+        for (int64_t i = 0; i < n; i++)
+            out[i] = to_f16(to_odd(in[i]));
+    else
+        for (int64_t i = 0; i < n; i++)
+            out[i] = to_bf16(to_odd(in[i]));
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program owns; its only part that is not in the pool are the types, which grow
- * while values are read. */
+/* What a program owns. Only its types are not in the pool, because they grow while values
+ * are read. */
 typedef struct holding {
     sim_pool pool;
     void *types;
@@ -66,7 +66,7 @@ static void read_heading(sim_reader *r, heading *h)
         sim_expect(r, ')', "')' of the results");
 }
 
-/* What BODY returns are the types from TYPES on. */
+/* BODY must return the types that the heading states, which end at END. */
 static void check_results(sim_reader *r, const heading *h, const sim_block *body, size_t end)
 {
     char said[128], done[128];
@@ -89,7 +89,7 @@ static void check_results(sim_reader *r, const heading *h, const sim_block *body
     }
 }
 
-/* Aliases name results of their own type's size, each once. */
+/* Each alias must name a result of its argument's size, and no two the same. */
 static void check_aliases(sim_reader *r, const heading *h, const sim_function *f)
 {
     bool *taken = calloc((size_t)f->body.result_count + 1, sizeof *taken);
@@ -303,7 +303,8 @@ static void read_generic_function(sim_reader *r)
 
 /* ---- the module ------------------------------------------------------------------------- */
 
-/* "#loc1 = loc(...)", "sdy.mesh @mesh = <[...]>": to what may begin a statement. */
+/* Passes "#loc1 = loc(...)" or "sdy.mesh @mesh = <[...]>", up to what may begin a
+ * statement. */
 static void skip_statement(sim_reader *r)
 {
     sim_next(r);
@@ -321,7 +322,7 @@ static void skip_statement(sim_reader *r)
     }
 }
 
-/* Statements up to CLOSE, which is passed. */
+/* Reads statements up to CLOSE, which is passed. */
 static void read_statements(sim_reader *r, int close)
 {
     while (r->code == SIM_OK && sim_kind(r) != close) {
@@ -415,7 +416,7 @@ static const sim_function *find_main(sim_reader *r, const sim_function *function
     return NULL;
 }
 
-/* The program out of what was read; it takes over the pool and the types. */
+/* Makes the program of what was read. It takes over the pool and the types. */
 static sim_program *close_program(sim_reader *r, const char *name)
 {
     size_t count = r->functions.count;
@@ -460,7 +461,7 @@ static sim_program *close_program(sim_reader *r, const char *name)
 static void open_list(sim_reader *r, sim_list *list, size_t size)
 {
     list->size = size;
-    sim_reader_add(r, list, 1); /* so that places in it are never NULL */
+    sim_reader_add(r, list, 1); /* so that its data are never NULL */
     list->count = 0;
 }
 

@@ -126,9 +126,10 @@ bool sim_check_convolution(sim_reader *r, const char *at, const sim_op *op)
 
 /* ---- gather and scatter ----------------------------------------------------------------- */
 
-/* Both say how parts of X lie in Y: WINDOW dimensions of Y are those of X but for GONE
- * ones and BATCHING ones, the other dimensions of Y are those of INDICES but for the
- * one that holds the index, whose parts are MAPPED to dimensions of X. */
+/* Both relate three tensors: X, INDICES and Y, which holds parts of X. The dimensions
+ * WINDOW of Y run through a part; they are those of X without the GONE and the BATCHING
+ * ones. The other dimensions of Y are those of INDICES without VECTOR, along which an index
+ * lies. MAPPED says which dimension of X each number of an index is for. */
 typedef struct indexing {
     const sim_type *x, *indices, *y;
     const sim_attribute *window, *gone, *batching, *indices_batching, *mapped;
@@ -174,7 +175,7 @@ static bool check_places(const indexing *g)
     return true;
 }
 
-/* Sizes of the windows in Y: those of SIZES, or, without it, at most X's. */
+/* The windows in Y have the sizes of SIZES, or, without SIZES, at most those of X. */
 static bool check_windows(const indexing *g, const int64_t *sizes)
 {
     uint64_t hidden = mask_of(g->gone) | mask_of(g->batching);

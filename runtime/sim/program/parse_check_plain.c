@@ -127,7 +127,7 @@ bool sim_check_compare(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
-/* A scalar may stand for a tensor of one element everywhere. */
+/* Operand INDEX is of DTYPE, with the result's dimensions or as a scalar for all elements. */
 static bool check_spread(sim_reader *r, const char *at, const sim_op *op, int index,
                          sim_dtype dtype)
 {
@@ -182,7 +182,8 @@ bool sim_check_reshape(sim_reader *r, const char *at, const sim_op *op)
            sim_check_fail(r, at, op, "numbers of elements or element types differ");
 }
 
-/* Elements of another width come from, or become, a last dimension. */
+/* Where elements differ in width, the side of the narrower ones has one more dimension, the
+ * last. */
 bool sim_check_bitcast(sim_reader *r, const char *at, const sim_op *op)
 {
     sim_type x = *sim_check_operand(r, op, 0), y = *sim_check_result(r, op, 0);
@@ -244,7 +245,7 @@ bool sim_check_slice(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
-/* Operands from FIRST: an integer scalar for each dimension of the first operand. */
+/* The operands from FIRST on are an integer scalar for each dimension of the first operand. */
 static bool check_starts(sim_reader *r, const char *at, const sim_op *op, int first)
 {
     if (op->operand_count < first || op->operand_count != first + sim_check_operand(r, op, 0)->rank)
@@ -333,7 +334,8 @@ bool sim_check_concatenate(sim_reader *r, const char *at, const sim_op *op)
 
 /* ---- others ----------------------------------------------------------------------------- */
 
-/* Transforms of the last dimensions; a real one has half the frequencies and one. */
+/* A transform is of the last dimensions. Of real numbers only half of the frequencies, and
+ * one more, are kept. */
 bool sim_check_fft(sim_reader *r, const char *at, const sim_op *op)
 {
     const sim_attribute *length = sim_attribute_find(op, "fft_length");
@@ -342,7 +344,7 @@ bool sim_check_fft(sim_reader *r, const char *at, const sim_op *op)
     bool forward = strcmp(type, "RFFT") == 0, back = strcmp(type, "IRFFT") == 0;
     if (!forward && !back && strcmp(type, "FFT") != 0 && strcmp(type, "IFFT") != 0)
         return sim_check_fail(r, at, op, "of type %.20s", type);
-    const sim_type *real = back ? y : x, *other = back ? x : y; /* REAL: of the lengths */
+    const sim_type *real = back ? y : x, *other = back ? x : y; /* REAL has the stated lengths */
     int count = (int)length->count;
     sim_type want = *real;
     bool fits = count >= 1 && count <= 3 && count <= real->rank;

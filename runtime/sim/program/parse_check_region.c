@@ -58,7 +58,7 @@ bool sim_check_reduce(sim_reader *r, const char *at, const sim_op *op)
     return true;
 }
 
-/* What windows over X give; false without windows. */
+/* The type WANT of the results of windows over X; false where there are no such windows. */
 static bool window_shape(const sim_op *op, const sim_type *x, bool dilated, sim_type *want)
 {
     const int64_t *size = sim_attribute_find(op, "window_dimensions")->ints;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To behind the ">" that closes the literal, quickly: nothing in it but strings can
- * hold another. */
+/* Passes all up to behind the ">" that closes the literal. Tokens are not needed for it,
+ * because only a string in the literal can hold another ">". */
 static bool pass_literal(sim_reader *r)
 {
     sim_lexer *lex = &r->lex;
@@ -170,7 +170,8 @@ static bool read_element(sim_reader *r, sim_dtype dtype, char *out)
 
 /* ---- literals ------------------------------------------------------------------------ */
 
-/* Nested lists to OUT: COUNT[d] elements seen of the list open in dimension d. */
+/* Reads nested lists to OUT. SEEN[d] counts the elements of the list that is open in
+ * dimension d. */
 static bool read_lists(sim_reader *r, const sim_type *type, char *out)
 {
     int64_t seen[SIM_MAX_RANK] = {0};
@@ -241,7 +242,7 @@ static bool read_bits(sim_reader *r, size_t count, char *out)
     return read;
 }
 
-/* The bytes; of one element when the text has no more. */
+/* Reads the bytes, or those of one element where the text has no more. */
 static bool read_bytes(sim_reader *r, const sim_type *type, const void **data, size_t *bytes)
 {
     size_t given = r->lex.length >= 2 ? (r->lex.length - 2) / 2 : 0;
@@ -277,7 +278,7 @@ static bool read_from(sim_reader *r, const void **data, size_t *bytes)
     *data = out;
     if (!out)
         return false;
-    if (sim_kind(r) == '>') { /* dense<>: nothing of nothing */
+    if (sim_kind(r) == '>') { /* dense<>, of a tensor without elements */
         *bytes = 0;
         if (elements != 0)
             sim_reader_expected(r, "elements");

@@ -120,8 +120,8 @@ static void make_constant(sim_reader *r, sim_reading *o, sim_op *op)
     sim_read_elements(r, &op->constant, &op->constant_bytes);
 }
 
-/* The callee is found when all functions are known; until then its name is kept where
- * its pointer will be. */
+/* The callee is found when all functions are known. Until then its name is kept in place of
+ * the pointer. */
 static void make_call(sim_reader *r, sim_reading *o, sim_op *op)
 {
     if (!o->callee)

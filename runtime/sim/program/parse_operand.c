@@ -89,8 +89,8 @@ static void read_function_type(sim_reader *r, sim_reading *o)
     read_results(r);
 }
 
-/* One type for operands and result, the last of several for one result, or one a
- * result: names at the left cost nothing, so there must be types for them. */
+/* "type" for operands and result, several whose last is that of the result, or one for each
+ * result. There is a type for each result, because names at the left cost nothing. */
 static void read_short_type(sim_reader *r, sim_reading *o)
 {
     sim_read_types(r);
