@@ -54,8 +54,7 @@ static void results_of_valueless_arguments_are_valueless(void **state)
     (void)state;
     bn_status st = {0};
     rt_client *client = sim_client("evaluate_limit=1000");
-    rt_executable *cut = sim_compile(client, SIM_CUT),
-                  *add = sim_compile(client, SIM_ADD("add"));
+    rt_executable *cut = sim_compile(client, SIM_CUT), *add = sim_compile(client, SIM_ADD("add"));
     assert_true(values_of(cut) == 0 && values_of(add) == 1);
     rt_buffer *large = sim_floats(client, 4096, 5), *four = sim_result_of(client, cut, large),
               *pair[2] = {sim_floats(client, 4, 1), four}, *sum = NULL;

@@ -3,8 +3,8 @@
  * what bench itself lowers: every sample of every op, and whole training steps
  * of small models.
  */
-#include "tests/support/device_fixture.h"
 #include "tests/models/model_fixture.h"
+#include "tests/support/device_fixture.h"
 #include "tests/support/evaluator.h"
 #include "tests/support/samples.h"
 #include "tests/support/sim_compare.h"
