@@ -125,20 +125,31 @@ typedef enum tg_phase {
     TG_PHASE_COUNT
 } tg_phase;
 
-/* What a mode hangs on a trace. Each may be NULL. */
+/*
+ * What a mode hangs on a trace. Each may be NULL. All are called while the trace is sound, on
+ * the thread that calls the op, and must not emit ops into the trace. A failure becomes the
+ * trace's error, with the op's name ("read" for a read) in front of the message.
+ */
 typedef struct tg_hooks {
-    void *context;
-    /* After each node, its results not yet computed (eager execution). */
+    void *context; /* given to each call */
+    /* Called after each node has been appended, typed and hashed, in the trace's order; not
+     * for entry values of variables. The hook may compute the node's results and hang their
+     * contents on them (tg_tensor_set_data): the next ops find them there (eager execution). */
     bn_code (*node)(void *context, tg_trace *trace, tg_node *node, bn_status *st);
-    /* Computes VALUE and copies its contents to HOST (tg_read). */
+    /* Called by tg_read with a VALUE of this trace, for a variable the one it has now. Computes
+     * VALUE where it is not computed yet, which may cut the trace (tg_trace_cut), and copies
+     * its SIZE bytes to HOST, dense row-major. Without this hook a read is an error. */
     bn_code (*read)(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                     bn_status *st);
-    /* Values of the nodes from FIRST_NODE on are not used any more (tg_forget). */
+    /* Called by tg_forget: nobody uses the values of the nodes from FIRST_NODE to the last one
+     * any more, but for those that are assigned to variables. The hook may free their
+     * contents. */
     void (*forget)(void *context, tg_trace *trace, size_t first_node);
 } tg_hooks;
 
 tg_trace *tg_trace_new(void);
 void tg_trace_free(tg_trace *trace); /* NULL allowed */
+/* HOOKS are copied; they stay for all later steps of the trace. */
 void tg_trace_set_hooks(tg_trace *trace, const tg_hooks *hooks);
 /* From now on each node of the trace costs NS nanoseconds more, spent in a busy wait:
  * what a slower front end would be like. 0, the default, costs nothing. */
