@@ -95,9 +95,9 @@ tg_tensor *tg_variable_new(const char *name, const tg_type *type);
 void tg_variable_retype(tg_tensor *variable, const tg_type *type);
 /* Counts the types that VARIABLE has had: equal versions, equal types. */
 uint32_t tg_variable_version(const tg_tensor *variable);
-/* Version and data at once, and an exchange of data: what a replay does to
- * hundreds of variables. */
+/* The data and the version in one call, for replays, which look at hundreds of variables. */
 void *tg_variable_peek(const tg_tensor *variable, uint32_t *version);
+/* Puts DATA in place of the old data, which it returns. */
 void *tg_variable_exchange(tg_tensor *variable, void *data);
 void tg_variable_free(tg_tensor *variable); /* NULL allowed; its data must be gone */
 
@@ -382,9 +382,9 @@ tg_tensor *tg_concatenate(tg_trace *trace, tg_tensor *const *parts, size_t count
  * Rows by number. X is (N, rest...), IDS integers of 32 or 64 bits and of any
  * shape S. gather_rows gives (S..., rest...), an embedding lookup: a number
  * outside 0..N-1 takes the first or the last row. scatter_add_rows adds UPDATES
- * (S..., rest...) to the rows of X that IDS name, to one as often as it is
- * named; what names no row is dropped. Each is the other's gradient. StableHLO
- * specification, gather and scatter.
+ * (S..., rest...) to the rows of X that IDS name. A row that is named several times
+ * gets several updates, and a number that names no row drops its update. Each op is
+ * the other's gradient. StableHLO specification, gather and scatter.
  */
 tg_tensor *tg_gather_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids);
 tg_tensor *tg_scatter_add_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids, tg_tensor *updates);
@@ -405,7 +405,7 @@ tg_tensor *tg_dynamic_update_slice(tg_trace *trace, tg_tensor *x, tg_tensor *upd
 tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_max(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_min(tg_trace *trace, tg_tensor *x, unsigned axes);
-/* The same sum, of an X that a barrier keeps from being computed within it. */
+/* The same sum behind a barrier: the compiler computes X before it, not within it. */
 tg_tensor *tg_reduce_sum_apart(tg_trace *trace, tg_tensor *x, unsigned axes);
 
 /*

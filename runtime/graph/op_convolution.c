@@ -133,8 +133,9 @@ static void lower_convolution(tg_lowering *l, const tg_node *node)
 
 /* ---- gradients ----------------------------------------------------------------- */
 
-/* Dimension FROM of X divides by COUNT: the group number, its outer part, becomes
- * the outer part of dimension TO. Works one way for filters and for the input. */
+/* Dimension FROM of X, whose size COUNT divides, consists of COUNT groups. The group's number
+ * moves from the outer part of FROM to the outer part of dimension TO. For filters and for the
+ * input's gradient alike. */
 static tg_tensor *move_groups(tg_trace *t, tg_tensor *x, int32_t from, int32_t to, int32_t count)
 {
     tg_type type = x->type;

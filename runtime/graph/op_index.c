@@ -197,7 +197,7 @@ GRADIENT(grad_scatter_add_rows)
         gin[2] = where_added(t, node, tg_gather_rows(t, gout[0], node->operands[1]));
 }
 
-/* Starts are moved inside in the same way there and back: the sizes are equal. */
+/* The gradient moves a start inside as the op did, since the sizes are equal. */
 GRADIENT(grad_dynamic_slice)
 {
     (void)need;

@@ -9,8 +9,8 @@
 
 #define TG_SCALAR_MEMO 32
 
-/* Scalars are used over and over in a step (momentum, one half); each is
- * appended once a trace. Direct-mapped by value. */
+/* A step uses the same scalars over and over (momentum, one half); each is appended to a
+ * trace once. Direct-mapped by value. */
 typedef struct tg_scalar_memo {
     uint32_t epoch;
     tg_dtype dtype;
