@@ -79,12 +79,12 @@ typedef struct mode_kind {
      * handles.
      *
      * It traces or replays, gets executables from program.c and submits them with
-     * mode_dispatch, which probes where a probe was asked for. It awaits nothing but values
-     * that the step's function reads. Each result gets one owner: a variable's contents to come
+     * mode_dispatch, which probes where a probe was asked for. It awaits only values that the
+     * step's function reads. Each result gets one owner: a variable, as its contents to come
      * (mode_pend), the step's temporaries, or the mode itself. Variables keep the contents they
-     * had, since the engine commits after it; only where nothing can fail any more may it
-     * exchange them at once, with the old handles in m->retired. A steady step allocates
-     * nothing of ours.
+     * had, since the engine commits afterwards. The mode may exchange them itself, with the old
+     * handles in m->retired, only where nothing of its own can fail any more. A steady step
+     * makes no allocation of ours.
      *
      * On success OTHER is in force again. The engine then commits, tells the feed, gives back
      * m->retired and m->temporaries, and awaits or queues m->events. On failure, with a code

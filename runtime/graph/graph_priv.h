@@ -81,13 +81,12 @@ struct tg_op {
 
     /*
      * Type rule. tg_emit calls it once for each node, before the node joins the hash and
-     * before any hook sees it. NODE's attributes are a copy of the caller's; its operands are
-     * values of the trace, as many as the caller gave: a row of varying number checks that
-     * here. Result types come as zeros. The rule checks operands and attributes, fills in
-     * results[i].type for every result and leaves dims past the rank 0; it changes nothing
-     * else. What it refuses gets a code and a message in ST (never NULL) without the op's name,
-     * which the trace puts in front; the result types do not matter then. Not NULL but in
-     * tg_op_input.
+     * before any hook sees it. NODE's attributes are a copy of the caller's. Its operands are
+     * values of the trace, as many as the caller gave; a row that takes a varying number checks
+     * it here. Result types come as zeros. The rule checks operands and attributes, fills in
+     * results[i].type for every result, leaves dims past the rank 0, and changes nothing else.
+     * To refuse a node it returns a code with a message in ST (never NULL); the trace puts the
+     * op's name in front, and result types do not matter then. Only tg_op_input has NULL here.
      */
     bn_code (*infer)(const tg_node *node, bn_status *st);
 
@@ -96,22 +95,23 @@ struct tg_op {
      * order, so that operands have their names. The rule writes the node's statement with the
      * functions below: it defines the results once (tg_lowering_define, or
      * tg_lowering_define_result for each) and stops behind the type; the caller writes the
-     * location. Statements before the last end with tg_lowering_end. Nothing can fail: the
-     * type rule has let the node in, and lack of memory is looked for once, in the finished
-     * text. Not NULL but in tg_op_input, whose nodes are not written.
+     * location. A rule of several statements ends each but the last with tg_lowering_end.
+     * Nothing can fail: the type rule has let the node in, and tg_graph_lower looks for lack of
+     * memory once, in the finished text. Only tg_op_input has NULL here: its nodes are not
+     * written.
      */
     void (*lower)(tg_lowering *l, const tg_node *node);
 
     /*
      * Gradient rule; NULL: not differentiable, and a gradient that reaches the op is an error.
      * tg_backward calls it for a node once all uses of its results have been differentiated,
-     * with the node's scope in force. GOUT[i], of the type of result i, is the gradient with
-     * respect to it, NULL where none reaches it; one at least is there. NEED[k] says whether
-     * operand k's gradient is wanted; one at least is. GIN[k] comes as NULL. The rule emits ops
-     * into T and sets GIN[k] for each K that is needed, to a value of operand k's type;
-     * NULL lets no gradient flow there, and what it sets for other operands is not looked at.
-     * It may use NODE's operands and results as values. A case that it cannot differentiate it
-     * puts on the trace (tg_trace_fail, BN_NOT_SUPPORTED). Values belong to the trace.
+     * with the node's scope in force. GOUT[i] is the gradient with respect to result i, of its
+     * type, or NULL where none reaches it; at least one is there. NEED[k] says whether operand
+     * k's gradient is wanted; at least one is. GIN[k] comes as NULL. The rule emits ops into T
+     * and sets GIN[k], for each operand whose gradient is wanted, to a value of the operand's
+     * type. NULL there lets no gradient flow, and entries of other operands are ignored. The
+     * rule may use NODE's operands and results as values; all values belong to the trace. It
+     * reports a case that it cannot differentiate by tg_trace_fail with BN_NOT_SUPPORTED.
      */
     void (*grad)(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,
                  tg_tensor **gin);
