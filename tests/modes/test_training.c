@@ -3,6 +3,7 @@
  * varying length, both optimizers. Values against PyTorch are bench verify's.
  */
 #define _GNU_SOURCE
+#include "tests/support/plugin_leaks.h"
 #include "tests/support/test_runtime.h"
 
 #include "models/model_priv.h"

@@ -1,14 +1,11 @@
 /*
- * fake_profiler.h - the part of fake_pjrt.c that is its profiler: records the
- * executions between start and stop and hands them out as an XSpace.
+ * fake_profiler.c - the fake's profiler: records the executions between start and stop and
+ * hands them out as an XSpace.
  *
  * Source of the ABI: xla/backends/profiler/plugin/profiler_c_api.h of
  * openxla/xla. The errors are the same objects as the plugin's own.
  */
-#ifndef BENCH_TESTS_FAKE_PROFILER_H
-#define BENCH_TESTS_FAKE_PROFILER_H
-
-#include "tests/support/fake/fake_object.h"
+#include "tests/support/fake/fake.h"
 
 enum { MAX_SPANS = 4096 };
 
@@ -19,7 +16,7 @@ static struct span {
 static size_t span_count;
 static bool profiling;
 
-static void profile_record(uint64_t start_ns, uint64_t duration_ns)
+void fake_profile_record(uint64_t start_ns, uint64_t duration_ns)
 {
     if (profiling && span_count < MAX_SPANS)
         spans[span_count++] = (struct span){start_ns, duration_ns};
@@ -56,7 +53,7 @@ struct profiler_args {
 
 static void profiler_error_destroy(struct profiler_error_args *args)
 {
-    object_free(args->error);
+    fake_object_free(args->error);
 }
 
 static void profiler_error_message(struct profiler_error_args *args)
@@ -127,22 +124,22 @@ static size_t profile_write(void)
 static PJRT_Error *profiler_create(struct profiler_create_args *args)
 {
     if (args->options_size == 0)
-        return error_new(PJRT_Error_Code_INVALID_ARGUMENT, "no options");
-    args->profiler = object_new(1);
+        return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "no options");
+    args->profiler = fake_object_new(1);
     return NULL;
 }
 
 static PJRT_Error *profiler_destroy(struct profiler_args *args)
 {
     profiling = false;
-    object_free(args->profiler);
+    fake_object_free(args->profiler);
     return NULL;
 }
 
 static PJRT_Error *profiler_start(struct profiler_args *args)
 {
     (void)args;
-    PJRT_Error *error = error_if("profiler_error", "the fake profiler is busy");
+    PJRT_Error *error = fake_error_if("profiler_error", "the fake profiler is busy");
     profiling = !error;
     span_count = 0;
     return error;
@@ -160,7 +157,7 @@ static PJRT_Error *profiler_collect(struct profiler_args *args)
     size_t size = profile_write();
     if (args->buffer)
         memcpy(args->buffer, profile, size);
-    else if (ordered("collect_at_once"))
+    else if (fake_ordered("collect_at_once"))
         args->buffer = profile;
     args->buffer_size = size;
     return NULL;
@@ -191,7 +188,5 @@ static struct profiler_extension {
     {sizeof(struct profiler_extension), PJRT_Extension_Type_Profiler, NULL}, &profiler_table, -1};
 
 /* Another extension in front: the profiler must be searched for. */
-static PJRT_Extension_Base first_extension = {sizeof first_extension, PJRT_Extension_Type_Example,
-                                              &profiler_extension.base};
-
-#endif
+PJRT_Extension_Base fake_first_extension = {sizeof fake_first_extension,
+                                            PJRT_Extension_Type_Example, &profiler_extension.base};

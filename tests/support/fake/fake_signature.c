@@ -1,32 +1,10 @@
 /*
- * fake_signature.h - the part of fake_pjrt.c that reads the types of a
- * program's arguments and results out of its StableHLO text.
+ * fake_signature.c - the types of a program's arguments and results, out of its StableHLO text.
  *
  * Boundary: only the line of @main is read, as our own lowering and jax write
  * it; nothing of the body.
  */
-#ifndef BENCH_TESTS_FAKE_SIGNATURE_H
-#define BENCH_TESTS_FAKE_SIGNATURE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include "pjrt_c_api.h"
-#pragma GCC diagnostic pop
-
-enum { MAX_RANK = 8, MAX_VALUES = 1024 };
-
-typedef struct value_type {
-    PJRT_Buffer_Type type;
-    size_t element_bytes, rank, bytes;
-    int64_t dims[MAX_RANK];
-    int alias; /* of an argument: the result it is donated to, or -1 */
-} value_type;
+#include "tests/support/fake/fake.h"
 
 static const struct element {
     const char *text;
@@ -43,7 +21,7 @@ static const struct element {
     {"complex<f64>", 16, PJRT_Buffer_Type_C128}};
 enum { ELEMENT_COUNT = sizeof elements / sizeof elements[0] };
 
-static bool element_set(value_type *type, PJRT_Buffer_Type wanted, const char *text)
+bool fake_element_set(fake_type *type, PJRT_Buffer_Type wanted, const char *text)
 {
     for (size_t i = 0; i < ELEMENT_COUNT; i++) {
         size_t length = strlen(elements[i].text);
@@ -62,9 +40,9 @@ static bool element_set(value_type *type, PJRT_Buffer_Type wanted, const char *t
 
 /* Reads "tensor<2x3xf32>" at *AT, and what follows of one argument or result up
  * to the comma or parenthesis that ends it. */
-static bool value_read(const char **at, value_type *type)
+static bool value_read(const char **at, fake_type *type)
 {
-    *type = (value_type){.alias = -1};
+    *type = (fake_type){.alias = -1};
     const char *c = strstr(*at, "tensor<");
     if (!c)
         return false;
@@ -77,7 +55,7 @@ static bool value_read(const char **at, value_type *type)
         type->dims[type->rank++] = dim;
         c = end + 1;
     }
-    if (!element_set(type, PJRT_Buffer_Type_INVALID, c))
+    if (!fake_element_set(type, PJRT_Buffer_Type_INVALID, c))
         return false;
     c = strchr(c, '>') + 1;
     if (*c == '>') /* of complex<f32>> */
@@ -98,7 +76,7 @@ static bool value_read(const char **at, value_type *type)
 }
 
 /* Reads a parenthesised list of values whose opening parenthesis is at *AT. */
-static bool list_read(const char **at, value_type *types, size_t *count)
+static bool list_read(const char **at, fake_type *types, size_t *count)
 {
     const char *c = *at + 1;
     *count = 0;
@@ -112,9 +90,8 @@ static bool list_read(const char **at, value_type *types, size_t *count)
     return *c == ')';
 }
 
-/* Reads the signature of @main in TEXT; both arrays hold MAX_VALUES. */
-static bool signature_read(const char *text, value_type *arguments, size_t *argument_count,
-                           value_type *results, size_t *result_count)
+bool fake_signature_read(const char *text, fake_type *arguments, size_t *argument_count,
+                         fake_type *results, size_t *result_count)
 {
     const char *at = strstr(text, "@main(");
     if (!at)
@@ -132,5 +109,3 @@ static bool signature_read(const char *text, value_type *arguments, size_t *argu
     *result_count = 1;
     return value_read(&at, results);
 }
-
-#endif
