@@ -215,7 +215,6 @@ bn_code model_weights_fit(model_weights *w, const model *instance, bn_status *st
 static inline double element(model_file_dtype dtype, const unsigned char *at)
 {
     uint16_t half;
-    uint32_t bits;
     float single;
     double value;
     switch (dtype) {
@@ -230,29 +229,8 @@ static inline double element(model_file_dtype dtype, const unsigned char *at)
         return bn_half_to_double(half);
     default: /* BF16: the upper half of an F32 */
         memcpy(&half, at, sizeof half);
-        bits = (uint32_t)half << 16;
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
+        return (double)bn_from_bf16(half);
     }
-}
-
-/*
- * Rounds to nearest, ties to even, as if in one rounding. The first one, to f32, rounds
- * to odd (Boldo and Melquiond, "When double rounding is odd", 2005): what it cuts off
- * sets the last bit, so the second one meets a tie only where VALUE is one.
- */
-static uint16_t bf16_nearest(double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    if (isnan(value))
-        return (uint16_t)(bits >> 16 | 0x40u); /* stays one, and quiet */
-    if ((double)single != value) {
-        bits -= fabs((double)single) > fabs(value) ? 1 : 0;
-        bits |= 1u;
-    }
-    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
 /* COUNT elements from index FIRST in steps of STRIDE, to HOST from element AT. */
@@ -263,7 +241,7 @@ static void load_run(const model_file_tensor *t, size_t width, tg_dtype dtype, v
     for (int64_t i = 0; i < count; i++, from += (size_t)stride * width) {
         double value = element(t->dtype, from);
         if (dtype == TG_BF16)
-            ((uint16_t *)host)[at + i] = bf16_nearest(value);
+            ((uint16_t *)host)[at + i] = bn_to_bf16(bn_to_odd(value));
         else
             ((float *)host)[at + i] = (float)value;
     }

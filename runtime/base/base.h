@@ -167,6 +167,9 @@ BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT]
 /* Of SIZE bytes at DATA; an empty text when the system has no memory. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 
+/* Half-width floats. */
+#include "runtime/base/half.h"
+
 /* The words of a step: parts of the ledger, counters, sources of device time. */
 #include "runtime/base/ledger.h"
 
