@@ -1,34 +1,8 @@
 /* test_matrix.c - matrices become experiments, and experiments travel as JSON. */
-#include "harness/options.h"
-#include "tests/support/test_runtime.h"
+#include "tests/harness/options_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Of all that is parsed in one test. */
-static bn_arena *memory;
-
-static int begin(void **state)
-{
-    memory = bn_arena_new(4096);
-    return memory ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    bn_arena_free(memory);
-    return 0;
-}
-
-static options parse(unsigned command, char **argv, int argc)
-{
-    options o;
-    bn_status st = {0};
-    const char *word[1];
-    int words;
-    assert_ok(options_parse(command, argc, argv, memory, &o, word, 1, &words, &st), &st);
-    return o;
-}
 
 static size_t expand(const options *o, job_experiment **list, bn_text *notes)
 {
