@@ -207,7 +207,7 @@ static bool gather(const res_collection *all, const res_record *like, store_side
         return false;
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (record->status != BN_OK || record->step_count == 0 || !same_experiment(record, like))
+        if (!res_record_good(record) || !same_experiment(record, like))
             continue;
         s->series[s->side.processes] = record->wall_ns;
         s->counts[s->side.processes++] = record->step_count;

@@ -227,7 +227,7 @@ static void put_newest(const plot_report *report, bn_text *out)
     const res_record **list = calloc(report->all->count + 1, sizeof *list);
     out->failed = out->failed || !list;
     for (size_t i = 0; list && i < report->all->count; i++)
-        if (report->all->records[i]->status == BN_OK && report->all->records[i]->step_count > 0)
+        if (res_record_good(report->all->records[i]))
             list[count++] = report->all->records[i];
     if (list)
         qsort(list, count, sizeof *list, newer_first);

@@ -251,7 +251,7 @@ double plot_row_real(const plot_row *row, const char *name)
 
 bool plot_row_good(const plot_row *row)
 {
-    return row->record->status == BN_OK && row->record->step_count > 0;
+    return res_record_good(row->record);
 }
 
 const char *plot_badge(bool simulated, const res_experiment *experiment)

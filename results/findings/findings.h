@@ -10,17 +10,10 @@
 /* ---- speedup rows (speedup.c) ------------------------------------------------ */
 
 typedef struct res_speedup_row {
-    const res_record *record;
+    const res_record *record; /* borrowed from the collection */
     bool first_of_cell, first_of_block;
     bool base; /* the lazy record that the others of the cell are compared with */
-    double nodes_per_step;
-    double trace_ns;       /* trace, hash and lookup of a step, median */
-    res_interval overhead; /* of an execution, mean over those of a step */
-    double device_ns;      /* of a step */
-    double executions;     /* a step */
-    double compile_ns;     /* lowering and compile calls of all graphs */
-    const char *source;    /* of the device time */
-    res_interval wall;
+    res_measures measures;
     res_interval speedup; /* lazy wall over this wall; NaN without a base */
     bool other_build;     /* the lazy record is of another build of the runtime */
 } res_speedup_row;
@@ -39,8 +32,6 @@ typedef struct res_speedup {
     size_t mean_count;
 } res_speedup;
 
-/* Fills the figures of ROW from its record, all but the speedup. */
-void res_speedup_measure(res_speedup_row *row);
 /* False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);

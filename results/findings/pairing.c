@@ -1,36 +1,11 @@
 /*
- * pairing.c - two sides out of two folders of records, and who a runtime is.
+ * pairing.c - two sides of a comparison out of two folders of records.
  */
 #include "results/findings/findings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- identity ------------------------------------------------------------------- */
-
-json_t *res_runtime_identity(const res_record *record)
-{
-    static const char *const members[] = {
-        "path",     "sha256",           "api_version", "attributes", "label",
-        "platform", "platform_version", "device",      "options",    "compile_flags"};
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    json_t *identity = json_object();
-    json_object_set_new(identity, "runtime", res_json_text(record->experiment.runtime));
-    json_object_set_new(identity, "simulated", json_boolean(record->simulated));
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        json_t *value = json_object_get(runtime, members[i]);
-        json_object_set_new(identity, members[i], value ? json_deep_copy(value) : json_null());
-    }
-    return identity;
-}
-
-static const char *label_of(const res_record *record)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *label = json_string_value(json_object_get(runtime, "label"));
-    return label ? label : "";
-}
 
 /* ---- sides ------------------------------------------------------------------------ */
 
@@ -59,9 +34,9 @@ bool res_same_request(const res_experiment *a, const res_experiment *b)
 
 static bool chosen(const res_record *r, const res_choice *choice)
 {
-    return r->status == BN_OK && r->step_count > 0 &&
+    return res_record_good(r) &&
            (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
-           (!choice->label || strcmp(label_of(r), choice->label) == 0);
+           (!choice->label || strcmp(res_runtime_text(r, "label"), choice->label) == 0);
 }
 
 /* The records of a side must be of one build, called one way, told one thing. */

@@ -13,18 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *res_plugin_sha256(const res_record *record)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
-    return sha256 ? sha256 : "";
-}
-
-static bool usable(const res_record *record)
-{
-    return record->status == BN_OK && record->step_count > 0;
-}
-
 bool res_same_block(const res_record *a, const res_record *b)
 {
     return a->simulated == b->simulated &&
@@ -108,79 +96,15 @@ static void pick(const res_collection *all, res_speedup *speedup)
         }
         const res_record *held = speedup->rows[row].record;
         bool newer = strcmp(record->id, held->id) > 0;
-        if (usable(record) != usable(held) ? usable(record) : newer)
+        if (res_record_good(record) != res_record_good(held) ? res_record_good(record) : newer)
             speedup->rows[row].record = record;
     }
 }
 
-static double trace_ns(const res_record *record)
-{
-    static const bn_part parts[] = {BN_PART_TRACE, BN_PART_HASH, BN_PART_LOOKUP};
-    if (!res_has_ledger(record))
-        return (double)NAN;
-    uint64_t *series = calloc(record->step_count, sizeof *series);
-    if (!series)
-        return (double)NAN;
-    res_part_series(record, parts, 3, series);
-    double median = res_quantile(series, record->step_count, 0.5);
-    free(series);
-    return median;
-}
-
-/* Device time and overhead of a step's executions; NaN as soon as one of them
- * is unknown, for a sum of some is no sum. */
-static void sum_executions(const res_record *record, res_speedup_row *row)
-{
-    double overhead_ns = 0, half_squared = 0;
-    row->device_ns = row->executions > 0 ? 0 : (double)NAN;
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *execution = &record->executions[i];
-        const char *source = bn_device_time_source_name(execution->device_source);
-        bool known = execution->device_source != BN_DEVICE_TIME_UNAVAILABLE;
-        row->device_ns += execution->per_step * (known ? execution->device_ns : (double)NAN);
-        res_interval overhead = res_execution_overhead(execution);
-        double half = execution->per_step * (overhead.high - overhead.low) / 2;
-        overhead_ns += execution->per_step * overhead.estimate;
-        half_squared += half * half;
-        row->source = !row->source || strcmp(row->source, source) == 0 ? source : "mixed";
-        if (!execution->from_disk)
-            row->compile_ns += (double)execution->lower_ns + (double)execution->compile_ns;
-    }
-    if (!row->source)
-        row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
-    double n = row->executions > 0 ? row->executions : (double)NAN;
-    double half = sqrt(half_squared) / n, mean = overhead_ns / n;
-    row->overhead = (res_interval){mean, mean - half, mean + half};
-}
-
-void res_speedup_measure(res_speedup_row *row)
-{
-    const res_record *record = row->record;
-    const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
-    row->wall = row->speedup = none;
-    row->nodes_per_step = row->trace_ns = (double)NAN;
-    if (!usable(record)) {
-        row->overhead = none;
-        row->device_ns = row->compile_ns = row->executions = (double)NAN;
-        row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
-        return;
-    }
-    for (size_t i = 0; i < record->execution_count; i++)
-        row->executions += record->executions[i].per_step;
-    sum_executions(record, row);
-    row->trace_ns = trace_ns(record);
-    /* Records of others' results count and compile nothing. */
-    if (record->execution_count > 0)
-        row->nodes_per_step =
-            (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
-    else
-        row->compile_ns = (double)NAN;
-    row->wall = res_median_interval(record->wall_ns, record->step_count);
-}
-
 static void compare(res_speedup_row *row, const res_record *base)
 {
-    if (!base || base == row->record || !usable(base) || !usable(row->record))
+    row->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    if (!base || base == row->record || !res_record_good(base) || !res_record_good(row->record))
         return;
     if (strcmp(res_plugin_sha256(base), res_plugin_sha256(row->record)) != 0) {
         row->other_build = true;
@@ -190,7 +114,21 @@ static void compare(res_speedup_row *row, const res_record *base)
                                       row->record->step_count);
 }
 
-/* Cells stand together: marks where they begin and compares within them. */
+/* The first lazy row of the cell that begins at FIRST, or NULL; rows of a cell stand together. */
+static const res_record *base_of(const res_speedup *speedup, size_t first)
+{
+    const res_record *head = speedup->rows[first].record;
+    for (size_t i = first; i < speedup->count; i++) {
+        const res_record *record = speedup->rows[i].record;
+        if (!same_cell(record, head))
+            break;
+        if (strcmp(record->experiment.mode, "lazy") == 0)
+            return record;
+    }
+    return NULL;
+}
+
+/* Marks where cells and blocks begin, and compares within each cell. */
 static void compare_cells(res_speedup *speedup)
 {
     const res_record *base = NULL;
@@ -199,17 +137,9 @@ static void compare_cells(res_speedup *speedup)
         const res_record *before = i > 0 ? speedup->rows[i - 1].record : NULL;
         row->first_of_block = !before || !res_same_block(before, row->record);
         row->first_of_cell = !before || !same_cell(before, row->record);
-        if (row->first_of_cell) {
-            base = NULL;
-            for (size_t j = i; !base && j < speedup->count; j++) {
-                const res_record *other = speedup->rows[j].record;
-                if (!same_cell(other, row->record))
-                    break;
-                if (strcmp(other->experiment.mode, "lazy") == 0)
-                    base = other;
-            }
-        }
-        res_speedup_measure(row);
+        if (row->first_of_cell)
+            base = base_of(speedup, i);
+        row->measures = res_record_measures(row->record);
         row->base = row->record == base;
         compare(row, base);
     }

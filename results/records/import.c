@@ -309,26 +309,20 @@ static bn_code read_line(const char *text, size_t length, const char *file, size
 
 bn_code res_import_lines(const char *file, const char *data, res_collection *all, bn_status *st)
 {
-    size_t number = 0;
+    size_t number = 0, room = 0;
     bn_code code = BN_OK;
     for (const char *at = data, *end; *at != '\0' && code == BN_OK; at = end + (*end == '\n')) {
-        res_record *record = NULL;
         end = at + strcspn(at, "\n");
         number++;
         if (strspn(at, " \t\r") == (size_t)(end - at))
             continue;
-        code = read_line(at, (size_t)(end - at), file, number, &record, st);
-        res_record **records = NULL;
-        if (code == BN_OK)
-            records = realloc(all->records, (all->count + 1) * sizeof(res_record *));
-        if (records) {
-            all->records = records;
-            all->records[all->count++] = record;
-        } else if (code == BN_OK) {
-            res_record_free(record);
+        if (!bn_reserve(&all->records, all->count + 1, &room, sizeof *all->records))
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-        }
-        if (code != BN_OK)
+        else
+            code = read_line(at, (size_t)(end - at), file, number, &all->records[all->count], st);
+        if (code == BN_OK)
+            all->count++;
+        else
             bn_context(st, "%s:%zu", file, number);
     }
     return code;

@@ -18,13 +18,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define INDEX_VERSION  1
 /* Room for the first line. */
@@ -51,38 +48,11 @@ typedef struct update {
     bn_text body; /* the index as it will be, without its first line */
     res_pools pools;
     res_index *index;
+    size_t damaged_room; /* in the index's list */
     bn_status *st;
 } update;
 
-/* ---- times in ids --------------------------------------------------------------- */
-
-double res_id_time(const char *id)
-{
-    struct tm utc = {0};
-    unsigned nanoseconds = 0;
-    int used = 0;
-    if (sscanf(id, "%4d%2d%2dT%2d%2d%2d.%9u%n", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
-               &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &nanoseconds, &used) != 7 ||
-        used != 25 || id[used] != 'Z')
-        return (double)NAN;
-    const struct tm asked = utc;
-    utc.tm_year -= 1900;
-    utc.tm_mon -= 1;
-    const time_t seconds = timegm(&utc);
-    /* A date that there is not comes back as another one. */
-    if (utc.tm_mon + 1 != asked.tm_mon || utc.tm_mday != asked.tm_mday ||
-        utc.tm_hour != asked.tm_hour || utc.tm_min != asked.tm_min)
-        return (double)NAN;
-    return (double)seconds + (double)nanoseconds * 1e-9;
-}
-
 /* ---- the folder --------------------------------------------------------------------- */
-
-static bool is_record(const char *name)
-{
-    const size_t length = strlen(name);
-    return name[0] != '.' && length > 3 && strcmp(name + length - 3, ".h5") == 0;
-}
 
 static int entry_order(const void *a, const void *b)
 {
@@ -96,13 +66,8 @@ static bn_code add_file(update *u, int folder, const char *name, size_t *capacit
     if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return BN_OK;
-    if (u->file_count == *capacity) {
-        *capacity = *capacity ? 2 * *capacity : 1024;
-        entry *grown = realloc(u->files, *capacity * sizeof *grown);
-        if (!grown)
-            return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu files", *capacity);
-        u->files = grown;
-    }
+    if (!bn_reserve(&u->files, u->file_count + 1, capacity, sizeof *u->files))
+        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu files", u->file_count + 1);
     const char *copy = bn_arena_strdup(u->index->memory, name);
     if (!copy)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for a file name");
@@ -120,7 +85,7 @@ static bn_code list_files(update *u)
     if (!folder)
         return bn_fail_errno(u->st, errno, "store %s", u->store);
     for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)
-        if (is_record(e->d_name))
+        if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
             code = add_file(u, dirfd(folder), e->d_name, &capacity);
     closedir(folder);
     if (code == BN_OK && u->file_count > 1)
@@ -240,13 +205,11 @@ static bn_code take_line(update *u, const entry *file, const char *line, size_t 
 static bn_code add_damaged(update *u, char *path, const bn_status *why)
 {
     res_index *index = u->index;
-    res_damaged *grown =
-        realloc(index->damaged, (index->damaged_count + 1) * sizeof *index->damaged);
-    if (!grown) {
+    if (!bn_reserve(&index->damaged, index->damaged_count + 1, &u->damaged_room,
+                    sizeof *index->damaged)) {
         free(path);
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory to read the store");
     }
-    index->damaged = grown;
     index->damaged[index->damaged_count++] = (res_damaged){path, *why};
     return BN_OK;
 }

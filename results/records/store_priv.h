@@ -34,6 +34,8 @@ BN_MUST_USE bn_code res_file_probe(const char *path, bn_status *st);
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
                                      const char *bytes, size_t size, bn_status *st);
 
+/* ---- HDF5 (store_h5.c) ------------------------------------------------------- */
+
 /* The one translation of HDF5's errors: CODE with WHAT and HDF5's own reason. */
 bn_code res_h5_fail(bn_status *st, bn_code code, const char *what);
 

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "results/records/index_priv.h"
 #include "results/findings/findings.h"
+#include "results/records/index_priv.h"
 #include "tests/support/test_runtime.h"
 
 typedef struct place {
@@ -132,8 +132,7 @@ static void summaries_are_those_of_the_records(void **state)
     load_with(p, NULL, &cold);
     res_index_free(&cold);
     assert_ok(res_store_read(path, &record, &st), &st);
-    res_speedup_row row = {.record = record};
-    res_speedup_measure(&row);
+    const res_measures of = res_record_measures(record);
     write_with(p, &failed, "cpu", path);
     load_with(p, NULL, &cold);
     load_with(p, NULL, &warm);
@@ -142,12 +141,12 @@ static void summaries_are_those_of_the_records(void **state)
     assert_int_equal(warm.count, 2);
     const res_summary *s = &warm.records[0];
     const res_experiment *e = warm.experiments[s->experiment];
-    assert_true(fabs(s->wall.estimate / row.wall.estimate - 1) < 1e-9);
-    assert_true(fabs(s->wall.low / row.wall.low - 1) < 1e-9);
+    assert_true(fabs(s->wall.estimate / of.wall.estimate - 1) < 1e-9);
+    assert_true(fabs(s->wall.low / of.wall.low - 1) < 1e-9);
     assert_true(fabs(s->device_ns - 18e6) < 1);
-    assert_true(fabs(s->overhead_ns / row.overhead.estimate - 1) < 1e-9);
-    assert_true(fabs(s->trace_ns / row.trace_ns - 1) < 1e-9);
-    assert_true(fabs(s->compile_ns / row.compile_ns - 1) < 1e-9);
+    assert_true(fabs(s->overhead_ns / of.overhead.estimate - 1) < 1e-9);
+    assert_true(fabs(s->trace_ns / of.trace_ns - 1) < 1e-9);
+    assert_true(fabs(s->compile_ns / of.compile_ns - 1) < 1e-9);
     assert_int_equal(s->steps, 20);
     assert_string_equal(s->origin->label, "tab\t, line\n, \\ and \"");
     assert_string_equal(s->origin->sha256, "aa");
