@@ -6,7 +6,7 @@
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
 #include "modes/mode.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "harness/jobs/progress.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>

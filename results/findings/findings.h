@@ -240,7 +240,4 @@ BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_o
                                      res_history *history, bn_status *st);
 void res_history_free(res_history *history);
 
-/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
-void res_timeline_title(const res_timeline *series, bn_text *out);
-
 #endif

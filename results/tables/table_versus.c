@@ -11,17 +11,8 @@
 /* Parts of the ledger below this share of the step that did not move are left out. */
 #define SMALL_SHARE 0.01
 
-const res_record *res_versus_example(const res_versus *versus, bool of_b)
-{
-    for (size_t i = 0; i < versus->count; i++) {
-        const res_compared *cell = &versus->cells[i];
-        if (cell->pairs > 0 && !(of_b && cell->control))
-            return of_b ? cell->b[0] : cell->a[0];
-    }
-    return NULL;
-}
-
-unsigned res_versus_differences(const res_versus *versus)
+/* Members of the set-up in which the cells differ from one another. */
+static unsigned differences(const res_versus *versus)
 {
     unsigned mask = 0;
     for (size_t i = 1; i < versus->count; i++)
@@ -100,7 +91,7 @@ static void put_side(const res_versus *versus, bool of_b, res_format format, bn_
 
 /* ---- verdicts --------------------------------------------------------------------- */
 
-res_figure res_share(double share)
+static res_figure share_text(double share)
 {
     res_figure figure = {"-"};
     if (isfinite(share))
@@ -160,7 +151,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
     else
         res_grid_blank(grid, 1);
     put_p(grid, c->p_holm);
-    res_grid_cell(grid, "%s", res_share(c->smallest_visible).text);
+    res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
     if (c->disturbed)
         res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
     else
@@ -177,7 +168,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
-    const unsigned mask = res_versus_differences(versus);
+    const unsigned mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrirrrlll");
     res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
                         "where");
@@ -234,30 +225,6 @@ static void ledger_rows(const res_attribution *why, res_grid *grid)
             difference_row(grid, res_quantity_name(further[i]), &why->quantity[further[i]]);
 }
 
-const char *res_versus_blame(const res_attribution *why)
-{
-    switch (why->program) {
-    case RES_PROGRAM_SAME:
-        if (why->place == RES_PLACE_DEVICE)
-            return "same text, same optimized program: the runtime's execution, on the device";
-        if (why->place == RES_PLACE_PART && why->place_part <= BN_PART_BIND &&
-            why->place_part != BN_PART_INPUT && why->place_part != BN_PART_COMPILE)
-            return "same text, same optimized program: bench's own part of the step, in which the "
-                   "runtime has no code";
-        return "same text, same optimized program: the runtime's execution, not the compiler";
-    case RES_PROGRAM_COMPILED:
-        return "same text, another optimized program: the compiler, before all else";
-    case RES_PROGRAM_TEXT:
-        return "another text was asked for: not a difference of runtimes alone";
-    case RES_PROGRAM_UNSTEADY:
-        return "same text, but one side's compiler makes another program in each process: not "
-               "told from the runtime";
-    case RES_PROGRAM_UNKNOWN:
-        break;
-    }
-    return "same text; the plugin does not show its optimized program: compiler or runtime";
-}
-
 static void put_change(const res_compared *cell, unsigned mask, res_format format, bn_text *out)
 {
     const res_comparison *c = &cell->comparison;
@@ -269,7 +236,7 @@ static void put_change(const res_compared *cell, unsigned mask, res_format forma
         snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
     snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
              cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
-             setup.length ? setup.data : "", res_share(fabs(change)).text,
+             setup.length ? setup.data : "", share_text(fabs(change)).text,
              change > 0 ? "slower" : "faster");
     bn_text_free(&setup);
     res_put_heading(out, format, 2, text);
@@ -308,7 +275,7 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
     static const res_quantity amounts[] = {RES_QUANTITY_INSTRUCTIONS, RES_QUANTITY_TEMP_BYTES,
                                            RES_QUANTITY_PEAK_BYTES, RES_QUANTITY_CODE_BYTES,
                                            RES_QUANTITY_HOST_BYTES};
-    const unsigned mask = res_versus_differences(versus);
+    const unsigned mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrilrrrrr");
     size_t shown = 0;
     res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
@@ -381,7 +348,7 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
         res_versus_export(versus, format, out);
         return;
     }
-    const unsigned mask = res_versus_differences(versus);
+    const unsigned mask = differences(versus);
     put_side(versus, false, format, out);
     put_side(versus, true, format, out);
     res_setup_text(&versus->cells[0].experiment,

@@ -1,14 +1,15 @@
 /*
  * tables.h - records and findings as tables: text, Markdown, CSV, JSON, LaTeX, HTML.
  *
- * Tables are functions of records alone. Prefix res_.
+ * Each function appends to OUT and marks it as failed where memory is missing. The same records
+ * give the same bytes. Prefix res_.
  */
 #ifndef BENCH_RESULTS_TABLES_H
 #define BENCH_RESULTS_TABLES_H
 
 #include "results/findings/findings.h"
 
-/* ---- tables ------------------------------------------------------------ */
+/* ---- formats (format.c) --------------------------------------------------- */
 
 typedef enum res_format {
     RES_TABLE_TEXT,
@@ -23,9 +24,11 @@ BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_st
 
 /* A whole HTML page with TITLE around the fragments BODY. */
 void res_put_page(bn_text *out, const char *title, const char *body);
-/* ROWS, an array of arrays of texts, the first of them the heading, as a table in
- * FORMAT (not JSON); ALIGN has a letter a column, 'l' or 'r'. */
-void res_table_sheet(const char *align, const json_t *rows, res_format format, bn_text *out);
+
+/* For jansson: enough digits for a tenth of a nanosecond in a day, and no noise after them. */
+#define RES_JSON_REALS JSON_REAL_PRECISION(15)
+
+/* ---- tables of records (table_*.c) -------------------------------------------- */
 
 /* Ledger and summary of one record, for people or machines. */
 void res_table_record(const res_record *record, res_format format, bn_text *out);
@@ -47,6 +50,8 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 
+/* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
+
 /* Two runtimes: who they are, verdicts, the control, what each change is due to, compile
  * times and memory. CSV is a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
@@ -54,7 +59,23 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
  * blocks, JSON every night. */
 void res_table_history(const res_history *history, res_format format, bn_text *out);
 
-/* Enough digits for a tenth of a nanosecond in a day, and no noise after them. */
-#define RES_JSON_REALS JSON_REAL_PRECISION(15)
+/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
+void res_timeline_title(const res_timeline *series, bn_text *out);
+
+/* ---- sheets: tables of texts (grid_render.c) ---------------------------------- */
+
+#define RES_SHEET_COLUMNS 16
+
+typedef struct res_sheet_column {
+    const char *head;
+    bool right; /* its cells are numbers */
+} res_sheet_column;
+
+/* ROWS, an array of arrays of texts, under the heads of COUNT columns, at most RES_SHEET_COLUMNS,
+ * in any FORMAT but JSON. */
+void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
+                     res_format format, bn_text *out);
+/* One more cell of ROW, of at most 199 bytes. */
+void res_sheet_put(json_t *row, const char *format, ...) BN_PRINTF(2, 3);
 
 #endif

@@ -1,17 +1,19 @@
 /*
- * tables_priv.h - how tables are laid out (grid.c), how figures are written for people
- * (format.c), and rows of figures that all formats share (table_rows.c).
+ * tables_priv.h - what the files of this folder share: the grid (grid*.c), figures for people
+ * (figures.c), what stands around tables (format.c), and rows of figures that all formats share
+ * (table_rows.c).
  */
 #ifndef BENCH_RESULTS_TABLES_PRIV_H
 #define BENCH_RESULTS_TABLES_PRIV_H
 
 #include "results/tables/tables.h"
 
-/* ---- grid: rows of cells, the same in every format ----------------------- */
+/* ---- grid: rows of cells, the same in every format (grid.c) ---------------- */
 
 typedef struct res_grid {
     size_t columns;
     const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
+    bool plain;        /* all columns stay, and text has no line under the heading */
     bn_text bytes;     /* the cells, each terminated */
     size_t *starts;    /* of each cell in BYTES */
     size_t count, capacity;
@@ -34,22 +36,27 @@ void res_grid_spill(res_grid *grid, const char *text, size_t count);
 void res_grid_row(res_grid *grid, const char *cells);
 /* A line across the table, in text only. */
 void res_grid_rule(res_grid *grid);
-/* Appends the table (not JSON); a grid that ran out of memory
- * marks OUT as failed. Columns in which no row has anything are left out, but
- * not in CSV. */
-void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
-/* For renderers: a cell's text, whether it runs over those after it, whether a row
- * is a line; WIDTHS are 0 for columns that are left out. */
+/* What renderers ask: a cell's text, whether it runs over those after it, whether a row is a
+ * line, and the width of a column over ROWS rows, 0 where it is to be left out. */
 const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
 bool res_grid_is_rule(const res_grid *grid, size_t row);
-void res_grid_latex(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
-void res_grid_html(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out);
-/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML, Markdown) escaped. */
-void res_put_escaped(bn_text *out, res_format format, const char *text);
+size_t res_grid_width(const res_grid *grid, size_t rows, size_t column);
+/* Columns of TEXT on a terminal: characters of UTF-8, not bytes. */
+size_t res_text_columns(const char *text);
 
-/* ---- figures for people --------------------------------------------------- */
+/* Appends ROWS rows to OUT; columns of WIDTHS 0 are left out, but not in CSV (grid_text.c,
+ * grid_markup.c). */
+typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *widths,
+                               bn_text *out);
+res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex, res_grid_html;
+
+/* Appends the table in any FORMAT but JSON. A grid that ran out of memory marks OUT as failed.
+ * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
+void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
+
+/* ---- figures for people (figures.c) ---------------------------------------- */
 
 /* A short text by value: res_time(ns).text in a printf argument. */
 typedef struct res_figure {
@@ -77,6 +84,10 @@ res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
 res_figure res_amount(double amount);
 
+/* ---- around tables (format.c) ------------------------------------------------ */
+
+/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML, Markdown) escaped. */
+void res_put_escaped(bn_text *out, res_format format, const char *text);
 /* A heading of LEVEL 1 or 2 and a plain paragraph, for all but CSV and JSON. */
 void res_put_heading(bn_text *out, res_format format, int level, const char *title);
 void res_put_note(bn_text *out, res_format format, const char *note);

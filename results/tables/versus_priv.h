@@ -1,6 +1,6 @@
 /*
- * versus_priv.h - what the tables of two runtimes share: table_versus.c for people,
- * versus_export.c for programs.
+ * versus_priv.h - what the tables of two runtimes share: table_versus.c is for people,
+ * versus_export.c for programs, versus_words.c for both.
  */
 #ifndef BENCH_RESULTS_VERSUS_PRIV_H
 #define BENCH_RESULTS_VERSUS_PRIV_H
@@ -9,12 +9,8 @@
 
 /* A record of A's or of B's runtime; NULL where no process of it was measured. */
 const res_record *res_versus_example(const res_versus *versus, bool of_b);
-/* Members of the set-up in which the cells differ from one another. */
-unsigned res_versus_differences(const res_versus *versus);
 /* Who is to blame for a change, as a sentence without its full stop. */
 const char *res_versus_blame(const res_attribution *why);
-/* "5.02 %"; "-" where it is unknown. */
-res_figure res_share(double share);
 /* All figures in nanoseconds and bytes, as JSON, or as CSV with a line a cell. */
 void res_versus_export(const res_versus *versus, res_format format, bn_text *out);
 
