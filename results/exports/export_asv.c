@@ -117,11 +117,11 @@ static json_t *result_json(const res_export_key *keys, size_t count)
     const double time_s = res_export_time(keys[0].record);
     size_t samples = 0, used = 0;
     for (size_t i = 0; i < count; i++)
-        samples += res_export_good(keys[i].record) ? keys[i].record->step_count : 0;
+        samples += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
     uint64_t *values = calloc(samples + 1, sizeof *values);
     for (size_t i = 0; values && i < count; i++) {
         const res_record *record = keys[i].record;
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         memcpy(values + used, record->wall_ns, record->step_count * sizeof *values);
         used += record->step_count;

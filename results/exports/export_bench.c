@@ -162,7 +162,7 @@ void res_export_google_benchmark(const res_collection *all, res_export *export)
     put_member(out, "failures", res_export_failures(all));
     bn_text_puts(out, "\"benchmarks\": [");
     for (size_t i = 0; i < all->count; i++)
-        if (res_export_good(all->records[i]))
+        if (res_record_good(all->records[i]))
             put_record(all->records[i], i, out);
     bn_text_puts(out, "\n]\n}\n");
 }
@@ -184,9 +184,9 @@ static void comment_lines(bn_text *out, const res_record *record)
     bn_text name = {0};
     bn_text_printf(out, "# %s %s sha256 %s label ", record->id, bn_code_name(record->status),
                    res_plugin_sha256(record));
-    res_export_put_clean(out, res_export_runtime(record, "label"));
+    res_export_put_clean(out, res_runtime_text(record, "label"));
     bn_text_putc(out, '\n');
-    if (res_export_good(record))
+    if (res_record_good(record))
         return;
     res_export_name(record, '=', &name);
     bn_text_printf(out, "# failed: %s: ", name.data ? name.data : "");
@@ -225,14 +225,12 @@ void res_export_benchstat(const res_collection *all, res_export *export)
     bn_text *out = res_export_add(export, "%s", "");
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        const json_t *host = json_object_get(record->provenance, "host");
-        const char *cpu = json_string_value(json_object_get(host, "cpu"));
         bn_text label = {0};
         comment_lines(out, record);
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         res_export_label(record, &label);
-        config_line(out, "cpu", cpu ? cpu : "");
+        config_line(out, "cpu", res_host_text(record, "cpu"));
         config_line(out, "platform", res_export_platform(record));
         config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
         go_lines(record, out);
@@ -299,7 +297,7 @@ void res_export_hyperfine(const res_collection *all, res_export *export)
 {
     json_t *results = json_array();
     for (size_t i = 0; i < all->count; i++)
-        if (res_export_good(all->records[i]))
+        if (res_record_good(all->records[i]))
             json_array_append_new(results, result_json(all->records[i]));
     res_export_put(res_export_add(export, "%s", ""),
                    json_pack("{s:o, s:s, s:o, s:o}", "results", results, "user_is", cpu_time_note,

@@ -103,7 +103,7 @@ static json_t *xla_experiment_json(const res_record *record)
 /* Warm-up first, as there: the first time has the compiles in it. */
 static json_t *xla_metrics_json(const res_record *record)
 {
-    if (!res_export_good(record)) {
+    if (!res_record_good(record)) {
         bn_text why = {0};
         bn_text_printf(&why, "%s: %s", bn_code_name(record->status), record->message);
         json_t *metrics = json_pack("{s:o}", "error", res_json_text(why.data ? why.data : ""));
@@ -181,7 +181,7 @@ static void set_latency(const res_record *record, json_t *metrics)
     if (key.data)
         json_object_set_new(
             metrics, key.data,
-            res_export_good(record)
+            res_record_good(record)
                 ? json_real(res_quantile(record->wall_ns, record->step_count, 0.5) / 1e6)
                 : json_string(bn_code_name(record->status)));
     bn_text_free(&key);
@@ -209,7 +209,7 @@ static void put_metrics(const res_export_key *keys, size_t count, res_export *ex
         json_pack("{s:s, s:{s:s, s:s, s:o, s:b}, s:o}", "name", "test_bench", "environ",
                   "pytorch_git_version", keys[0].commit, "pytorch_version",
                   "none: measured by bench", "runtime",
-                  res_json_text(res_export_runtime(last, "platform_version")),
+                  res_json_text(res_runtime_text(last, "platform_version")),
                   "holds_simulated_results", (int)simulated, "metrics", metrics));
 }
 
@@ -251,7 +251,7 @@ static void put_hud(const res_collection *all, bn_text *out)
 {
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         res_export_put_line(out, hud_json(record, "step_latency", "",
                                           values_json(record->wall_ns, record->step_count)));

@@ -25,7 +25,7 @@ typedef struct res_export_file {
 
 typedef struct res_export {
     res_export_file *files;
-    size_t count;
+    size_t count, capacity;
     bool folder; /* the format is a folder of files */
     bool failed; /* ran out of memory */
 } res_export;

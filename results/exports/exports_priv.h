@@ -1,18 +1,24 @@
 /*
- * export_priv.h - what the writers of exports share. A format is a row in export.c
- * and a writer in one of the export_*.c.
+ * exports_priv.h - what the writers of exports share. A format is a row in export_table.c and a
+ * writer in one of the other files.
  */
-#ifndef BENCH_RESULTS_EXPORT_PRIV_H
-#define BENCH_RESULTS_EXPORT_PRIV_H
+#ifndef BENCH_RESULTS_EXPORTS_PRIV_H
+#define BENCH_RESULTS_EXPORTS_PRIV_H
 
 #include "results/exports/exports.h"
 #include "results/tables/tables.h"
 
-/* Adds ALL to EXPORT; memory that is missing sets FAILED. */
+/* ---- writers (export_*.c) ---------------------------------------------------- */
+
+/* Adds files with what the format shows of ALL to EXPORT, which is empty but for its FOLDER.
+ * Where ALL has nothing that the format could show, no file is added. Memory that is missing sets
+ * EXPORT's FAILED, or that of a file's bytes. */
 typedef void res_export_writer(const res_collection *all, res_export *export);
 res_export_writer res_export_google_benchmark, res_export_benchstat, res_export_hyperfine,
     res_export_asv, res_export_pytorch_xla, res_export_pytorch_benchmark, res_export_xla,
     res_export_csv, res_export_chrome_trace, res_export_xspace;
+
+/* ---- files (export_files.c) -------------------------------------------------- */
 
 /* A new file of EXPORT called by the printf FORMAT, to be filled; never NULL: what cannot be kept
  * goes to a place that nobody reads. Valid until the next call. */
@@ -22,8 +28,8 @@ bn_text *res_export_add(res_export *export, const char *format, ...) BN_PRINTF(2
 void res_export_put(bn_text *file, json_t *value);
 void res_export_put_line(bn_text *file, json_t *value);
 
-/* A record that has samples. */
-bool res_export_good(const res_record *record);
+/* ---- what a record is called (export_record.c) --------------------------------- */
+
 /*
  * What names an experiment in any store: "resnet18/train/capture/graphs:1/batch:4/...",
  * members as they are in the experiment, those that are zero, empty or usual left out; the
@@ -42,8 +48,8 @@ json_t *res_export_members(const res_record *record);
 /* "simulated", "emulated front end of 17000 ns a node", both, or "". */
 void res_export_label(const res_record *record, bn_text *label);
 
-/* Text at provenance.runtime.NAME, or "". */
-const char *res_export_runtime(const res_record *record, const char *name);
+/* ---- where it comes from ------------------------------------------------------- */
+
 /* The runtime's platform and the kind of device that it names; of an import what its line says;
  * or "". */
 const char *res_export_platform(const res_record *record);
@@ -52,7 +58,7 @@ const char *res_export_device(const res_record *record);
  * the library's SHA-256, else 40 zeros. */
 #define RES_COMMIT_TEXT 41
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT]);
-/* UTC of the record in seconds since 1970; 0 where its id does not say. */
+/* Seconds since 1970, UTC, at which the record was made; 0 where its id does not say. */
 double res_export_time(const res_record *record);
 /* The same as "2026-11-21T06:16:05+00:00". */
 void res_export_date(const res_record *record, char date[32]);

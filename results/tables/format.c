@@ -107,6 +107,20 @@ void res_put_escaped(bn_text *out, res_format format, const char *text)
         bn_text_puts(out, text);
 }
 
+void res_put_csv(bn_text *out, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted)
+        bn_text_putc(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            bn_text_putc(out, '"');
+        bn_text_putc(out, *text);
+    }
+    if (quoted)
+        bn_text_putc(out, '"');
+}
+
 /* ---- around tables ------------------------------------------------------------------ */
 
 void res_put_heading(bn_text *out, res_format format, int level, const char *title)

@@ -90,23 +90,13 @@ void res_grid_markdown(const res_grid *grid, size_t rows, const size_t *widths, 
     }
 }
 
-/* RFC 4180, with a plain newline. */
+/* With a plain newline. */
 void res_grid_csv(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     (void)widths;
     for (size_t row = 0; row < rows; row++) {
         for (size_t column = 0; !res_grid_is_rule(grid, row) && column < grid->columns; column++) {
-            const char *cell = res_grid_at(grid, row, column);
-            bool quoted = strpbrk(cell, ",\"\r\n") != NULL;
-            if (quoted)
-                bn_text_putc(out, '"');
-            for (; *cell != '\0'; cell++) {
-                if (*cell == '"')
-                    bn_text_putc(out, '"');
-                bn_text_putc(out, *cell);
-            }
-            if (quoted)
-                bn_text_putc(out, '"');
+            res_put_csv(out, res_grid_at(grid, row, column));
             bn_text_putc(out, column + 1 < grid->columns ? ',' : '\n');
         }
     }

@@ -25,6 +25,9 @@ BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_st
 /* A whole HTML page with TITLE around the fragments BODY. */
 void res_put_page(bn_text *out, const char *title, const char *body);
 
+/* TEXT as a field of a line of CSV (RFC 4180): in quotes where it needs them. */
+void res_put_csv(bn_text *out, const char *text);
+
 /* For jansson: enough digits for a tenth of a nanosecond in a day, and no noise after them. */
 #define RES_JSON_REALS JSON_REAL_PRECISION(15)
 
