@@ -44,19 +44,12 @@ static void put_data(plot *p, const series *s)
     plot_data_end(p);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const series *s, size_t from, size_t to, double *scratch)
 {
     size_t n = 0;
     for (size_t i = from; i < to; i++)
         scratch[n++] = s->points[i].value;
-    qsort(scratch, n, sizeof *scratch, by_value);
-    return n ? (scratch[(n - 1) / 2] + scratch[n / 2]) / 2 : (double)NAN;
+    return res_median(scratch, n);
 }
 
 /* A line for each stretch, with an empty line between; and words for each change. */

@@ -10,17 +10,13 @@
  */
 #include "results/findings/findings.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVEL        0.05
-#define FEWEST_PAIRS 3
+#define LEVEL 0.05
 /* A place must hold so much of the step's difference to be named for it. */
-#define MOST         0.5
+#define MOST  0.5
 
 /* ---- quantities ------------------------------------------------------------------- */
 
@@ -142,31 +138,6 @@ double res_quantity_of(const res_record *r, res_quantity quantity)
 
 /* ---- differences -------------------------------------------------------------------- */
 
-/* Student's t over pairs, with the allowance of compare.c's spread_error. */
-static void estimate(const double *d, size_t count, res_difference *out)
-{
-    const double mean = gsl_stats_mean(d, 1, count), n = (double)count;
-    out->difference = (res_interval){mean, (double)NAN, (double)NAN};
-    out->p = 1;
-    if (count < FEWEST_PAIRS)
-        return;
-    const double error = gsl_stats_sd(d, 1, count) / sqrt(n) * sqrt((n - 1) / (n - 2));
-    const double half = gsl_cdf_tdist_Qinv(0.025, n - 1) * error;
-    out->difference.low = mean - half;
-    out->difference.high = mean + half;
-    if (error > 0)
-        out->p = 2 * gsl_cdf_tdist_Q(fabs(mean) / error, n - 1);
-    else if (mean < 0 || mean > 0)
-        out->p = 0;
-    out->moved = out->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
-}
-
-static double median_of(double *values, size_t count)
-{
-    gsl_sort(values, 1, count);
-    return gsl_stats_median_from_sorted_data(values, 1, count);
-}
-
 /* VALUES: those of A, then those of B; they come back sorted. One that is unknown makes
  * all unknown. */
 static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t count)
@@ -181,9 +152,10 @@ static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t cou
     }
     if (count == 0)
         return out;
-    estimate(d, count, &out);
-    out.a = median_of(values[0], count);
-    out.b = median_of(values[1], count);
+    out.difference = res_mean_difference(d, count, &out.p);
+    out.moved = out.p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
+    out.a = res_median(values[0], count);
+    out.b = res_median(values[1], count);
     return out;
 }
 

@@ -225,7 +225,8 @@ typedef struct res_history_options {
     res_metric metric;
     double night_hours; /* records of one build within them are one night, 12 */
     res_change_options change;
-    /* The experiments to look at; NULL: all. */
+    /* Whether the series of EXPERIMENT is wanted; NULL: all are. Called once for each record, in
+     * the thread of res_history_make. The answer depends on EXPERIMENT alone. */
     bool (*wanted)(void *context, const res_experiment *experiment);
     void *context;
 } res_history_options;
@@ -239,5 +240,36 @@ res_history_options res_history_defaults(void);
 BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
                                      res_history *history, bn_status *st);
 void res_history_free(res_history *history);
+
+/* ---- one night among the others (nights.c) ---------------------------------- */
+
+/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
+ * folders of their own. SETTINGS are those of the experiment; NULL: any. */
+typedef struct res_runs_of {
+    const char *runtime, *settings;
+} res_runs_of;
+bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
+
+/*
+ * The last good night of RUNS before TONIGHT: summaries of good records in the order of INDEX, into
+ * NIGHT, which has room for INDEX->count. Returns how many there are.
+ *
+ * The newest record of INDEX that is not TONIGHT's, but of an experiment that RUNS has tonight,
+ * says which night it is: it is of that record's build, and begins up to HOURS before it.
+ */
+size_t res_last_good_night(const res_index *index, const res_collection *tonight,
+                           const res_runs_of *runs, double hours, const res_summary **night);
+/* Whether a later record of ALL has the identity of record I: a failure that was tried again
+ * stays beside the new record. */
+bool res_tried_again(const res_collection *all, size_t i);
+
+/* Whether a good record of RECORDS belongs to SERIES. */
+bool res_timeline_has(const res_timeline *series, const res_collection *records);
+/* Sets *KNOWN where SERIES without its newest night has the change that begins STRETCH, too, give
+ * or take the nights by which a place may be off. BN_OUT_OF_MEMORY, and what res_changes_find
+ * says. */
+BN_MUST_USE bn_code res_change_was_known(const res_timeline *series, const res_stretch *stretch,
+                                         const res_change_options *options, bool *known,
+                                         bn_status *st);
 
 #endif

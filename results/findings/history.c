@@ -8,8 +8,6 @@
  */
 #include "results/findings/findings.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +202,7 @@ static void settle_night(res_night *night, double *values, size_t count, res_int
     night->processes = count;
     if (count == 0)
         return;
-    gsl_sort(values, 1, count);
-    night->value = gsl_stats_median_from_sorted_data(values, 1, count);
+    night->value = res_median(values, count);
     night->low = count == 1 ? interval.low : values[0];
     night->high = count == 1 ? interval.high : values[count - 1];
 }
@@ -257,8 +254,7 @@ static void fill_stretch(const res_timeline *series, res_stretch *s, double *roo
         else
             room[s->nights++] = series->nights[i].value;
     }
-    gsl_sort(room, 1, s->nights);
-    s->median = s->nights > 0 ? gsl_stats_median_from_sorted_data(room, 1, s->nights) : (double)NAN;
+    s->median = res_median(room, s->nights);
 }
 
 static void describe_change(const res_timeline *series, const res_change *change, res_stretch *s)

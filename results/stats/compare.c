@@ -221,17 +221,33 @@ static double upper_tail(double mean, double error, double df)
 }
 
 /*
- * Standard error of the mean of N differences by their spread. Signs that are
+ * Standard error of the mean of COUNT differences by their spread. Signs that are
  * drawn by halves sum to zero, so they are correlated by -1 / (N - 1). Where the
  * machine's own differences, later less earlier, sum to zero as well, which a
  * speed that wanders and returns comes near, the mean varies (N - 1) / (N - 2)
  * times as much as the spread says. That is allowed for, always: Student's t of
  * few pairs needs as much where differences are not normal.
  */
-static double spread_error(const res_comparison *c)
+static double spread_error(const double *d, size_t count)
 {
-    const double n = (double)c->pairs, sd = gsl_stats_sd(c->log_ratio, 1, c->pairs);
+    const double n = (double)count, sd = gsl_stats_sd(d, 1, count);
     return sd / sqrt(n) * sqrt((n - 1) / (n - 2));
+}
+
+res_interval res_mean_difference(const double *d, size_t count, double *p)
+{
+    res_interval mean = no_interval;
+    *p = 1;
+    if (count > 0)
+        mean.estimate = gsl_stats_mean(d, 1, count);
+    if (count < FEWEST_PAIRS)
+        return mean;
+    const double error = spread_error(d, count), df = (double)count - 1;
+    const double half = gsl_cdf_tdist_Qinv(0.025, df) * error;
+    mean.low = mean.estimate - half;
+    mean.high = mean.estimate + half;
+    *p = 2 * upper_tail(fabs(mean.estimate), error, df);
+    return mean;
 }
 
 static void estimate(res_comparison *c, double floor)
@@ -242,7 +258,7 @@ static void estimate(res_comparison *c, double floor)
     c->p_t = 1;
     if (c->pairs < FEWEST_PAIRS)
         return;
-    c->error = fmax(spread_error(c), floor);
+    c->error = fmax(spread_error(c->log_ratio, c->pairs), floor);
     const double half = gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error;
     double low = mean - half, high = mean + half, flip_low, flip_high;
     if (res_flip_bounds(c->log_ratio, c->pairs, 0.05, &flip_low, &flip_high)) {

@@ -33,6 +33,14 @@ double res_mean(const uint64_t *values, size_t count)
     return count > 0 ? (double)(sum / (long double)count) : (double)NAN;
 }
 
+double res_median(double *values, size_t count)
+{
+    if (count == 0)
+        return (double)NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_median_from_sorted_data(values, 1, count);
+}
+
 /* Ascending copy; NULL without memory or values. */
 static double *sorted_copy(const uint64_t *values, size_t count)
 {

@@ -29,6 +29,8 @@ double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /* Arithmetic mean, NaN for none. */
 double res_mean(const uint64_t *values, size_t count);
+/* Median, NaN for none. Sorts VALUES. */
+double res_median(double *values, size_t count);
 
 /* ---- comparisons -------------------------------------------------------- */
 
@@ -120,6 +122,10 @@ BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
  * that of any wrong claim of equivalence. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
                                        const res_compare_options *options, bn_status *st);
+
+/* Mean of COUNT differences of pairs with its 95 % interval, and *P of no difference, by Student's
+ * t as in res_compare. Below 3 pairs the bounds are NaN and *P is 1. */
+res_interval res_mean_difference(const double *d, size_t count, double *p);
 
 /* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
  * procedure", Scandinavian Journal of Statistics 6, 1979). BN_OUT_OF_MEMORY. */
