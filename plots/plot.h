@@ -134,7 +134,7 @@ BN_MUST_USE bn_code plot_report_html(const plot_report *report, bn_text *out, bn
 typedef struct plot_page {
     bn_arena *memory; /* of titles and causes */
     plot_comparison *comparisons;
-    size_t comparison_count;
+    size_t comparison_count, comparison_capacity;
     plot pictures[2 * PLOT_PAGE_FIGURES];
     size_t picture_count;
     plot_figure figures[PLOT_PAGE_FIGURES];
@@ -148,16 +148,16 @@ void plot_page_free(plot_page *page);
  * (NULL: none). What is not equivalent is drawn where there are pairs and room. LABELS name A
  * and B in the pictures. */
 BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
-                                     const char *const labels[2], bn_status *st);
+                                       const char *const labels[2], bn_status *st);
 /* Draws the series of HISTORY that have more than one night, those with changes first, as
  * long as there is room. */
 BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st);
 
 /* Writes REPORT, with what PAGE has for it, to FILE. */
 BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, const char *file,
-                                  bn_status *st);
+                                    bn_status *st);
 /* The same as FOLDER/index.html; the folder is made. */
-BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report, const char *folder,
-                                        bn_status *st);
+BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report,
+                                          const char *folder, bn_status *st);
 
 #endif

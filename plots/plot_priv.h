@@ -1,6 +1,7 @@
 /*
- * plot_priv.h - what the files of plots share: pieces of gnuplot scripts
- * (script.c), the rows of a store that are drawn (rows.c), HTML (html.c).
+ * plot_priv.h - what the files of plots share: pieces of gnuplot scripts (script.c), the rows of a
+ * store that are drawn (rows.c), HTML (html.c), pictures in it (figure.c), parts of the page
+ * (report*.c).
  */
 #ifndef BENCH_PLOTS_PLOT_PRIV_H
 #define BENCH_PLOTS_PLOT_PRIV_H
@@ -117,10 +118,6 @@ void plot_row_title(const plot_row *row, bn_text *out);
  * and control characters become '?'. */
 void plot_html_text(bn_text *out, const char *text);
 void plot_html_printf(bn_text *out, const char *format, ...) BN_PRINTF(2, 3);
-/* The picture P as inline SVG in a figure; NUMBER makes its ids its own. */
-BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
-                                     bn_text *out, bn_status *st);
-
 /* A table that readers can sort: columns are separated by '|', '#' before a name is of
  * numbers. Rows are "<tr>", cells, "</tr>". */
 void plot_table_begin(bn_text *out, const char *caption, const char *columns);
@@ -129,11 +126,18 @@ void plot_cell(bn_text *out, const char *text);
 /* VALUE is what is sorted by, TEXT what is read; NaN is an empty cell. */
 void plot_cell_number(bn_text *out, double value, const char *text);
 
+/* ---- pictures in HTML (figure.c) ---------------------------------------------------- */
+
+/* The picture P as inline SVG in a figure; NUMBER makes its ids its own. */
+BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
+                                     bn_text *out, bn_status *st);
+
 /* ---- parts of the page (report*.c) ------------------------------------------------- */
 
-extern const char plot_page_colours[];
-extern const char plot_page_style[];
-extern const char plot_page_script[];
+/* The page's style, in two parts, and its script (report_assets.c). */
+extern const char plot_report_colours[];
+extern const char plot_report_style[];
+extern const char plot_report_script[];
 /* NUMBER counts the pictures of the page. */
 BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,
                                         size_t *number, bn_text *out, bn_status *st);

@@ -167,8 +167,8 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<title>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
     bn_text_puts(out, "</title>\n<style>\n");
-    bn_text_puts(out, plot_page_colours);
-    bn_text_puts(out, plot_page_style);
+    bn_text_puts(out, plot_report_colours);
+    bn_text_puts(out, plot_report_style);
     bn_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<div>\n<h1>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
     bn_text_puts(out, "</h1>\n<p class=\"soft\">");
@@ -191,7 +191,7 @@ static void put_foot(bn_text *out)
 {
     bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench report from the records "
                       "alone.</p></footer>\n<script>\n");
-    bn_text_puts(out, plot_page_script);
+    bn_text_puts(out, plot_report_script);
     bn_text_puts(out, "</script>\n</body>\n</html>\n");
 }
 
