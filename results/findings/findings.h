@@ -255,7 +255,7 @@ bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
  * NIGHT, which has room for INDEX->count. Returns how many there are.
  *
  * The newest record of INDEX that is not TONIGHT's, but of an experiment that RUNS has tonight,
- * says which night it is: it is of that record's build, and begins up to HOURS before it.
+ * says which night it is: the records of that one's build that are no more than HOURS older.
  */
 size_t res_last_good_night(const res_index *index, const res_collection *tonight,
                            const res_runs_of *runs, double hours, const res_summary **night);
