@@ -1,7 +1,5 @@
-/*
- * nights.c - one night among the others: what it is to be compared with, and what it is the
- * first to show.
- */
+/* nights.c - one night among the others: which night it is compared with, and what it is the first
+ * to show. */
 #include "results/findings/findings.h"
 
 #include <stdlib.h>
@@ -36,7 +34,7 @@ static bool asked_tonight(const res_collection *tonight, const res_runs_of *runs
     return false;
 }
 
-/* A good record of RUNS that is not TONIGHT's. */
+/* Whether S is a good record of RUNS, and not TONIGHT's. */
 static bool good_before(const res_index *index, const res_summary *s, const res_collection *tonight,
                         const res_runs_of *runs)
 {
@@ -44,8 +42,8 @@ static bool good_before(const res_index *index, const res_summary *s, const res_
            !holds(tonight, s->id);
 }
 
-/* Other suites may write to the store as well, and run on the same runtime: what only they ask
- * for is no last night of ours. */
+/* Other suites may write to the store as well, and run on the same runtime: only records of what
+ * was asked for tonight count. */
 static const res_summary *newest_before(const res_index *index, const res_collection *tonight,
                                         const res_runs_of *runs)
 {

@@ -39,7 +39,7 @@ static bool chosen(const res_record *r, const res_choice *choice)
            (!choice->label || strcmp(res_runtime_text(r, "label"), choice->label) == 0);
 }
 
-/* The records of a side must be of one build, called one way, told one thing. */
+/* The records of a side must be of one build, under one name, with the same settings. */
 static bn_code check_side(const res_collection *all, const res_choice *choice, size_t *count,
                           bn_status *st)
 {
@@ -78,7 +78,7 @@ typedef struct found {
     size_t kept, all;
 } found;
 
-/* The newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
+/* Finds the newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
 static void find(const res_collection *all, const res_choice *choice,
                  const res_experiment *experiment, bool by_name, found *out)
 {
@@ -112,7 +112,7 @@ static void take(res_compared *cell, const found *a, const found *b)
     memcpy(cell->b, b->newest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
 }
 
-/* What came wholly before the other: then time is between them as well. */
+/* If all records of one side came before the other's, time lies between them as well. */
 static void note_times(const res_versus *versus, bn_text *notes)
 {
     bool before = true, after = true;
@@ -143,7 +143,8 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
     found of_a, of_b;
     find(a, &choice[0], experiment, false, &of_a);
     find(b, &choice[1], experiment, false, &of_b);
-    /* A program that was changed keeps its name: that it was is to be said. */
+    /* A program that was changed keeps its name. It is paired, so that the tables can say that it
+     * changed. */
     if (of_b.all == 0)
         find(b, &choice[1], experiment, true, &of_b);
     if (of_b.all == 0) {
@@ -167,8 +168,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     versus->cells = code == BN_OK ? calloc(count_a, sizeof *versus->cells) : NULL;
     if (code == BN_OK && !versus->cells)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count_a);
-    /* Once for each experiment: an experiment that B lacks is met again with each of its
-     * records, and counted so. */
+    /* Adds each experiment once. An experiment that B lacks is met with each of its records, and
+     * counted so. */
     for (size_t i = 0; code == BN_OK && i < a->count; i++) {
         const res_record *r = a->records[i];
         if (chosen(r, &choice[0]) && !known(versus, &r->experiment))

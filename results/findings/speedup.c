@@ -1,11 +1,9 @@
 /*
- * speedup.c - which records face each other in the speedup table, and what is
- * computed from them.
+ * speedup.c - which records the speedup table compares, and what it computes from them.
  *
- * A cell is what two modes may be compared in: runtime, model, phase and
- * set-up. It has one row a mode and number of graphs: the newest good record,
- * or the newest failure where none is good. The base of a cell is lazy with the
- * fewest graphs.
+ * Modes are compared within a cell: one runtime, model, phase and set-up. A cell has one row a mode
+ * and number of graphs: the newest good record, or the newest failure where none is good. The base
+ * of a cell is lazy with the fewest graphs.
  */
 #include "results/findings/findings.h"
 
@@ -48,7 +46,7 @@ static int first_difference(const int *steps, size_t count)
     return i < count ? steps[i] : 0;
 }
 
-/* The order of the table; rows of a block, and of a cell, stand together. */
+/* The order of the table: rows of a block stand together, and so do rows of a cell. */
 static int row_order(const void *a, const void *b)
 {
     const res_record *x = ((const res_speedup_row *)a)->record;
@@ -80,7 +78,7 @@ static int row_order(const void *a, const void *b)
     return first_difference(steps, sizeof steps / sizeof *steps);
 }
 
-/* One row for each cell, mode and number of graphs. */
+/* Picks one row for each cell, mode and number of graphs. */
 static void pick(const res_collection *all, res_speedup *speedup)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -183,8 +181,8 @@ static res_speedup_mean mean_of(const res_speedup *speedup, const res_record *ex
     return mean;
 }
 
-/* A mean for each phase, mode and number of graphs that anything was compared
- * in or should have been. */
+/* Makes a mean for each phase, mode and number of graphs in which something was compared or should
+ * have been. */
 static void take_means(res_speedup *speedup, double *values)
 {
     for (size_t i = 0; i < speedup->count; i++) {
@@ -193,7 +191,7 @@ static void take_means(res_speedup *speedup, double *values)
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
             known = same_mean(speedup->means[j].example, record) &&
                     same_way(&speedup->means[j].example->experiment, &record->experiment);
-        /* A program of its own has no lazy cell to be compared with. */
+        /* A program that others wrote has no lazy cell to be compared with. */
         known = known || strcmp(record->experiment.phase, "program") == 0;
         if (!known)
             speedup->means[speedup->mean_count++] = mean_of(speedup, record, values);

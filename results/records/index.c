@@ -7,11 +7,11 @@
  *   <names of the columns>
  *   <one line a record, in order of file names>
  *
- * It is a memory of what was read and nothing more. A line counts as long as the file of
- * that name has its size and time of change: records are never changed by us, and a file
- * that was damaged in place has another time. What cannot be read gets no line, so it is
- * tried, and reported, each time. An index that does not fit to the byte (cut off,
- * edited, of a program with other columns) is not used at all.
+ * The index holds nothing that the files do not. A line counts as long as the file of that name
+ * has its size and time of change: we never change records, and a file that was damaged in place
+ * has another time. A file that cannot be read gets no line, so it is tried, and reported, each
+ * time. An index is not used at all unless its digest and its columns are as expected: it may be
+ * cut off, edited, or of another version of this program.
  */
 #include "results/records/index_priv.h"
 
@@ -29,8 +29,8 @@
 /* Files read between two calls of PROGRESS. */
 #define PROGRESS_EVERY 64
 
-/* A record's file as it is now. Times that are too far off come out wrong, but the same
- * each time. */
+/* A record's file as it is now. A time too far off overflows, but gives the same number each
+ * time. */
 typedef struct entry {
     const char *name;
     int64_t size, mtime_ns;
@@ -62,7 +62,8 @@ static int entry_order(const void *a, const void *b)
 static bn_code add_file(update *u, int folder, const char *name, size_t *capacity)
 {
     struct stat info = {0};
-    /* Gone since it was listed; what cannot be looked at is tried, and told, each time. */
+    /* The file is gone since it was listed. A file that exists but cannot be looked at stays in the
+     * list: it is tried, and reported, each time. */
     if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return BN_OK;
@@ -138,7 +139,7 @@ static bn_code read_old(update *u)
     struct stat info;
     size_t size = 0;
     bn_code code = index_path(u->store, &path, u->st);
-    /* A pipe of that name would hold us up. */
+    /* Reading from a pipe of that name would block. */
     if (code == BN_OK && stat(path.data, &info) == 0 && S_ISREG(info.st_mode) &&
         bn_file_read(path.data, &u->old, &size, &why) == BN_OK) {
         u->line = usable_lines(u->old, size);
@@ -161,15 +162,15 @@ static const char *old_line(const update *u, size_t *length)
     return end ? u->line : NULL;
 }
 
-/* Below zero where the name of KEY comes before NAME. Names have no bytes that would be
- * escaped, or they match nothing. */
+/* Below zero where the name of KEY comes before NAME. Names in lines are not unescaped: a name with
+ * escapes matches no file, and the file is read. */
 static int key_order(const res_line_key *key, const char *name)
 {
     const int order = strncmp(key->file, name, key->file_length);
     return order ? order : name[key->file_length] ? -1 : 0;
 }
 
-/* The old line that speaks of FILE as it is, or NULL; those before it are passed. */
+/* The old line that describes FILE as it is now, or NULL. Lines before it are passed. */
 static const char *find_line(update *u, const entry *file, size_t *length)
 {
     const char *line;
@@ -188,7 +189,7 @@ static const char *find_line(update *u, const entry *file, size_t *length)
 
 /* ---- the index as it will be -------------------------------------------------------------- */
 
-/* Puts LINE into body and summaries. */
+/* Adds LINE to the new index and to the summaries. */
 static bn_code take_line(update *u, const entry *file, const char *line, size_t length,
                          bn_status *st)
 {
@@ -280,7 +281,7 @@ static bn_code take_files(update *u)
     return code;
 }
 
-/* Nothing is written where the index is as it was, or would be of nothing. */
+/* Writes nothing where the index would be as it was, or empty. */
 static void save(update *u)
 {
     char first[FIRST_LINE];

@@ -1,11 +1,11 @@
 /*
- * index_line.c - a record's summary as a line of the index: columns separated by tabs,
- * with the members of the experiment by their rows in fields.c, so that a new member
- * changes the heads and makes older indexes strangers.
+ * index_line.c - a record's summary as a line of the index: columns separated by tabs. The members
+ * of the experiment are columns by their rows in fields.c: a new member changes the heads, and
+ * indexes with other heads are not used.
  *
  * In texts, tab, newline, carriage return and backslash are escaped as in C; an unknown
- * number is a dash. Each line is complete, but most repeat what others say of the
- * experiment and of where it ran: those columns are read once and shared.
+ * number is a dash. Each line is complete, but the columns of the experiment and of where it ran
+ * are the same in many lines: they are read once and shared.
  */
 #include "results/records/index_priv.h"
 
@@ -137,7 +137,7 @@ typedef struct column {
     size_t length;
 } column;
 
-/* At most MOST columns; how many there are. */
+/* Fills at most MOST columns. Returns how many there are, or MOST + 1 where there are more. */
 static size_t split(const char *line, const char *end, column *columns, size_t most)
 {
     size_t count = 0;
@@ -276,7 +276,7 @@ static uint64_t hash_of(column text)
 
 typedef bool take_object(const column *columns, void *object);
 
-/* The object of COUNT columns, made by TAKE where it is new. */
+/* Finds the object that COUNT columns describe; TAKE makes it when it is new. */
 static bn_code pool_take(res_pool *pool, bn_arena *memory, const column *columns, size_t count,
                          size_t size, take_object *take, const res_pool_entry **found,
                          bn_status *st)

@@ -93,8 +93,8 @@ double res_step_device_ns(const res_record *record)
     return sum;
 }
 
-/* Mean over the EXECUTIONS of a step; NaN as soon as one of them is unknown, for a sum of some
- * is no sum. */
+/* Mean over the EXECUTIONS of a step. It is NaN when one of them is unknown: a sum of some
+ * executions would mislead. */
 static res_interval mean_overhead(const res_record *record, double executions)
 {
     double overhead_ns = 0, half_squared = 0;
@@ -150,7 +150,7 @@ res_measures res_record_measures(const res_record *record)
     m.device_ns = res_step_device_ns(record);
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
-    /* Records of others' results count and compile nothing. */
+    /* Imported records count no nodes and compile nothing. */
     if (record->execution_count > 0) {
         m.nodes_per_step =
             (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;

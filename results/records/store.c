@@ -75,7 +75,7 @@ bn_code res_store_read(const char *path, res_record **record, bn_status *st)
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-/* A collection on its way, with the room in its lists. */
+/* A collection being loaded, with the room in its lists. */
 typedef struct loading {
     res_collection *all;
     size_t record_room, damaged_room;

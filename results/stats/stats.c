@@ -182,7 +182,7 @@ res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b,
     res_series above = {0}, below = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     bool ready = rng && res_series_make(&above, a, na) && res_series_make(&below, b, nb);
-    /* A time of zero is a clock too coarse to compare with. */
+    /* A time of zero comes from a clock too coarse to compare with. */
     if (ready && below.sorted[0] > 0)
         interval = ratio_of_series(&above, &below, rng);
     res_series_free(&above);
