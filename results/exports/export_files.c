@@ -1,6 +1,5 @@
-/*
- * export_files.c - the files of an export: made in memory, then written all or none.
- */
+/* export_files.c - the files of an export: they are made in memory, and then all or none are
+ * written. */
 #include "results/exports/exports_priv.h"
 
 #include <stdio.h>
@@ -70,7 +69,7 @@ static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
     return code;
 }
 
-/* Where FILE goes when the export is written to OUTPUT; PATH is to be freed in any case. */
+/* Finds where FILE goes when the export is written to OUTPUT. PATH is to be freed in any case. */
 static bn_code path_of(const res_export *export, const res_export_file *file, const char *output,
                        bn_text *path, bn_status *st)
 {
@@ -90,7 +89,7 @@ static bn_code make_folder_of(bn_text *path, bn_status *st)
 bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
 {
     bn_code code = BN_OK;
-    /* All names are looked at first: an export is whole or is not begun. */
+    /* All names are checked first, so that an export is whole or is not begun. */
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; code == BN_OK && i < export->count; i++) {
             const res_export_file *file = &export->files[i];

@@ -12,7 +12,7 @@
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* A value that goes without saying; graphs and batch are always said. */
+/* Whether VALUE is usual and need not be said; graphs and batch are always said. */
 static bool usual(const char *name, const json_t *value)
 {
     static const char *const said[] = {"graphs", "batch"};
@@ -45,8 +45,8 @@ json_t *res_export_members(const res_record *record)
     return members;
 }
 
-/* The bytes of the blank that TEXT begins with, 0 where it begins with none: control characters
- * and, in UTF-8, what Unicode counts as space. */
+/* The length of the blank at the beginning of TEXT, 0 where there is none: control characters and,
+ * in UTF-8, what Unicode counts as space. */
 static size_t blank_at(const char *text)
 {
     static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
@@ -263,12 +263,4 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
 {
     const uint64_t wait = record->part_ns[step * BN_PART_COUNT + BN_PART_WAIT];
     return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
-}
-
-double res_export_deviation(const uint64_t *values, size_t count)
-{
-    double mean = res_mean(values, count), sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
-    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
 }

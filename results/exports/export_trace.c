@@ -10,8 +10,8 @@
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-/* The cells of RECORD that all its lines begin with, with a comma after each; with NULL
- * their heads. */
+/* Puts the cells with which all lines of RECORD begin, a comma after each; with NULL their
+ * heads. */
 static void csv_record(const res_record *record, bn_text *out)
 {
     static const res_experiment nothing;
@@ -42,8 +42,8 @@ static void csv_record(const res_record *record, bn_text *out)
     bn_text_putc(out, ',');
 }
 
-/* A line: what the sample is of, its number and wall time; the ledger's parts where there
- * are any. */
+/* Adds a line: what the sample is of, its number and wall time, and the ledger's parts if there are
+ * any. */
 static void csv_sample(const bn_text *start, const char *sample, const char *graph, size_t index,
                        uint64_t wall_ns, const uint64_t *parts, bn_text *out)
 {
@@ -103,7 +103,7 @@ void res_export_csv(const res_collection *all, res_export *export)
 
 enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
 
-/* Begins an event of the list that OUT ends with. */
+/* Begins an event of the list at the end of OUT. */
 static void next_event(bn_text *out)
 {
     bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
@@ -112,7 +112,7 @@ static void next_event(bn_text *out)
 static void put_event(bn_text *out, const char *name, size_t process, int lane, uint64_t start_ns,
                       uint64_t duration_ns)
 {
-    /* Names are words of ours or of graphs: escaped by jansson. */
+    /* Names are ours or those of graphs; jansson escapes them. */
     json_t *text = res_json_text(name);
     char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
     next_event(out);
@@ -173,8 +173,8 @@ static void put_executions(const res_record *record, size_t process, bn_text *ou
     }
 }
 
-/* A process a record. The ledger says how long each part of a step took, not when: parts
- * stand in the ledger's order, steps one after the other from zero. */
+/* Each record is a process. The ledger says how long each part of a step took, not when: parts
+ * stand in the ledger's order, and steps one after the other from zero. */
 void res_export_chrome_trace(const res_collection *all, res_export *export)
 {
     static const char about[] =

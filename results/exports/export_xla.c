@@ -1,8 +1,8 @@
 /*
  * export_xla.c - results.json as OpenXLA's benchmark workflow writes it
  * (.github/workflows/benchmarks/run_benchmark.sh), one a record in a folder of its own, and a
- * baseline.yml of the newest, so that its compare_with_baseline.py can judge another export
- * by this one.
+ * baseline.yml of the newest records, by which its compare_with_baseline.py can judge another
+ * export.
  */
 #include "results/exports/exports_priv.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the script allows where we have no better: 30 %, as XLA's own baselines do. */
+/* The threshold that XLA's own baselines use: 30 %. */
 #define THRESHOLD 0.30
 
-/* A folder is called by the id, and most file systems allow 255 bytes. */
+/* A folder has the id as its name, and most file systems allow 255 bytes. */
 #define LONGEST_ID 160
 
 /* An id of letters, digits and underscores, as theirs are. */
@@ -28,7 +28,7 @@ static void put_config(const res_record *record, bn_text *id)
         bn_text_putc(id, fits ? *c : '_');
         same = same && (fits || *c == '/');
     }
-    /* "a=1" and "a_1" would be one baseline. */
+    /* Without digits, "a=1" and "a_1" would share a baseline. */
     if (name.data && (!same || id->length > LONGEST_ID))
         res_export_digits(id, LONGEST_ID, name.data);
     id->failed = id->failed || name.failed;
@@ -104,7 +104,7 @@ static json_t *results_json(const res_record *record, const char *config)
     return object;
 }
 
-/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...} of those the script knows. */
+/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows. */
 static json_t *baseline_json(const res_record *record)
 {
     static const struct {
@@ -134,7 +134,7 @@ void res_export_xla(const res_collection *all, res_export *export)
         const char *id = config.data ? config.data : "";
         res_export_put(res_export_add(export, "%s/%s/results.json", id, record->id),
                        results_json(record, id));
-        /* In the order of their ids: the newest stays. */
+        /* Records are in the order of their ids, so the newest stays. */
         if (res_record_good(record))
             json_object_set_new(baselines, id, baseline_json(record));
         export->failed = export->failed || config.failed;

@@ -112,7 +112,8 @@ static plane_message *make_plane(builder *b, int64_t id, const char *name, size_
     return b->failed ? NULL : plane;
 }
 
-/* A line of the plane with room for MOST events. Its name says, too, where it was not measured. */
+/* Adds a line to the plane, with room for MOST events. Its name says where it was not measured on
+ * hardware. */
 static line_message *add_line(builder *b, plane_message *plane, const res_record *record,
                               const char *what, size_t most)
 {
@@ -130,7 +131,7 @@ static line_message *add_line(builder *b, plane_message *plane, const res_record
     return b->failed ? NULL : line;
 }
 
-/* Returns the event, without stats; NULL without memory. */
+/* Adds an event and returns it, without stats; NULL without memory. */
 static event_message *add_event(builder *b, line_message *line, size_t name, uint64_t start_ns,
                                 uint64_t duration_ns)
 {
@@ -148,7 +149,7 @@ static event_message *add_event(builder *b, line_message *line, size_t name, uin
 
 /* ---- the host's plane ------------------------------------------------------------------ */
 
-/* A measured step, with its number. */
+/* Adds a measured step, with its number. */
 static void add_step(builder *b, line_message *line, uint64_t start_ns, uint64_t duration_ns,
                      size_t step)
 {
@@ -255,7 +256,7 @@ static plane_message *make_host(builder *b, const res_record *record)
 
 /* ---- the session's plane ----------------------------------------------------------------- */
 
-/* The longest of the lines. */
+/* The length of the longest line. */
 static uint64_t length_ns(const res_record *record)
 {
     uint64_t steps = 0, executions = 0;
@@ -269,7 +270,7 @@ static uint64_t length_ns(const res_record *record)
     return steps > executions ? steps : executions;
 }
 
-/* The plane that says when all others' zero was. */
+/* The plane that says when the zero of all lines was. */
 static plane_message *make_session(builder *b, const res_record *record)
 {
     static const char *const names[] = {"profile_start_time", "profile_stop_time"};
@@ -290,7 +291,7 @@ static plane_message *make_session(builder *b, const res_record *record)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* A buffer of libprotobuf-c's that appends to OUT. */
+/* A buffer for libprotobuf-c that appends to OUT. */
 typedef struct sink {
     ProtobufCBuffer base;
     bn_text *out;

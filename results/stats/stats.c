@@ -33,6 +33,14 @@ double res_mean(const uint64_t *values, size_t count)
     return count > 0 ? (double)(sum / (long double)count) : (double)NAN;
 }
 
+double res_deviation(const uint64_t *values, size_t count)
+{
+    double mean = res_mean(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
+    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
+}
+
 double res_median(double *values, size_t count)
 {
     if (count == 0)

@@ -29,6 +29,8 @@ double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /* Arithmetic mean, NaN for none. */
 double res_mean(const uint64_t *values, size_t count);
+/* Sample standard deviation, NaN below two values. */
+double res_deviation(const uint64_t *values, size_t count);
 /* Median, NaN for none. Sorts VALUES. */
 double res_median(double *values, size_t count);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A unit, and how many decimals leave three significant digits in it. */
+/* A unit, with the number of decimals that leave three significant digits. */
 typedef struct scale {
     double divisor;
     const char *unit;
@@ -65,8 +65,8 @@ res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
     return figure;
 }
 
-/* Steps below 0.1 s in microseconds with one decimal, others in milliseconds
- * with three: a tenth of a microsecond is what a clock can tell. */
+/* Steps below 0.1 s are in microseconds with one decimal, others in milliseconds with three: a
+ * clock can tell a tenth of a microsecond. */
 #define ALIGNED_LIMIT_NS 1e8
 
 const char *res_time_aligned_unit(double scale_ns)

@@ -42,14 +42,14 @@ static void put_html(bn_text *out, const char *text)
             bn_text_puts(out, "&quot;");
             break;
         default:
-            /* Other control characters may not stand in a page at all. */
+            /* A page may not contain other control characters. */
             bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
         }
     }
 }
 
-/* What LaTeX reads otherwise; "<" and ">" are other signs in its first fonts, and two
- * dashes would become one. A bracket after a line's end is an argument of that end. */
+/* Signs that LaTeX reads differently. "<" and ">" are other signs in its first fonts, and two
+ * dashes would become one. A bracket after the end of a line is an argument of that end. */
 static void put_latex(bn_text *out, const char *text)
 {
     static const struct {
@@ -85,7 +85,7 @@ static void put_latex(bn_text *out, const char *text)
     }
 }
 
-/* A runtime's message may have lines, tags and marks of its own. */
+/* A runtime's message may contain lines, tags and marks. */
 static void put_markdown(bn_text *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -130,7 +130,7 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
                                             [RES_TABLE_HTML] = {"<h1>", "<h2>"}};
     static const char *const after[][2] = {
         [RES_TABLE_LATEX] = {"}", "}"}, [RES_TABLE_HTML] = {"</h1>", "</h2>"}};
-    /* One empty line between what stood there and this. */
+    /* Leaves one empty line before the heading. */
     if (out->length > 1 && out->data[out->length - 2] != '\n')
         bn_text_putc(out, '\n');
     if (format != RES_TABLE_TEXT)
@@ -149,7 +149,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
     bn_text_puts(out, format == RES_TABLE_HTML ? "<p>" : "");
     res_put_escaped(out, format, note);
     bn_text_puts(out, format == RES_TABLE_MARKDOWN ? "  " : format == RES_TABLE_HTML ? "</p>" : "");
-    /* An empty line is LaTeX's paragraph. */
+    /* In LaTeX an empty line ends a paragraph. */
     bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
 }
 

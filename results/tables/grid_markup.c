@@ -5,7 +5,7 @@
  */
 #include "results/tables/tables_priv.h"
 
-/* Shown columns from COLUMN on. */
+/* How many columns from COLUMN on are shown. */
 static size_t shown_from(const res_grid *grid, const size_t *widths, size_t column)
 {
     size_t shown = 0;
@@ -37,7 +37,7 @@ static void latex_row(const res_grid *grid, size_t row, const size_t *widths, bn
 
 void res_grid_latex(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
-    /* A tabular without columns is none. */
+    /* LaTeX has no tabular without columns. */
     if (shown_from(grid, widths, 0) == 0)
         return;
     bn_text_puts(out, "\\begin{tabular}{");

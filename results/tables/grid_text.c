@@ -11,7 +11,7 @@ static void fill(bn_text *out, char c, size_t count)
         bn_text_putc(out, c);
 }
 
-/* CELL in WIDTH columns. */
+/* Pads CELL to WIDTH columns of the terminal. */
 static void put_padded(bn_text *out, const char *cell, size_t width, bool right)
 {
     size_t used = res_text_columns(cell), space = width > used ? width - used : 0;
@@ -29,7 +29,7 @@ static void trim_line(bn_text *out)
     bn_text_putc(out, '\n');
 }
 
-/* Spaces before a column: an interval stands close to its figure. */
+/* Spaces before a column. An interval stands close to its figure. */
 static size_t gap_before(const res_grid *grid, size_t column)
 {
     return column == 0 ? 0 : grid->align[column] == 'i' ? 1 : 2;
@@ -90,7 +90,7 @@ void res_grid_markdown(const res_grid *grid, size_t rows, const size_t *widths, 
     }
 }
 
-/* With a plain newline. */
+/* Lines end with a plain newline. */
 void res_grid_csv(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
 {
     (void)widths;

@@ -10,7 +10,7 @@
 
 /* ---- text and markdown ------------------------------------------------------ */
 
-/* Members that are not the same in all rows of the block from FIRST to END. */
+/* The members that differ between rows of the block from FIRST to END. */
 static unsigned varying(const res_speedup *speedup, size_t first, size_t end)
 {
     unsigned mask = 0;
@@ -20,8 +20,8 @@ static unsigned varying(const res_speedup *speedup, size_t first, size_t end)
     return mask;
 }
 
-/* The build that all rows are of, "several builds", or nothing when unknown;
- * experiments that failed early do not know theirs. */
+/* Puts the build of all rows, "several builds", or nothing when it is unknown: experiments that
+ * failed early do not know theirs. */
 static void put_build(const res_speedup *speedup, size_t first, size_t end, bn_text *title)
 {
     const char *build = "";
@@ -55,8 +55,8 @@ static void block_heading(const res_speedup *speedup, size_t first, size_t end, 
     bn_text_free(&title);
 }
 
-/* The one source of the device times from FIRST to END; NULL when there are
- * several, "" when no row has a device time. */
+/* The source of all device times from FIRST to END; NULL when there are several, "" when no row has
+ * a device time. */
 static const char *shared_source(const res_speedup *speedup, size_t first, size_t end)
 {
     const char *source = "";
@@ -215,7 +215,7 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
 
 /* ---- JSON and CSV ------------------------------------------------------------- */
 
-/* What a row and a mean both say of the runtime and the way. */
+/* Sets what both a row and a mean say of the runtime and the mode. */
 static void set_names(json_t *object, const char *kind, const res_record *record)
 {
     const res_experiment *experiment = &record->experiment;

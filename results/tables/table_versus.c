@@ -1,14 +1,12 @@
-/*
- * table_versus.c - two runtimes for people: who they are, verdicts, the control, what
- * changes are due to, compile times and memory.
- */
+/* table_versus.c - two runtimes for people: who they are, verdicts, the control, causes of changes,
+ * compile times and memory. */
 #include "results/tables/versus_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Parts of the ledger below this share of the step that did not move are left out. */
+/* A part of the ledger that did not move is left out below this share of the step. */
 #define SMALL_SHARE 0.01
 
 /* Members of the set-up in which the cells differ from one another. */
@@ -64,7 +62,7 @@ static void put_identity(const json_t *identity, bn_text *out)
     put_list(json_object_get(identity, "compile_flags"), ", flags ", out);
 }
 
-/* LINE, which is freed, as a line of its own. */
+/* Puts LINE, which is freed, as a line of its own. */
 static void put_line(bn_text *line, res_format format, bn_text *out)
 {
     if (line->length > 0)
@@ -122,7 +120,7 @@ static void put_name(res_grid *grid, const res_compared *cell, unsigned mask)
     bn_text_free(&setup);
 }
 
-/* In place of figures. */
+/* Puts what happened in place of figures. */
 static void put_failure(res_grid *grid, const res_compared *cell)
 {
     res_grid_blank(grid, 7);

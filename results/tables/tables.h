@@ -36,30 +36,25 @@ void res_put_csv(bn_text *out, const char *text);
 /* Ledger and summary of one record, for people or machines. */
 void res_table_record(const res_record *record, res_format format, bn_text *out);
 
-/*
- * The speedup table: per runtime, model, variant, phase, batch and dtype one
- * row a mode (the newest good record of each cell): tracing, overhead per
- * execution, device and wall time with intervals, graphs a step, compile time,
- * speedup of capture over lazy with its interval; then the geometric mean and
- * how many cells it covers. Failed cells show their class.
- */
+/* The speedup table: one row a mode for each runtime, model, variant, phase, batch and dtype, of
+ * the newest good record of each cell. Columns: tracing, overhead per execution, device and wall
+ * time with intervals, graphs a step, compile time, speedup of capture over lazy with its interval.
+ * Below them: the geometric mean and how many cells it covers. Failed cells show their class. */
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
 
-/*
- * The table NAME of the records that the speedup table shows: "speedup" itself,
- * "executions" (PJRT time, device time, overhead, their intervals), "ledger" (medians
- * of the parts), "compile", "memory". res_table_check: BN_INVALID for other names.
- */
+/* The table NAME of the records that the speedup table shows: "speedup" itself, "executions" (PJRT
+ * time, device time, overhead, their intervals), "ledger" (medians of the parts), "compile",
+ * "memory". Other names are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 
-/* Two runtimes: who they are, verdicts, the control, what each change is due to, compile
- * times and memory. CSV is a line a cell, JSON has everything. */
+/* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
+ * memory. CSV has a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
-/* Each series with its stretches and what changed between them; text has a picture of
- * blocks, JSON every night. */
+/* Each series with its stretches and what changed between them. Text has a picture of blocks, JSON
+ * has every night. */
 void res_table_history(const res_history *history, res_format format, bn_text *out);
 
 /* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
@@ -74,11 +69,11 @@ typedef struct res_sheet_column {
     bool right; /* its cells are numbers */
 } res_sheet_column;
 
-/* ROWS, an array of arrays of texts, under the heads of COUNT columns, at most RES_SHEET_COLUMNS,
- * in any FORMAT but JSON. */
+/* Writes ROWS, an array of arrays of texts, under the heads of COUNT columns, at most
+ * RES_SHEET_COLUMNS, in any FORMAT but JSON. */
 void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
                      res_format format, bn_text *out);
-/* One more cell of ROW, of at most 199 bytes. */
+/* Adds a cell of at most 199 bytes to ROW. */
 void res_sheet_put(json_t *row, const char *format, ...) BN_PRINTF(2, 3);
 
 #endif

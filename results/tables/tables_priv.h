@@ -24,17 +24,17 @@ typedef struct res_grid {
  * filled is the heading. Release with res_grid_free. */
 res_grid res_grid_make(const char *align);
 void res_grid_free(res_grid *grid);
-/* The next cell, row by row. */
+/* Adds the next cell, row by row. */
 void res_grid_cell(res_grid *grid, const char *format, ...) BN_PRINTF(2, 3);
-/* A JSON value as a cell: text as it is, null as nothing. */
+/* Adds a JSON value as a cell: text as it is, null as nothing. */
 void res_grid_json(res_grid *grid, const json_t *value);
-/* COUNT empty cells. */
+/* Adds COUNT empty cells. */
 void res_grid_blank(res_grid *grid, size_t count);
-/* TEXT and COUNT - 1 empty cells that it may run over. */
+/* Adds TEXT and COUNT - 1 empty cells that it may run over. */
 void res_grid_spill(res_grid *grid, const char *text, size_t count);
-/* A row of names separated by '|', for headings. */
+/* Adds a row of names separated by '|', for headings. */
 void res_grid_row(res_grid *grid, const char *cells);
-/* A line across the table, in text only. */
+/* Adds a line across the table, in text only. */
 void res_grid_rule(res_grid *grid);
 
 /* What renderers ask: a cell's text, whether it runs over those after it, whether a row is a
@@ -95,7 +95,7 @@ void res_put_note(bn_text *out, res_format format, const char *note);
 /* A JSON value at the end of OUT, indented, with a final newline. */
 void res_put_json(bn_text *out, json_t *value);
 
-/* What machine formats say of a row's record, with KIND first (table_speedup.c). */
+/* Sets what machine formats say of a row's record, with KIND first (table_speedup.c). */
 void res_json_identity(json_t *object, const char *kind, const res_record *record);
 
 /* ---- rows of figures (table_rows.c): one list for all formats ---------------- */
@@ -105,7 +105,7 @@ typedef enum res_cell_kind {
     RES_CELL_COUNT,
     RES_CELL_TIME,       /* KEY_ns */
     RES_CELL_PART,       /* the same, but nothing for zero */
-    RES_CELL_RANGE,      /* KEY_low_ns and KEY_high_ns beside KEY_ns */
+    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
     RES_CELL_SIZE,       /* KEY_bytes */
     RES_CELL_AMOUNT
@@ -118,9 +118,17 @@ typedef struct res_column {
     bool once; /* of the whole record: in the first of its rows */
 } res_column;
 
-/* The number of graphs; others' results do not say. */
+/* A step may have many executions, in eager mode one an op: tables list at most so many. */
+#define RES_MOST_ROWS 12
+/* RECORD's executions in the order of the step or, if they are more than RES_MOST_ROWS, the
+ * costliest of a step first; malloc, NULL without memory. */
+const res_execution **res_rank_executions(const res_record *record);
+/* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
+double res_step_pjrt_ns(const res_execution *execution);
+
+/* The number of graphs, which imported records do not have. */
 void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
-/* Members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */
+/* Sets the members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */
 void res_json_interval(json_t *object, const char *key, res_interval ns);
 
 /* One record's rows: objects with the same members in the same order. */
@@ -129,9 +137,9 @@ typedef struct res_row_group {
     json_t *rows; /* owned; none: the record failed */
 } res_row_group;
 
-/* COUNT groups under TITLE, then NOTES, which end with NULL. JSON and CSV have all
- * members of the rows, other formats COLUMNS after the names of the record, and at most
- * MOST rows of a group, the rest counted. */
+/* Puts COUNT groups under TITLE, then NOTES, which end with NULL. JSON and CSV have all members of
+ * the rows. Other formats have COLUMNS after the names of the record, and at most MOST rows of a
+ * group; they count the rest. */
 void res_put_groups(const char *title, const res_row_group *groups, size_t count,
                     const res_column *columns, size_t most, const char *const *notes,
                     res_format format, bn_text *out);

@@ -1,7 +1,5 @@
-/*
- * versus_words.c - what both tables of two runtimes say: whose the records are, and who is to
- * blame for a change.
- */
+/* versus_words.c - what both tables of two runtimes say: whose the records are, and the cause of a
+ * change. */
 #include "results/tables/versus_priv.h"
 
 const res_record *res_versus_example(const res_versus *versus, bool of_b)
