@@ -1,7 +1,5 @@
-/*
- * figure.c - pictures inside a page: SVG with the page's colours, and with ids of its own, since
- * gnuplot calls those of each picture the same.
- */
+/* figure.c - pictures inside a page: SVG with the page's colours and with ids of its own, since
+ * gnuplot uses the same ids in each picture. */
 #include "plots/plot_priv.h"
 
 #include <stdio.h>
@@ -17,7 +15,8 @@ static const swap swaps[] = {
     {PLOT_SHADE, "var(--shade)"}, {PLOT_PAPER, "var(--paper)"}, {PLOT_QUIET, "var(--quiet)"},
 };
 
-/* Gnuplot writes a colour as #rrggbb or rgb(27,  31,  36), by where it stands. */
+/* Gnuplot writes a colour as #rrggbb or as rgb(27, 31, 36), depending on the place. Returns its
+ * length. */
 static size_t colour_at(const char *at, unsigned *rgb)
 {
     unsigned r, g, b;
@@ -41,8 +40,8 @@ static const char *page_colour(unsigned rgb)
     return NULL;
 }
 
-/* The names of the references and ids that follow here, each ends where a name of ours
- * is put in. */
+/* If a reference or an id begins here, returns the length up to its name, where a prefix of ours is
+ * put in. */
 static size_t reference_at(const char *at)
 {
     static const char *const before[] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
@@ -52,7 +51,7 @@ static size_t reference_at(const char *at)
     return 0;
 }
 
-/* In markup, never in the text between. */
+/* Swaps colours and ids in markup, never in the text between. */
 static void put_markup(const char *tag, size_t length, size_t number, bn_text *out)
 {
     for (size_t i = 0; i < length;) {
@@ -72,7 +71,7 @@ static void put_markup(const char *tag, size_t length, size_t number, bn_text *o
     }
 }
 
-/* From the end of the first tag of the SVG: a tag of our own comes before. */
+/* Puts the SVG with a first tag of our own. */
 static bool put_svg(const plot *p, const char *svg, size_t number, bn_text *out)
 {
     const char *at = strstr(svg, "<svg");

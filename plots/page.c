@@ -1,7 +1,5 @@
-/*
- * page.c - a page put together from judged comparisons and series over nights: for bench compare,
- * bench nightly and bench report alike.
- */
+/* page.c - puts together a page from judged comparisons and from series over nights, for bench
+ * compare, bench nightly and bench report alike. */
 #include "plots/plot.h"
 
 #include <math.h>
@@ -9,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer pairs show nothing that the table does not say. */
+/* Fewer pairs show nothing that the table does not show. */
 #define LEAST_DRAWN 3
 
 static bn_code no_memory(bn_status *st)
@@ -24,7 +22,7 @@ static bn_code begin(plot_page *page, bn_status *st)
     return page->memory ? BN_OK : no_memory(st);
 }
 
-/* TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
+/* Keeps TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
 static const char *keep_text(plot_page *page, bn_text *text)
 {
     const char *kept = text->failed ? NULL : bn_arena_strdup(page->memory, text->data);
@@ -63,7 +61,7 @@ static const char *failure_of(plot_page *page, const res_compared *cell)
     return keep_text(page, &text);
 }
 
-/* Step times of the pairs that count. */
+/* Draws the step times of the pairs that count. */
 static bn_code draw_cell(const res_compared *cell, const char *title, const char *const labels[2],
                          plot *picture, bn_status *st)
 {
@@ -136,7 +134,7 @@ bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char
 
 /* ---- series ---------------------------------------------------------------------------- */
 
-/* Not a series of one night, nor one in which no night has a value. */
+/* Not a series of a single night, nor one without values. */
 static bool worth_drawing(const res_timeline *series)
 {
     return series->count > 1 && series->last < series->count;

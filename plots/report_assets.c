@@ -1,9 +1,9 @@
 /*
- * report_assets.c - style and script of the page, which go into it whole.
+ * report_assets.c - style and script of the page, which contains them.
  *
- * Colours are variables, for light and dark; pictures use the same. Text against its
- * ground has a contrast of 4.5 at least. The script sorts tables and remembers the
- * theme; without it all can be read.
+ * Colours are variables, for light and dark; pictures use the same. The contrast of text to its
+ * ground is at least 4.5. The script sorts tables and remembers the theme; the page can be read
+ * without it.
  */
 #include "plots/plot_priv.h"
 

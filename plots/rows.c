@@ -1,9 +1,9 @@
 /*
- * rows.c - what of a store is drawn, and how it is called.
+ * rows.c - which records of a store are drawn, and what they are called.
  *
- * The rows are those of the speedup table, read as its JSON: pictures and tables
- * cannot differ. A picture says once what all its rows have in common; a row's
- * label says what else tells it from the others of its model.
+ * The rows are those of the speedup table, read from its JSON: pictures and tables cannot differ. A
+ * picture says once what all its rows have in common; a row's label says what else tells it from
+ * the others of its model.
  */
 #include "plots/plot_priv.h"
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of an experiment that name its cell, in the order they are said. */
+/* Members of an experiment that name its cell, in the order of the words. */
 static const char *const members[] = {
     "variant", "batch", "image",  "seq",       "optimizer", "dropout",       "input",  "lengths",
     "buckets", "dtype", "layout", "in_flight", "settings",  "trace_cost_ns", "runtime"};
 #define MEMBERS (sizeof members / sizeof *members)
 
-/* A cell's words, one text a member. */
+/* The words for a cell, a text a member. */
 typedef struct words {
     char text[MEMBERS][300];
 } words;
@@ -37,7 +37,7 @@ static void number_words(const char *name, json_int_t n, char *text, size_t size
         snprintf(text, size, "%s %lld", name, (long long)n);
 }
 
-/* What is as usual is not said. */
+/* Usual values get no words. */
 static void member_words(const char *name, const json_t *value, char *text, size_t size)
 {
     const char *string = json_string_value(value);
@@ -81,8 +81,8 @@ static bool same_model(const plot_row *a, const plot_row *b)
 
 /* ---- labels ------------------------------------------------------------------------ */
 
-/* Whether member M is the same in all rows, and whether it tells two cells of one
- * model apart. */
+/* Finds out whether member M is the same in all rows, and whether it tells two cells of one model
+ * apart. */
 static void classify(const plot_rows *rows, const words *w, size_t m, bool *common, bool *telling)
 {
     *common = true;
@@ -93,7 +93,8 @@ static void classify(const plot_rows *rows, const words *w, size_t m, bool *comm
             *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
                        strcmp(w[i].text[m], w[j].text[m]) != 0;
     }
-    /* Never left out: not all rows are of a real device, or of our own front end. */
+    /* These two are never left out: they say which rows are of a real device and of our own front
+     * end. */
     if (strcmp(members[m], "trace_cost_ns") == 0 || strcmp(members[m], "runtime") == 0)
         *telling = *telling || !*common;
 }
@@ -104,7 +105,7 @@ static void add(bn_text *out, const char *text)
         bn_text_printf(out, "%s%s", out->length ? ", " : "", text);
 }
 
-/* The build, where all rows are of one. */
+/* Adds the build, if all rows are of one. */
 static void add_build(const plot_rows *rows, bn_text *out)
 {
     const char *build = NULL;
