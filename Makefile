@@ -190,13 +190,16 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
 
 # Plugins that the tests load: ours, so a sanitizer sees into them too.
 define plugin_rule
-$(BUILD)/lib$(1).so: $(2) $(BUILD)/flags
+$(BUILD)/lib$(1).so.list: $(call remembered,$(BUILD)/lib$(1).so.list,$(2))
+	@mkdir -p $$(@D) && printf '%s' '$(strip $(2))' > $$@
+$(BUILD)/lib$(1).so: $(2) $(BUILD)/lib$(1).so.list $(BUILD)/flags
 	$$(call note,PLUGIN,$$@)
-	$$(Q)$$(COMPILE) $$(WARNINGS) -Wno-unused-parameter $$(CFLAGS) -fPIC -shared \
-	    -MF $$@.d -MT $$@ -o $$@ $(2) $$(LDFLAGS) -lpthread
+	$$(Q)$$(LINK) -shared -o $$@ $(2) -lpthread
 endef
-$(eval $(call plugin_rule,pjrt_fake,tests/support/fake/fake_pjrt.c))
-$(eval $(call plugin_rule,not_a_plugin,tests/support/fake/not_a_plugin.c))
+NOT_A_PLUGIN := tests/support/fake/not_a_plugin.c
+FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
+$(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
+$(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
 
 # What reads foreign bytes, tests/fuzz/fuzz_NAME.c: with a main that feeds it the
 # files of tests/fuzz/corpus/NAME, and, with VARIANT=fuzz, with libFuzzer.

@@ -36,10 +36,9 @@ static const char *title_of(plot_page *page, const res_compared *cell, const cha
 {
     const res_experiment *e = &cell->experiment;
     bn_text text = {0};
-    bn_text_printf(&text, "%s %s %s", e->model, e->phase, e->mode);
-    if (e->graphs > 1)
-        bn_text_printf(&text, ", %d graphs", e->graphs);
-    bn_text_printf(&text, ", %s, batch %d, %s", e->variant, e->batch, e->dtype);
+    res_experiment_name(e, &text);
+    bn_text_puts(&text, ", ");
+    res_setup_text(e, res_setup_brief(e), &text);
     if (on)
         bn_text_printf(&text, ", on %s", on);
     return keep_text(page, &text);

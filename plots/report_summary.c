@@ -150,13 +150,10 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
 static void title_of(const res_record *record, bn_text *out)
 {
     const res_experiment *e = &record->experiment;
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
-    if (e->graphs > 1)
-        bn_text_printf(out, ", %d graphs", e->graphs);
-    bn_text_printf(out, ", %s, batch %d, on %s%s", e->variant, e->batch, e->runtime,
-                   record->simulated ? " (simulated)" : "");
-    if (e->trace_cost_ns > 0)
-        bn_text_printf(out, ", emulated front end of %d ns a node", e->trace_cost_ns);
+    res_experiment_name(e, out);
+    bn_text_puts(out, ", ");
+    res_setup_text(e, res_setup_brief(e), out);
+    bn_text_printf(out, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
 }
 
 static void title_cell(const res_record *record, bn_text *out)

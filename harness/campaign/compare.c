@@ -2,9 +2,7 @@
  * compare.c - bench compare: two runtimes, their verdict as a table and an exit code.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/campaign.h"
-#include "harness/campaign/compare.h"
-#include "harness/jobs/jobs.h"
+#include "harness/campaign/compare_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>
@@ -39,12 +37,11 @@ int compare_usage(bool bisect)
 
 /* The two values of an option that was given twice, or once with a comma. None at all
  * leaves PAIR alone. SPLIT keeps the copy that they point into. */
-static bn_code take_two(const char *option, const char *const *list, char **split,
+static bn_code take_two(const char *option, const cli_words *words, char **split,
                         const char *pair[2], bn_status *st)
 {
-    size_t count = 0;
-    while (list[count])
-        count++;
+    const size_t count = words->count;
+    const char *const *list = words->list;
     if (count == 0)
         return BN_OK;
     const char *comma = strchr(list[0], ',');
@@ -65,19 +62,19 @@ static bn_code take_two(const char *option, const char *const *list, char **spli
     return BN_OK;
 }
 
-static bn_code check_words(const cli_options *o, bool stored, bn_status *st)
+static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
 {
     if (stored && o->suite)
         return bn_fail(st, BN_INVALID,
                        "--suite is of what is measured; of stores all is compared "
                        "that both have");
-    if (!o->suite && (o->filter[0] || o->exclude[0]))
+    if (!o->suite && (o->suites->filter.count || o->suites->exclude.count))
         return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
-    if (o->suite && o->what)
+    if (o->suite && o->conflict)
         return bn_fail(st, BN_INVALID,
                        "--%s and --suite: a suite says itself what is run; choose from it with "
                        "--filter and --exclude",
-                       o->what);
+                       o->conflict);
     if (o->pairs > RES_MOST_PAIRS)
         return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
     if (o->pairs > 0 && o->precision > 0)
@@ -172,7 +169,7 @@ static bn_code compared_records(const res_versus *versus, res_collection *all, b
 
 static void put_settings(bn_text *name, const char *const *settings)
 {
-    for (; *settings; settings++)
+    for (; settings && *settings; settings++)
         bn_text_printf(name, "%s%s", name->length ? ", " : "", *settings);
 }
 
@@ -180,7 +177,7 @@ static void put_settings(bn_text *name, const char *const *settings)
 static void name_side(const compare_run *compare, const char *const stores[2], int side,
                       bn_text *name)
 {
-    const cli_options *o = compare->options;
+    const compare_options *o = compare->options;
     const char *words[4] = {NULL};
     size_t count = 0;
     if (compare->runtime[side])
@@ -236,13 +233,13 @@ static int refused(const compare_run *compare, const bn_status *st)
     return compare->fault == 'B' ? COMPARE_SKIP : COMPARE_ABORT;
 }
 
-static void judge_options(const cli_options *o, res_versus *versus)
+static void judge_options(const compare_options *o, res_versus *versus)
 {
     res_versus_begin(versus, o->fail_if_slower);
-    versus->options.seed = (uint64_t)o->seed;
+    versus->options.seed = compare_seed(o);
 }
 
-int compare_command(const cli_options *options)
+int compare_command(const compare_options *options)
 {
     bn_status st = {.code = BN_OK};
     compare_run compare = {.options = options};
@@ -250,25 +247,24 @@ int compare_command(const cli_options *options)
     char *split[3] = {NULL};
     const char *stores[2] = {NULL};
     res_format format = RES_TABLE_TEXT;
-    const bool stored =
-        options->stores[0] && (options->stores[1] || strchr(options->stores[0], ','));
+    const bool stored = options->stores.count > 1 ||
+                        (options->stores.count == 1 && strchr(options->stores.list[0], ','));
     judge_options(options, &compare.versus);
-    bn_code code = res_format_parse(options->format, &format, &st);
+    bn_code code = res_format_parse(options->output.format, &format, &st);
     if (code == BN_OK)
         code = check_words(options, stored, &st);
     if (code == BN_OK)
-        code = take_two("runtime", options->sides, &split[0], compare.runtime, &st);
+        code = take_two("runtime", &options->runtimes, &split[0], compare.runtime, &st);
     if (code == BN_OK)
-        code = take_two("label", options->labels, &split[1], compare.label, &st);
+        code = take_two("label", &options->labels, &split[1], compare.label, &st);
     if (code == BN_OK && stored)
-        code = take_two("store", options->stores, &split[2], stores, &st);
+        code = take_two("store", &options->stores, &split[2], stores, &st);
     if (code == BN_OK && !stored && !compare.runtime[0])
         code = bn_fail(&st, BN_INVALID,
                        "compare takes two runtimes, --runtime A --runtime B, or two folders of "
                        "records, --store A --store B");
     if (code == BN_OK)
-        code =
-            stored ? compare_stores(&compare, stores, all, &st) : compare_measure(&compare, &st);
+        code = stored ? compare_stores(&compare, stores, all, &st) : compare_measure(&compare, &st);
     if (code == BN_OK)
         code = res_versus_judge(&compare.versus, &st);
     int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);

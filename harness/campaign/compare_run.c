@@ -9,10 +9,8 @@
  * (res_pairs_wanted), or the clock.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/compare.h"
-#include "harness/campaign/suite.h"
-#include "harness/verify/golden.h"
-#include "modes/mode.h"
+#include "harness/campaign/compare_priv.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -35,19 +33,24 @@ typedef struct row {
 
 typedef struct session {
     compare_run *compare;
-    cli_options sides[2];    /* the options of A and of B */
+    job_matrix sides[2];     /* what is measured of A and of B */
     job_experiment *list[2]; /* the same experiments, on A and on B */
     size_t experiments;
     suite_spec suites[2]; /* that the lists are of, with --suite */
-    row *rows;          /* beside compare->versus.cells */
+    row *rows;            /* beside compare->versus.cells */
     char folder[2][2][4160];
-    json_t *echo, *program;
+    json_t *program;
     gsl_rng *rng;
     uint64_t begun_ns, deadline_ns; /* 0: none */
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* of them */
     bool out_of_time;
 } session;
+
+uint64_t compare_seed(const compare_options *options)
+{
+    return (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
+}
 
 /* ---- what is to be run ------------------------------------------------------------- */
 
@@ -56,7 +59,7 @@ static bn_code append(const char **list, const char *const *more, const char *op
     size_t count = 0;
     while (list[count])
         count++;
-    for (; *more; more++) {
+    for (; more && *more; more++) {
         if (count == CLI_MAX_REPEATS)
             return bn_fail(st, BN_INVALID, "--%s: more than %d in all", option, CLI_MAX_REPEATS);
         list[count++] = *more;
@@ -64,18 +67,19 @@ static bn_code append(const char **list, const char *const *more, const char *op
     return BN_OK;
 }
 
-/* The options as they would stand for bench run on one side. */
+/* What is measured, as it stands for one side. */
 static bn_code one_side(session *s, int side, bn_status *st)
 {
-    const cli_options *o = s->compare->options;
-    cli_options *own = &s->sides[side];
-    *own = *o;
-    own->runtime = s->compare->runtime[side];
+    const compare_options *o = s->compare->options;
+    const char *runtime = s->compare->runtime[side];
+    job_matrix *own = &s->sides[side];
+    *own = *o->matrix;
+    job_matrix_set(own, RES_AXIS_RUNTIME, runtime);
     own->label = s->compare->label[side] ? s->compare->label[side] : "";
     own->store = s->folder[0][side];
     /* A path may have a comma, a list may not. */
-    if (strchr(own->runtime, ','))
-        return bn_fail(st, BN_INVALID, "--runtime: '%s' has a comma", own->runtime);
+    if (strchr(runtime, ','))
+        return bn_fail(st, BN_INVALID, "--runtime: '%s' has a comma", runtime);
     bn_code code = append(own->runtime_option, side ? o->b_option : o->a_option,
                           side ? "b-option" : "a-option", st);
     if (code == BN_OK)
@@ -85,7 +89,8 @@ static bn_code one_side(session *s, int side, bn_status *st)
 
 static void name_folders(session *s)
 {
-    const char *given = s->compare->options->stores[0];
+    const cli_words *stores = &s->compare->options->stores;
+    const char *given = stores->count ? stores->list[0] : NULL;
     const time_t now = time(NULL);
     struct tm utc;
     char stamp[32] = "";
@@ -106,19 +111,25 @@ static void name_folders(session *s)
 /* The experiments of --suite on one side; of A those that --filter and --exclude leave. */
 static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes, bn_status *st)
 {
-    cli_options *own = &s->sides[side];
+    const compare_options *o = s->compare->options;
+    const job_matrix *own = &s->sides[side];
     suite_spec *suite = &s->suites[side];
+    suite_options options = *o->suites;
     char path[4096];
-    own->suite_runtime = own->runtime;
-    if (suite_find(own->suite, path, sizeof path, st) != BN_OK ||
-        suite_open(path, suite, st) != BN_OK || suite_expand(suite, own, st) != BN_OK)
+    options.runtimes = own->axis[RES_AXIS_RUNTIME];
+    options.runtime_option = own->runtime_option;
+    options.xla_flag = own->xla_flag;
+    options.label = own->label;
+    options.store = own->store;
+    if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||
+        suite_open(path, suite, st) != BN_OK || suite_expand(suite, &options, st) != BN_OK)
         return st->code;
     s->list[side] = calloc(suite->count + 1, sizeof *s->list[side]);
     if (!s->list[side])
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
     *count = 0;
     for (size_t i = 0; i < suite->count; i++)
-        if (side == 1 || suite_wanted(suite->items[i].title, own))
+        if (side == 1 || suite_wanted(suite->items[i].title, &options))
             s->list[side][(*count)++] = suite->items[i].e;
     bn_text_puts(notes, suite->notes.data ? suite->notes.data : "");
     if (*count == 0)
@@ -166,9 +177,9 @@ static bn_code expand(session *s, bn_status *st)
         code = one_side(s, side, st);
         bn_text_clear(&notes);
         if (code == BN_OK)
-            code = s->sides[side].suite ? expand_suite(s, side, &counts[side], &notes, st)
-                                        : job_experiments_expand(&s->sides[side], &s->list[side],
-                                                                &counts[side], &notes, st);
+            code = s->compare->options->suite ? expand_suite(s, side, &counts[side], &notes, st)
+                                              : job_matrix_expand(&s->sides[side], &s->list[side],
+                                                                  &counts[side], &notes, st);
         if (code == BN_OK) {
             s->compare->fault = side ? 'B' : 'A';
             code = job_experiments_check(s->list[side], counts[side], st);
@@ -184,7 +195,7 @@ static bn_code expand(session *s, bn_status *st)
     for (size_t i = 0; code == BN_OK && i < s->experiments; i++)
         for (int side = 0; side < 2; side++) {
             job_experiment *e = &s->list[side][i];
-            e->echo = s->echo;
+            e->echo = s->compare->options->matrix->echo;
             e->program = s->program;
             if (s->program)
                 job_program_describe(s->program, &e->what);
@@ -197,7 +208,7 @@ static bn_code expand(session *s, bn_status *st)
 }
 
 /* The first stage of a family of COUNT. */
-static size_t first_stage(const cli_options *o, size_t count)
+static size_t first_stage(const compare_options *o, size_t count)
 {
     /* One more than flips of signs need: of the fewest, each has to agree. */
     const size_t usual = res_fewest_pairs(res_compare_defaults().level, count) + 1;
@@ -211,7 +222,7 @@ static size_t first_stage(const cli_options *o, size_t count)
 /* All experiments, then the controls, spread over them. */
 static bn_code plan(session *s, bn_status *st)
 {
-    const cli_options *o = s->compare->options;
+    const compare_options *o = s->compare->options;
     res_versus *versus = &s->compare->versus;
     const size_t asked = (size_t)o->control;
     const size_t controls = asked < s->experiments ? asked : s->experiments;
@@ -230,9 +241,9 @@ static bn_code plan(session *s, bn_status *st)
         versus->cells[i].experiment = s->list[0][r->experiment].what;
         if (!s->program)
             job_experiment_resolve(&versus->cells[i].experiment);
-        res_order((uint64_t)o->seed * 1000003 + i, r->wanted, r->b_first);
+        res_order(compare_seed(o) * 1000003 + i, r->wanted, r->b_first);
         /* The second stage, if there is one, with a seed of its own. */
-        res_order((uint64_t)o->seed * 1000003 + count + i, RES_MOST_PAIRS - r->wanted,
+        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - r->wanted,
                   r->b_first + r->wanted);
     }
     return BN_OK;
@@ -269,13 +280,11 @@ static size_t processes(const session *s)
 
 static bn_code keep(compare_run *compare, res_record *record, bn_status *st)
 {
-    res_record **grown =
-        realloc(compare->records, (compare->record_count + 1) * sizeof *compare->records);
-    if (!grown) {
+    if (!bn_reserve(&compare->records, compare->record_count + 1, &compare->record_capacity,
+                    sizeof *compare->records)) {
         res_record_free(record);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
     }
-    compare->records = grown;
     compare->records[compare->record_count++] = record;
     return BN_OK;
 }
@@ -290,7 +299,7 @@ static bn_code run_half(session *s, size_t cell, int side, res_record **record, 
     snprintf(text, sizeof text, "%s, %spair %zu %c", title, c->control ? "control, " : "",
              c->pairs + 1, side ? 'B' : 'A');
     const job_order job = {NULL,         text,      s->done + 1,
-                        processes(s), e.timeout, s->compare->options->verbose};
+                           processes(s), e.timeout, s->compare->options->output.verbose};
     const uint64_t begin = bn_now_ns();
     bn_code code = job_measure_in_worker(&e, &job, record, st);
     s->busy_ns += bn_now_ns() - begin;
@@ -397,15 +406,14 @@ static void note_end(session *s)
 
 static bn_code begin(session *s, bn_status *st)
 {
-    const cli_options *o = s->compare->options;
+    const compare_options *o = s->compare->options;
     name_folders(s);
-    s->echo = cli_options_echo(CLI_CMD_COMPARE, o);
-    if (o->program && job_program_request(o, &s->program, st) != BN_OK)
+    if (o->matrix->program && job_program_request(o->matrix, &s->program, st) != BN_OK)
         return st->code;
     s->rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!s->rng)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
-    gsl_rng_set(s->rng, (unsigned long)o->seed);
+    gsl_rng_set(s->rng, (unsigned long)compare_seed(o));
     bn_code code = expand(s, st);
     return code == BN_OK ? plan(s, st) : code;
 }
@@ -438,7 +446,6 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
     if (s->rng)
         gsl_rng_free(s->rng);
     free(s->rows);
-    json_decref(s->echo);
     json_decref(s->program);
     free(s);
     return code;

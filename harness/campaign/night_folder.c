@@ -5,7 +5,7 @@
  * nothing twice.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/night_folder.h"
+#include "harness/campaign/night_folder_priv.h"
 #include "results/records/records.h"
 
 #include <dirent.h>

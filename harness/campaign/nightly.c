@@ -7,8 +7,8 @@
  * stopped when the command is given again, and the history never sees half of one.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/night_folder.h"
-#include "harness/campaign/suite.h"
+#include "harness/campaign/night_folder_priv.h"
+#include "harness/campaign/suite_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ typedef struct pair_of_nights {
 } pair_of_nights;
 
 typedef struct nightly {
-    const cli_options *options;
+    const night_options *options;
     night_folder place;
     res_collection tonight;
     res_index index;
@@ -79,14 +79,13 @@ static bn_code load_tonight(nightly *n, const suite_end *end, bn_status *st)
  * where it came to its end: then tonight's records are there. */
 static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 {
-    cli_options o = *n->options;
+    suite_options o = *n->options->suites;
     suite_end end = {0};
-    bn_code done = night_folder_begin(&n->place, o.store, o.night_hours, st);
+    bn_code done = night_folder_begin(&n->place, o.store, n->options->night_hours, st);
     if (done != BN_OK)
         return done;
     o.store = n->place.folder;
-    o.dry_run = false;
-    o.format = "text";
+    o.output.format = "text";
     /* A night is one process's, whatever launched it. */
     o.shard = "none";
     *code = (cli_exit)suite_to_end(&o, n->options->suite, &end);
@@ -123,7 +122,7 @@ static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char path[4400];
         bn_status why = {.code = BN_OK};
-        snprintf(path, sizeof path, "%s/%s", n->options->store, night[i]->file);
+        snprintf(path, sizeof path, "%s/%s", n->options->suites->store, night[i]->file);
         if (res_store_read(path, &p->before.records[p->before.count], &why) == BN_OK)
             p->before.count++;
         else if (why.code == BN_OUT_OF_MEMORY)
@@ -272,7 +271,7 @@ static bn_code write_page(nightly *n, bn_status *st)
         code = plot_page_history(&page, &n->history, st);
     if (code == BN_OK) {
         const plot_report report = {.title = "Nightly report",
-                                    .store = n->options->store,
+                                    .store = n->options->suites->store,
                                     .all = &n->tonight,
                                     .side_a = labels[0],
                                     .side_b = labels[1]};
@@ -290,7 +289,7 @@ static bn_code look_back(nightly *n, bn_status *st)
     options.night_hours = n->options->night_hours;
     bn_code code = night_folder_share(&n->place, st);
     if (code == BN_OK)
-        code = res_index_load(n->options->store, NULL, &n->index, st);
+        code = res_index_load(n->options->suites->store, NULL, &n->index, st);
     for (size_t i = 0; code == BN_OK && i < n->index.damaged_count; i++)
         fprintf(stderr, "bench: %s\n", n->index.damaged[i].status.message);
     if (code == BN_OK)
@@ -320,7 +319,7 @@ static void nightly_free(nightly *n)
     night_folder_close(&n->place);
 }
 
-int night_command(const cli_options *options)
+int night_command(const night_options *options)
 {
     bn_status st = {.code = BN_OK};
     nightly n = {.options = options};

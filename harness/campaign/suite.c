@@ -2,7 +2,7 @@
  * suite.c - bench suite: the file, the plan, and either what it would do or
  * doing it.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const char *state_name(const suite_run *run, bool retry)
 {
     return run->state == SUITE_DONE               ? "done"
            : run->state == SUITE_FAILED && !retry ? "failed"
-                                                     : "run";
+                                                  : "run";
 }
 
 static void list_json(const suite_plan *plan, bool retry)
@@ -74,16 +74,16 @@ static void list_text(const suite_plan *plan, bool retry)
            plan->count - open - done);
 }
 
-static bn_code check_format(const cli_options *options, res_format *format, bn_status *st)
+static bn_code check_format(const suite_options *options, res_format *format, bn_status *st)
 {
-    bn_code code = res_format_parse(options->format, format, st);
+    bn_code code = res_format_parse(options->output.format, format, st);
     if (code == BN_OK && options->dry_run && *format != RES_TABLE_TEXT && *format != RES_TABLE_JSON)
-        code =
-            bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s", options->format);
+        code = bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s",
+                       options->output.format);
     return code;
 }
 
-static bn_code prepare(const cli_options *options, const char *what, res_format *format,
+static bn_code prepare(const suite_options *options, const char *what, res_format *format,
                        suite_spec *suite, suite_shard *shard, bn_status *st)
 {
     char path[4096];
@@ -113,7 +113,7 @@ static void tell_end(const suite_plan *plan, suite_end *end)
     end->whole = end->identities && plan->left == 0;
 }
 
-int suite_command(const cli_options *options, const char *what)
+int suite_command(const suite_options *options, const char *what)
 {
     suite_end end;
     const int code = suite_to_end(options, what, &end);
@@ -121,7 +121,7 @@ int suite_command(const cli_options *options, const char *what)
     return code;
 }
 
-int suite_to_end(const cli_options *options, const char *what, suite_end *end)
+int suite_to_end(const suite_options *options, const char *what, suite_end *end)
 {
     bn_status st = {.code = BN_OK};
     *end = (suite_end){0};

@@ -3,7 +3,7 @@
  * of options, one for each runtime, and the combinations of their lists are
  * found as for bench run.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 /* What the expansion works on. */
 typedef struct expansion {
     suite_spec *suite;
-    const cli_options *command; /* the command line's */
+    const suite_options *command; /* the command line's */
     char at[SUITE_POINTER_TEXT];  /* of the matrix or include */
-    const json_t *exclude;     /* list, or NULL */
+    const json_t *exclude;        /* list, or NULL */
     int repetitions;
 } expansion;
 
@@ -31,25 +31,22 @@ static const char *keep_text(suite_spec *suite, bn_text *text)
     return kept;
 }
 
-/* A list, or one value, as words with commas between. */
-static const char *words_of(suite_spec *suite, const json_t *value)
+/* A list, or one value, of AXIS. */
+static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matrix)
 {
-    bn_text text = {0};
+    cli_list *list = &matrix->axis[axis->id];
     const size_t n = json_is_array(value) ? json_array_size(value) : 1;
+    list->count = 0;
     for (size_t i = 0; i < n; i++) {
         const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const char *word = json_string_value(one);
         /* One "all" makes the rest needless. */
-        if (json_is_string(one) && strcmp(json_string_value(one), "all") == 0)
-            bn_text_clear(&text);
-        if (text.length && strcmp(text.data, "all") == 0)
-            break;
-        if (json_is_string(one))
-            bn_text_printf(&text, "%s%s", text.length ? "," : "", json_string_value(one));
-        else
-            bn_text_printf(&text, "%s%lld", text.length ? "," : "",
-                           (long long)json_integer_value(one));
+        if (word && strcmp(word, "all") == 0) {
+            cli_list_set(list, word);
+            return;
+        }
+        list->value[list->count++] = (cli_value){word, json_integer_value(one)};
     }
-    return keep_text(suite, &text);
 }
 
 /* A path is meant from the suite's folder, so that it does not matter where bench is
@@ -91,41 +88,43 @@ static bn_code add_settings(suite_spec *suite, const json_t *settings, const cha
     return BN_OK;
 }
 
-static bn_code set_runtime(suite_spec *suite, const json_t *runtime, cli_options *o, bn_status *st)
+/* RUNTIME with what it is told, in place of the matrix' runtimes. */
+static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m, bn_status *st)
 {
     const json_t *label = json_object_get(runtime, "label");
     const json_t *name = json_is_object(runtime) ? json_object_get(runtime, "name") : runtime;
     if (!runtime)
         return BN_OK; /* the usual one */
-    o->runtime = runtime_path(suite, json_string_value(name));
-    if (!o->runtime)
+    const char *path = runtime_path(suite, json_string_value(name));
+    if (!path)
         return no_memory(st);
+    job_matrix_set(m, RES_AXIS_RUNTIME, path);
     if (label)
-        o->label = json_string_value(label);
-    bn_code code = add_settings(suite, json_object_get(runtime, "options"), o->runtime_option, st);
+        m->label = json_string_value(label);
+    bn_code code = add_settings(suite, json_object_get(runtime, "options"), m->runtime_option, st);
     if (code == BN_OK)
-        code = add_settings(suite, json_object_get(runtime, "xla_flags"), o->xla_flag, st);
+        code = add_settings(suite, json_object_get(runtime, "xla_flags"), m->xla_flag, st);
     return code;
 }
 
 /* All members of OBJECT but the runtimes. */
-static bn_code set_members(suite_spec *suite, const json_t *object, cli_options *o, bn_status *st)
+static void set_members(const json_t *object, suite_measure *measure)
 {
-    for (const suite_member *m = suite_members; m->name; m++) {
-        const json_t *value = json_object_get(object, m->name);
-        char *at = (char *)o + m->offset;
-        if (!value || m->kind == SUITE_RUNTIMES)
+    suite_member m;
+    for (size_t i = 0; suite_member_at(i, &m); i++) {
+        const json_t *value = json_object_get(object, m.name);
+        char *at = (char *)measure + m.offset;
+        if (!value || (m.axis && m.axis->id == RES_AXIS_RUNTIME))
             continue;
-        if (m->kind == SUITE_NUMBER)
-            *(int64_t *)at = json_integer_value(value);
-        else if (m->kind == SUITE_REAL)
-            *(double *)at = json_number_value(value);
-        else if (m->kind == SUITE_TEXT)
-            *(const char **)at = json_string_value(value);
-        else if (!(*(const char **)at = words_of(suite, value)))
-            return no_memory(st);
+        if (m.kind == SUITE_NUMBER)
+            *(int64_t *)(void *)at = json_integer_value(value);
+        else if (m.kind == SUITE_REAL)
+            *(double *)(void *)at = json_number_value(value);
+        else if (m.kind == SUITE_TEXT)
+            *(const char **)(void *)at = json_string_value(value);
+        else
+            set_axis(m.axis, value, &measure->matrix);
     }
-    return BN_OK;
 }
 
 /* ---- excluding -------------------------------------------------------------------- */
@@ -134,7 +133,7 @@ static bool one_fits(suite_spec *suite, const suite_member *m, const json_t *wan
                      const json_t *have)
 {
     const char *word = json_string_value(want);
-    if (m->kind == SUITE_RUNTIMES) {
+    if (m->axis->id == RES_AXIS_RUNTIME) {
         if (json_is_object(want))
             word = json_string_value(json_object_get(want, "name"));
         const char *path = runtime_path(suite, word);
@@ -165,9 +164,9 @@ static bool excluded(const expansion *x, const res_experiment *what)
         found = true;
         json_object_foreach(json_array_get(x->exclude, i), key, want)
         {
-            const suite_member *m = suite_member_of(key);
-            found =
-                found && (!m || member_fits(x->suite, m, want, json_object_get(have, m->option)));
+            suite_member m;
+            if (suite_member_of(key, &m))
+                found = found && member_fits(x->suite, &m, want, json_object_get(have, m.option));
         }
     }
     json_decref(have);
@@ -176,25 +175,15 @@ static bool excluded(const expansion *x, const res_experiment *what)
 
 /* ---- items ------------------------------------------------------------------------- */
 
-/* At most MOST bytes of TEXT, whole characters of UTF-8: titles go into JSON. */
-static int whole_characters(const char *text, size_t most)
-{
-    size_t n = strnlen(text, most + 1);
-    if (n > most)
-        for (n = most; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;)
-            n--;
-    return (int)n;
-}
-
 static void title_of(suite_item *item)
 {
     char title[512];
     job_experiment_title(&item->e, title, sizeof title);
-    snprintf(item->title, sizeof item->title, "%.*s", whole_characters(title, 255), title);
+    snprintf(item->title, sizeof item->title, "%.*s", (int)bn_utf8_fit(title, 255), title);
     const size_t n = strlen(item->title);
     if (item->e.label[0])
         snprintf(item->title + n, sizeof item->title - n, " [%.*s]",
-                 whole_characters(item->e.label, 60), item->e.label);
+                 (int)bn_utf8_fit(item->e.label, 60), item->e.label);
 }
 
 /* Each experiment stands once, however many matrices name it: with the most repetitions. */
@@ -210,72 +199,71 @@ static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
             s->items[i].repetitions = item.repetitions;
         return BN_OK;
     }
-    if (s->count % 64 == 0) {
-        suite_item *grown = realloc(s->items, (s->count + 64) * sizeof *grown);
-        if (!grown)
-            return no_memory(st);
-        s->items = grown;
-    }
+    if (!bn_reserve(&s->items, s->count + 1, &s->capacity, sizeof *s->items))
+        return no_memory(st);
     title_of(&item);
     s->items[s->count++] = item;
     return BN_OK;
 }
 
-static bn_code expand_options(expansion *x, const cli_options *o, bn_status *st)
+static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
 {
     job_experiment *list = NULL;
     size_t count = 0;
     bn_status why = {.code = BN_OK};
-    bn_code code = job_experiments_expand(o, &list, &count, &x->suite->notes, &why);
+    m->echo = x->command->echo(m);
+    json_array_append_new(x->suite->echoes, m->echo);
+    bn_code code = job_matrix_expand(m, &list, &count, &x->suite->notes, &why);
     if (code == BN_INVALID)
         suite_fail(&x->suite->source, x->at, false, st, "%s", why.message);
     else if (code != BN_OK)
         bn_fail(st, code, "%s", why.message);
-    json_t *echo = cli_options_echo(CLI_CMD_RUN, o);
-    json_array_append_new(x->suite->echoes, echo);
-    for (size_t i = 0; i < count && code == BN_OK; i++) {
-        list[i].echo = echo;
+    for (size_t i = 0; i < count && code == BN_OK; i++)
         if (!excluded(x, &list[i].what))
             code = add_item(x, &list[i], st);
-    }
     free(list);
     return code;
 }
 
-/* With --runtime, the command line's words are the runtime's. */
-static bn_code expand_override(expansion *x, cli_options *o, bn_status *st)
+static void copy_pairs(const char *const *from, const char *to[CLI_MAX_REPEATS + 1])
 {
-    const cli_options *c = x->command;
-    o->runtime = c->suite_runtime;
-    memcpy(o->runtime_option, c->runtime_option, sizeof o->runtime_option);
-    memcpy(o->xla_flag, c->xla_flag, sizeof o->xla_flag);
-    o->label = c->label;
-    return expand_options(x, o, st);
+    size_t n = 0;
+    for (; from && from[n] && n < CLI_MAX_REPEATS; n++)
+        to[n] = from[n];
+    to[n] = NULL;
+}
+
+/* With --runtime, the command line's words are the runtime's. */
+static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
+{
+    const suite_options *c = x->command;
+    m->axis[RES_AXIS_RUNTIME] = c->runtimes;
+    copy_pairs(c->runtime_option, m->runtime_option);
+    copy_pairs(c->xla_flag, m->xla_flag);
+    m->label = c->label;
+    return expand_one(x, m, st);
 }
 
 static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
 {
-    cli_options base;
-    int words;
-    const char *none[1];
+    const suite_options *c = x->command;
+    suite_measure base = {.matrix = *c->usual, .repetitions = 1};
     const json_t *runtimes = json_object_get(object, "runtimes");
-    bn_code code = cli_options_parse(CLI_CMD_RUN, 0, NULL, &base, none, 0, &words, st);
-    base.repetitions = 1;
-    if (code == BN_OK)
-        code = set_members(x->suite, object, &base, st);
-    base.store = x->command->store;
-    x->repetitions = (int)(x->command->repetitions ? x->command->repetitions : base.repetitions);
-    if (code != BN_OK || x->command->suite_runtime)
-        return code == BN_OK ? expand_override(x, &base, st) : code;
+    bn_code code = BN_OK;
+    set_members(object, &base);
+    base.matrix.store = c->store;
+    x->repetitions = (int)(c->repetitions ? c->repetitions : base.repetitions);
+    if (c->runtimes.count)
+        return expand_override(x, &base.matrix, st);
     const size_t n = json_is_array(runtimes) ? json_array_size(runtimes) : 1;
     for (size_t i = 0; i < n && code == BN_OK; i++) {
-        cli_options o = base;
-        if (x->command->label[0])
-            o.label = x->command->label;
+        job_matrix m = base.matrix;
+        if (c->label[0])
+            m.label = c->label;
         code = set_runtime(
-            x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &o, st);
+            x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m, st);
         if (code == BN_OK)
-            code = expand_options(x, &o, st);
+            code = expand_one(x, &m, st);
     }
     return code;
 }
@@ -310,13 +298,14 @@ static bn_code expand_matrix(expansion *x, const json_t *defaults, size_t index,
     return code;
 }
 
-bn_code suite_expand(suite_spec *suite, const cli_options *options, bn_status *st)
+bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st)
 {
     expansion x = {.suite = suite, .command = options};
     const json_t *defaults = json_object_get(suite->json, "defaults");
     const size_t n = json_array_size(json_object_get(suite->json, "matrix"));
     bn_code code = BN_OK;
-    if (!options->suite_runtime && (options->runtime_option[0] || options->xla_flag[0]))
+    if (!options->runtimes.count && ((options->runtime_option && options->runtime_option[0]) ||
+                                     (options->xla_flag && options->xla_flag[0])))
         return bn_fail(st, BN_INVALID,
                        "--runtime-option and --xla-flag of a suite go with --runtime");
     if (options->repetitions > RES_MOST_REPETITIONS)

@@ -1,10 +1,9 @@
 /*
  * suite_file.c - a suite's file: found, read, and every member of it checked
- * before anything is made of it. README.md describes the format.
+ * before anything is made of it. docs/suites.md describes the format.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/suite.h"
-#include "modes/mode.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,48 +11,43 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AT(member)   offsetof(cli_options, member)
-#define AXIS_MOST    1000000
+#define AT(member)   offsetof(suite_measure, member)
 #define RUNTIME_NAME 255 /* that a record can hold */
-#define MOST_AXIS    64  /* values, as on the command line */
 
-const suite_member suite_members[] = {
-    {"models", SUITE_NAMES, "model", AT(model), 0, 0},
-    {"variants", SUITE_NAMES, "variant", AT(variant), 0, 0},
-    {"modes", SUITE_NAMES, "mode", AT(mode), 0, 0},
-    {"phases", SUITE_NAMES, "phase", AT(phase), 0, 0},
-    {"dtypes", SUITE_NAMES, "dtype", AT(dtype), 0, 0},
-    {"optimizers", SUITE_NAMES, "optimizer", AT(optimizer), 0, 0},
-    {"dropouts", SUITE_NAMES, "dropout", AT(dropout), 0, 0},
-    {"inputs", SUITE_NAMES, "input", AT(input), 0, 0},
-    {"lengths", SUITE_NAMES, "lengths", AT(lengths), 0, 0},
-    {"graphs", SUITE_NUMBERS, "graphs", AT(graphs), 1, 5},
-    {"batches", SUITE_NUMBERS, "batch", AT(batch), 0, AXIS_MOST},
-    {"images", SUITE_NUMBERS, "image", AT(image), 0, AXIS_MOST},
-    {"seqs", SUITE_NUMBERS, "seq", AT(seq), 0, AXIS_MOST},
-    {"in_flight", SUITE_NUMBERS, "in_flight", AT(in_flight), 1, AXIS_MOST},
-    {"runtimes", SUITE_RUNTIMES, "runtime", AT(runtime), 0, 0},
-    {"buckets", SUITE_NUMBER, "buckets", AT(buckets), 0, AXIS_MOST},
-    {"trace_cost_ns", SUITE_NUMBER, "trace_cost_ns", AT(trace_cost_ns), 0, INT_MAX},
-    {"seed", SUITE_NUMBER, "seed", AT(seed), 0, 9e15},
-    {"steps", SUITE_NUMBER, "steps", AT(steps), 1, 1e9},
-    {"warmup", SUITE_NUMBER, "warmup", AT(warmup), 1, 1e9},
-    {"repetitions", SUITE_NUMBER, "repetitions", AT(repetitions), 1, RES_MOST_REPETITIONS},
-    {"min_time", SUITE_REAL, "min_time", AT(min_time), 0, 1e9},
-    {"timeout", SUITE_REAL, "timeout", AT(timeout), 0, 1e9},
-    {"layout", SUITE_TEXT, "layout", AT(layout), 0, 0},
-    {"device_time", SUITE_TEXT, "device_time", AT(device_time), 0, 0},
-    {"pin", SUITE_TEXT, "pin", AT(pin), 0, 0},
-    {"cache_dir", SUITE_TEXT, "cache_dir", AT(cache_dir), 0, 0},
-    {NULL, SUITE_TEXT, NULL, 0, 0, 0},
+/* How to measure: the same for all experiments of a matrix. */
+static const suite_member measures[] = {
+    {"steps", SUITE_NUMBER, NULL, "steps", AT(matrix.steps), 1, 1e9},
+    {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), 1, 1e9},
+    {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), 1, RES_MOST_REPETITIONS},
+    {"min_time", SUITE_REAL, NULL, "min_time", AT(matrix.min_time), 0, 1e9},
+    {"timeout", SUITE_REAL, NULL, "timeout", AT(matrix.timeout), 0, 1e9},
+    {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time), 0, 0},
+    {"pin", SUITE_TEXT, NULL, "pin", AT(matrix.pin), 0, 0},
+    {"cache_dir", SUITE_TEXT, NULL, "cache_dir", AT(matrix.cache_dir), 0, 0},
 };
+#define MEASURE_COUNT (sizeof measures / sizeof *measures)
 
-const suite_member *suite_member_of(const char *name)
+bool suite_member_at(size_t index, suite_member *member)
 {
-    const suite_member *m = suite_members;
-    while (m->name && strcmp(m->name, name) != 0)
-        m++;
-    return m->name ? m : NULL;
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (!axis->suite || index-- > 0)
+            continue;
+        *member = (suite_member){axis->suite, SUITE_AXIS,  axis,      axis->field.name,
+                                 0,           axis->least, axis->most};
+        return true;
+    }
+    if (index < MEASURE_COUNT)
+        *member = measures[index];
+    return index < MEASURE_COUNT;
+}
+
+bool suite_member_of(const char *name, suite_member *member)
+{
+    size_t i = 0;
+    while (suite_member_at(i, member) && strcmp(member->name, name) != 0)
+        i++;
+    return suite_member_at(i, member);
 }
 
 /* ---- finding -------------------------------------------------------------------- */
@@ -106,23 +100,16 @@ static const char *shown(const json_t *value, char text[128])
 static bn_code check_word(const suite_text *s, const char *at, const suite_member *m,
                           const json_t *value, bn_status *st)
 {
-    job_name_at names = job_names_of(m->option);
-    const char *name, *word = json_string_value(value);
+    const char *word = json_string_value(value);
     bn_text known = {0};
     char text[128];
-    if (word && strcmp(word, "all") == 0 &&
-        (strcmp(m->option, "model") == 0 || strcmp(m->option, "mode") == 0))
+    if (word && m->axis->all && strcmp(word, "all") == 0)
         return BN_OK;
-    for (size_t i = 0; (name = names(i)); i++) {
-        if (word && strcmp(name, word) == 0) {
-            bn_text_free(&known);
-            return BN_OK;
-        }
-        bn_text_printf(&known, "%s%s", i ? ", " : "", name);
-    }
+    const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known);
     bn_code code =
-        suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
-                      shown(value, text), known.failed ? "another" : known.data);
+        taken ? BN_OK
+              : suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
+                           shown(value, text), known.failed ? "another" : known.data);
     bn_text_free(&known);
     return code;
 }
@@ -136,12 +123,18 @@ static bn_code check_number(const suite_text *s, const char *at, const suite_mem
     if ((real ? !json_is_number(value) : !json_is_integer(value)) ||
         !(n >= m->least && n <= m->most))
         return suite_fail(s, at, false, st, "a %s from %.0f to %.0f is needed, not %s",
-                             real ? "number" : "whole number", m->least, m->most,
-                             shown(value, text));
-    /* Two of the numbers between have no meaning. */
-    if (strcmp(m->option, "graphs") == 0 && (int)n == 4)
-        return suite_fail(s, at, false, st, "a step is cut into 1, 2, 3 or 5 graphs, not 4");
-    return BN_OK;
+                          real ? "number" : "whole number", m->least, m->most, shown(value, text));
+    /* Some of the numbers between may have no meaning. */
+    bn_text known = {0};
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    const bool taken = !m->axis || job_axis_takes(m->axis->id, text, &known);
+    char *last = known.data && !known.failed ? strrchr(known.data, ',') : NULL;
+    bn_code code = taken ? BN_OK
+                         : suite_fail(s, at, false, st, "it takes %.*s or%s %s, not %s",
+                                      last ? (int)(last - known.data) : 0, last ? known.data : "",
+                                      last ? last + 1 : " others", m->option, text);
+    bn_text_free(&known);
+    return code;
 }
 
 static bn_code check_text(const suite_text *s, const char *at, const suite_member *m,
@@ -151,8 +144,6 @@ static bn_code check_text(const suite_text *s, const char *at, const suite_membe
     const char *word = json_string_value(value);
     if (!word)
         return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
-    if (job_names_of(m->option))
-        return check_word(s, at, m, value, st);
     if (strcmp(m->option, "device_time") == 0 && strcmp(word, "auto") != 0 &&
         strcmp(word, "slope") != 0 && strcmp(word, "none") != 0)
         return suite_fail(s, at, false, st, "there are auto, slope and none, not '%s'", word);
@@ -168,10 +159,10 @@ static bn_code check_settings(const suite_text *s, const char *at, const json_t 
     char inner[SUITE_POINTER_TEXT], text[128];
     if (!json_is_object(settings))
         return suite_fail(s, at, false, st, "an object {\"NAME\": VALUE} is needed, not %s",
-                             shown(settings, text));
+                          shown(settings, text));
     if (json_object_size(settings) > CLI_MAX_REPEATS)
         return suite_fail(s, at, false, st, "%zu are too many; %d can be given",
-                             json_object_size(settings), CLI_MAX_REPEATS);
+                          json_object_size(settings), CLI_MAX_REPEATS);
     json_object_foreach((json_t *)(uintptr_t)settings, name, value)
     {
         suite_pointer(inner, at, name);
@@ -179,8 +170,8 @@ static bn_code check_settings(const suite_text *s, const char *at, const json_t 
             return suite_fail(s, inner, true, st, "this is no name of an option");
         if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
             return suite_fail(s, inner, false, st,
-                                 "text, a number, true or false is needed, not %s",
-                                 shown(value, text));
+                              "text, a number, true or false is needed, not %s",
+                              shown(value, text));
     }
     return BN_OK;
 }
@@ -192,11 +183,11 @@ static bn_code check_runtime_name(const suite_text *s, const char *at, const jso
     const char *name = json_string_value(value);
     if (!name || !name[0])
         return suite_fail(s, at, false, st,
-                             "a runtime's name (bench list runtimes) or path is needed, not %s",
-                             shown(value, text));
+                          "a runtime's name (bench list runtimes) or path is needed, not %s",
+                          shown(value, text));
     if (strchr(name, ',') || strlen(name) > RUNTIME_NAME)
         return suite_fail(s, at, false, st, "a runtime's path has at most %d bytes and no comma",
-                             RUNTIME_NAME);
+                          RUNTIME_NAME);
     return BN_OK;
 }
 
@@ -218,8 +209,8 @@ static bn_code check_runtime(const suite_text *s, const char *at, const json_t *
             code = check_settings(s, inner, part, st);
         else if (strcmp(key, "label") != 0 && strcmp(key, "comment") != 0)
             code = suite_fail(s, inner, true, st,
-                                 "a runtime has no such member; it has name, label, options, "
-                                 "xla_flags, comment");
+                              "a runtime has no such member; it has name, label, options, "
+                              "xla_flags, comment");
         else if (!json_is_string(part))
             code = suite_fail(s, inner, false, st, "text is needed, not %s", shown(part, text));
         if (code != BN_OK)
@@ -233,19 +224,13 @@ static bn_code check_runtime(const suite_text *s, const char *at, const json_t *
 static bn_code check_one(const suite_text *s, const char *at, const suite_member *m,
                          const json_t *value, bn_status *st)
 {
-    switch (m->kind) {
-    case SUITE_NAMES:
-        return check_word(s, at, m, value, st);
-    case SUITE_RUNTIMES:
-        return check_runtime(s, at, value, st);
-    case SUITE_NUMBERS:
-    case SUITE_NUMBER:
-    case SUITE_REAL:
-        return check_number(s, at, m, value, st);
-    case SUITE_TEXT:
+    if (m->kind == SUITE_TEXT)
         return check_text(s, at, m, value, st);
-    }
-    return BN_OK;
+    if (m->axis && m->axis->id == RES_AXIS_RUNTIME)
+        return check_runtime(s, at, value, st);
+    if (m->axis && m->axis->field.kind == RES_KIND_TEXT)
+        return check_word(s, at, m, value, st);
+    return check_number(s, at, m, value, st);
 }
 
 /* An axis is a list of values, or one of them. */
@@ -253,12 +238,12 @@ static bn_code check_member(const suite_text *s, const char *at, const suite_mem
                             const json_t *value, bn_status *st)
 {
     char inner[SUITE_POINTER_TEXT];
-    if (!suite_axis(m) || !json_is_array(value))
+    if (!suite_member_varies(m) || !json_is_array(value))
         return check_one(s, at, m, value, st);
     const size_t n = json_array_size(value);
-    if (n == 0 || n > MOST_AXIS)
+    if (n == 0 || n > CLI_MAX_ITEMS)
         return suite_fail(s, at, false, st, "a list of 1 to %d values is needed, not of %zu",
-                             MOST_AXIS, n);
+                          CLI_MAX_ITEMS, n);
     for (size_t i = 0; i < n; i++) {
         suite_pointer_at(inner, at, i);
         if (check_one(s, inner, m, json_array_get(value, i), st) != BN_OK)
@@ -271,11 +256,12 @@ static bn_code unknown_member(const suite_text *s, const char *at, bool axes, co
                               bn_status *st)
 {
     bn_text known = {0};
-    for (const suite_member *m = suite_members; m->name; m++)
-        if (!axes || suite_axis(m))
-            bn_text_printf(&known, "%s, ", m->name);
+    suite_member m;
+    for (size_t i = 0; suite_member_at(i, &m); i++)
+        if (!axes || suite_member_varies(&m))
+            bn_text_printf(&known, "%s, ", m.name);
     bn_code code = suite_fail(s, at, true, st, "there is no such member here; there are %s%s",
-                                 known.failed ? "" : known.data, more);
+                              known.failed ? "" : known.data, more);
     bn_text_free(&known);
     return code;
 }
@@ -289,13 +275,13 @@ static bn_code check_members(const suite_text *s, const char *at, const json_t *
                              suite_part part, bn_status *st);
 
 /* "include" and "exclude": lists of objects. */
-static bn_code check_list(const suite_text *s, const char *at, const json_t *list,
-                          suite_part part, bn_status *st)
+static bn_code check_list(const suite_text *s, const char *at, const json_t *list, suite_part part,
+                          bn_status *st)
 {
     char inner[SUITE_POINTER_TEXT], text[128];
     if (!json_is_array(list))
         return suite_fail(s, at, false, st, "a list of objects is needed, not %s",
-                             shown(list, text));
+                          shown(list, text));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *object = json_array_get(list, i);
         suite_pointer_at(inner, at, i);
@@ -318,11 +304,11 @@ static bn_code check_members(const suite_text *s, const char *at, const json_t *
         return st->code;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        const suite_member *m = suite_member_of(key);
+        suite_member m;
         bn_code code = BN_OK;
         suite_pointer(inner, at, key);
-        if (m && (part != EXCLUDE || suite_axis(m)))
-            code = check_member(s, inner, m, value, st);
+        if (suite_member_of(key, &m) && (part != EXCLUDE || suite_member_varies(&m)))
+            code = check_member(s, inner, &m, value, st);
         else if (part == MATRIX && strcmp(key, "include") == 0)
             code = check_list(s, inner, value, INCLUDE, st);
         else if (part == MATRIX && strcmp(key, "exclude") == 0)
@@ -355,9 +341,8 @@ static bn_code check_root_member(const suite_spec *suite, const char *key, const
     if (strcmp(key, "bench_suite") == 0)
         return json_integer_value(value) == 1
                    ? BN_OK
-                   : suite_fail(s, at, false, st,
-                                   "this program reads suites of version 1, not %s",
-                                   shown(value, text));
+                   : suite_fail(s, at, false, st, "this program reads suites of version 1, not %s",
+                                shown(value, text));
     if (strcmp(key, "defaults") == 0)
         return check_members(s, at, value, DEFAULTS, st);
     if (strcmp(key, "matrix") == 0)
@@ -366,8 +351,8 @@ static bn_code check_root_member(const suite_spec *suite, const char *key, const
         return check_number(s, at, &seed, value, st);
     if (strcmp(key, "name") != 0 && strcmp(key, "description") != 0 && strcmp(key, "comment") != 0)
         return suite_fail(s, at, true, st,
-                             "there is no such member here; there are bench_suite, name, "
-                             "description, order_seed, defaults, matrix, comment");
+                          "there is no such member here; there are bench_suite, name, "
+                          "description, order_seed, defaults, matrix, comment");
     return json_is_string(value)
                ? BN_OK
                : suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));

@@ -3,7 +3,7 @@
  * tells places of broken syntax only; this walks through text that it has
  * already found to be valid.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ bool suite_place(const char *text, const char *pointer, bool key, int *line, int
 }
 
 bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_status *st,
-                      const char *format, ...)
+                   const char *format, ...)
 {
     char message[768];
     int line, column;

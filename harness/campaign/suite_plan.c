@@ -1,7 +1,7 @@
 /*
  * suite_plan.c - what is to be run, in which order, and what of it the store has.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -13,7 +13,7 @@
 
 static bool any_fits(const char *title, const char *const *patterns)
 {
-    for (; *patterns; patterns++) {
+    for (; patterns && *patterns; patterns++) {
         bn_text whole = {0};
         bn_text_printf(&whole, "*%s*", *patterns);
         const bool fits = !whole.failed && fnmatch(whole.data, title, 0) == 0;
@@ -24,10 +24,10 @@ static bool any_fits(const char *title, const char *const *patterns)
     return false;
 }
 
-bool suite_wanted(const char *title, const cli_options *options)
+bool suite_wanted(const char *title, const suite_options *options)
 {
-    return (!options->filter[0] || any_fits(title, options->filter)) &&
-           !any_fits(title, options->exclude);
+    return (!options->filter.count || any_fits(title, options->filter.list)) &&
+           !any_fits(title, options->exclude.list);
 }
 
 /* ---- order ----------------------------------------------------------------------- */
@@ -52,15 +52,14 @@ static void shuffle(const suite_item **list, size_t count, uint64_t *state)
     }
 }
 
-static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition,
-                       bn_status *st)
+static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition, bn_status *st)
 {
     suite_run *run = &plan->runs[plan->count++];
     *run = (suite_run){.item = item, .repetition = repetition};
     return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
 }
 
-static bn_code fill(const suite_spec *suite, const cli_options *options, const suite_shard *shard,
+static bn_code fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
                     const suite_item **list, suite_plan *plan, bn_status *st)
 {
     uint64_t state = suite->order_seed;
@@ -118,8 +117,8 @@ static void look_up(suite_plan *plan, suite_run **sorted)
     }
 }
 
-bn_code suite_plan_make(const suite_spec *suite, const cli_options *options, const suite_shard *shard,
-                           suite_plan *plan, bn_status *st)
+bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, suite_plan *plan, bn_status *st)
 {
     size_t most = 0;
     *plan = (suite_plan){0};

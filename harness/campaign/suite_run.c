@@ -2,9 +2,7 @@
  * suite_run.c - a plan carried out: one experiment after the other, failures kept
  * by class, the time that is left, table and summary at the end.
  */
-#include "harness/campaign/suite.h"
-#include "harness/jobs/progress.h"
-#include "modes/mode.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 /* A plan being carried out. */
 typedef struct carry {
     const suite_spec *suite;
-    const cli_options *options;
+    const suite_options *options;
     suite_plan *plan;
     double *seconds;      /* [run]: it took, by our clock or by its record; 0: not known */
     res_record **records; /* of what ran now, owned */
@@ -28,8 +26,7 @@ typedef struct carry {
 
 static bool to_run(const carry *c, const suite_run *run)
 {
-    return run->state == SUITE_OPEN ||
-           (run->state == SUITE_FAILED && c->options->retry_failed);
+    return run->state == SUITE_OPEN || (run->state == SUITE_FAILED && c->options->retry_failed);
 }
 
 /* ---- time left --------------------------------------------------------------------- */
@@ -115,8 +112,7 @@ static json_t *describe(const carry *c, const suite_run *run)
 
 /* A file that is replaced meanwhile gives a record of another build: it is no record of
  * this plan's. */
-static void note_build(carry *c, const suite_run *run, const res_record *record,
-                       const char *title)
+static void note_build(carry *c, const suite_run *run, const res_record *record, const char *title)
 {
     const json_t *runtime = json_object_get(record->provenance, "runtime");
     const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
@@ -142,7 +138,7 @@ static void run_one(carry *c, size_t index, size_t number, size_t of)
     if (run->item->repetitions > 1)
         snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
     e.suite = describe(c, run);
-    job_order job = {NULL, title, number, of, e.timeout, c->options->verbose};
+    job_order job = {NULL, title, number, of, e.timeout, c->options->output.verbose};
     expect(c, index);
     job_measure_and_keep(&e, &job, &kept);
     json_decref(e.suite);
@@ -251,8 +247,8 @@ static bool begin(carry *c, bn_status *st)
     return true;
 }
 
-cli_exit suite_run_plan(const suite_spec *suite, const cli_options *options, const suite_shard *shard,
-                          res_format format, suite_plan *plan)
+cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, res_format format, suite_plan *plan)
 {
     bn_status st = {.code = BN_OK};
     carry c = {.suite = suite, .options = options, .plan = plan};
@@ -276,7 +272,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const cli_options *options, con
         plan->left += c.store.code != BN_OK;
         code = job_interrupted()                           ? CLI_EXIT_INTERRUPTED
                : c.worst == CLI_EXIT_OK && c.kept_failures ? CLI_EXIT_FAILED
-                                                          : c.worst;
+                                                           : c.worst;
     } else {
         code = cli_complain(&st);
     }

@@ -2,7 +2,7 @@
  * suite_shard.c - which part of a suite this process runs: asked for, or said by
  * the launcher of a parallel job.
  */
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -65,6 +65,18 @@ bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
     return BN_OK;
 }
 
+/* The values, with blanks between, that decide over an experiment's shard. */
+static void put_key(const res_experiment *what, bn_text *key)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (!axis->shard || (axis->field.later && res_axis_is_usual(axis, what)))
+            continue;
+        bn_text_puts(key, key->length ? " " : "");
+        res_axis_put(axis, what, key);
+    }
+}
+
 int suite_shard_of(const res_experiment *what, int of)
 {
     int best = 1;
@@ -72,10 +84,8 @@ int suite_shard_of(const res_experiment *what, int of)
     for (int i = 1; i <= of && of > 1; i++) {
         char digest[BN_SHA256_TEXT];
         bn_text key = {0};
-        bn_text_printf(&key, "%s %s %s %d %d %d %s %s %s %s %d %s %llu: %d", what->model,
-                       what->variant, what->phase, what->batch, what->image, what->seq,
-                       what->optimizer, what->dropout, what->input, what->lengths, what->buckets,
-                       what->dtype, (unsigned long long)what->seed, i);
+        put_key(what, &key);
+        bn_text_printf(&key, ": %d", i);
         bn_sha256(key.failed ? "" : key.data, key.failed ? 0 : key.length, digest);
         bn_text_free(&key);
         if (strcmp(digest, most) > 0) {

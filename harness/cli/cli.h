@@ -32,71 +32,96 @@ void cli_line_show(char *text);
 /* Takes the line back, so that other output can be written. */
 void cli_line_clear(void);
 
-/* ---- options -------------------------------------------------------------- */
+/* ---- values (list.c) -------------------------------------------------------- */
 
-#define CLI_MAX_REPEATS 32
+#define CLI_MAX_REPEATS 32   /* of an option NAME=VALUE */
 #define CLI_MAX_PATHS   4096 /* files given by repeating one option */
+#define CLI_MAX_ITEMS   64   /* of a list with commas */
+#define CLI_ITEM_BYTES  256
 
-/* Values of the command line. Lists are comma-separated text as given. */
-typedef struct cli_options {
-    const char *model, *variant, *mode, *phase, *batch, *image, *seq, *dtype, *graphs, *layout,
-        *runtime, *in_flight, *optimizer, *dropout, *lengths, *device_time;
-    const char *program; /* NULL: models are run */
-    const char *input[CLI_MAX_PATHS + 1], *outputs[CLI_MAX_PATHS + 1], *check[CLI_MAX_PATHS + 1];
-    double rtol, atol;
-    const char *runtime_option[CLI_MAX_REPEATS + 1]; /* NULL-ended */
-    const char *xla_flag[CLI_MAX_REPEATS + 1];
-    const char *label, *pin, *cache_dir, *store, *format, *golden;
-    const char *weights, *output;  /* NULL: not given */
-    const char *table, *to, *from; /* of bench table, export, import */
-    /* Of compare: what is given twice, and what is one side's alone. */
-    const char *sides[CLI_MAX_REPEATS + 1], *labels[CLI_MAX_REPEATS + 1], *stores[CLI_MAX_REPEATS + 1];
-    const char *a_option[CLI_MAX_REPEATS + 1], *b_option[CLI_MAX_REPEATS + 1];
-    const char *a_flag[CLI_MAX_REPEATS + 1], *b_flag[CLI_MAX_REPEATS + 1];
-    double precision, budget, fail_if_slower; /* shares, and seconds */
-    int64_t pairs, control;
-    bool bisect;
-    /* Of stored records: lists, NULL is all. */
-    const char *only_model, *only_mode, *only_phase, *only_runtime, *only_graphs, *only_batch;
-    const char *title, *metric;
-    const char *suite, *report; /* of nightly and compare; NULL: not given */
-    const char *what;           /* the first option given that a suite would speak for, or NULL */
-    int64_t steps, warmup, seed, buckets, trace_cost_ns;
-    double min_time, timeout, level, least_change, night_hours;
-    const char *filter[CLI_MAX_PATHS + 1], *exclude[CLI_MAX_PATHS + 1];
-    const char *suite_runtime, *shard; /* of a suite; NULL: not given */
-    int64_t repetitions;               /* of a suite; 0: not given */
-    bool retry_failed, dry_run;
-    bool verbose, all, quick, reindex, help, man, version;
-} cli_options;
+/* One of a list's values: as it was written (NULL: it was not), and of a number what it is. */
+typedef struct cli_value {
+    const char *word;
+    int64_t number;
+} cli_value;
 
-/* Bits of the commands that take an option. */
-enum {
-    CLI_CMD_RUN = 1,
-    CLI_CMD_VERIFY = 2,
-    CLI_CMD_TABLE = 4,
-    CLI_CMD_LIST = 8,
-    CLI_CMD_SELFTEST = 16,
-    CLI_CMD_EXPORT_WEIGHTS = 32,
-    CLI_CMD_REPLAY = 64,
-    CLI_CMD_SUITE = 128,
-    CLI_CMD_COMPARE = 256,
-    CLI_CMD_EXPORT = 512,
-    CLI_CMD_IMPORT = 1024,
-    CLI_CMD_REPORT = 2048,
-    CLI_CMD_PLOT = 4096,
-    CLI_CMD_HISTORY = 8192,
-    CLI_CMD_NIGHTLY = 16384
-};
+typedef struct cli_list {
+    size_t count;
+    cli_value value[CLI_MAX_ITEMS];
+} cli_list;
 
-/* Defaults, then ARGV; what is not an option goes to REST (at most MAX). */
-BN_MUST_USE bn_code cli_options_parse(unsigned command, int argc, char **argv, cli_options *options,
-                                     const char **rest, int max_rest, int *rest_count,
-                                     bn_status *st);
-/* The options that COMMAND takes, as help text and as roff. */
-void cli_options_help(unsigned command, bn_text *out);
-void cli_options_man(bn_text *out);
-/* {"model": "resnet50", ...}: the options of COMMAND as they stand (new reference). */
-json_t *cli_options_echo(unsigned command, const cli_options *options);
+/* What an option was given, each time; LIST ends with NULL and is NULL for none. */
+typedef struct cli_words {
+    size_t count;
+    const char **list;
+} cli_words;
+
+/* "a,b,c", of --OPTION, into LIST; the words lie in MEMORY. */
+BN_MUST_USE bn_code cli_list_parse(const char *option, const char *text, bn_arena *memory,
+                                   cli_list *list, bn_status *st);
+/* LIST is the one value WORD. */
+void cli_list_set(cli_list *list, const char *word);
+/* The values with commas between. */
+void cli_list_put(const cli_list *list, bn_text *out);
+/* Whether LIST has WORD. */
+bool cli_list_has(const cli_list *list, const char *word);
+
+/* ---- options (options.c): rows, and what is read off them --------------------- */
+
+typedef enum cli_kind {
+    CLI_TEXT,    /* const char * */
+    CLI_NUMBER,  /* int64_t */
+    CLI_REAL,    /* double */
+    CLI_SHARE,   /* double: "3%" or "0.03" */
+    CLI_SPAN,    /* double, seconds: "90s", "10m", "2h" */
+    CLI_FLAG,    /* bool */
+    CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: NAME=VALUE, each time one; ends with NULL */
+    CLI_WORDS,   /* cli_words: any text, each time one */
+    CLI_NAMES,   /* cli_list, of words */
+    CLI_NUMBERS, /* cli_list, of whole numbers */
+} cli_kind;
+
+/* An option. Several rows may have one name, for different commands. */
+typedef struct cli_option {
+    const char *name, *argument;
+    cli_kind kind;
+    size_t offset;        /* in the struct of options */
+    const char *fallback; /* the value where it is not given; NULL: zero */
+    uint32_t commands;    /* that take it, as bits */
+    double least, most;   /* of numbers; MOST 0: no limit */
+    const char *text;     /* for --help */
+    bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
+    bool marked;          /* cli_call.marked tells the first of these that was given */
+} cli_option;
+
+typedef struct cli_table {
+    const cli_option *rows;
+    size_t count;
+} cli_table;
+
+/* A command line on its way into a struct of options. */
+typedef struct cli_call {
+    const cli_table *table;
+    uint32_t command; /* one bit */
+    void *options;    /* zero; filled with defaults, then with what was given */
+    bn_arena *memory; /* of lists; outlives the options */
+    const char **words;
+    int most_words, word_count; /* of what is no option */
+    const char *marked;         /* the first marked option that was given, or NULL */
+} cli_call;
+
+/* Defaults, the command's own last, then ARGV. BN_INVALID for what the command does not take. */
+BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
+/* The options that COMMAND takes, as help text; all of them as roff. */
+void cli_help(const cli_table *table, uint32_t command, bn_text *out);
+void cli_man(const cli_table *table, bn_text *out);
+/* {"model": "resnet50", ...}: the options of COMMAND as they stand in OPTIONS (new reference). */
+json_t *cli_echo(const cli_table *table, uint32_t command, const void *options);
+
+/* What most commands are told of their output. */
+typedef struct cli_output {
+    const char *format; /* text, md, csv, json, latex, html */
+    bool verbose;
+} cli_output;
 
 #endif

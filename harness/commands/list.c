@@ -8,17 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What bench list models is asked: the one value of each axis. */
+static res_experiment asked(const job_matrix *m)
+{
+    res_experiment e;
+    res_experiment_usual(&e);
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (m->axis[i].count)
+            res_axis_set_value(&res_axes[i], m->axis[i].value[0].word, m->axis[i].value[0].number,
+                               &e);
+    return e;
+}
+
 /* A listing is an array of objects; text is its table. */
-static json_t *describe_model(const cli_options *o, const model_info *info, bn_status *st)
+static json_t *describe_model(const res_experiment *e, const model_info *info, bn_status *st)
 {
     model *m = NULL;
     double macs = 0;
-    const bool small = strncmp(o->variant, "small", 5) == 0;
-    const model_options options = {.dtype = TG_F32,
-                                   .small = small && info->has_small,
-                                   .batch = atoi(o->batch) ? atoi(o->batch) : info->golden_batch,
-                                   .image = info->default_image ? atoi(o->image) : 0,
-                                   .seq = info->default_seq ? atoi(o->seq) : 0};
+    model_options options = job_model_options(e, e->runtime);
+    options.small = options.small && info->has_small;
+    options.pad = options.train = false;
+    options.batch = e->batch ? e->batch : info->golden_batch;
+    options.image = info->default_image ? e->image : 0;
+    options.seq = info->default_seq ? e->seq : 0;
+    options.depth = info->depth ? e->depth : 0;
     bn_code code = model_new(info->name, &options, &m, st);
     if (code == BN_OK)
         code = model_forward_macs(m, &macs, st);
@@ -36,12 +49,13 @@ static json_t *describe_model(const cli_options *o, const model_info *info, bn_s
 }
 
 /* MACS is of one forward pass of BATCH rows, by default those of the golden data. */
-static json_t *list_models(const cli_options *o, bn_status *st)
+static json_t *list_models(const job_matrix *matrix, bn_status *st)
 {
+    const res_experiment e = asked(matrix);
     json_t *list = json_array();
     model_info info;
     for (size_t i = 0; model_describe(i, &info); i++) {
-        json_t *row = describe_model(o, &info, st);
+        json_t *row = describe_model(&e, &info, st);
         if (!row) {
             json_decref(list);
             return NULL;
@@ -51,11 +65,11 @@ static json_t *list_models(const cli_options *o, bn_status *st)
     return list;
 }
 
-static json_t *list_modes(const cli_options *o, bn_status *st)
+static json_t *list_modes(const job_matrix *matrix, bn_status *st)
 {
     json_t *list = json_array();
     mode_info info;
-    (void)o, (void)st;
+    (void)matrix, (void)st;
     for (size_t i = 0; mode_describe(i, &info); i++)
         json_array_append_new(list, json_pack("{ss ss ss}", "mode", info.name, "graphs",
                                               info.cuts_graphs ? "1, 2, 3, 5" : "1", "summary",
@@ -63,11 +77,11 @@ static json_t *list_modes(const cli_options *o, bn_status *st)
     return list;
 }
 
-static json_t *list_runtimes(const cli_options *o, bn_status *st)
+static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
 {
     json_t *list = json_array();
     const char *name, *source;
-    (void)o, (void)st;
+    (void)matrix, (void)st;
     for (size_t i = 0; (name = rt_plugin_known(i, &source)); i++) {
         char path[4096];
         bn_status why = {.code = BN_OK};
@@ -82,11 +96,11 @@ static json_t *list_runtimes(const cli_options *o, bn_status *st)
     return list;
 }
 
-static json_t *list_ops(const cli_options *o, bn_status *st)
+static json_t *list_ops(const job_matrix *matrix, bn_status *st)
 {
     json_t *list = json_array();
     tg_op_info info;
-    (void)o, (void)st;
+    (void)matrix, (void)st;
     for (size_t i = 0; tg_op_describe(i, &info); i++)
         json_array_append_new(
             list, json_pack("{ss ss ss si si si sb ss}", "op", info.name, "family", info.family,
@@ -189,11 +203,11 @@ static void print_sheet(const json_t *list, res_format format)
     json_decref(rows);
 }
 
-int command_list(const cli_options *options, const char *what)
+int command_list(const job_matrix *matrix, const cli_output *output, const char *what)
 {
     static const struct {
         const char *name;
-        json_t *(*make)(const cli_options *o, bn_status *st);
+        json_t *(*make)(const job_matrix *matrix, bn_status *st);
     } lists[] = {{"models", list_models},
                  {"modes", list_modes},
                  {"runtimes", list_runtimes},
@@ -205,9 +219,9 @@ int command_list(const cli_options *options, const char *what)
     res_format format;
     if (i == 4)
         bn_fail(&st, BN_INVALID, "bench list models, modes, runtimes or ops, not %s", what);
-    if (st.code != BN_OK || res_format_parse(options->format, &format, &st) != BN_OK)
+    if (st.code != BN_OK || res_format_parse(output->format, &format, &st) != BN_OK)
         return (int)cli_complain(&st);
-    json_t *list = lists[i].make(options, &st);
+    json_t *list = lists[i].make(matrix, &st);
     if (!list)
         return (int)cli_complain(&st);
     if (format == RES_TABLE_JSON) {

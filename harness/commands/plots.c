@@ -2,7 +2,7 @@
  * plots.c - bench plot and bench report: pictures and a page of a folder of records.
  */
 #include "harness/commands/commands.h"
-#include "harness/commands/stored.h"
+#include "harness/commands/selection_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>
@@ -18,10 +18,10 @@ typedef struct selection {
     size_t loaded;
 } selection;
 
-static bn_code load(const cli_options *o, selection *s, bn_status *st)
+static bn_code load(const command_selection *asked, selection *s, bn_status *st)
 {
     *s = (selection){0};
-    bn_code code = res_store_load(o->store, &s->all, st);
+    bn_code code = res_store_load(asked->store, &s->all, st);
     if (code != BN_OK)
         return code;
     res_record **list = s->all.records;
@@ -31,7 +31,7 @@ static bn_code load(const cli_options *o, selection *s, bn_status *st)
     if (!others)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
     for (size_t i = 0; i < s->loaded; i++) {
-        if (command_stored_wanted(o, &list[i]->experiment))
+        if (command_selected(asked, &list[i]->experiment))
             list[kept++] = list[i];
         else
             others[left++] = list[i];
@@ -42,7 +42,7 @@ static bn_code load(const cli_options *o, selection *s, bn_status *st)
     /* A page can still tell of damage; a plot then says what it lacks. */
     if (kept == 0 && s->all.damaged_count == 0)
         return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
-                       o->store, s->loaded);
+                       asked->store, s->loaded);
     return BN_OK;
 }
 
@@ -73,8 +73,8 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-static bn_code make_plot(const cli_options *o, const char *what, selection *s, bn_text *out,
-                         bn_status *st)
+static bn_code make_plot(const command_selection *asked, const char *what, const char *file,
+                         selection *s, bn_text *out, bn_status *st)
 {
     plot_format format;
     size_t kind = 0;
@@ -85,11 +85,11 @@ static bn_code make_plot(const cli_options *o, const char *what, selection *s, b
                        "there is no plot '%s'; there is ledger, speedup, overhead, "
                        "steps, distribution; of series, bench history --output",
                        what);
-    if (!o->output)
+    if (!file)
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
-    bn_code code = plot_format_parse(o->output, &format, st);
+    bn_code code = plot_format_parse(file, &format, st);
     if (code == BN_OK)
-        code = load(o, s, st);
+        code = load(asked, s, st);
     plot p = {0};
     if (code == BN_OK)
         code = kinds[kind].make(&s->all, &p, st);
@@ -106,14 +106,14 @@ static int finish(bn_code code, selection *s, const bn_status *st)
     return (int)exit_code;
 }
 
-int command_plot(const cli_options *o, const char *what)
+int command_plot(const command_selection *asked, const char *what, const char *file)
 {
     bn_status st = {.code = BN_OK};
     bn_text out = {0};
     selection s = {0};
-    bn_code code = make_plot(o, what, &s, &out, &st);
+    bn_code code = make_plot(asked, what, file, &s, &out, &st);
     if (code == BN_OK)
-        code = bn_file_write_atomic(o->output, out.data, out.length, &st);
+        code = bn_file_write_atomic(file, out.data, out.length, &st);
     bn_text_free(&out);
     return finish(code, &s, &st);
 }
@@ -121,31 +121,33 @@ int command_plot(const cli_options *o, const char *what)
 /* ---- bench report ---------------------------------------------------------------------- */
 
 /* A store of several nights has a history. */
-static bn_code add_series(const cli_options *o, plot_page *page, bn_status *st)
+static bn_code add_series(const command_selection *asked, const command_series *series,
+                          plot_page *page, bn_status *st)
 {
-    command_series series = {0};
-    bn_code code = command_series_load(o, &series, st);
+    command_history_data data = {0};
+    bn_code code = command_history_load(asked, series, &data, st);
     if (code == BN_OK)
-        code = plot_page_history(page, &series.history, st);
-    command_series_free(&series);
+        code = plot_page_history(page, &data.history, st);
+    command_history_free(&data);
     return code;
 }
 
-int command_report(const cli_options *o)
+int command_report(const command_selection *asked, const command_series *series, const char *title,
+                   const char *file)
 {
     bn_status st = {.code = BN_OK};
     plot_page page = {0};
     selection s = {0};
     bn_code code = BN_OK;
-    if (!o->output)
+    if (!file)
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
     if (code == BN_OK)
-        code = load(o, &s, &st);
+        code = load(asked, &s, &st);
     if (code == BN_OK)
-        code = add_series(o, &page, &st);
+        code = add_series(asked, series, &page, &st);
     if (code == BN_OK) {
-        const plot_report report = {.title = o->title, .store = o->store, .all = &s.all};
-        code = plot_page_write(&page, report, o->output, &st);
+        const plot_report report = {.title = title, .store = asked->store, .all = &s.all};
+        code = plot_page_write(&page, report, file, &st);
     }
     plot_page_free(&page);
     return finish(code, &s, &st);

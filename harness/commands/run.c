@@ -16,7 +16,7 @@
 
 /* What a run has so far. */
 typedef struct run_state {
-    const cli_options *options;
+    const cli_output *output;
     res_format format;
     res_record **records;
     size_t count;
@@ -58,7 +58,7 @@ static void run_one(run_state *run, job_experiment *e, size_t number, size_t of)
     char title[256];
     job_kept kept;
     job_experiment_title(e, title, sizeof title);
-    job_order job = {NULL, title, number, of, e->timeout, run->options->verbose};
+    job_order job = {NULL, title, number, of, e->timeout, run->output->verbose};
     job_measure_and_keep(e, &job, &kept);
     if (kept.store.code != BN_OK) {
         /* No further experiment is run for nothing. */
@@ -84,7 +84,7 @@ static void print_results(const run_state *run)
         json_decref(all);
         return;
     }
-    bool each = run->count == 1 || run->options->verbose;
+    bool each = run->count == 1 || run->output->verbose;
     for (size_t i = 0; each && i < run->count; i++) {
         res_table_record(run->records[i], run->format, &text);
         if (i + 1 < run->count)
@@ -100,18 +100,18 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
-int command_run(const cli_options *options)
+int command_run(const job_matrix *matrix, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
     job_experiment *list = NULL;
     size_t count = 0;
-    run_state run = {.options = options};
+    run_state run = {.output = output};
     cli_exit code;
-    json_t *echo = cli_options_echo(CLI_CMD_RUN, options), *program = NULL;
-    if ((options->program && job_program_request(options, &program, &st) != BN_OK) ||
-        res_format_parse(options->format, &run.format, &st) != BN_OK ||
-        job_experiments_expand(options, &list, &count, &notes, &st) != BN_OK ||
+    json_t *program = NULL;
+    if ((matrix->program && job_program_request(matrix, &program, &st) != BN_OK) ||
+        res_format_parse(output->format, &run.format, &st) != BN_OK ||
+        job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;
@@ -128,7 +128,6 @@ int command_run(const cli_options *options)
         job_program_describe(program, &list[i].what);
     job_supervise_begin();
     for (size_t i = 0; i < count && !job_interrupted() && !run.store_lost; i++) {
-        list[i].echo = echo;
         list[i].program = program;
         run_one(&run, &list[i], i + 1, count);
     }
@@ -137,37 +136,35 @@ int command_run(const cli_options *options)
     code = job_interrupted() ? CLI_EXIT_INTERRUPTED : run.worst;
     if (job_interrupted())
         fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
-                run.count, count, options->store);
+                run.count, count, matrix->store);
 out:
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);
     free(run.records);
     free(list);
     bn_text_free(&notes);
-    json_decref(echo);
     json_decref(program);
     return (int)code;
 }
 
-int command_table(const cli_options *options)
+int command_table(const char *store, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
     res_collection all = {0};
     bn_text text = {0};
-    if (res_format_parse(options->format, &format, &st) != BN_OK ||
-        res_table_check(options->table, &st) != BN_OK ||
-        res_store_load(options->store, &all, &st) != BN_OK)
+    if (res_format_parse(output->format, &format, &st) != BN_OK ||
+        res_table_check(table, &st) != BN_OK || res_store_load(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     for (size_t i = 0; i < all.damaged_count; i++)
         fprintf(stderr, "bench: %s\n", all.damaged[i].status.message);
-    if (options->verbose && format != RES_TABLE_JSON)
+    if (output->verbose && format != RES_TABLE_JSON)
         for (size_t i = 0; i < all.count; i++) {
             res_table_record(all.records[i], format, &text);
             bn_text_putc(&text, '\n');
         }
-    res_table(options->table, &all, format, &text);
-    print_page(&text, format, options->store);
+    res_table(table, &all, format, &text);
+    print_page(&text, format, store);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     bn_text_free(&text);
     res_collection_free(&all);

@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* The one model that the options name. */
-static bn_code one_model(const cli_options *options, job_experiment *one, bn_status *st)
+static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_status *st)
 {
     job_experiment *list = NULL;
     size_t count = 0;
     bn_text notes = {0};
-    bn_code code = job_experiments_expand(options, &list, &count, &notes, st);
+    bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
                        "bench export-weights writes one file: one --model, --variant and --dtype");
@@ -65,21 +65,21 @@ static void print_sums(const res_experiment *what, uint64_t seed, const char *pa
     json_decref(list);
 }
 
-int command_export_weights(const cli_options *options)
+int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file)
 {
     bn_status st = {.code = BN_OK};
     job_experiment one;
     model *m = NULL;
     model_export_sums sums;
-    bool json = strcmp(options->format, "json") == 0;
+    bool json = strcmp(output->format, "json") == 0;
     bn_code code = BN_OK;
-    if (!options->output || !options->output[0])
+    if (!file || !file[0])
         code = bn_fail(&st, BN_INVALID, "bench export-weights needs --output FILE");
-    else if (!json && strcmp(options->format, "text") != 0)
+    else if (!json && strcmp(output->format, "text") != 0)
         code = bn_fail(&st, BN_INVALID, "bench export-weights prints text or json, not %s",
-                       options->format);
+                       output->format);
     if (code == BN_OK)
-        code = one_model(options, &one, &st);
+        code = one_model(matrix, &one, &st);
     if (code == BN_OK) {
         model_options o = job_model_options(&one.what, one.what.runtime);
         o.train = false; /* no state of an optimizer */
@@ -87,9 +87,9 @@ int command_export_weights(const cli_options *options)
     }
     job_supervise_begin();
     if (code == BN_OK)
-        code = write_file(m, &one.what, options->output, &sums, &st);
+        code = write_file(m, &one.what, file, &sums, &st);
     if (code == BN_OK)
-        print_sums(&one.what, model_get_options(m)->seed, options->output, &sums, json);
+        print_sums(&one.what, model_get_options(m)->seed, file, &sums, json);
     model_free(m);
     return code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
 }

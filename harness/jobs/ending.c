@@ -3,7 +3,7 @@
  * message, from what it reported, its wait status and its last words.
  */
 #define _GNU_SOURCE
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
 
 #include <ctype.h>

@@ -49,10 +49,9 @@ bool job_simulated_name(const char *name)
 
 model_options job_model_options(const res_experiment *w, const char *path)
 {
-    const model_layout layout = strcmp(w->layout, "nchw") == 0 ? MODEL_NCHW
-                                : strcmp(w->layout, "nhwc") == 0
-                                    ? MODEL_NHWC
-                                    : usual_layout(w->runtime, path);
+    const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
+                                : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
+                                                                 : usual_layout(w->runtime, path);
     return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
                            .pad = strstr(w->variant, "_pad") != NULL,
                            .train = strcmp(w->phase, "train") == 0,
@@ -64,6 +63,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .batch = w->batch,
                            .image = w->image,
                            .seq = w->seq,
+                           .depth = w->depth,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};

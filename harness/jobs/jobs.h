@@ -18,7 +18,38 @@
 #include "modes/mode.h"
 #include "results/records/records.h"
 
-/* ---- experiments ------------------------------------------------------------ */
+/* ---- matrices (matrix.c) --------------------------------------------------------- */
+
+/* What is to be measured and how: a list of values for each axis. Command line, suite and
+ * comparison fill it; what it points to is theirs and outlives it. */
+typedef struct job_matrix {
+    cli_list axis[RES_AXIS_COUNT]; /* none of an axis: its usual value */
+    /* A StableHLO text in place of models; NULL: models are run. */
+    const char *program;
+    cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
+    cli_words outputs, checks; /* where its results go; what they must be */
+    double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
+    const char *runtime_option[CLI_MAX_REPEATS + 1];
+    const char *xla_flag[CLI_MAX_REPEATS + 1];
+    const char *label, *pin, *cache_dir, *store;
+    const char *device_time; /* "auto", "slope", "none" */
+    const char *weights;     /* safetensors file; NULL: the rule */
+    int64_t steps, warmup;
+    double min_time, timeout; /* seconds */
+    json_t *echo;             /* borrowed: the options as given, for the records; may be NULL */
+} job_matrix;
+
+/* Value INDEX that AXIS takes, into WORD; false after the last, and where values are open. */
+bool job_axis_value(res_axis_id axis, size_t index, char word[RES_TEXT]);
+/* Whether AXIS takes WORD; if not, KNOWN says what it takes. */
+bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
+/* WORD, or NUMBER of an axis of numbers, as the one value of AXIS. */
+void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
+void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
+/* After the command line was read: --input is a list of the axis, or the program's files. */
+BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
+
+/* ---- experiments (experiment.c) ------------------------------------------------------- */
 
 /* One experiment, ready for a worker. Strings are owned by the options. */
 typedef struct job_experiment {
@@ -35,19 +66,18 @@ typedef struct job_experiment {
     json_t *suite;   /* borrowed: for which suite and repetition, for the record; or NULL */
 } job_experiment;
 
-/* All combinations of the lists in OPTIONS (malloc). Those that cannot be (more
- * graphs in a mode that does not cut) are left out and named in NOTES. Unknown
- * names are BN_INVALID with a list of what exists; so is an empty result. */
-BN_MUST_USE bn_code job_experiments_expand(const cli_options *options, job_experiment **list,
-                                          size_t *count, bn_text *notes, bn_status *st);
-/* Fills in what the worker would have for "the model's own" and "auto", so that what
- * failed belongs to the same cell of a table as what did not. */
+/* All combinations of MATRIX' lists (malloc). Those that cannot be (more graphs in a mode that
+ * does not cut) are left out and named in NOTES. Unknown names are BN_INVALID with a list of
+ * what exists; so is an empty result. */
+BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment **list,
+                                      size_t *count, bn_text *notes, bn_status *st);
+/* Fills in what a model's options say of "the model's own" and "auto". */
+void job_experiment_fill(const model_options *filled, res_experiment *what);
+/* The same without a worker: fills in what it would have for "the model's own" and "auto", so that
+ * what failed belongs to the same cell of a table as what did not. */
 void job_experiment_resolve(res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void job_experiment_title(const job_experiment *e, char *text, size_t size);
-/* What --OPTION takes, name by name; NULL for options that take no names. */
-typedef const char *(*job_name_at)(size_t index);
-job_name_at job_names_of(const char *option);
 json_t *job_experiment_to_json(const job_experiment *e);
 /* Strings point into JSON, which must outlive *E. */
 BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st);
@@ -98,21 +128,31 @@ model_options job_model_options(const res_experiment *w, const char *path);
 /* The option of the client that RUNTIME, whose plugin is PATH, is usually given; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
+/* ---- progress (progress.c): one line that is rewritten, or a line a stage where it is piped -- */
+
+void job_progress_begin(const job_order *job);
+/* A worker told its stage; OF 0 means that it has no count. */
+void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
+void job_progress_end(const job_order *job, const job_outcome *outcome);
+/* How long the next job and all after it will take, in seconds, for the time that is left;
+ * a negative JOB_S: not known. Holds for one job. */
+void job_progress_expect(double job_s, double after_s);
+
 /* ---- weights (weights.c) ---------------------------------------------------------------- */
 
 /* Maps FILE and finds in it all that the INSTANCE needs; the message says which
  * option is at fault. */
 BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
-                                    model_weights **weights, bn_status *st);
+                                     model_weights **weights, bn_status *st);
 /* Whether --weights fits each of the experiments, as far as that can be told
  * without a runtime. */
 BN_MUST_USE bn_code job_weights_check(const job_experiment *list, size_t count, bn_status *st);
 
 /* ---- programs that others wrote (program.c) ----------------------------------------------- */
 
-/* What --program and its options ask for, as a worker takes it (new reference, also
+/* What MATRIX asks of its program, as a worker takes it (new reference, also
  * where the text is refused). */
-BN_MUST_USE bn_code job_program_request(const cli_options *options, json_t **request, bn_status *st);
+BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **request, bn_status *st);
 /* The text that a request names, and its arguments. */
 typedef struct job_program_text {
     char *text;
@@ -136,7 +176,7 @@ BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t cou
  * experiments of their own (bench run keeps failures as records). JOB says how: its
  * request is not looked at. The worker's failure becomes the status. */
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
-                                         res_record **record, bn_status *st);
+                                          res_record **record, bn_status *st);
 
 /* What became of an experiment that was run to be kept. */
 typedef struct job_kept {

@@ -27,13 +27,13 @@ static res_record *failure_record(const job_experiment *e, const job_outcome *ou
     /* Whoever runs a suite has looked at the runtime's file. */
     const char *sha256 = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     r->provenance =
-        json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo, "suite",
-                  e->suite, "runtime", "label", e->label, "sha256", sha256);
+        json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
+                  "suite", e->suite, "runtime", "label", e->label, "sha256", sha256);
     return r;
 }
 
 bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res_record **record,
-                             bn_status *st)
+                              bn_status *st)
 {
     job_order own = *job;
     job_outcome outcome = {0};

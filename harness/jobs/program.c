@@ -5,14 +5,14 @@
  */
 #include "harness/jobs/jobs.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *paths_json(const char *const *paths)
 {
     json_t *list = json_array();
-    for (; *paths; paths++)
+    for (; paths && *paths; paths++)
         json_array_append_new(list, json_string(*paths));
     return list;
 }
@@ -49,12 +49,12 @@ static void name_of(const char *file, char *name, size_t size)
         *dot = '\0';
 }
 
-bn_code job_program_request(const cli_options *o, json_t **request, bn_status *st)
+bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st)
 {
     job_program_text p;
-    *request = json_pack("{ss so so so sf sf}", "file", o->program, "inputs", paths_json(o->input),
-                         "outputs", paths_json(o->outputs), "checks", paths_json(o->check), "rtol",
-                         o->rtol, "atol", o->atol);
+    *request = json_pack("{ss so so so sf sf}", "file", m->program, "inputs",
+                         paths_json(m->inputs.list), "outputs", paths_json(m->outputs.list),
+                         "checks", paths_json(m->checks.list), "rtol", m->rtol, "atol", m->atol);
     if (!*request)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_code code = job_program_read(*request, &p, st);

@@ -3,7 +3,6 @@
  * rewritten on a terminal, a plain line for each stage where it is piped.
  */
 #include "harness/jobs/jobs.h"
-#include "harness/jobs/progress.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,9 +10,8 @@
  * others: a worker can refuse to read, or write without end.
  */
 #define _GNU_SOURCE
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/jobs/jobs.h"
-#include "harness/jobs/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -190,7 +189,7 @@ static void take_report(worker *w, const char *line)
         if (stage)
             snprintf(w->stage, sizeof w->stage, "%s", stage);
         job_progress_stage(w->job, w->stage, json_integer_value(json_object_get(part, "done")),
-                          json_integer_value(json_object_get(part, "of")));
+                           json_integer_value(json_object_get(part, "of")));
     } else if ((part = json_object_get(report, "result"))) {
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
@@ -324,14 +323,14 @@ static int attend(worker *w)
 static void finish(worker *w, int status, int64_t oom_before)
 {
     job_ending ending = {.wait_status = status,
-                        .failed = w->failed,
-                        .cancelled = w->cancelled,
-                        .timed_out = w->timed_out,
-                        .killed = w->killed,
-                        .out_of_memory = job_oom_kills() > oom_before,
-                        .timeout = w->job->timeout,
-                        .stage = w->stage,
-                        .noise = &w->said};
+                         .failed = w->failed,
+                         .cancelled = w->cancelled,
+                         .timed_out = w->timed_out,
+                         .killed = w->killed,
+                         .out_of_memory = job_oom_kills() > oom_before,
+                         .timeout = w->job->timeout,
+                         .stage = w->stage,
+                         .noise = &w->said};
     job_ending_explain(&ending, w->outcome);
     job_progress_end(w->job, w->outcome);
 }

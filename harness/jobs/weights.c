@@ -3,10 +3,8 @@
  */
 #include "harness/jobs/jobs.h"
 
-#include <string.h>
-
 bn_code job_weights_open(const char *file, const model *instance, model_weights **weights,
-                        bn_status *st)
+                         bn_status *st)
 {
     model_weights *w = NULL;
     bn_code code = model_weights_open(file, &w, st);
@@ -36,13 +34,22 @@ static bn_code check_one(const res_experiment *what, const char *file, bn_status
     return code;
 }
 
+/* Whether A and B have the same parameters by name and shape. */
+static bool same_network(const res_experiment *a, const res_experiment *b)
+{
+    bool same = a->image == b->image;
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].network)
+            same = same && res_axis_order(&res_axes[i], a, b) == 0;
+    return same;
+}
+
 bn_code job_weights_check(const job_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < count && code == BN_OK && list[i].weights; i++) {
         const res_experiment *a = &list[i].what, *b = i ? &list[i - 1].what : NULL;
-        bool seen = b && strcmp(a->variant, b->variant) == 0 && a->image == b->image;
-        if (!seen)
+        if (!b || !same_network(a, b))
             code = check_one(a, list[i].weights, st);
     }
     return code;

@@ -3,11 +3,11 @@
  * traced, compiled, executed and measured as on any runtime; only the device's times
  * and the front end's cost for each node are set.
  */
+#include "harness/selftest/replay_priv.h"
 #include "harness/jobs/jobs.h"
-#include "harness/selftest/replay.h"
 #include "harness/selftest/selftest.h"
-#include "modes/mode.h"
 #include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,34 +69,31 @@ static void summarize(const res_record *r, replayed *out)
 static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
                    const char *const *settings, replayed *out, bn_status *st)
 {
-    cli_options o = *r->options;
-    char graphs_text[16], batch_text[16], title[96];
+    job_matrix m = *r->options->matrix;
+    char title[96];
     job_experiment *list = NULL;
     res_record *record = NULL;
     size_t count = 0, n = 0;
     bn_text notes = {0};
-    snprintf(graphs_text, sizeof graphs_text, "%d", graphs);
-    snprintf(batch_text, sizeof batch_text, "%d", batch);
-    o.model = model_name;
-    o.mode = mode_name;
-    o.phase = "train";
-    o.optimizer = "sgd";
-    o.graphs = graphs_text;
-    o.batch = batch_text;
-    o.runtime = "sim";
-    o.trace_cost_ns = (int64_t)(r->node_ns + 0.5);
-    o.runtime_option[n++] = PRESET;
-    o.runtime_option[n++] = "values=none";
-    o.runtime_option[n++] = "compile_us=0"; /* nobody asks how long it compiled */
-    o.runtime_option[n++] = "compile_op_us=0";
+    job_matrix_set(&m, RES_AXIS_MODEL, model_name);
+    job_matrix_set(&m, RES_AXIS_MODE, mode_name);
+    job_matrix_set(&m, RES_AXIS_OPTIMIZER, "sgd");
+    job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
+    job_matrix_set_number(&m, RES_AXIS_GRAPHS, graphs);
+    job_matrix_set_number(&m, RES_AXIS_BATCH, batch);
+    job_matrix_set_number(&m, RES_AXIS_TRACE_COST, (int64_t)(r->node_ns + 0.5));
+    m.runtime_option[n++] = PRESET;
+    m.runtime_option[n++] = "values=none";
+    m.runtime_option[n++] = "compile_us=0"; /* nobody asks how long it compiled */
+    m.runtime_option[n++] = "compile_op_us=0";
     while (settings && *settings)
-        o.runtime_option[n++] = *settings++;
-    o.runtime_option[n] = NULL;
-    o.min_time = 0;
-    bn_code code = job_experiments_expand(&o, &list, &count, &notes, st);
+        m.runtime_option[n++] = *settings++;
+    m.runtime_option[n] = NULL;
+    m.min_time = 0;
+    bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
     snprintf(title, sizeof title, "replay %s %s, %d %s", model_name, mode_name, graphs,
              graphs == 1 ? "graph" : "graphs");
-    const job_order job = {NULL, title, ++r->done, r->of, o.timeout, o.verbose};
+    const job_order job = {NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose};
     if (code == BN_OK)
         code = job_measure_in_worker(&list[0], &job, &record, st);
     if (code == BN_OK)
@@ -158,7 +155,7 @@ static bn_code run_models(replay *r, bn_status *st)
     return code;
 }
 
-int replay_command(const cli_options *options, const char *what)
+int replay_command(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
     replay r = {.options = options};
@@ -168,7 +165,7 @@ int replay_command(const cli_options *options, const char *what)
     if (!models && strcmp(what, "resnet50") != 0)
         bn_fail(&st, BN_INVALID, "there is no published case '%s'; there are resnet50 and models",
                 what);
-    if (st.code != BN_OK || res_format_parse(options->format, &r.format, &st) != BN_OK ||
+    if (st.code != BN_OK || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK || count_nodes(&nodes, &st) != BN_OK)
         return (int)cli_complain(&st);
     r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;

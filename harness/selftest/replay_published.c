@@ -3,11 +3,10 @@
  * issue 4475 ("TPU dynamo speed up on Training analysis", January 2023) and its
  * follow-ups. Only what is marked as put together is ours.
  */
-#include "harness/selftest/replay.h"
+#include "harness/selftest/replay_priv.h"
 #include "modes/mode.h"
 
-const char replay_source[] =
-    "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
+const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
 
 #define FIVE_GRAPHS                                                                                \
     {"bench_input", "input sync", 0.083, 1.8}, {"bench_forward", "forward", 9.6, 4.3},             \

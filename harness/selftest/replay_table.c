@@ -1,5 +1,5 @@
 /* replay_table.c - what was published beside what was replayed, and what is left over. */
-#include "harness/selftest/replay.h"
+#include "harness/selftest/replay_priv.h"
 #include "models/model.h"
 #include "results/tables/tables.h"
 
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows, res_format format)
+static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
+                        res_format format)
 {
     bn_text text = {0};
     res_sheet_write(columns, count, rows, format, &text);
@@ -63,8 +64,7 @@ static json_t *resnet50_json(const replay *r)
                       x->overhead_ms, "wall_ms", x->wall_ms, "executions", x->executions,
                       "unexplained_ms", c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
     }
-    return json_pack("{ss sf so}", "source", replay_source, "node_ns", r->node_ns, "cases",
-                     rows);
+    return json_pack("{ss sf so}", "source", replay_source, "node_ns", r->node_ns, "cases", rows);
 }
 
 static void print_cases(const replay *r)
@@ -203,8 +203,8 @@ static json_t *models_json(const replay *r)
                                         "lazy_wall_ms", r->lazy[i].wall_ms, "lazy_device_ms",
                                         r->lazy[i].device_ms, "columns", columns));
     }
-    return json_pack("{ss sf sf so}", "source", replay_source, "node_ns", r->node_ns,
-                     "efficiency", r->efficiency, "models", rows);
+    return json_pack("{ss sf sf so}", "source", replay_source, "node_ns", r->node_ns, "efficiency",
+                     r->efficiency, "models", rows);
 }
 
 static void put_column(json_t *row, double published, double plain, double gaps)
@@ -259,12 +259,10 @@ static void print_honesty(const replay *r)
                "of models in the published order (%.0f %%); published mean %.4f\n",
                replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
                typical_factor(r, c, false), typical_factor(r, c, true),
-               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true),
-               replay_means[c]);
+               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
     printf("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
            "time by the roofline is %.2f ms, published %.2f).\n",
-           r->node_ns, 100 * r->efficiency, r->roofline_ms,
-           replay_resnet50[0].parts[0].device_ms);
+           r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
     printf("What this cannot explain: one efficiency for all models (small and depthwise "
            "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
            "graph and model; nodes of PyTorch, which are not ours one by one; that the published "

@@ -112,9 +112,9 @@ static bn_code take_turns(measured *m, bn_status *st)
         if (i == WARM_ROUNDS)
             before = firsts(m->side[LAZY].mode) + firsts(m->side[CAPTURE].mode);
         worker_send_progress(i == 0            ? "compiling"
-                           : i < WARM_ROUNDS ? "warm-up"
-                                             : "measuring",
-                           (int64_t)i, WARM_ROUNDS + ROUNDS);
+                             : i < WARM_ROUNDS ? "warm-up"
+                                               : "measuring",
+                             (int64_t)i, WARM_ROUNDS + ROUNDS);
         for (int k = 0; k < SIDES; k++)
             if (mode_step(m->side[k].mode, &m->side[k].call, &ledger[k], st) != BN_OK)
                 return bn_context(st, "step %zu of %s", i, m->experiment[k].what.mode);

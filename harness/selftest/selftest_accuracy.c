@@ -146,34 +146,34 @@ static void make_settings(const cell *c, const bench_place *place, uint64_t seed
     list[n] = NULL;
 }
 
-static bn_code run_cell(const cli_options *o, const cell *c, const bench_place *place, size_t number,
-                        size_t of, int attempt, res_record **record, bn_status *st)
+static bn_code run_cell(const selftest_options *o, const cell *c, const bench_place *place,
+                        size_t number, size_t of, int attempt, res_record **record, bn_status *st)
 {
     char settings[SETTINGS][SETTING_BYTES], path[128];
-    cli_options options = *o;
+    job_matrix m = *o->matrix;
     job_experiment *list = NULL;
     json_t *program = NULL;
     size_t count = 0;
     bn_text notes = {0};
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
-    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings,
-                  options.runtime_option);
-    options.program = path;
-    options.runtime = "sim";
-    options.in_flight = c->in_flight > 1 ? "4" : "1";
-    options.device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
-    options.store = place->store;
-    options.steps = 30;
-    options.warmup = 20;
-    options.min_time = 0;
+    make_settings(c, place, (uint64_t)(number * 10 + (size_t)attempt), settings, m.runtime_option);
+    m.program = path;
+    job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
+    job_matrix_set_number(&m, RES_AXIS_IN_FLIGHT, c->in_flight > 1 ? 4 : 1);
+    m.device_time = strcmp(c->source, "slope") == 0 ? "slope" : "auto";
+    m.store = place->store;
+    m.steps = 30;
+    m.warmup = 20;
+    m.min_time = 0;
     if (code == BN_OK)
-        code = job_program_request(&options, &program, st);
+        code = job_program_request(&m, &program, st);
     if (code == BN_OK)
-        code = job_experiments_expand(&options, &list, &count, &notes, st);
+        code = job_matrix_expand(&m, &list, &count, &notes, st);
     if (code == BN_OK) {
         job_program_describe(program, &list[0].what);
         list[0].program = program;
-        const job_order job = {NULL, "selftest accuracy", number, of, o->timeout, o->verbose};
+        const job_order job = {NULL, "selftest accuracy", number,
+                               of,   o->matrix->timeout,  o->output.verbose};
         code = job_measure_in_worker(&list[0], &job, record, st);
     }
     json_decref(program);
@@ -263,7 +263,7 @@ static void judge(const cell *c, const res_record *r, verdict *v)
  */
 
 typedef struct accuracy {
-    const cli_options *options;
+    const selftest_options *options;
     res_format format;
     bench_place place;
     cell cells[MOST_CELLS];
@@ -305,10 +305,10 @@ static json_t *row_of(const cell *c, const verdict *v)
     res_sheet_put(row, "%.2f", worst_of(v) - (v->pass ? 0 : 1e6));
     res_sheet_put(row, "%d", v->attempts);
     res_sheet_put(row, "%s",
-                 !v->measured ? "FAIL"
-                 : !v->pass   ? "FAIL"
-                 : v->refused ? "not seen"
-                              : "PASS");
+                  !v->measured ? "FAIL"
+                  : !v->pass   ? "FAIL"
+                  : v->refused ? "not seen"
+                               : "PASS");
     return row;
 }
 
@@ -449,7 +449,7 @@ static bn_code place_make(bench_place *place, bn_status *st)
     return BN_OK;
 }
 
-int selftest_accuracy(const cli_options *options)
+int selftest_accuracy(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     char path[4096];
@@ -457,7 +457,7 @@ int selftest_accuracy(const cli_options *options)
     accuracy *a = calloc(1, sizeof *a);
     if (!a)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the grid");
-    if (st.code == BN_OK && (res_format_parse(options->format, &a->format, &st) != BN_OK ||
+    if (st.code == BN_OK && (res_format_parse(options->output.format, &a->format, &st) != BN_OK ||
                              rt_plugin_find("sim", path, sizeof path, &st) != BN_OK ||
                              place_make(&a->place, &st) != BN_OK)) {
         free(a);

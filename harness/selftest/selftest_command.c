@@ -5,8 +5,8 @@
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
-#include "modes/mode.h"
 #include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,10 +121,10 @@ static json_t *row_of(const json_t *result, const line *l, bool judged)
 
 static void write_table(const json_t *result, bool judged, res_format format, bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"figure", false}, {"median", true},     {"p10", true},
-                                        {"p90", true},     {"samples", true},    {"each", true},
-                                        {"per", false},    {"of Execute", true}, {"limit", true},
-                                        {"", false}};
+    static const res_sheet_column columns[] = {
+        {"figure", false}, {"median", true}, {"p10", true},  {"p90", true},
+        {"samples", true}, {"each", true},   {"per", false}, {"of Execute", true},
+        {"limit", true},   {"", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < LINE_COUNT; i++)
         json_array_append_new(rows, row_of(result, &lines[i], judged));
@@ -161,7 +161,7 @@ static json_t *machine_json(const job_experiment *e, json_t *result)
 /* ---- running --------------------------------------------------------------------------- */
 
 typedef struct selftest_state {
-    const cli_options *options;
+    const selftest_options *options;
     res_format format;
     json_t *all; /* for --format json */
     size_t judged, over, broken;
@@ -202,7 +202,7 @@ static void run_one(selftest_state *t, const job_experiment *e, size_t number, s
     snprintf(title, sizeof title, "selftest %s.%s", e->what.model, e->what.variant);
     json_t *request =
         json_pack("{ss so}", "job", "selftest", "experiment", job_experiment_to_json(e));
-    job_order job = {request, title, number, of, e->timeout, t->options->verbose};
+    job_order job = {request, title, number, of, e->timeout, t->options->output.verbose};
     bn_code code = job_supervise(&job, &outcome, &st);
     json_decref(request);
     cli_line_clear();
@@ -237,13 +237,13 @@ static cli_exit finish(const selftest_state *t)
 
 static bn_code prepare(selftest_state *t, job_experiment **list, size_t *count, bn_status *st)
 {
-    cli_options o = *t->options;
+    job_matrix m = *t->options->matrix;
     bn_text notes = {0};
-    o.mode = "lazy";
-    o.phase = "train";
-    bn_code code = res_format_parse(o.format, &t->format, st);
+    job_matrix_set(&m, RES_AXIS_MODE, "lazy");
+    job_matrix_set(&m, RES_AXIS_PHASE, "train");
+    bn_code code = res_format_parse(t->options->output.format, &t->format, st);
     if (code == BN_OK)
-        code = job_experiments_expand(&o, list, count, &notes, st);
+        code = job_matrix_expand(&m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++) {
         char path[4096];
         code = rt_plugin_find((*list)[i].what.runtime, path, sizeof path, st);
@@ -252,7 +252,7 @@ static bn_code prepare(selftest_state *t, job_experiment **list, size_t *count, 
     return code;
 }
 
-static int host_cost(const cli_options *options)
+static int host_cost(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     selftest_state t = {.options = options, .all = json_array()};
@@ -277,7 +277,7 @@ static int host_cost(const cli_options *options)
 
 typedef struct selftest_row {
     const char *name;
-    int (*run)(const cli_options *options); /* returns the exit code */
+    int (*run)(const selftest_options *options); /* returns the exit code */
 } selftest_row;
 
 static const selftest_row selftests[] = {
@@ -287,7 +287,7 @@ static const selftest_row selftests[] = {
 };
 #define SELFTEST_COUNT (sizeof selftests / sizeof *selftests)
 
-int selftest_command(const cli_options *options, const char *what)
+int selftest_command(const selftest_options *options, const char *what)
 {
     bn_status st = {.code = BN_OK};
     bn_text names = {0};

@@ -4,7 +4,7 @@
 
 #include "harness/selftest/selftest.h"
 
-int selftest_statistics(const cli_options *options);
-int selftest_accuracy(const cli_options *options);
+int selftest_statistics(const selftest_options *options);
+int selftest_accuracy(const selftest_options *options);
 
 #endif

@@ -4,9 +4,8 @@
  * and number of pairs.
  */
 #include "harness/jobs/jobs.h"
-#include "harness/jobs/progress.h"
 #include "harness/selftest/selftest_priv.h"
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
@@ -142,9 +141,9 @@ static json_t *trials_json(const selftest_trials *t)
     const unsigned faults = selftest_trials_judge(t);
     json_t *effects = json_array(), *names = json_array();
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
-        json_array_append_new(effects, json_pack("{sf so sf}", "effect", selftest_sim_effects[i], "found",
-                                                 share_json(t->found[i], t->trials), "predicted",
-                                                 t->predicted[i] / (double)t->trials));
+        json_array_append_new(effects, json_pack("{sf so sf}", "effect", selftest_sim_effects[i],
+                                                 "found", share_json(t->found[i], t->trials),
+                                                 "predicted", t->predicted[i] / (double)t->trials));
     for (size_t i = 0; i < FAULT_ROWS; i++)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
@@ -161,7 +160,8 @@ static json_t *trials_json(const selftest_trials *t)
 
 /* ---- running ---------------------------------------------------------------------------- */
 
-static bn_code run_row(selftest_trials *t, size_t trials, uint64_t seed, const job_order *job, bn_status *st)
+static bn_code run_row(selftest_trials *t, size_t trials, uint64_t seed, const job_order *job,
+                       bn_status *st)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!rng)
@@ -172,7 +172,7 @@ static bn_code run_row(selftest_trials *t, size_t trials, uint64_t seed, const j
     for (size_t i = 0; code == BN_OK && i < trials; i++) {
         job_progress_stage(job, "families", (int64_t)i, (int64_t)trials);
         code = job_interrupted() ? bn_fail(st, BN_CANCELLED, "interrupted")
-                                : selftest_trial(t, &selftest_our_procedure, rng, st);
+                                 : selftest_trial(t, &selftest_our_procedure, rng, st);
     }
     job_progress_end(job, &(job_outcome){.status = code});
     gsl_rng_free(rng);
@@ -191,17 +191,22 @@ static size_t plan(bool quick, selftest_trials *list)
     return count;
 }
 
-static bn_code run_all(const cli_options *options, selftest_trials *list, size_t count, bn_status *st)
+static bn_code run_all(const selftest_options *options, selftest_trials *list, size_t count,
+                       bn_status *st)
 {
     const size_t trials = options->quick ? QUICK_TRIALS : FULL_TRIALS;
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char title[128];
         /* A row starts the same whatever rows stand before it. */
-        const uint64_t row = (uint64_t)(list[i].scenario - selftest_scenarios) * 100 + list[i].pairs;
+        const uint64_t row =
+            (uint64_t)(list[i].scenario - selftest_scenarios) * 100 + list[i].pairs;
         snprintf(title, sizeof title, "%s, %zu pairs", list[i].scenario->name, list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
-        code = run_row(&list[i], trials, (uint64_t)options->seed * 1000003u + row, &job, st);
+        code =
+            run_row(&list[i], trials,
+                    (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number * 1000003u + row,
+                    &job, st);
     }
     return code;
 }
@@ -237,13 +242,13 @@ static void print_people(const selftest_trials *list, size_t count, res_format f
     bn_text_free(&text);
 }
 
-int selftest_statistics(const cli_options *options)
+int selftest_statistics(const selftest_options *options)
 {
     bn_status st = {.code = BN_OK};
     selftest_trials list[MOST_ROWS];
     res_format format;
     bool good = true;
-    if (res_format_parse(options->format, &format, &st) != BN_OK)
+    if (res_format_parse(options->output.format, &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     const size_t count = plan(options->quick, list);
     job_supervise_begin();

@@ -2,7 +2,7 @@
  * simulate.c - sessions of a benchmark whose truth is known: both sides are the
  * same program, on a machine that is disturbed in ways that real ones are.
  */
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
 
 #include <gsl/gsl_randist.h>
@@ -113,8 +113,8 @@ static void link_sides(selftest_session_sim *sim)
     }
 }
 
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order, gsl_rng *rng,
-                 selftest_session_sim *out)
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out)
 {
     bool b_first[RES_MOST_PAIRS];
     /* At least 1 % where there are any. */

@@ -2,7 +2,7 @@
  * statistics.c - a procedure on trial: families of like sides, the same with one
  * side slowed, and what shares of right and wrong answers are good enough.
  */
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
 
 #include <gsl/gsl_cdf.h>
@@ -26,8 +26,9 @@ static res_compare_options trial_options(size_t resamples, gsl_rng *rng)
 /* What the procedure says of the family LIST when the first is a session slowed
  * by EFFECT, to *FIRST. */
 static bn_code slowed(const selftest_trials *t, const selftest_procedure *procedure,
-                      const selftest_session_sim *session, const res_comparison *list, double effect,
-                      const res_compare_options *o, res_comparison *first, bn_status *st)
+                      const selftest_session_sim *session, const res_comparison *list,
+                      double effect, const res_compare_options *o, res_comparison *first,
+                      bn_status *st)
 {
     res_comparison family[SELFTEST_SIM_MOST];
     selftest_session_sim slow;
@@ -69,7 +70,8 @@ static bool holds(const res_interval *interval)
     return interval->low <= 1 && 1 <= interval->high;
 }
 
-bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, gsl_rng *rng, bn_status *st)
+bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, gsl_rng *rng,
+                       bn_status *st)
 {
     res_comparison list[SELFTEST_SIM_MOST];
     selftest_session_sim first = {0}, other = {0};
@@ -134,7 +136,8 @@ unsigned selftest_trials_judge(const selftest_trials *t)
     if (visible.low > 0.9 || visible.high < 0.7)
         faults |= SELFTEST_FAULT_VISIBLE;
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
-        if (selftest_share(t->found[i], t->trials).estimate < t->predicted[i] / (double)t->trials - 0.15)
+        if (selftest_share(t->found[i], t->trials).estimate <
+            t->predicted[i] / (double)t->trials - 0.15)
             faults |= SELFTEST_FAULT_POWER;
     if (selftest_share(t->wrongly_equivalent, t->trials).low > LEVEL)
         faults |= SELFTEST_FAULT_EQUIVALENT;

@@ -2,7 +2,7 @@
  * golden.c - reads a file of golden values and checks its form once, so that
  * whoever compares can take members as they are.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 
 #include <stdio.h>
@@ -354,7 +354,7 @@ static bn_code read_members(const char *name, golden_file *g, bn_status *st)
 }
 
 bn_code golden_parse(const char *name, const char *text, size_t size, golden_file *golden,
-                        bn_status *st)
+                     bn_status *st)
 {
     json_error_t error;
     *golden = (golden_file){.root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error)};

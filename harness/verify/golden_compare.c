@@ -4,7 +4,7 @@
  * that wrote the files (tests/golden/make_golden.py), so that a tolerance, which
  * came from float32 PyTorch by the same division, means the same here.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ static json_t *number_json(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-void golden_compare(const golden_check *c, const char *group, const char *quantity, double got, double want,
-                double scale, double tolerance)
+void golden_compare(const golden_check *c, const char *group, const char *quantity, double got,
+                    double want, double scale, double tolerance)
 {
     double difference = got == want ? 0 : fabs(got - want) / fabs(scale);
     /* Said this way round, a NaN does not pass. */
@@ -42,7 +42,8 @@ void golden_compare(const golden_check *c, const char *group, const char *quanti
 
 /* ---- inputs --------------------------------------------------------------------- */
 
-void golden_compare_input(const golden_check *c, const json_t *input, const double *values, size_t count)
+void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
+                          size_t count)
 {
     static const char *const ends[] = {"first4", "first8"};
     const char *name = json_string_value(json_object_get(input, "name"));
@@ -99,7 +100,8 @@ static void compare_ends(const golden_check *c, const output *o)
         snprintf(quantity, sizeof quantity, "eval.%s.%s16[%zu]", o->name, head ? "first" : "last",
                  k);
         golden_compare(c, o->name, quantity, o->values[head ? k : o->count - n + k],
-                   json_number_value(json_array_get(head ? first : last, k)), absmax, tolerance);
+                       json_number_value(json_array_get(head ? first : last, k)), absmax,
+                       tolerance);
     }
 }
 
@@ -116,7 +118,7 @@ static void compare_argmax(const golden_check *c, const output *o)
                 best = i;
         snprintf(quantity, sizeof quantity, "eval.%s.argmax[%zu]", o->name, r);
         golden_compare(c, "argmax", quantity, (double)best,
-                   json_number_value(json_array_get(argmax, r)), 0, 0);
+                       json_number_value(json_array_get(argmax, r)), 0, 0);
     }
 }
 
@@ -147,11 +149,12 @@ static void compare_scalars(const golden_check *c, const output *o)
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         snprintf(quantity, sizeof quantity, "eval.%s.%s", o->name, scalars[i].key);
         golden_compare(c, "eval scalars", quantity, scalars[i].got, wanted(o, scalars[i].key),
-                   scalars[i].scale, number_at(c, "tolerance.eval_scalars"));
+                       scalars[i].scale, number_at(c, "tolerance.eval_scalars"));
     }
 }
 
-void golden_compare_output(const golden_check *c, const char *name, const double *values, size_t count)
+void golden_compare_output(const golden_check *c, const char *name, const double *values,
+                           size_t count)
 {
     const json_t *want = json_object_get(golden_at(c->golden, "f64.eval"), name);
     const output o = {name, want, values, count};
@@ -187,7 +190,7 @@ void golden_compare_train_step(const golden_check *c, size_t step, double loss, 
     want = step_at(c, "f64.train.grad_l2_global", step);
     snprintf(quantity, sizeof quantity, "train.grad_l2_global[%zu]", step);
     golden_compare(c, "gradient l2", quantity, gradient_l2, want, want,
-               step_at(c, "tolerance.grad_l2_global", step));
+                   step_at(c, "tolerance.grad_l2_global", step));
 }
 
 static void compare_pair(const golden_check *c, const char *member, const char *name, double l2,
@@ -198,10 +201,10 @@ static void compare_pair(const golden_check *c, const char *member, const char *
     const json_t *want = json_object_get(golden_at(c->golden, path), name);
     snprintf(quantity, sizeof quantity, "train.%s.%s.l2", member, name);
     golden_compare(c, member, quantity, l2, json_number_value(json_object_get(want, "l2")), scale,
-               number_at(c, tolerance));
+                   number_at(c, tolerance));
     snprintf(quantity, sizeof quantity, "train.%s.%s.probe", member, name);
-    golden_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")), scale,
-               number_at(c, tolerance));
+    golden_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")),
+                   scale, number_at(c, tolerance));
 }
 
 static double reference_l2(const golden_check *c, const char *path, const char *name)
@@ -234,10 +237,10 @@ void golden_compare_all_parameters(const golden_check *c, double l2, double chan
 {
     double want = number_at(c, "f64.train.param_l2_after_step3");
     golden_compare(c, "parameters l2", "train.param_l2_after_step3", l2, want, want,
-               number_at(c, "tolerance.param_l2"));
+                   number_at(c, "tolerance.param_l2"));
     want = number_at(c, "f64.train.param_change_l2_after_step3");
-    golden_compare(c, "parameters change", "train.param_change_l2_after_step3", change_l2, want, want,
-               number_at(c, "tolerance.param_change_l2"));
+    golden_compare(c, "parameters change", "train.param_change_l2_after_step3", change_l2, want,
+                   want, number_at(c, "tolerance.param_change_l2"));
 }
 
 void golden_compare_statistic(const golden_check *c, const char *module, const char *key, double l2)

@@ -3,7 +3,7 @@
  * describes. Asked before anything runs, so that "not supported" is never shown
  * as a wrong result.
  */
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "models/model.h"
 #include "results/records/records.h"
 
@@ -280,7 +280,8 @@ bn_code golden_supports(const golden_file *g, const model *m, bn_status *st)
 /* ---- which model ------------------------------------------------------------------- */
 
 /* Whether the model that O asks for has the file's number of parameters. */
-static bn_code has_parameters(const golden_file *g, const model_options *o, bool *same, bn_status *st)
+static bn_code has_parameters(const golden_file *g, const model_options *o, bool *same,
+                              bn_status *st)
 {
     model *m = NULL;
     bn_code code = model_new(g->model, o, &m, st);
@@ -291,7 +292,8 @@ static bn_code has_parameters(const golden_file *g, const model_options *o, bool
 }
 
 /* Whether the file is of the reduced model. */
-static bn_code find_variant(const golden_file *g, const model_info *info, bool *small, bn_status *st)
+static bn_code find_variant(const golden_file *g, const model_info *info, bool *small,
+                            bn_status *st)
 {
     static const char *const names[] = {"full", "small"};
     for (size_t i = 0; i < 2; i++)
@@ -326,6 +328,10 @@ bn_code golden_configure(const golden_file *g, res_experiment *w, bn_status *st)
         return code;
     if (small && !info.has_small)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s has no reduced variant", g->model);
+    const int depth = small ? info.small_depth : info.depth;
+    if (w->depth && w->depth != depth)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the golden values are of %d layers, not of --depth %d", depth, w->depth);
     snprintf(w->model, sizeof w->model, "%s", g->model);
     snprintf(w->variant, sizeof w->variant, "%s%s", small ? "small" : "full",
              g->padded && info.pads ? "_pad" : "");

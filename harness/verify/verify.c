@@ -6,8 +6,8 @@
  * and probes are summed here in double over contents in the framework's order;
  * the device only runs the step that is also measured.
  */
-#include "harness/verify/golden.h"
 #include "harness/verify/verify.h"
+#include "harness/verify/golden_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>
@@ -207,7 +207,7 @@ static bn_code compare_step(verifier *v, size_t step, bn_status *st)
         squares += l2 * l2;
         if (step == 0 && json_object_get(wanted, name))
             golden_compare_gradient(&v->check, name, l2,
-                                golden_probe(name, v->golden.seed, v->values, elements));
+                                    golden_probe(name, v->golden.seed, v->values, elements));
     }
     bn_code code = read_scalar(v, "loss", &loss, st);
     if (code == BN_OK)
@@ -251,8 +251,9 @@ static bn_code compare_parameters(verifier *v, bn_status *st)
         double l2 = golden_norm(v->values, elements);
         squares += l2 * l2;
         if (json_object_get(wanted, list[i].name))
-            golden_compare_parameter(&v->check, list[i].name, l2,
-                                 golden_probe(list[i].name, v->golden.seed, v->values, elements));
+            golden_compare_parameter(
+                &v->check, list[i].name, l2,
+                golden_probe(list[i].name, v->golden.seed, v->values, elements));
         for (size_t k = 0; k < elements; k++)
             v->initial[k] = v->values[k] - v->initial[k];
         l2 = golden_norm(v->initial, elements);

@@ -2,13 +2,12 @@
  * verify_command.c - bench verify, in the parent: a worker for each entry of
  * golden values in each mode, and the table of all differences.
  */
-#include "harness/jobs/jobs.h"
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "harness/verify/verify.h"
-#include "harness/verify/verify_entries.h"
-#include "harness/verify/verify_table.h"
-#include "modes/mode.h"
+#include "harness/verify/verify_entries_priv.h"
+#include "harness/verify/verify_table_priv.h"
 #include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +20,11 @@ typedef struct verify_task {
 } verify_task;
 
 typedef struct verify_state {
-    const cli_options *options;
+    const verify_options *options;
     res_format format;
     verify_entries entries;
-    verify_task *jobs;
-    size_t count;
+    verify_task *tasks;
+    size_t count, capacity;
     json_t *lines;
 } verify_state;
 
@@ -48,17 +47,14 @@ static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_stat
 
 /* An entry in all modes on all runtimes; what the file fixes the worker reads
  * from it. */
-static bn_code expand(const verify_state *v, const verify_entry *e, job_experiment **list, size_t *count,
-                      bn_status *st)
+static bn_code expand(const verify_state *v, const verify_entry *e, job_experiment **list,
+                      size_t *count, bn_status *st)
 {
-    cli_options o = *v->options;
+    job_matrix m = *v->options->matrix;
     bn_text notes = {0};
-    o.model = e->model;
-    o.variant = "full";
-    o.phase = "train";
-    o.dtype = "f32";
-    o.graphs = o.in_flight = "1";
-    bn_code code = job_experiments_expand(&o, list, count, &notes, st);
+    job_matrix_set(&m, RES_AXIS_MODEL, e->model);
+    job_matrix_set(&m, RES_AXIS_VARIANT, "full");
+    bn_code code = job_matrix_expand(&m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++)
         snprintf((*list)[i].what.variant, sizeof(*list)[i].what.variant, "%s", e->variant);
     bn_text_free(&notes);
@@ -97,7 +93,7 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
     snprintf(title, sizeof title, "verify %s.%s %s", e->what.model, e->what.variant, e->what.mode);
     json_t *request = json_pack("{ss ss so}", "job", "verify", "entry", path, "experiment",
                                 job_experiment_to_json(e));
-    job_order job = {request, title, number, of, e->timeout, v->options->verbose};
+    job_order job = {request, title, number, of, e->timeout, v->options->output.verbose};
     bn_code code = job_supervise(&job, &outcome, &st);
     json_decref(request);
     const json_t *comparisons = json_object_get(outcome.result, "comparisons");
@@ -118,13 +114,10 @@ static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
     job_experiment *list = NULL;
     size_t count = 0;
     bn_code code = expand(v, e, &list, &count, st);
-    verify_task *jobs = code == BN_OK ? realloc(v->jobs, (v->count + count) * sizeof *jobs) : NULL;
-    if (code == BN_OK && !jobs)
+    if (code == BN_OK && !bn_reserve(&v->tasks, v->count + count, &v->capacity, sizeof *v->tasks))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu jobs", v->count + count);
-    if (jobs)
-        v->jobs = jobs;
     for (size_t i = 0; code == BN_OK && i < count; i++)
-        v->jobs[v->count++] = (verify_task){e, list[i]};
+        v->tasks[v->count++] = (verify_task){e, list[i]};
     free(list);
     return code;
 }
@@ -132,7 +125,7 @@ static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
 /* All that can be told before a worker starts. */
 static bn_code prepare(verify_state *v, bn_status *st)
 {
-    bn_code code = res_format_parse(v->options->format, &v->format, st);
+    bn_code code = res_format_parse(v->options->output.format, &v->format, st);
     if (code == BN_OK)
         code = verify_entries_choose(&v->entries, v->options, st);
     for (size_t i = 0; code == BN_OK && i < v->entries.count; i++) {
@@ -145,7 +138,7 @@ static bn_code prepare(verify_state *v, bn_status *st)
     }
     for (size_t i = 0; code == BN_OK && i < v->count; i++) {
         char path[4096];
-        code = rt_plugin_find(v->jobs[i].experiment.what.runtime, path, sizeof path, st);
+        code = rt_plugin_find(v->tasks[i].experiment.what.runtime, path, sizeof path, st);
     }
     return code;
 }
@@ -154,7 +147,7 @@ static void print(const verify_state *v)
 {
     const bool data = v->format != RES_TABLE_TEXT && v->format != RES_TABLE_MARKDOWN;
     bn_text table = {0}, summary = {0};
-    verify_table(v->lines, v->format, v->options->verbose, &table);
+    verify_table(v->lines, v->format, v->options->output.verbose, &table);
     verify_summary(v->lines, &summary);
     if (table.data)
         fputs(table.data, stdout);
@@ -166,7 +159,7 @@ static void print(const verify_state *v)
     bn_text_free(&summary);
 }
 
-int verify_command(const cli_options *options)
+int verify_command(const verify_options *options)
 {
     bn_status st = {.code = BN_OK};
     verify_state v = {.options = options, .lines = json_array()};
@@ -176,13 +169,13 @@ int verify_command(const cli_options *options)
     } else {
         job_supervise_begin();
         for (size_t i = 0; i < v.count && !job_interrupted(); i++)
-            verify_one(&v, &v.jobs[i], i + 1, v.count);
+            verify_one(&v, &v.tasks[i], i + 1, v.count);
         cli_line_clear();
         print(&v);
         bool good = verify_failures(v.lines) == 0 && !v.entries.refused;
         code = job_interrupted() ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
     }
-    free(v.jobs);
+    free(v.tasks);
     verify_entries_free(&v.entries);
     json_decref(v.lines);
     return (int)code;

@@ -3,8 +3,7 @@
  * takes: --golden, --model, --variant, --all.
  */
 #define _GNU_SOURCE
-#include "harness/cli/cli.h"
-#include "harness/verify/verify_entries.h"
+#include "harness/verify/verify_entries_priv.h"
 #include "models/model.h"
 
 #include <dirent.h>
@@ -17,7 +16,7 @@
 /* ---- the folder ------------------------------------------------------------------ */
 
 /* Built in the source tree, installed, or run from the tree's root. */
-static bn_code find_folder(verify_entries *all, const cli_options *o, bn_status *st)
+static bn_code find_folder(verify_entries *all, const verify_options *o, bn_status *st)
 {
     static const char *const places[] = {"../tests/golden", "../share/bench/golden"};
     char self[3072];
@@ -94,24 +93,14 @@ static bool model_known(const char *name)
     return false;
 }
 
-/* The next item of a comma-separated *LIST; false at its end. */
-static bool next_item(const char **list, char item[VERIFY_ENTRY_NAME])
+static bool in_list(const cli_list *list, const char *name)
 {
-    if (!**list)
-        return false;
-    size_t length = strcspn(*list, ",");
-    snprintf(item, VERIFY_ENTRY_NAME, "%.*s", (int)length, *list);
-    *list += length + ((*list)[length] == ',');
-    return true;
+    return cli_list_has(list, name) || cli_list_has(list, "all");
 }
 
-static bool in_list(const char *list, const char *name)
+static const cli_list *variants_of(const verify_options *o)
 {
-    char item[VERIFY_ENTRY_NAME];
-    while (next_item(&list, item))
-        if (strcmp(item, name) == 0 || strcmp(item, "all") == 0)
-            return true;
-    return false;
+    return &o->matrix->axis[RES_AXIS_VARIANT];
 }
 
 static bool folder_has(const verify_entries *all, const char *model_name, const char *variant)
@@ -135,14 +124,13 @@ static bn_code unknown_model(const char *name, bn_status *st)
     return BN_INVALID;
 }
 
-/* The names that bench list gives variants; folders may have others. */
+/* The names that variants have everywhere; folders may have others. */
 static bool variant_usual(const char *name)
 {
-    static const char *const usual[] = {"full", "small", "full_pad", "small_pad", "all"};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (strcmp(name, usual[i]) == 0)
-            return true;
-    return false;
+    bn_text others = {0};
+    const bool usual = job_axis_takes(RES_AXIS_VARIANT, name, &others);
+    bn_text_free(&others);
+    return usual || strcmp(name, "all") == 0;
 }
 
 static bn_code unknown_variant(const verify_entries *all, const char *name, bn_status *st)
@@ -168,18 +156,20 @@ static void refuse(verify_entries *all, const verify_entry *e, const char *why)
 }
 
 /* One model asked for by name. */
-static bn_code choose_model(verify_entries *all, const cli_options *o, const char *name, bn_status *st)
+static bn_code choose_model(verify_entries *all, const verify_options *o, const char *name,
+                            bn_status *st)
 {
-    const char *variants = o->variant;
-    char variant[VERIFY_ENTRY_NAME];
+    const cli_list *variants = variants_of(o);
     if (!model_known(name) && !folder_has(all, name, NULL))
         return unknown_model(name, st);
-    while (model_known(name) && next_item(&variants, variant))
+    for (size_t i = 0; model_known(name) && i < variants->count; i++) {
+        const char *variant = variants->value[i].word;
         if (strcmp(variant, "all") != 0 && !folder_has(all, name, variant))
             return bn_fail(st, BN_NOT_FOUND, "%s has no %s.%s.json", all->folder, name, variant);
+    }
     for (size_t i = 0; i < all->count; i++) {
         verify_entry *e = &all->list[i];
-        if (strcmp(e->model, name) != 0 || !in_list(o->variant, e->variant))
+        if (strcmp(e->model, name) != 0 || !in_list(variants_of(o), e->variant))
             continue;
         if (!model_known(name))
             refuse(all, e, "bench has no model of that name");
@@ -191,12 +181,14 @@ static bn_code choose_model(verify_entries *all, const cli_options *o, const cha
 
 /* "all" takes what bench has a model for, and only says what it passes over.
  * With --all the default of --variant is no wish of the user's. */
-static void choose_all(verify_entries *all, const cli_options *o)
+static void choose_all(verify_entries *all, const verify_options *o)
 {
-    const bool any = o->all && strcmp(o->variant, "full") == 0;
+    const cli_list *variants = variants_of(o);
+    const bool any = o->all && variants->count == 1 &&
+                     strcmp(variants->value[0].word, res_axes[RES_AXIS_VARIANT].usual) == 0;
     for (size_t i = 0; i < all->count; i++) {
         verify_entry *e = &all->list[i];
-        const bool wanted = any || in_list(o->variant, e->variant);
+        const bool wanted = any || in_list(variants_of(o), e->variant);
         e->chosen = wanted && model_known(e->model);
         if (wanted && !e->chosen)
             fprintf(stderr, "bench: %s.%s: bench has no model of that name; left out\n", e->model,
@@ -204,20 +196,19 @@ static void choose_all(verify_entries *all, const cli_options *o)
     }
 }
 
-static bn_code choose(verify_entries *all, const cli_options *o, bn_status *st)
+static bn_code choose(verify_entries *all, const verify_options *o, bn_status *st)
 {
-    const char *models = o->model, *variants = o->variant;
-    char item[VERIFY_ENTRY_NAME];
+    const cli_list *models = &o->matrix->axis[RES_AXIS_MODEL], *variants = variants_of(o);
     bn_code code = BN_OK;
-    while (code == BN_OK && next_item(&variants, item))
-        if (!variant_usual(item) && !folder_has(all, NULL, item))
-            code = unknown_variant(all, item, st);
-    if (code == BN_OK && (o->all || strcmp(models, "all") == 0)) {
+    for (size_t i = 0; code == BN_OK && i < variants->count; i++)
+        if (!variant_usual(variants->value[i].word) &&
+            !folder_has(all, NULL, variants->value[i].word))
+            code = unknown_variant(all, variants->value[i].word, st);
+    if (code == BN_OK && (o->all || cli_list_has(models, "all")))
         choose_all(all, o);
-    } else {
-        while (code == BN_OK && next_item(&models, item))
-            code = choose_model(all, o, item, st);
-    }
+    else
+        for (size_t i = 0; code == BN_OK && i < models->count; i++)
+            code = choose_model(all, o, models->value[i].word, st);
     bool some = all->refused;
     for (size_t i = 0; i < all->count; i++)
         some = some || all->list[i].chosen;
@@ -229,7 +220,7 @@ static bn_code choose(verify_entries *all, const cli_options *o, bn_status *st)
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-bn_code verify_entries_choose(verify_entries *all, const cli_options *o, bn_status *st)
+bn_code verify_entries_choose(verify_entries *all, const verify_options *o, bn_status *st)
 {
     *all = (verify_entries){0};
     bn_code code = find_folder(all, o, st);
@@ -246,7 +237,8 @@ void verify_entries_free(verify_entries *all)
     *all = (verify_entries){0};
 }
 
-void verify_entry_path(const verify_entries *all, const verify_entry *e, char path[VERIFY_ENTRY_PATH])
+void verify_entry_path(const verify_entries *all, const verify_entry *e,
+                       char path[VERIFY_ENTRY_PATH])
 {
     snprintf(path, VERIFY_ENTRY_PATH, "%s/%s.%s.json", all->folder, e->model, e->variant);
 }

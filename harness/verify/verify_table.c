@@ -1,7 +1,6 @@
 /* verify_table.c - comparisons with golden values, as tables. */
-#include "harness/verify/verify_table.h"
+#include "harness/verify/verify_table_priv.h"
 #include "results/tables/tables.h"
-
 
 #include <math.h>
 #include <stdio.h>
@@ -132,7 +131,7 @@ void verify_table(const json_t *lines, res_format format, bool all, bn_text *out
             json_array_append_new(rows, cells(line, runtime));
     }
     res_sheet_write(columns + !runtime, sizeof columns / sizeof *columns - !runtime, rows, format,
-                   out);
+                    out);
     json_decref(rows);
 }
 

@@ -1,7 +1,7 @@
 /*
  * arrays.c - elements of any type as numbers, and two arrays against each other.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static bool near(double got, double want, double rtol, double atol)
 }
 
 worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, const void *want,
-                                      size_t bytes, double rtol, double atol)
+                                              size_t bytes, double rtol, double atol)
 {
     const bool complex = dtype == RT_C64 || dtype == RT_C128;
     const bool real =

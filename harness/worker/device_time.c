@@ -59,7 +59,8 @@ static double median_of(double *values, size_t n)
 /* Theil-Sen estimator (Sen, JASA 63, 1968), pairs within rounds only: drift
  * between rounds does not bend the line. Interval: percentile bootstrap over
  * rounds. */
-worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns, size_t rounds)
+worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
+                              size_t rounds)
 {
     enum { PAIRS = MAX_REPEATS * (MAX_REPEATS - 1) / 2 };
     double slopes[MAX_ROUNDS][PAIRS], pool[MAX_ROUNDS * PAIRS], draws[RESAMPLES];
@@ -149,7 +150,8 @@ static bool is_exact(const probes *p, size_t rounds)
     if (p->repeats == 1)
         return true; /* no line: medians alone */
     for (size_t row = 0; row < p->rows; row++) {
-        worker_slope fit = worker_slope_fit(p->repeat, p->repeats, cell(p->pjrt_ns, p, row, 0, 0), rounds);
+        worker_slope fit =
+            worker_slope_fit(p->repeat, p->repeats, cell(p->pjrt_ns, p, row, 0, 0), rounds);
         double half = (fit.high_ns - fit.low_ns) / 2;
         /* A row that is not executed has no figures. */
         if (half > EXACT_NS && half > EXACT_SHARE * fit.slope_ns)

@@ -143,25 +143,21 @@ static void describe(worker_session *s, res_record *r)
     int64_t now, peak;
     const model_options *m = s->instance ? model_get_options(s->instance) : NULL;
     r->experiment = s->experiment->what;
-    if (m) {
-        r->experiment.batch = m->batch;
-        r->experiment.image = m->image;
-        r->experiment.seq = m->seq;
-        snprintf(r->experiment.layout, sizeof r->experiment.layout, "%s",
-                 m->layout == MODEL_NHWC ? "nhwc" : "nchw");
-    }
+    if (m)
+        job_experiment_fill(m, &r->experiment);
     r->simulated = worker_session_simulated(s);
     if (worker_session_has_values(s, NULL) != BN_OK)
         strcpy(r->values, "none");
     job_host_memory(&now, &peak);
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
-    r->provenance = json_pack(
-        "{so so so sO* sO* so* sO* s{sI sI} so*}", "host", job_host_describe(), "runtime",
-        worker_session_describe(s), "pinning", worker_pinning_to_json(s->pinning), "options",
-        s->experiment->echo, "weights", s->weights, "program",
-        s->program ? worker_program_to_json(s->program) : NULL, "suite", s->experiment->suite, "memory",
-        "rss_bytes", (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
+    r->provenance =
+        json_pack("{so so so sO* sO* so* sO* s{sI sI} so*}", "host", job_host_describe(), "runtime",
+                  worker_session_describe(s), "pinning", worker_pinning_to_json(s->pinning),
+                  "options", s->experiment->echo, "weights", s->weights, "program",
+                  s->program ? worker_program_to_json(s->program) : NULL, "suite",
+                  s->experiment->suite, "memory", "rss_bytes", (json_int_t)now, "peak_rss_bytes",
+                  (json_int_t)peak, "warmup", warmup);
 }
 
 static void count(const worker_session *s, const int64_t *before, res_record *r)
@@ -187,10 +183,10 @@ bn_code worker_measure(worker_session *s, res_record *r, bn_status *st)
     uint64_t *warm_ns = calloc((size_t)e->warmup, sizeof *warm_ns);
     bn_code code = warm_ns ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for warm-up");
     if (code == BN_OK)
-        code =
-            e->program
-                ? worker_session_program(s, st)
-                : worker_session_model(s, &(worker_session_options){.precision = TG_PRECISION_DEFAULT}, st);
+        code = e->program
+                   ? worker_session_program(s, st)
+                   : worker_session_model(
+                         s, &(worker_session_options){.precision = TG_PRECISION_DEFAULT}, st);
     if (code == BN_OK)
         code = warm_up(s, warm_ns, &warm, &r->warmup_stationary, r->provenance, st);
     if (code == BN_OK && (code = mode_drain(s->mode, st)) != BN_OK)

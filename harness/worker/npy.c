@@ -4,7 +4,7 @@
  * The header is a Python dictionary with the keys descr, fortran_order and shape, of
  * which only the forms that NumPy itself writes are taken.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <ctype.h>
@@ -126,7 +126,8 @@ static bn_code read_header(const char *name, header h, worker_npy *a, bn_status 
     return read_descr(name, descr, a, st);
 }
 
-bn_code worker_npy_parse(const char *name, const char *bytes, size_t size, worker_npy *a, bn_status *st)
+bn_code worker_npy_parse(const char *name, const char *bytes, size_t size, worker_npy *a,
+                         bn_status *st)
 {
     const unsigned char *u = (const unsigned char *)bytes;
     *a = (worker_npy){0};
@@ -171,7 +172,7 @@ static const char *descr_of(rt_dtype dtype)
 }
 
 bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
-                     const void *data, bn_status *st)
+                         const void *data, bn_status *st)
 {
     bn_text head = {0}, file = {0};
     size_t bytes = rt_dtype_bytes(dtype);

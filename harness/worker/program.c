@@ -3,7 +3,7 @@
  * step, its results to .npy files or compared. What follows is measured like a model's
  * steps.
  */
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>
@@ -194,8 +194,8 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         result r;
         code = read_result(s, i, &r, st);
         if (code == BN_OK && i < outputs)
-            code = worker_npy_write(member_text(p->request, "outputs", i), r.type.dtype, r.type.rank,
-                                r.type.dims, r.host, st);
+            code = worker_npy_write(member_text(p->request, "outputs", i), r.type.dtype,
+                                    r.type.rank, r.type.dims, r.host, st);
         /* All outputs are written, then the first difference is told. */
         if (code == BN_OK && i < checks && compared == BN_OK)
             compared = compare(p, &r, i, &wrong);
@@ -227,8 +227,8 @@ bn_code worker_session_program(worker_session *s, bn_status *st)
         code = make_arguments(p, e->what.seed, st);
     worker_send_progress("compiling", 0, 0);
     if (code == BN_OK)
-        code = mode_create_program(s->client, &way, p->of.text, p->of.length, p->of.arguments, p->of.count,
-                                   (const void *const *)p->host, &s->mode, st);
+        code = mode_create_program(s->client, &way, p->of.text, p->of.length, p->of.arguments,
+                                   p->of.count, (const void *const *)p->host, &s->mode, st);
     s->call = (mode_call){0};
     if (code == BN_OK)
         code = mode_step(s->mode, &s->call, NULL, st);

@@ -8,29 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool worker_session_simulated(const worker_session *s)
-{
-    const rt_plugin_info *info = rt_plugin_describe(s->plugin);
-    for (size_t i = 0; i < info->attribute_count; i++)
-        if (strcmp(info->attributes[i].name, "simulated") == 0)
-            return info->attributes[i].integer != 0;
-    return false;
-}
-
-bn_code worker_session_has_values(const worker_session *s, bn_status *st)
-{
-    for (size_t i = 0; i < mode_execution_count(s->mode); i++) {
-        const mode_execution *x = mode_execution_at(s->mode, i);
-        if (x->stats.simulated_values == 0)
-            return bn_fail(st, BN_NOT_SUPPORTED,
-                           "the simulated device computes no values of graph %s: they take "
-                           "values=auto, an evaluate_limit above its operations, and ops that "
-                           "the simulator can evaluate",
-                           x->label);
-    }
-    return BN_OK;
-}
-
 /* ---- runtime ------------------------------------------------------------------- */
 
 /* Options of the user, and the habit's unless the user gave one of that name. */
@@ -96,8 +73,8 @@ void worker_session_end(worker_session *s)
 
 /* Contents of V before the first step: of the file where there is one and it has
  * to do with V. */
-static bn_code initial(const worker_session *s, const model_weights *weights, const model_variable *v,
-                       void *host, bn_status *st)
+static bn_code initial(const worker_session *s, const model_weights *weights,
+                       const model_variable *v, void *host, bn_status *st)
 {
     if (!weights || (v->role != MODEL_PARAMETER && v->role != MODEL_STATISTIC))
         return model_initial(v, model_get_options(s->instance)->seed, host, st);
@@ -174,8 +151,8 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
         code = write_initial(s, st);
     if (code == BN_OK)
         code = worker_feed_new(s, &s->feed, st);
-    s->call =
-        (mode_call){.function = model_step, .context = s->instance, .feed = worker_feed_hooks(s->feed)};
+    s->call = (mode_call){
+        .function = model_step, .context = s->instance, .feed = worker_feed_hooks(s->feed)};
     return code;
 }
 

@@ -2,8 +2,6 @@
  * worker.c - main of a worker process: one request on standard input, one job,
  * reports on descriptor 3 (wire.c).
  */
-#include "harness/selftest/selftest.h"
-#include "harness/verify/verify.h"
 #include "harness/worker/worker.h"
 
 #include <stdio.h>

@@ -51,10 +51,10 @@ typedef struct worker_session {
     rt_client *client;
     model *instance;
     mode *mode;
-    mode_call call;      /* the model's step */
+    mode_call call;          /* the model's step */
     worker_program *program; /* in place of the model; NULL: a model is run */
     worker_feed *feed;       /* of batches; NULL: the one batch that was written stays */
-    json_t *weights;     /* where they came from, for the record; NULL: the rule */
+    json_t *weights;         /* where they came from, for the record; NULL: the rule */
     worker_pinning *pinning;
     char path[4096]; /* of the plugin */
 } worker_session;
@@ -69,7 +69,7 @@ BN_MUST_USE bn_code worker_session_begin(worker_session *s, const job_experiment
 /* Makes model and mode and writes every variable's initial contents. May be
  * called again after worker_session_drop_model, on the same client. */
 BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
-                                     bn_status *st);
+                                         bn_status *st);
 void worker_session_drop_model(worker_session *s);
 void worker_session_end(worker_session *s);
 /* The runtime's part of the provenance (new reference). */
@@ -121,6 +121,7 @@ typedef struct worker_slope {
     double slope_ns, low_ns, high_ns;
     double intercept_ns;
 } worker_slope;
-worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns, size_t rounds);
+worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
+                              size_t rounds);
 
 #endif

@@ -1,20 +1,16 @@
 /*
- * loss.c - cross-entropy over integer classes, and the two ends of a classifier's
- * step.
+ * loss.c - softmax and cross-entropy over integer classes.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
-#include <string.h>
-
-/* The dimensions of a tensor without its last one, in place. */
+/* Maps all dimensions but the last to themselves, for broadcasts along the last. */
 static const int leading[TG_MAX_RANK] = {0, 1, 2, 3, 4, 5};
 
-/* X less each row's maximum, f32; *TYPE is the result's. The maximum only keeps
- * exp in range; its gradient would be zero. */
+/* X less each row's maximum, f32; *TYPE is the result's. The maximum keeps exp in
+ * range. It changes no softmax, so no gradient flows through it. */
 static tg_tensor *below_highest(tg_trace *t, tg_tensor *x, tg_type *type)
 {
-    if (tg_tensor_type(x)->dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     *type = *tg_tensor_type(x); /* (..., K) */
     tg_tensor *highest = tg_stop_gradient(t, tg_reduce_max(t, x, 1u << (type->rank - 1)));
     return tg_sub(t, x, tg_broadcast(t, highest, type->rank, type->dims, leading));
@@ -44,7 +40,7 @@ tg_tensor *nn_cross_entropy(tg_trace *t, tg_tensor *logits, tg_tensor *targets)
     return tg_mul(t, total, tg_scalar(t, TG_F32, -1.0 / (double)batch));
 }
 
-/* Where the last dimension's index is LABELS' value: bool (..., CLASSES). */
+/* bool (..., CLASSES): true where the index along the last dimension is the label. */
 static tg_tensor *is_label(tg_trace *t, tg_tensor *labels, int64_t classes)
 {
     tg_type wide = *tg_tensor_type(labels); /* (...) */
@@ -78,57 +74,4 @@ tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ig
     tg_tensor *total = tg_reduce_sum(t, tg_select(t, counted, row, zero), all_rows);
     tg_tensor *count = tg_reduce_sum(t, tg_convert(t, counted, TG_F32), all_rows);
     return tg_neg(t, tg_div(t, total, count)); /* () */
-}
-
-/* ---- classification of rows -------------------------------------------------- */
-
-void nn_row_classifier_new(model *m, nn_classifier *task, int64_t classes)
-{
-    const model_options *o = &m->options;
-    *task = (nn_classifier){.classes = classes};
-    if (nn_wants_loss(m))
-        task->labels = nn_row_labels(m, "labels", MODEL_FILL_IDS, 0, (double)classes);
-    task->loss = nn_loss_result(m);
-    if (nn_wants_outputs(m))
-        task->logits = nn_result(m, "logits", o->dtype, 2, TG_DIMS(o->batch, classes));
-}
-
-void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes)
-{
-    const model_options *o = &m->options;
-    model_variable images = {
-        .name = "input",
-        .role = MODEL_INPUT,
-        .fill = MODEL_FILL_UNIT,
-        .shape = tg_type_make(o->dtype, 4,
-                              TG_DIMS(o->batch, image.channels, image.height, image.width))};
-    if (o->layout == MODEL_NHWC)
-        memcpy(images.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
-    tg_tensor *input = nn_variable(m, &images);
-    nn_row_classifier_new(m, task, classes);
-    task->images = input;
-}
-
-tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task)
-{
-    if (!task->labels)
-        return NULL;
-    tg_phase before = tg_trace_phase(t, TG_PHASE_INPUT);
-    tg_scope_push(t, "targets");
-    tg_tensor *targets = nn_one_hot(t, task->labels, task->classes); /* (B, classes) */
-    tg_scope_pop(t);
-    tg_trace_phase(t, before);
-    return targets;
-}
-
-tg_tensor *nn_classifier_end(tg_trace *t, const nn_classifier *task, tg_tensor *logits,
-                             tg_tensor *targets)
-{
-    nn_keep(t, task->logits, logits);
-    if (!targets)
-        return NULL;
-    tg_scope_push(t, "loss");
-    tg_tensor *loss = nn_cross_entropy(t, logits, targets); /* () */
-    tg_scope_pop(t);
-    return nn_keep(t, task->loss, loss);
 }

@@ -7,9 +7,7 @@
  * other, named as PyTorch names the layer, runs in every step: it only appends
  * ops to the trace, allocates nothing and looks nothing up.
  *
- * While building, errors stick to the model as errors of ops stick to a trace:
- * the first one is kept, with the path of the layer, and the rest does nothing.
- * Strings given as names must be literals or live as long as the instance.
+ * Errors stick: to the instance while it is built (instance.h), to the trace in a step.
  *
  * Shapes in comments: B batch, H height, W width, C channels. They are written
  * for MODEL_NHWC; under MODEL_NCHW the same tensor is (B, C, H, W). T and S are
@@ -22,70 +20,9 @@
 #ifndef BENCH_MODELS_NN_H
 #define BENCH_MODELS_NN_H
 
-#include "models/model.h"
+#include "models/nn/instance.h"
 
-/* ---- building ----------------------------------------------------------- */
-
-/* An image between two layers, without the batch. */
-typedef struct nn_image {
-    int64_t channels, height, width;
-} nn_image;
-
-/* Names what follows "NAME." within the enclosing module, until nn_leave. */
-void nn_enter(model *m, const char *name);
-void nn_leave(model *m);
-
-/* Memory of the instance, zeroed; NULL after putting an error on M. */
-void *nn_alloc(model *m, size_t count, size_t size);
-/* A copy of TEXT that lives as long as the instance; "" without memory. */
-const char *nn_name(model *m, const char *text);
-/* INDEX in decimal as such a name: what frameworks call the modules of a list. */
-const char *nn_index_name(model *m, int index);
-/* Puts an error on M, after the path in force; the first one stays. */
-void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
-
-/*
- * Adds a variable to M. SPEC has role, fill and the framework's shape, an
- * all-zero permutation meaning none, and a name: parameters and statistics are
- * named within the enclosing module, all others as they are. Returns the
- * variable, or NULL after putting an error on M.
- */
-tg_tensor *nn_variable(model *m, const model_variable *spec);
-/* A parameter in the model's dtype, laid out as the framework has it. */
-tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t rank,
-                        const int64_t *dims);
-
-/* A table that never changes, f32, named within the enclosing module: element i
- * is TABLE(variable, i), rounded. */
-tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
-                     double (*table)(const model_variable *variable, int64_t index));
-
-/* Whether the step computes a loss, and whether it gives its outputs as results. */
-bool nn_wants_loss(const model *m);
-bool nn_wants_outputs(const model *m);
-/* A result of the framework's shape DIMS. */
-tg_tensor *nn_result(model *m, const char *name, tg_dtype dtype, int32_t rank, const int64_t *dims);
-/* The scalar result "loss", or NULL when none is wanted. */
-tg_tensor *nn_loss_result(model *m);
-/* An i32 input (B, T) of tokens. SPEC has name, fill and mask; a mask's padding
- * is in force under the option pad only, unless ALWAYS_PADDED. */
-tg_tensor *nn_tokens(model *m, const model_variable *spec, bool always_padded);
-/* An i32 input (B). */
-tg_tensor *nn_row_labels(model *m, const char *name, model_fill fill, double low, double high);
-
-/*
- * The output of the module NAME (NULL: the enclosing one) as result
- * "stage/<path>"; NULL, which nn_keep skips, unless stages are asked for.
- * nn_stage is for images, nn_plain_stage for what is laid out as in the framework,
- * nn_token_stage for (B, T, WIDTH).
- */
-tg_tensor *nn_stage(model *m, const char *name, nn_image image);
-tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_t *dims);
-tg_tensor *nn_token_stage(model *m, const char *name, int64_t width);
-/* Makes X the contents of the result VARIABLE (NULL allowed); returns X. */
-tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x);
-
-/* ---- convolution (nn_conv.c) --------------------------------------------- */
+/* ---- convolution (conv.c) --------------------------------------------- */
 
 typedef struct nn_conv_spec {
     int out; /* channels */
@@ -105,7 +42,7 @@ nn_image nn_conv2d_new(model *m, nn_conv *layer, const char *name, nn_image in, 
 /* (B, H, W, in) -> (B, H', W', out) */
 tg_tensor *nn_conv2d(tg_trace *t, const nn_conv *layer, tg_tensor *x);
 
-/* ---- batch normalisation (nn_norm.c) -------------------------------------- */
+/* ---- batch normalisation (batch_norm.c) -------------------------------------- */
 
 typedef struct nn_norm_spec {
     bool residual;   /* the last one of a residual branch: weights near 1/4 */
@@ -136,14 +73,14 @@ nn_image nn_batch_norm2d_new(model *m, nn_norm *layer, const char *name, nn_imag
  * the running statistics, these in phase TG_PHASE_STATISTICS. */
 tg_tensor *nn_batch_norm2d(tg_trace *t, const nn_norm *layer, tg_tensor *x);
 
-/* ---- pooling (nn_pool.c) ---------------------------------------------------- */
+/* ---- pooling (pool.c) ---------------------------------------------------- */
 
 typedef struct nn_pool {
     const char *name;
     tg_window window;
 } nn_pool;
 
-/* PADDING on both sides never wins. */
+/* PADDING stands on both sides and is never the maximum. */
 typedef struct nn_pool_spec {
     int kernel, stride, padding;
     bool ceil; /* a last window that reaches over the end counts (PyTorch's ceil_mode) */
@@ -154,7 +91,8 @@ nn_image nn_max_pool2d_new(model *m, nn_pool *layer, const char *name, nn_image 
 tg_tensor *nn_max_pool2d(tg_trace *t, const nn_pool *layer, tg_tensor *x);
 
 /* Means over BINS x BINS parts of the image, as PyTorch cuts it: (B, H, W, C) ->
- * (B, bins, bins, C). An image of that size comes back. bf16 is summed in f32. */
+ * (B, bins, bins, C). An image of that size is returned as it is. bf16 is summed in
+ * f32. */
 #define NN_MAX_BINS 8
 typedef struct nn_bins {
     const char *name;
@@ -169,7 +107,7 @@ tg_tensor *nn_global_avg_pool2d(tg_trace *t, model_layout layout, tg_tensor *x);
 /* (B, H, W, C) -> (B, C*H*W), elements in the framework's order. */
 tg_tensor *nn_flatten(tg_trace *t, model_layout layout, tg_tensor *x);
 
-/* ---- dense layers (nn_dense.c) ------------------------------------------------ */
+/* ---- dense layers (dense.c) ------------------------------------------------ */
 
 typedef struct nn_dense {
     const char *name;
@@ -182,10 +120,12 @@ void nn_linear_new(model *m, nn_dense *layer, const char *name, int64_t in, int6
 tg_tensor *nn_linear(tg_trace *t, const nn_dense *layer, tg_tensor *x);
 /* x W^T and x W^T + b without a layer: WEIGHT (out, in), BIAS (out) or NULL. */
 tg_tensor *nn_project(tg_trace *t, tg_tensor *x, tg_tensor *weight, tg_tensor *bias);
-/* X + VECTOR or X * VECTOR, VECTOR (D) along X's last dimension. */
+/* X + VECTOR and X * VECTOR; VECTOR (D) lies along X's last dimension. */
 tg_tensor *nn_add_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 tg_tensor *nn_mul_vector(tg_trace *t, tg_tensor *x, tg_tensor *vector);
 
+/* X in DTYPE; returns X itself where that is its dtype. */
+tg_tensor *nn_to(tg_trace *t, tg_tensor *x, tg_dtype dtype);
 /* Elements FIRST to FIRST + COUNT - 1 of X along dimension DIM. */
 tg_tensor *nn_part(tg_trace *t, tg_tensor *x, int dim, int64_t first, int64_t count);
 
@@ -204,13 +144,13 @@ tg_tensor *nn_gelu(tg_trace *t, tg_tensor *x);      /* x / 2 (1 + erf(x / sqrt 2
 tg_tensor *nn_gelu_tanh(tg_trace *t, tg_tensor *x); /* the approximation by tanh */
 tg_tensor *nn_silu(tg_trace *t, tg_tensor *x);      /* x / (1 + e^-x) */
 
-/* ---- dropout (nn_dropout.c) ------------------------------------------------------ */
+/* ---- dropout (dropout.c) ------------------------------------------------------ */
 
 /*
- * Zeroes each element with probability P and divides the others by 1 - P, in
- * training unless the option no_dropout is set; else gives X back. The mask is
- * made of random bits whose state the step carries on in the instance's variable
- * "generator", so no mask comes twice and no step is compiled anew.
+ * In training: zeroes each element with probability P and divides the others by
+ * 1 - P. In inference, and under the option no_dropout: returns X. The mask is made
+ * of random bits. Their state is the instance's variable "generator", which each
+ * dropout moves on: every step has masks of its own and needs no compilation.
  */
 typedef struct nn_drop {
     tg_tensor *generator; /* NULL: nothing is dropped */
@@ -219,16 +159,15 @@ typedef struct nn_drop {
 void nn_dropout_new(model *m, nn_drop *layer, double p);
 tg_tensor *nn_dropout(tg_trace *t, const nn_drop *layer, tg_tensor *x);
 
-/* ---- sequences (nn_sequence.c) ---------------------------------------------------- */
+/* ---- sequences (sequence.c) ---------------------------------------------------- */
 
 /*
  * Modules "0", "1", ... of the module NAME, each fed by the one before, as
  * PyTorch's Sequential. Between nn_sequence_begin and nn_sequence_end an nn_append_*
- * makes the next one and returns the image that it puts out; an image of height 0
- * stands for rows (B, channels). With STAGES the outputs of its modules and its own
- * are stages.
+ * makes the next one from IN, the image that it is fed, and returns the image that it
+ * puts out; an image of height 0 stands for rows (B, channels). With STAGES the
+ * outputs of its modules, and its own, are stages. Items live as long as the instance.
  */
-typedef tg_tensor *nn_module(tg_trace *t, const void *layer, tg_tensor *x);
 typedef struct nn_item nn_item;
 typedef struct nn_sequence {
     const char *name;
@@ -239,7 +178,8 @@ typedef struct nn_sequence {
 } nn_sequence;
 
 void nn_sequence_begin(model *m, nn_sequence *s, const char *name, bool stages);
-nn_image nn_sequence_end(model *m, nn_sequence *s, nn_image out);
+nn_image nn_sequence_end(model *m, nn_sequence *s, nn_image out); /* returns OUT */
+/* One module after the other on X, in the module's scope. */
 tg_tensor *nn_sequential(tg_trace *t, const nn_sequence *s, tg_tensor *x);
 
 nn_image nn_append_conv2d(model *m, nn_sequence *s, nn_image in, nn_conv_spec spec);
@@ -249,20 +189,29 @@ nn_image nn_append_relu6(model *m, nn_sequence *s, nn_image in);
 nn_image nn_append_max_pool2d(model *m, nn_sequence *s, nn_image in, nn_pool_spec spec);
 nn_image nn_append_adaptive_avg_pool2d(model *m, nn_sequence *s, nn_image in, int bins);
 nn_image nn_append_dropout(model *m, nn_sequence *s, nn_image in, double p);
-/* With bias; IN is rows, and so is what comes out. */
+/* With bias; takes rows and puts out rows. */
 nn_image nn_append_linear(model *m, nn_sequence *s, nn_image in, int64_t out);
-/* A sequence as the next module of S: begins one, NULL without memory, and ends it
- * where it is appended. */
+/* A sequence as the next module of S: nn_sequence_inside begins it (NULL without memory),
+ * nn_append_sequence ends and appends it. */
 nn_sequence *nn_sequence_inside(model *m, const nn_sequence *s);
 nn_image nn_append_sequence(model *m, nn_sequence *s, nn_sequence *inner, nn_image out);
-/* A module of the model's own as the next one of S: FORWARD gets LAYER, which was
- * built under the name nn_next_name and puts out OUT. */
+
+/*
+ * The step of a module: appends to T the ops that make the module's output out of X, and
+ * returns it. X and the output have the model's dtype and the shapes of the images that
+ * nn_append_* was told. LAYER is what the module was appended with; it is only read.
+ * Opens the module's scope itself. Called in every step: allocates nothing and looks
+ * nothing up. Errors stick to T.
+ */
+typedef tg_tensor *nn_module(tg_trace *t, const void *layer, tg_tensor *x);
+/* A module of the model's own as the next one of S. LAYER, which must live as long as the
+ * instance, was built under the name that nn_next_name gave; FORWARD puts out OUT. */
 const char *nn_next_name(model *m, const nn_sequence *s);
 nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out);
 
-/* ---- normalisation of rows (nn_layer_norm.c) --------------------------------------- */
+/* ---- normalisation of rows (row_norm.c) --------------------------------------- */
 
-/* Both compute in f32 whatever the model's dtype. */
+/* Both normalise in f32 whatever the model's dtype. */
 typedef struct nn_row_norm {
     const char *name;
     tg_tensor *weight, *bias; /* (D); RMS norms have no bias */
@@ -272,27 +221,31 @@ typedef struct nn_row_norm {
 void nn_layer_norm_new(model *m, nn_row_norm *layer, const char *name, int64_t width,
                        double epsilon);
 tg_tensor *nn_layer_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x);
-/* x / sqrt(mean of squares + epsilon) * weight (Zhang and Sennrich, 2019). */
+/* x / sqrt(mean of squares + epsilon) * weight (Zhang and Sennrich, 2019); the product
+ * with the weight is in the model's dtype. */
 void nn_rms_norm_new(model *m, nn_row_norm *layer, const char *name, int64_t width, double epsilon);
 tg_tensor *nn_rms_norm(tg_trace *t, const nn_row_norm *layer, tg_tensor *x);
-/* Mean over the last dimension of X (f32), stretched to X's shape. */
+/* Mean over the last dimension of X (f32), broadcast to X's shape. */
 tg_tensor *nn_row_mean(tg_trace *t, tg_tensor *x);
 
-/* ---- attention (nn_attention.c) ------------------------------------------------------ */
+/* ---- attention (attention.c) ------------------------------------------------------ */
 
 /* (B, T, N * E) -> (B, T, N, E) and back. */
 tg_tensor *nn_split_heads(tg_trace *t, tg_tensor *x, int64_t heads);
 tg_tensor *nn_join_heads(tg_trace *t, tg_tensor *x);
-/* Which keys queries may see, bool (B, N, T, S): KEYS, bool (B, S); no later ones. */
+/* Masks, bool (B, N, T, S): true where a query sees a key. */
+/* Each query sees the keys where KEYS, bool (B, S), is true. */
 tg_tensor *nn_mask_keys(tg_trace *t, tg_tensor *keys, int64_t heads, int64_t queries);
+/* Each query sees the keys of its own and of earlier tokens. */
 tg_tensor *nn_mask_causal(tg_trace *t, int64_t batch, int64_t heads, int64_t tokens);
-/* bool (B, T): tokens that are not PAD. */
+/* bool (B, T): true for tokens that are not PAD. */
 tg_tensor *nn_tokens_kept(tg_trace *t, tg_tensor *tokens, int pad);
 
 /*
- * Scaled dot-product attention (Vaswani et al., 2017): softmax(SCALE q k^T, hidden
- * scores replaced by HIDDEN) v. Q (B, T, N, E), K and V (B, S, N, E); MASK as above
- * or NULL; DROP (NULL allowed) on the weights. Gives (B, T, N, E). Softmax is in f32.
+ * Scaled dot-product attention (Vaswani et al., 2017): softmax(SCALE q k^T) v, where a
+ * score that MASK hides is HIDDEN. Q (B, T, N, E), K and V (B, S, N, E); MASK as above
+ * or NULL; DROP (NULL allowed) is applied to the weights. Returns (B, T, N, E). Softmax
+ * is in f32.
  */
 typedef struct nn_attend {
     double scale, hidden;
@@ -320,7 +273,9 @@ tg_tensor *nn_one_hot(tg_trace *t, tg_tensor *labels, int64_t classes);
 tg_tensor *nn_token_loss(tg_trace *t, tg_tensor *logp, tg_tensor *labels, int ignored,
                          double smoothing);
 
-/* Classification of rows: the batch's tensors and the results of a step. */
+/* ---- tasks: the two ends of a step (task.c) ----------------------------------------- */
+
+/* Classification of rows. */
 typedef struct nn_classifier {
     tg_tensor *images; /* "input", framework (B, 3, H, W); NULL: rows are no images */
     tg_tensor *labels; /* "labels", i32 (B); NULL when no loss is wanted */
@@ -329,14 +284,32 @@ typedef struct nn_classifier {
     int64_t classes;
 } nn_classifier;
 
+/* Makes the inputs and results of a classifier of images. */
 void nn_classifier_new(model *m, nn_classifier *task, nn_image image, int64_t classes);
-/* The same of rows that are no images: labels, loss and logits only. */
+/* The same for rows that are no images: labels, loss and logits only. */
 void nn_row_classifier_new(model *m, nn_classifier *task, int64_t classes);
-/* In phase TG_PHASE_INPUT: one-hot targets of the batch; NULL without labels. */
+/* One-hot targets of the batch, f32 (B, classes), made in phase TG_PHASE_INPUT; NULL
+ * without labels. */
 tg_tensor *nn_classifier_targets(tg_trace *t, const nn_classifier *task);
-/* Ends the forward pass: assigns the results; returns the loss, or NULL. */
+/* Ends the forward pass: LOGITS (B, classes), TARGETS as above. Assigns the results;
+ * returns the loss, or NULL without targets. */
 tg_tensor *nn_classifier_end(tg_trace *t, const nn_classifier *task, tg_tensor *logits,
                              tg_tensor *targets);
+
+/* Causal language models: the next token of each position. */
+typedef struct nn_causal {
+    tg_tensor *tokens; /* "input_ids", i32 (B, T) */
+    tg_tensor *labels; /* "labels", i32 (B, T); NULL when no loss is wanted */
+    tg_tensor *loss;   /* result, f32 scalar, or NULL */
+    tg_tensor *logits; /* result (B, T, V) in the model's dtype, or NULL */
+} nn_causal;
+
+/* Makes the inputs and results. */
+void nn_causal_new(model *m, nn_causal *task, int vocabulary);
+/* Ends the forward pass: LOGITS (B, T, V). Assigns the results; returns the mean
+ * cross-entropy over the positions whose label is not -100, or NULL without labels.
+ * Labels are not shifted. */
+tg_tensor *nn_causal_end(tg_trace *t, const nn_causal *task, tg_tensor *logits);
 
 /* ---- optimizers (optimizer.c) ------------------------------------------------------ */
 
@@ -357,9 +330,10 @@ typedef struct nn_optimizer {
     tg_dtype dtype;  /* of parameters */
 } nn_optimizer;
 
-/* Over all parameters that M has so far; the state starts at zero. */
+/* Makes the optimizer of all parameters that M has so far; its state starts at zero. */
 void nn_optimizer_new(model *m, nn_optimizer *optimizer, model_optimizer kind, double rate);
-/* GRADIENTS has one tensor a parameter. In phase TG_PHASE_UPDATE. */
+/* Updates parameters and state, in phase TG_PHASE_UPDATE. GRADIENTS has one tensor a
+ * parameter, of its type. */
 void nn_optimizer_step(tg_trace *t, const nn_optimizer *optimizer, tg_tensor *const *gradients);
 
 #endif

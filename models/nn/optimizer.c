@@ -1,7 +1,7 @@
 /*
  * optimizer.c - parameter updates.
  */
-#include "models/model_priv.h"
+#include "models/nn/nn.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ void nn_optimizer_new(model *m, nn_optimizer *o, model_optimizer kind, double ra
 static void sgd(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
 {
     tg_tensor *momentum = tg_scalar(t, o->dtype, MOMENTUM);
-    tg_tensor *rate = o->dtype == TG_F32 ? o->rate : tg_convert(t, o->rate, o->dtype);
+    tg_tensor *rate = nn_to(t, o->rate, o->dtype);
     for (size_t i = 0; i < o->count; i++) {
         const size_t first_node = tg_trace_node_count(t);
         tg_tensor *p = o->parameters[i], *b = o->first[i];
@@ -77,7 +77,7 @@ static void sgd(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
 
 /* Scalars that all parameters of one AdamW step share. */
 typedef struct adamw_step {
-    tg_tensor *keep_1, *take_1, *keep_2, *take_2; /* betas and what they leave */
+    tg_tensor *keep_1, *take_1, *keep_2, *take_2; /* beta_1, 1 - beta_1, beta_2, 1 - beta_2 */
     tg_tensor *shrink;                            /* 1 - rate * weight decay */
     tg_tensor *rate;                              /* rate / (1 - beta_1^t) */
     tg_tensor *scale;                             /* 1 / sqrt(1 - beta_2^t) */
@@ -110,12 +110,11 @@ static adamw_step adamw_begin(tg_trace *t, const nn_optimizer *o)
 
 static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradients)
 {
-    const bool narrow = o->dtype != TG_F32;
     const adamw_step s = adamw_begin(t, o);
     for (size_t i = 0; i < o->count; i++) {
         const size_t first_node = tg_trace_node_count(t);
-        tg_tensor *g = narrow ? tg_convert(t, gradients[i], TG_F32) : gradients[i];
-        tg_tensor *p = narrow ? tg_convert(t, o->parameters[i], TG_F32) : o->parameters[i];
+        tg_tensor *g = nn_to(t, gradients[i], TG_F32);
+        tg_tensor *p = nn_to(t, o->parameters[i], TG_F32);
         tg_tensor *mean = tg_add(t, tg_mul(t, s.keep_1, o->first[i]), tg_mul(t, s.take_1, g));
         tg_tensor *square =
             tg_add(t, tg_mul(t, s.keep_2, o->second[i]), tg_mul(t, s.take_2, tg_mul(t, g, g)));
@@ -123,7 +122,7 @@ static void adamw(tg_trace *t, const nn_optimizer *o, tg_tensor *const *gradient
         p = tg_sub(t, tg_mul(t, p, s.shrink), tg_div(t, tg_mul(t, s.rate, mean), size));
         tg_assign(t, o->first[i], mean);
         tg_assign(t, o->second[i], square);
-        tg_assign(t, o->parameters[i], narrow ? tg_convert(t, p, o->dtype) : p);
+        tg_assign(t, o->parameters[i], nn_to(t, p, o->dtype));
         tg_forget(t, first_node);
     }
 }

@@ -1,9 +1,9 @@
 /*
  * safetensors.c - reading of safetensors files.
  *
- * The header is checked whole before anything is looked up: afterwards each
- * tensor's bytes are known to lie in the file, and to be as many as its shape
- * and type need. Jansson reads the JSON, within the length that the file gives.
+ * The whole header is checked before anything is looked up. Afterwards each tensor's
+ * bytes are known to lie in the file, and to be as many as its shape and type need.
+ * Jansson reads the JSON, within the length that the file states.
  */
 #include "models/weights/safetensors_priv.h"
 
@@ -73,7 +73,7 @@ static model_file_dtype dtype_called(const char *name)
     return (model_file_dtype)i;
 }
 
-/* Dimensions of T, and the bytes that they need. */
+/* Reads the dimensions of T; *BYTES is what a tensor of that shape and type needs. */
 static bn_code read_shape(model_file *f, model_file_tensor *t, const json_t *shape, size_t *bytes,
                           bn_status *st)
 {
@@ -159,7 +159,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* From the first byte of data to the last, each belongs to one tensor. */
+/* Checks that each byte of the data belongs to exactly one tensor. */
 static bn_code check_places(model_file *f, bn_status *st)
 {
     const unsigned char *at = f->data;

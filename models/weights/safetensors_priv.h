@@ -63,13 +63,15 @@ typedef struct model_file_tensor {
 typedef struct model_file model_file;
 
 /*
- * The file in the SIZE bytes at BYTES, which must outlive it: no byte is copied,
- * and none outside of them is looked at. BN_FORMAT says what is damaged: what the
- * reference implementation refuses, duplicate names, and names with a zero byte.
+ * Reads the file in the SIZE bytes at BYTES, which must outlive *FILE: no byte is copied,
+ * and none outside of them is looked at. BN_FORMAT says what is damaged. Refused is what
+ * the reference implementation refuses, and also duplicate names and names with a zero
+ * byte.
  */
 BN_MUST_USE bn_code model_file_parse(const void *bytes, size_t size, model_file **file,
                                      bn_status *st);
-/* The file at PATH, mapped. BN_NOT_FOUND, BN_IO, and as above, with the path. */
+/* Maps the file at PATH and reads it. BN_NOT_FOUND, BN_IO, or errors as above; messages
+ * begin with the path. */
 BN_MUST_USE bn_code model_file_open(const char *path, model_file **file, bn_status *st);
 void model_file_free(model_file *file); /* NULL allowed; unmaps */
 
@@ -93,14 +95,17 @@ typedef struct model_file_writer model_file_writer;
 BN_MUST_USE bn_code model_file_create(const char *path, const model_file_tensor *tensors,
                                       size_t count, const char *const *metadata,
                                       model_file_writer **writer, bn_status *st);
-/* The next tensor's bytes, at once. */
+/* Writes the next tensor, all of its bytes at once. */
 BN_MUST_USE bn_code model_file_write(model_file_writer *writer, const void *data, size_t size,
                                      bn_status *st);
-/* After all tensors were written. *SIZE (NULL allowed) is the file's. Frees WRITER. */
+/* Ends the file after the last tensor, and gives it its name. *SIZE (NULL allowed) is the
+ * file's. Frees WRITER, also when it fails. */
 BN_MUST_USE bn_code model_file_finish(model_file_writer *writer, size_t *size, bn_status *st);
-void model_file_abandon(model_file_writer *writer); /* NULL allowed */
+/* Removes what was written and frees WRITER; NULL allowed. */
+void model_file_abandon(model_file_writer *writer);
 
-/* NAME, which may hold anything and be of any length, as part of a message. */
+/* Puts NAME, which may hold anything and be of any length, into WORD as it can stand in a
+ * message: shortened, and printable. Returns WORD. */
 #define MODEL_FILE_WORD 100
 const char *model_file_word(const char *name, char word[MODEL_FILE_WORD]);
 

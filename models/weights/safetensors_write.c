@@ -36,7 +36,7 @@ static json_t *metadata_json(const char *const *metadata)
     return object;
 }
 
-/* Length and header into OUT; *BYTES are those of all tensors' data. */
+/* Appends length and header to OUT; *BYTES is the size of all tensors' data. */
 static bn_code make_header(const model_file_tensor *tensors, size_t count,
                            const char *const *metadata, bn_text *out, size_t *bytes, bn_status *st)
 {
@@ -74,7 +74,7 @@ bn_code model_file_create(const char *path, const model_file_tensor *tensors, si
 {
     struct stat info;
     bn_text header = {0};
-    /* Told now, not after gigabytes; the renaming at the end decides. */
+    /* Refused now rather than after gigabytes; the renaming at the end is what counts. */
     if (lstat(path, &info) == 0)
         return taken(path, st);
     model_file_writer *w = calloc(1, sizeof *w);

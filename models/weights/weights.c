@@ -3,7 +3,6 @@
  * which tensor is whose, and elements in the device's order and type.
  */
 #include "models/weights/weights.h"
-#include "models/model_priv.h"
 #include "models/weights/safetensors_priv.h"
 
 #include <assert.h>
@@ -55,8 +54,8 @@ void model_weights_close(model_weights *w)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* Characters of the one stretch in which A and B differ, in both of them; one that
- * only one of them has, such as a prefix, counts half. */
+/* How much two names differ: the length, in both, of the one stretch that differs. A
+ * stretch that only one of them has, such as a prefix, counts half. */
 static size_t difference(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b), least = x < y ? x : y, front = 0, back = 0;
@@ -119,8 +118,8 @@ static void use(model_weights *w, const model_file_tensor *t)
     w->used[index] = true;
 }
 
-/* The tensor of the variable NAME in *FOUND, or NULL. A tied one may be there
- * twice, but then with the same contents: the model has but one. */
+/* Looks up the tensor of the variable NAME; *FOUND is NULL where there is none. A tied
+ * tensor may be there twice, but only with the same contents: the model has but one. */
 static bn_code find(model_weights *w, const char *name, const model_file_tensor **found,
                     bn_status *st)
 {
@@ -175,8 +174,8 @@ static bn_code check(const model_variable *v, const model_file_tensor *t, bn_sta
     return BN_INVALID;
 }
 
-/* Every variable's tensor. One of another shape is told before one that is missing:
- * it says more about which model the file is of. */
+/* Finds every variable's tensor. A tensor of another shape is reported before a missing
+ * one, because it says more about which model the file is of. */
 static bn_code fit(model_weights *w, const model_variable *v, size_t count, bn_status *st)
 {
     const char *absent = NULL;
@@ -212,24 +211,10 @@ bn_code model_weights_fit(model_weights *w, const model *instance, bn_status *st
 
 /* ---- elements -------------------------------------------------------------------------- */
 
-static double f16_value(uint16_t half)
-{
-    int exponent = half >> 10 & 31;
-    double mantissa = half & 1023, value;
-    if (exponent == 31)
-        value = mantissa != 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        value = mantissa * 0x1p-24;
-    else
-        value = ldexp(mantissa + 1024, exponent - 25);
-    return half >> 15 ? -value : value;
-}
-
 /* The element at AT, which need not be aligned; exact in every type. */
 static inline double element(model_file_dtype dtype, const unsigned char *at)
 {
     uint16_t half;
-    uint32_t bits;
     float single;
     double value;
     switch (dtype) {
@@ -241,33 +226,11 @@ static inline double element(model_file_dtype dtype, const unsigned char *at)
         return (double)single;
     case MODEL_FILE_F16:
         memcpy(&half, at, sizeof half);
-        return f16_value(half);
+        return bn_half_to_double(half);
     default: /* BF16: the upper half of an F32 */
         memcpy(&half, at, sizeof half);
-        bits = (uint32_t)half << 16;
-        memcpy(&single, &bits, sizeof single);
-        return (double)single;
+        return (double)bn_from_bf16(half);
     }
-}
-
-/*
- * To nearest, ties to even, in one rounding: on the way through f32 what is cut
- * off leaves its trace in the last bit (rounding to odd; Boldo and Melquiond,
- * "When double rounding is odd", 2005), so that a tie is one in bf16 only if it
- * was one in VALUE.
- */
-static uint16_t bf16_nearest(double value)
-{
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, sizeof bits);
-    if (isnan(value))
-        return (uint16_t)(bits >> 16 | 0x40u); /* stays one, and quiet */
-    if ((double)single != value) {
-        bits -= fabs((double)single) > fabs(value) ? 1 : 0;
-        bits |= 1u;
-    }
-    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
 /* COUNT elements from index FIRST in steps of STRIDE, to HOST from element AT. */
@@ -278,7 +241,7 @@ static void load_run(const model_file_tensor *t, size_t width, tg_dtype dtype, v
     for (int64_t i = 0; i < count; i++, from += (size_t)stride * width) {
         double value = element(t->dtype, from);
         if (dtype == TG_BF16)
-            ((uint16_t *)host)[at + i] = bf16_nearest(value);
+            ((uint16_t *)host)[at + i] = bn_to_bf16(bn_to_odd(value));
         else
             ((float *)host)[at + i] = (float)value;
     }

@@ -12,36 +12,25 @@
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* Whether VALUE is usual and need not be said; graphs and batch are always said. */
-static bool usual(const char *name, const json_t *value)
+/* Whether a name says E's value of AXIS: a value that is unusual or always said. Model, phase and
+ * mode stand before the name, the runtime behind it. */
+static bool is_said(const res_axis *axis, const res_experiment *e)
 {
-    static const char *const said[] = {"graphs", "batch"};
-    static const char *const unsaid[] = {"model", "phase", "mode", "runtime", "seed"};
-    const char *text = json_string_value(value);
-    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
-        if (strcmp(name, unsaid[i]) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (strcmp(name, said[i]) == 0)
-            return json_integer_value(value) == 0;
-    if (json_is_integer(value))
-        return json_integer_value(value) == (strcmp(name, "in_flight") == 0 ? 1 : 0);
-    return !text || text[0] == '\0' || strcmp(text, "default") == 0 ||
-           strcmp(text, "synthetic") == 0 || strcmp(text, "fixed") == 0;
+    const bool ours = axis->role == RES_ROLE_SETUP || axis->id == RES_AXIS_GRAPHS;
+    const bool known = axis->field.kind == RES_KIND_TEXT ? res_axis_text(axis, e)[0] != '\0'
+                                                         : res_axis_number(axis, e) != 0;
+    return ours && known && (axis->always || !res_axis_is_usual(axis, e));
 }
 
 json_t *res_export_members(const res_record *record)
 {
-    json_t *all = res_experiment_to_json(&record->experiment), *members = json_object(), *value;
-    const char *name;
-    json_object_foreach(all, name, value)
-    {
-        if (!usual(name, value))
-            json_object_set(members, name, value);
-    }
+    json_t *members = json_object();
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (is_said(&res_axes[i], &record->experiment))
+            json_object_set_new(members, res_axes[i].field.name,
+                                res_axis_to_json(&res_axes[i], &record->experiment));
     json_object_set_new(members, "runtime",
                         res_json_text(bn_base_name(record->experiment.runtime)));
-    json_decref(all);
     return members;
 }
 

@@ -29,53 +29,13 @@ static bool same_way(const res_experiment *a, const res_experiment *b)
     return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs;
 }
 
-static int mode_rank(const char *mode)
-{
-    static const char *const modes[] = {"eager", "lazy", "capture"};
-    int rank = 0;
-    while (rank < 3 && strcmp(modes[rank], mode) != 0)
-        rank++;
-    return rank;
-}
-
-static int first_difference(const int *steps, size_t count)
-{
-    size_t i = 0;
-    while (i < count && steps[i] == 0)
-        i++;
-    return i < count ? steps[i] : 0;
-}
-
 /* The order of the table: rows of a block stand together, and so do rows of a cell. */
 static int row_order(const void *a, const void *b)
 {
     const res_record *x = ((const res_speedup_row *)a)->record;
     const res_record *y = ((const res_speedup_row *)b)->record;
-    const res_experiment *l = &x->experiment, *r = &y->experiment;
-    const int steps[] = {
-        x->simulated - y->simulated,
-        strcmp(l->runtime, r->runtime),
-        strcmp(l->model, r->model),
-        strcmp(r->phase, l->phase), /* train before infer */
-        strcmp(l->variant, r->variant),
-        l->batch - r->batch,
-        l->image - r->image,
-        l->seq - r->seq,
-        strcmp(l->optimizer, r->optimizer),
-        strcmp(l->dropout, r->dropout),
-        strcmp(l->input, r->input),
-        strcmp(l->lengths, r->lengths),
-        l->buckets - r->buckets,
-        strcmp(l->dtype, r->dtype),
-        strcmp(l->layout, r->layout),
-        l->in_flight - r->in_flight,
-        strcmp(l->settings, r->settings),
-        l->trace_cost_ns - r->trace_cost_ns,
-        mode_rank(l->mode) - mode_rank(r->mode),
-        strcmp(l->mode, r->mode),
-        l->graphs - r->graphs,
-    };
-    return first_difference(steps, sizeof steps / sizeof *steps);
+    return x->simulated != y->simulated ? x->simulated - y->simulated
+                                        : res_experiment_order(&x->experiment, &y->experiment);
 }
 
 /* Picks one row for each cell, mode and number of graphs. */
@@ -151,15 +111,14 @@ static bool same_mean(const res_record *a, const res_record *b)
 /* By block, phase, mode and graphs. */
 static int mean_order(const void *a, const void *b)
 {
+    static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE, RES_AXIS_MODE,
+                                     RES_AXIS_GRAPHS};
     const res_record *x = ((const res_speedup_mean *)a)->example;
     const res_record *y = ((const res_speedup_mean *)b)->example;
-    const res_experiment *l = &x->experiment, *r = &y->experiment;
-    const int steps[] = {
-        x->simulated - y->simulated, strcmp(l->runtime, r->runtime),
-        strcmp(r->phase, l->phase),  mode_rank(l->mode) - mode_rank(r->mode),
-        l->graphs - r->graphs,
-    };
-    return first_difference(steps, sizeof steps / sizeof *steps);
+    int order = x->simulated - y->simulated;
+    for (size_t i = 0; i < sizeof by / sizeof *by && order == 0; i++)
+        order = res_axis_order(&res_axes[by[i]], &x->experiment, &y->experiment);
+    return order;
 }
 
 /* Geometric mean over the cells of EXAMPLE's block and phase that have its mode

@@ -1,6 +1,6 @@
 /*
- * fields.c - the members of an experiment and of an execution, one row each:
- * files and JSON read and write them by these rows, so a new member is one row.
+ * fields.c - the members of an execution, one row each: files and JSON read and write
+ * them by these rows, so a new member is one row. Those of an experiment are axes.def's.
  */
 #include "results/records/records_priv.h"
 
@@ -8,32 +8,8 @@
 
 #define FIELD(type, member, kind)                                                                  \
     {                                                                                              \
-#member, kind, offsetof(type, member), sizeof(((type *)0)->member)                         \
+#member, kind, offsetof(type, member), sizeof(((type *)0)->member), false                  \
     }
-
-const res_field res_experiment_fields[] = {
-    FIELD(res_experiment, model, RES_KIND_TEXT),
-    FIELD(res_experiment, variant, RES_KIND_TEXT),
-    FIELD(res_experiment, phase, RES_KIND_TEXT),
-    FIELD(res_experiment, mode, RES_KIND_TEXT),
-    FIELD(res_experiment, graphs, RES_KIND_INT),
-    FIELD(res_experiment, batch, RES_KIND_INT),
-    FIELD(res_experiment, image, RES_KIND_INT),
-    FIELD(res_experiment, seq, RES_KIND_INT),
-    FIELD(res_experiment, optimizer, RES_KIND_TEXT),
-    FIELD(res_experiment, dropout, RES_KIND_TEXT),
-    FIELD(res_experiment, input, RES_KIND_TEXT),
-    FIELD(res_experiment, lengths, RES_KIND_TEXT),
-    FIELD(res_experiment, buckets, RES_KIND_INT),
-    FIELD(res_experiment, dtype, RES_KIND_TEXT),
-    FIELD(res_experiment, layout, RES_KIND_TEXT),
-    FIELD(res_experiment, runtime, RES_KIND_TEXT),
-    FIELD(res_experiment, in_flight, RES_KIND_INT),
-    FIELD(res_experiment, settings, RES_KIND_TEXT),
-    FIELD(res_experiment, trace_cost_ns, RES_KIND_INT),
-    FIELD(res_experiment, seed, RES_KIND_U64),
-    {NULL, RES_KIND_TEXT, 0, 0},
-};
 
 const res_field res_execution_fields[] = {
     FIELD(res_execution, graph, RES_KIND_TEXT),
@@ -45,7 +21,7 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, overhead_low_ns, RES_KIND_REAL),
     FIELD(res_execution, overhead_high_ns, RES_KIND_REAL),
     {"device_time_source", RES_KIND_SOURCE, offsetof(res_execution, device_source),
-     sizeof(bn_device_time_source)},
+     sizeof(bn_device_time_source), false},
     FIELD(res_execution, device_note, RES_KIND_TEXT),
     FIELD(res_execution, arguments, RES_KIND_INT),
     FIELD(res_execution, results, RES_KIND_INT),
@@ -68,7 +44,7 @@ const res_field res_execution_fields[] = {
     FIELD(res_execution, optimized_bytes, RES_KIND_AMOUNT),
     FIELD(res_execution, optimized_instructions, RES_KIND_AMOUNT),
     FIELD(res_execution, plugin_fingerprint, RES_KIND_TEXT),
-    {NULL, RES_KIND_TEXT, 0, 0},
+    {NULL, RES_KIND_TEXT, 0, 0, false},
 };
 
 bn_device_time_source res_source_from_name(const char *name)

@@ -5,25 +5,15 @@
  */
 #include "results/records/records_priv.h"
 
-#include <string.h>
-
-/* "model=resnet50\n...": one line a member, in the order of the table. */
+/* "model=resnet50\n...": one line an axis, in the order of the table. */
 static void members_text(const res_experiment *experiment, bn_text *out)
 {
-    for (const res_field *f = res_experiment_fields; f->name; f++) {
-        const char *at = (const char *)experiment + f->offset;
-        uint64_t bits;
-        bn_text_printf(out, "%s=", f->name);
-        if (f->kind == RES_KIND_TEXT) {
-            bn_text_append(out, at, strnlen(at, f->size));
-        } else if (f->kind == RES_KIND_U64) {
-            memcpy(&bits, at, sizeof bits);
-            bn_text_printf(out, "%llu", (unsigned long long)bits);
-        } else {
-            int number;
-            memcpy(&number, at, sizeof number);
-            bn_text_int(out, number);
-        }
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (axis->field.later && res_axis_is_usual(axis, experiment))
+            continue;
+        bn_text_printf(out, "%s=", axis->field.name);
+        res_axis_put(axis, experiment, out);
         bn_text_putc(out, '\n');
     }
 }

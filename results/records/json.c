@@ -75,6 +75,11 @@ static json_t *field_json(const res_field *field, const void *base)
     return json_null();
 }
 
+json_t *res_axis_to_json(const res_axis *axis, const res_experiment *experiment)
+{
+    return field_json(&axis->field, experiment);
+}
+
 static json_t *fields_json(const res_field *fields, const void *base)
 {
     json_t *object = json_object();
@@ -123,10 +128,14 @@ static bool field_from(const res_field *field, const json_t *value, void *base)
 
 bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment, bn_status *st)
 {
-    *experiment = (res_experiment){0};
-    for (const res_field *field = res_experiment_fields; field->name; field++)
-        if (!field_from(field, json_object_get(json, field->name), experiment))
+    res_experiment_old(experiment);
+    for (const res_field *field = res_experiment_fields; field->name; field++) {
+        const json_t *value = json_object_get(json, field->name);
+        if (!value && field->later)
+            continue;
+        if (!field_from(field, value, experiment))
             return bn_fail(st, BN_FORMAT, "experiment: %s is missing or does not fit", field->name);
+    }
     return BN_OK;
 }
 

@@ -10,35 +10,11 @@
 
 #include <jansson.h>
 
+#include "results/records/axes.h"
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 
-#define RES_TEXT           64
 #define RES_SCHEMA_VERSION 3
-
-/* What was asked for: with the runtime's sha256 it is the experiment's identity. */
-typedef struct res_experiment {
-    char model[RES_TEXT];
-    char variant[RES_TEXT]; /* "full" or "small", with "_pad" where rows are padded */
-    char phase[16];         /* "train" or "infer" */
-    char mode[16];          /* "eager", "lazy", "capture" */
-    int graphs;
-    int batch;
-    int image;          /* pixels a side; 0: the model takes no images */
-    int seq;            /* tokens a row, at most; 0: the model takes no tokens */
-    char optimizer[16]; /* "default" (the model's own), "sgd", "adamw" */
-    char dropout[16];   /* "default" (in training, as the model's source), "off" */
-    char input[16];     /* "synthetic", "transfer", "prefetch" */
-    char lengths[16];   /* of rows: "fixed", "varying" */
-    int buckets;        /* that varying lengths are padded to; 0: none */
-    char dtype[16];     /* "f32", "bf16" */
-    char layout[16];    /* "nhwc", "nchw" */
-    char runtime[256];  /* name or path as the user gave it */
-    int in_flight;      /* 1 is the serial regime */
-    char settings[256]; /* of runtime and compiler, as given: "preset=tpu-v4 jitter=0.1" */
-    int trace_cost_ns;  /* added to each traced node: an emulated front end; 0: none */
-    uint64_t seed;
-} res_experiment;
 
 /* One graph (executable) of the step and what became of it. In eager mode one
  * row stands for all executions of one op in a step. */
@@ -73,8 +49,10 @@ typedef struct res_execution {
     char device_note[128]; /* why it is unavailable or limited, else "" */
 } res_execution;
 
-/* {"model": "resnet50", ...} (new reference), and back: members that JSON lacks or
- * that do not fit are BN_FORMAT. */
+/* EXPERIMENT's value of AXIS, as JSON has it (new reference). */
+json_t *res_axis_to_json(const res_axis *axis, const res_experiment *experiment);
+/* {"model": "resnet50", ...} (new reference), and back: members that JSON lacks, but for
+ * later axes, or that do not fit are BN_FORMAT. */
 json_t *res_experiment_to_json(const res_experiment *experiment);
 BN_MUST_USE bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment,
                                              bn_status *st);
@@ -182,7 +160,7 @@ json_t *res_json_real(double value);
  * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
  * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
  * long and where something was measured (steps, min_time, warmup, pinning, host, label,
- * weights) is no part of it. A later member of res_experiment changes all identities.
+ * weights) is no part of it. Neither is a later axis that has its usual value.
  * BN_OUT_OF_MEMORY; IDENTITY is then empty.
  */
 #define RES_MOST_REPETITIONS 1000
@@ -247,26 +225,7 @@ double res_id_time(const char *id);
 
 /* ---- fields (fields.c) ------------------------------------------------- */
 
-typedef enum res_kind {
-    RES_KIND_TEXT,   /* char[SIZE] */
-    RES_KIND_INT,    /* int */
-    RES_KIND_I64,    /* int64_t */
-    RES_KIND_AMOUNT, /* int64_t, below zero when unknown */
-    RES_KIND_U64,    /* uint64_t */
-    RES_KIND_REAL,   /* double, NaN when unknown */
-    RES_KIND_BOOL,   /* bool */
-    RES_KIND_SOURCE  /* bn_device_time_source, kept by name */
-} res_kind;
-
-/* One member of a struct, under the name it has in files and in JSON. */
-typedef struct res_field {
-    const char *name;
-    res_kind kind;
-    size_t offset, size;
-} res_field;
-
-/* Both end with a row whose NAME is NULL. */
-extern const res_field res_experiment_fields[];
+/* Ends with a row whose NAME is NULL. */
 extern const res_field res_execution_fields[];
 
 /* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
@@ -276,32 +235,6 @@ bn_device_time_source res_source_from_name(const char *name);
 bool res_same_request(const res_experiment *a, const res_experiment *b);
 /* Whether A and B belong to one series, of devices both real or both simulated. */
 bool res_same_cell(const res_experiment *a, const res_experiment *b);
-
-/* ---- identity of cells (cell.c) -------------------------------------------- */
-
-/* The members that, with the model, the phase and the runtime, make two modes
- * comparable. */
-typedef enum res_setup_bit {
-    RES_SETUP_VARIANT = 1,
-    RES_SETUP_BATCH = 2,
-    RES_SETUP_IMAGE = 4,
-    RES_SETUP_DTYPE = 8,
-    RES_SETUP_LAYOUT = 16,
-    RES_SETUP_IN_FLIGHT = 32,
-    RES_SETUP_SEQ = 64,
-    RES_SETUP_OPTIMIZER = 128,
-    RES_SETUP_DROPOUT = 256,
-    RES_SETUP_INPUT = 512,
-    RES_SETUP_LENGTHS = 1024,
-    RES_SETUP_SETTINGS = 2048,
-    RES_SETUP_TRACE_COST = 4096
-} res_setup_bit;
-#define RES_SETUP_ALL 8191u
-
-/* Members in which A and B differ. */
-unsigned res_setup_difference(const res_experiment *a, const res_experiment *b);
-/* The members of MASK as text: "small, batch 4, image 64, f32, nhwc, serial". */
-void res_setup_text(const res_experiment *experiment, unsigned mask, bn_text *out);
 
 /* ---- index of a store (index.c) ----------------------------------------- */
 

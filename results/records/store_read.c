@@ -117,6 +117,8 @@ static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
 {
     for (const res_field *field = fields; field->name; field++) {
         void *value = (char *)base + field->offset;
+        if (field->later && r->code == BN_OK && H5Aexists(at, field->name) <= 0)
+            continue;
         switch (field->kind) {
         case RES_KIND_TEXT:
             get_text(r, at, field->name, value, field->size);
@@ -391,6 +393,7 @@ static void get_root(reader *r, res_record *record)
     if (r->code == BN_OK && record->status == BN_CODE_COUNT)
         r->code = bn_fail(r->st, BN_FORMAT, "status \"%s\" is unknown", status);
     hid_t group = group_open(r, "experiment");
+    res_experiment_old(&record->experiment);
     get_fields(r, group, res_experiment_fields, &record->experiment);
     group_close(group);
 }

@@ -84,10 +84,8 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
 {
     const res_experiment *e = series->experiment;
     bn_text setup = {0};
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
-    if (e->graphs > 1)
-        bn_text_printf(out, ", %d graphs", e->graphs);
-    res_setup_text(e, RES_SETUP_ALL, &setup);
+    res_experiment_name(e, out);
+    res_setup_text(e, res_setup_all(), &setup);
     if (setup.length > 0)
         bn_text_printf(out, ": %s", setup.data);
     bn_text_printf(out, ", on %s%s", e->runtime, series->simulated ? " (simulated)" : "");

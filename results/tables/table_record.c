@@ -68,7 +68,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
         put_line(out, format, "runtime", line.data);
 
     bn_text_clear(&line);
-    res_setup_text(experiment, RES_SETUP_ALL, &line);
+    res_setup_text(experiment, res_setup_all(), &line);
     if (line.data)
         put_line(out, format, "setup", line.data);
     put_line(out, format, "record", record->id);

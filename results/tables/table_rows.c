@@ -101,7 +101,7 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
 }
 
 /* Puts the names of RECORD. With SAME, names that the row above has, too, are left out. */
-static void put_names(res_grid *grid, const res_record *record, unsigned mask, bool same)
+static void put_names(res_grid *grid, const res_record *record, res_axis_set mask, bool same)
 {
     const res_experiment *e = &record->experiment;
     bn_text setup = {0};
@@ -159,7 +159,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
                        size_t most, res_format format, bn_text *out)
 {
     char align[MOST_COLUMNS + 1] = NAMES_ALIGN;
-    unsigned mask = 0;
+    res_axis_set mask = 0;
     size_t column_count = 0;
     for (; columns[column_count].key && NAMES + column_count < MOST_COLUMNS; column_count++)
         align[NAMES + column_count] = columns[column_count].kind == RES_CELL_TEXT    ? 'l'
@@ -184,7 +184,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
 
     bn_text shared = {0};
     bn_text_puts(&shared, "All rows: ");
-    res_setup_text(&groups[0].record->experiment, RES_SETUP_ALL & ~mask, &shared);
+    res_setup_text(&groups[0].record->experiment, res_setup_all() & ~mask, &shared);
     bn_text_putc(out, '\n');
     if (shared.data)
         res_put_note(out, format, shared.data);

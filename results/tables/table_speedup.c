@@ -10,10 +10,10 @@
 
 /* ---- text and markdown ------------------------------------------------------ */
 
-/* The members that differ between rows of the block from FIRST to END. */
-static unsigned varying(const res_speedup *speedup, size_t first, size_t end)
+/* The axes that differ between rows of the block from FIRST to END. */
+static res_axis_set varying(const res_speedup *speedup, size_t first, size_t end)
 {
-    unsigned mask = 0;
+    res_axis_set mask = 0;
     const res_experiment *head = &speedup->rows[first].record->experiment;
     for (size_t i = first + 1; i < end; i++)
         mask |= res_setup_difference(head, &speedup->rows[i].record->experiment);
@@ -37,7 +37,7 @@ static void put_build(const res_speedup *speedup, size_t first, size_t end, bn_t
         bn_text_printf(title, ", build %.12s", build);
 }
 
-static void block_heading(const res_speedup *speedup, size_t first, size_t end, unsigned shared,
+static void block_heading(const res_speedup *speedup, size_t first, size_t end, res_axis_set shared,
                           res_format format, bn_text *out)
 {
     const res_record *record = speedup->rows[first].record;
@@ -71,7 +71,7 @@ static const char *shared_source(const res_speedup *speedup, size_t first, size_
     return source;
 }
 
-static void put_names(res_grid *grid, const res_speedup_row *row, unsigned mask, bool repeat)
+static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set mask, bool repeat)
 {
     const res_experiment *experiment = &row->record->experiment;
     bool named = repeat || row->first_of_cell;
@@ -161,9 +161,9 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
 static void put_block(const res_speedup *speedup, size_t first, size_t end, res_format format,
                       bn_text *out)
 {
-    unsigned mask = varying(speedup, first, end);
+    res_axis_set mask = varying(speedup, first, end);
     const char *source = shared_source(speedup, first, end);
-    block_heading(speedup, first, end, RES_SETUP_ALL & ~mask, format, out);
+    block_heading(speedup, first, end, res_setup_all() & ~mask, format, out);
     res_grid grid = res_grid_make(BLOCK_ALIGN);
     res_grid_row(&grid, BLOCK_HEADING);
     for (size_t i = first; i < end; i++) {
@@ -227,26 +227,20 @@ static void set_names(json_t *object, const char *kind, const res_record *record
     json_object_set_new(object, "graphs", json_integer(experiment->graphs));
 }
 
+/* Blocks and ways are among the names of a row. */
+static bool has_column(const res_axis *axis)
+{
+    return axis->role == RES_ROLE_CELL || axis->role == RES_ROLE_SETUP;
+}
+
 void res_json_identity(json_t *object, const char *kind, const res_record *record)
 {
-    const res_experiment *experiment = &record->experiment;
     set_names(object, kind, record);
     json_object_set_new(object, "plugin_sha256", json_string(res_plugin_sha256(record)));
-    json_object_set_new(object, "model", res_json_text(experiment->model));
-    json_object_set_new(object, "variant", res_json_text(experiment->variant));
-    json_object_set_new(object, "batch", json_integer(experiment->batch));
-    json_object_set_new(object, "image", json_integer(experiment->image));
-    json_object_set_new(object, "seq", json_integer(experiment->seq));
-    json_object_set_new(object, "optimizer", res_json_text(experiment->optimizer));
-    json_object_set_new(object, "dropout", res_json_text(experiment->dropout));
-    json_object_set_new(object, "input", res_json_text(experiment->input));
-    json_object_set_new(object, "lengths", res_json_text(experiment->lengths));
-    json_object_set_new(object, "buckets", json_integer(experiment->buckets));
-    json_object_set_new(object, "dtype", res_json_text(experiment->dtype));
-    json_object_set_new(object, "layout", res_json_text(experiment->layout));
-    json_object_set_new(object, "in_flight", json_integer(experiment->in_flight));
-    json_object_set_new(object, "settings", res_json_text(experiment->settings));
-    json_object_set_new(object, "trace_cost_ns", json_integer(experiment->trace_cost_ns));
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (has_column(&res_axes[i]))
+            json_object_set_new(object, res_axes[i].field.name,
+                                res_axis_to_json(&res_axes[i], &record->experiment));
     json_object_set_new(object, "values", json_string(record->values));
     json_object_set_new(object, "id", res_json_text(record->id));
     json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
@@ -298,27 +292,13 @@ static json_t *speedup_json(const res_speedup *speedup)
     return json_pack("{s:o, s:o}", "rows", rows, "geometric_means", means);
 }
 
+/* Columns of the CSV: NULL stands for the axes. */
 static const char *const csv_columns[] = {
     "kind",
     "runtime",
     "plugin_sha256",
     "simulated",
-    "model",
-    "variant",
-    "phase",
-    "batch",
-    "image",
-    "seq",
-    "optimizer",
-    "dropout",
-    "input",
-    "lengths",
-    "buckets",
-    "dtype",
-    "layout",
-    "in_flight",
-    "settings",
-    "trace_cost_ns",
+    NULL,
     "values",
     "mode",
     "graphs",
@@ -345,30 +325,46 @@ static const char *const csv_columns[] = {
     "covered",
     "cells",
 };
-#define CSV_COLUMNS (sizeof csv_columns / sizeof *csv_columns)
+#define CSV_ROWS    (sizeof csv_columns / sizeof *csv_columns)
+#define CSV_COLUMNS (CSV_ROWS - 1 + RES_AXIS_COUNT) /* at most */
+
+/* The names of all columns; returns how many. */
+static size_t column_names(const char *names[CSV_COLUMNS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < CSV_ROWS; i++) {
+        if (csv_columns[i])
+            names[count++] = csv_columns[i];
+        for (int a = 0; !csv_columns[i] && a < RES_AXIS_COUNT; a++)
+            if (has_column(&res_axes[a]))
+                names[count++] = res_axes[a].field.name;
+    }
+    return count;
+}
 
 /* A line per object of LIST, empty where it lacks a column. */
-static void csv_lines(res_grid *grid, json_t *list)
+static void csv_lines(res_grid *grid, const char *const *names, size_t count, json_t *list)
 {
     size_t index;
     json_t *object;
     json_array_foreach(list, index, object)
     {
-        for (size_t column = 0; column < CSV_COLUMNS; column++)
-            res_grid_json(grid, json_object_get(object, csv_columns[column]));
+        for (size_t column = 0; column < count; column++)
+            res_grid_json(grid, json_object_get(object, names[column]));
     }
 }
 
 static void put_csv(json_t *speedup, bn_text *out)
 {
-    char align[CSV_COLUMNS + 1];
-    memset(align, 'l', sizeof align - 1);
-    align[sizeof align - 1] = '\0';
+    const char *names[CSV_COLUMNS];
+    char align[CSV_COLUMNS + 1] = "";
+    const size_t count = column_names(names);
+    memset(align, 'l', count);
     res_grid grid = res_grid_make(align);
-    for (size_t column = 0; column < CSV_COLUMNS; column++)
-        res_grid_cell(&grid, "%s", csv_columns[column]);
-    csv_lines(&grid, json_object_get(speedup, "rows"));
-    csv_lines(&grid, json_object_get(speedup, "geometric_means"));
+    for (size_t column = 0; column < count; column++)
+        res_grid_cell(&grid, "%s", names[column]);
+    csv_lines(&grid, names, count, json_object_get(speedup, "rows"));
+    csv_lines(&grid, names, count, json_object_get(speedup, "geometric_means"));
     res_grid_render(&grid, RES_TABLE_CSV, out);
     res_grid_free(&grid);
 }

@@ -9,13 +9,13 @@
 /* A part of the ledger that did not move is left out below this share of the step. */
 #define SMALL_SHARE 0.01
 
-/* Members of the set-up in which the cells differ from one another. */
-static unsigned differences(const res_versus *versus)
+/* Axes of the set-up in which the cells differ from one another. */
+static res_axis_set differences(const res_versus *versus)
 {
-    unsigned mask = 0;
+    res_axis_set mask = 0;
     for (size_t i = 1; i < versus->count; i++)
         mask |= res_setup_difference(&versus->cells[0].experiment, &versus->cells[i].experiment);
-    return mask & ~(unsigned)RES_SETUP_SETTINGS;
+    return mask & ~RES_AXIS_BIT(RES_AXIS_SETTINGS);
 }
 
 static const char *text_of(const json_t *object, const char *member)
@@ -106,7 +106,7 @@ static void put_p(res_grid *grid, double p)
         res_grid_cell(grid, "%.3f", p);
 }
 
-static void put_name(res_grid *grid, const res_compared *cell, unsigned mask)
+static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask)
 {
     bn_text setup = {0};
     res_setup_text(&cell->experiment, mask, &setup);
@@ -132,7 +132,7 @@ static void put_failure(res_grid *grid, const res_compared *cell)
 }
 
 static void verdict_row(res_grid *grid, const res_versus *versus, const res_compared *cell,
-                        unsigned mask)
+                        res_axis_set mask)
 {
     const res_comparison *c = &cell->comparison;
     const res_attribution *why = &cell->attribution;
@@ -166,7 +166,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
-    const unsigned mask = differences(versus);
+    const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrirrrlll");
     res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
                         "where");
@@ -223,7 +223,7 @@ static void ledger_rows(const res_attribution *why, res_grid *grid)
             difference_row(grid, res_quantity_name(further[i]), &why->quantity[further[i]]);
 }
 
-static void put_change(const res_compared *cell, unsigned mask, res_format format, bn_text *out)
+static void put_change(const res_compared *cell, res_axis_set mask, res_format format, bn_text *out)
 {
     const res_comparison *c = &cell->comparison;
     const double change = c->ratio.estimate - 1;
@@ -273,7 +273,7 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
     static const res_quantity amounts[] = {RES_QUANTITY_INSTRUCTIONS, RES_QUANTITY_TEMP_BYTES,
                                            RES_QUANTITY_PEAK_BYTES, RES_QUANTITY_CODE_BYTES,
                                            RES_QUANTITY_HOST_BYTES};
-    const unsigned mask = differences(versus);
+    const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrilrrrrr");
     size_t shown = 0;
     res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
@@ -346,11 +346,11 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
         res_versus_export(versus, format, out);
         return;
     }
-    const unsigned mask = differences(versus);
+    const res_axis_set mask = differences(versus);
     put_side(versus, false, format, out);
     put_side(versus, true, format, out);
     res_setup_text(&versus->cells[0].experiment,
-                   RES_SETUP_ALL & ~mask & ~(unsigned)RES_SETUP_SETTINGS, &line);
+                   res_setup_all() & ~mask & ~RES_AXIS_BIT(RES_AXIS_SETTINGS), &line);
     bn_text_putc(out, '\n');
     put_line(&line, format, out);
     if (format == RES_TABLE_MARKDOWN)

@@ -118,7 +118,7 @@ static void csv_cell(res_grid *grid, const res_versus *versus, const res_compare
                                               RES_QUANTITY_TEMP_BYTES, RES_QUANTITY_PEAK_BYTES};
     const res_comparison *c = &cell->comparison;
     bn_text setup = {0};
-    res_setup_text(&cell->experiment, RES_SETUP_ALL & ~(unsigned)RES_SETUP_SETTINGS, &setup);
+    res_setup_text(&cell->experiment, res_setup_all() & ~RES_AXIS_BIT(RES_AXIS_SETTINGS), &setup);
     res_grid_cell(grid, "%s", cell->control ? "control" : "");
     res_grid_cell(grid, "%s", cell->experiment.model);
     res_grid_cell(grid, "%s", cell->experiment.phase);

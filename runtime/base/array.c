@@ -13,8 +13,10 @@ bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t item_bytes)
     size_t larger = *capacity ? *capacity : 16;
     while (larger < needed && larger <= SIZE_MAX / 2)
         larger *= 2;
-    if (larger < needed || larger > SIZE_MAX / item_bytes)
+    /* No object is larger than PTRDIFF_MAX; sanitizers end the process on such a realloc. */
+    if (larger < needed || larger > PTRDIFF_MAX / item_bytes)
         return false;
+    /* ITEMS points to a pointer of the caller's type, which is read and written as bytes. */
     void *old, *grown;
     memcpy(&old, items, sizeof old);
     grown = realloc(old, larger * item_bytes);

@@ -115,18 +115,22 @@ void bn_text_putc(bn_text *text, char c);
 void bn_text_int(bn_text *text, int64_t value);
 void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
 
-/* How many of the first MOST bytes of TEXT can stay without cutting a character of UTF-8 in
- * two: all of a shorter TEXT. */
+/* The length at which UTF-8 TEXT can be cut to at most MOST bytes: whole characters only. A
+ * TEXT of MOST bytes or fewer keeps its own length. */
 size_t bn_utf8_fit(const char *text, size_t most);
 
 /*
- * Makes room for NEEDED items of ITEM_BYTES in the array (malloc) that the pointer at ITEMS
- * points to, and keeps what it holds; *CAPACITY items have room. False without memory; the
- * array is then as before. New items are not initialised.
+ * Makes room for NEEDED items of ITEM_BYTES (not 0) each in a growing array. ITEMS is the
+ * address of the pointer to the array, which is from malloc, or NULL at first. *CAPACITY is
+ * the number of items that have room, 0 at first. The array may move; its items stay, and
+ * new ones are not initialised. The room at least doubles, so that adding item after item
+ * takes time in proportion to their number. False without memory, or where the array
+ * would be larger than any object: it is then as before.
  */
 BN_MUST_USE bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t item_bytes);
 
-/* IEEE 754 binary16. To it, a value is rounded to nearest, ties to even; NaN stays NaN. */
+/* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
+ * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */
 double bn_half_to_double(uint16_t half);
 uint16_t bn_half_from_double(double value);
 
@@ -162,6 +166,9 @@ BN_MUST_USE bn_code bn_make_folder(const char *path, bn_status *st);
 BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st);
 /* Of SIZE bytes at DATA; an empty text when the system has no memory. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
+
+/* Half-width floats. */
+#include "runtime/base/half.h"
 
 /* The words of a step: parts of the ledger, counters, sources of device time. */
 #include "runtime/base/ledger.h"

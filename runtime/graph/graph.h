@@ -95,9 +95,9 @@ tg_tensor *tg_variable_new(const char *name, const tg_type *type);
 void tg_variable_retype(tg_tensor *variable, const tg_type *type);
 /* Counts the types that VARIABLE has had: equal versions, equal types. */
 uint32_t tg_variable_version(const tg_tensor *variable);
-/* Version and data at once, and an exchange of data: what a replay does to
- * hundreds of variables. */
+/* The data and the version in one call, for replays, which look at hundreds of variables. */
 void *tg_variable_peek(const tg_tensor *variable, uint32_t *version);
+/* Puts DATA in place of the old data, which it returns. */
 void *tg_variable_exchange(tg_tensor *variable, void *data);
 void tg_variable_free(tg_tensor *variable); /* NULL allowed; its data must be gone */
 
@@ -125,20 +125,31 @@ typedef enum tg_phase {
     TG_PHASE_COUNT
 } tg_phase;
 
-/* What a mode hangs on a trace. Each may be NULL. */
+/*
+ * What a mode hangs on a trace. Each may be NULL. All are called while the trace is sound, on
+ * the thread that calls the op, and must not emit ops into the trace. A failure becomes the
+ * trace's error, with the op's name ("read" for a read) in front of the message.
+ */
 typedef struct tg_hooks {
-    void *context;
-    /* After each node, its results not yet computed (eager execution). */
+    void *context; /* given to each call */
+    /* Called after each node has been appended, typed and hashed, in the trace's order; not
+     * for entry values of variables. The hook may compute the node's results and hang their
+     * contents on them (tg_tensor_set_data): the next ops find them there (eager execution). */
     bn_code (*node)(void *context, tg_trace *trace, tg_node *node, bn_status *st);
-    /* Computes VALUE and copies its contents to HOST (tg_read). */
+    /* Called by tg_read with a VALUE of this trace, for a variable the one it has now. Computes
+     * VALUE where it is not computed yet, which may cut the trace (tg_trace_cut), and copies
+     * its SIZE bytes to HOST, dense row-major. Without this hook a read is an error. */
     bn_code (*read)(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                     bn_status *st);
-    /* Values of the nodes from FIRST_NODE on are not used any more (tg_forget). */
+    /* Called by tg_forget: nobody uses the values of the nodes from FIRST_NODE to the last one
+     * any more, but for those that are assigned to variables. The hook may free their
+     * contents. */
     void (*forget)(void *context, tg_trace *trace, size_t first_node);
 } tg_hooks;
 
 tg_trace *tg_trace_new(void);
 void tg_trace_free(tg_trace *trace); /* NULL allowed */
+/* HOOKS are copied; they stay for all later steps of the trace. */
 void tg_trace_set_hooks(tg_trace *trace, const tg_hooks *hooks);
 /* From now on each node of the trace costs NS nanoseconds more, spent in a busy wait:
  * what a slower front end would be like. 0, the default, costs nothing. */
@@ -371,9 +382,9 @@ tg_tensor *tg_concatenate(tg_trace *trace, tg_tensor *const *parts, size_t count
  * Rows by number. X is (N, rest...), IDS integers of 32 or 64 bits and of any
  * shape S. gather_rows gives (S..., rest...), an embedding lookup: a number
  * outside 0..N-1 takes the first or the last row. scatter_add_rows adds UPDATES
- * (S..., rest...) to the rows of X that IDS name, to one as often as it is
- * named; what names no row is dropped. Each is the other's gradient. StableHLO
- * specification, gather and scatter.
+ * (S..., rest...) to the rows of X that IDS name. A row that is named several times
+ * gets several updates, and a number that names no row drops its update. Each op is
+ * the other's gradient. StableHLO specification, gather and scatter.
  */
 tg_tensor *tg_gather_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids);
 tg_tensor *tg_scatter_add_rows(tg_trace *trace, tg_tensor *x, tg_tensor *ids, tg_tensor *updates);
@@ -394,7 +405,7 @@ tg_tensor *tg_dynamic_update_slice(tg_trace *trace, tg_tensor *x, tg_tensor *upd
 tg_tensor *tg_reduce_sum(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_max(tg_trace *trace, tg_tensor *x, unsigned axes);
 tg_tensor *tg_reduce_min(tg_trace *trace, tg_tensor *x, unsigned axes);
-/* The same sum, of an X that a barrier keeps from being computed within it. */
+/* The same sum behind a barrier: the compiler computes X before it, not within it. */
 tg_tensor *tg_reduce_sum_apart(tg_trace *trace, tg_tensor *x, unsigned axes);
 
 /*

@@ -203,8 +203,8 @@ BN_MUST_USE bn_code rt_executable_fingerprint(const rt_executable *executable, c
 BN_MUST_USE bn_code rt_executable_optimized(const rt_executable *executable, char format[32],
                                             void **bytes, size_t *size, bn_status *st);
 
-/* By what two optimized programs are told apart: SUM is the same for the same program in
- * every process of one build, and digests of several programs may be added up. */
+/* What tells two optimized programs apart. SUM is the same for the same program in every
+ * process of one build; digests of several programs may be added up. */
 typedef struct rt_program_digest {
     uint64_t sum[2];
     int64_t bytes;        /* of the program as the plugin gives it */
@@ -212,7 +212,7 @@ typedef struct rt_program_digest {
 } rt_program_digest;
 BN_MUST_USE bn_code rt_executable_digest(const rt_executable *executable, rt_program_digest *digest,
                                          bn_status *st);
-/* The same of BYTES, which rt_executable_optimized gave with FORMAT. */
+/* The digest of BYTES, which rt_executable_optimized gave with FORMAT. */
 void rt_program_digest_of(const char *format, const void *bytes, size_t size,
                           rt_program_digest *digest);
 
@@ -226,10 +226,10 @@ void rt_program_digest_of(const char *format, const void *bytes, size_t size,
  * contents are gone, its handle must still be released. With KEEP (may be NULL,
  * ascending argument indices) those arguments are not donated for this call.
  * *DONE, unless DONE is NULL, is an event that fires at completion; the caller
- * releases it. Where it fails, RESULTS are NULL and nothing was consumed that
- * rt_buffer_is_deleted does not tell. Types of arguments are the caller's to
- * check: a plugin accepts another type of the same size. Allocates nothing of
- * ours. Thread rule: one thread per client.
+ * releases it. After a failure RESULTS are NULL, and rt_buffer_is_deleted tells which
+ * arguments were consumed. The caller checks the types of arguments: a plugin
+ * accepts another type of the same size. Allocates nothing of ours. Thread rule:
+ * one thread per client.
  */
 BN_MUST_USE bn_code rt_execute(rt_executable *executable, rt_buffer *const *arguments, size_t count,
                                const int64_t *keep, size_t keep_count, rt_buffer **results,
@@ -255,8 +255,8 @@ BN_MUST_USE bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtyp
 /* Waits until the buffer's contents are there; an execution error shows here. */
 BN_MUST_USE bn_code rt_buffer_await(rt_client *client, rt_buffer *buffer, bn_status *st);
 bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer);
-/* Where the contents lie in the device's memory: a donated argument's address
- * turns up as its result's. */
+/* Where the contents lie in the device's memory. A result that took over the memory of a
+ * donated argument has the argument's address. */
 BN_MUST_USE bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address,
                                       bn_status *st);
 /* Gives the handle back; NULL allowed. Can block while the buffer is in use:

@@ -8,7 +8,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/verify/golden.h"
+#include "harness/verify/golden_priv.h"
 #include "harness/jobs/jobs.h"
 
 /* Elements of an output above which it is not compared: that is a matter of time. */

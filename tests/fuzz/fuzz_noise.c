@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 
 static void check_text(const char *text, size_t size)
 {

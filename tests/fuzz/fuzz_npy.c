@@ -1,7 +1,7 @@
 /* fuzz_npy.c - arrays in .npy files (--input, --check). */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -246,6 +246,37 @@ static void test_mistakes(void **state)
 }
 
 /* Layers that the networks here do not exercise. */
+/* Layers are alike: each further one adds the same number of parameters; 0 and the model's own
+ * number are one model. */
+static void test_depths(void **state)
+{
+    (void)state;
+    size_t decoders = 0;
+    model_case c;
+    for (size_t i = 0; case_at(i, &c); i++) {
+        const int own = c.small ? c.info.small_depth : c.info.depth;
+        int64_t elements[4];
+        if (!own)
+            continue;
+        for (int k = 0; k < 4; k++) {
+            const int depth[] = {0, own, own + 1, own + 2};
+            model *m =
+                make_model(c.info.name, (model_options){.small = c.small, .depth = depth[k]});
+            elements[k] = model_parameter_elements(m);
+            assert_int_equal(model_get_options(m)->depth, k < 2 ? 0 : depth[k]);
+            model_free(m);
+        }
+        assert_int_equal(elements[0], elements[1]);
+        assert_true(elements[2] > elements[1]);
+        assert_int_equal(elements[3] - elements[2], elements[2] - elements[1]);
+        decoders++;
+    }
+    assert_int_equal(decoders, 5); /* gpt2 and llama in two sizes, mixtral in one */
+    expect_error("resnet18", (model_options){.depth = 2}, BN_INVALID, "depth");
+    expect_error("llama", (model_options){.depth = -1}, BN_INVALID, "depth");
+    expect_error("llama", (model_options){.depth = 100000}, BN_INVALID, "depth");
+}
+
 static void test_layers(void **state)
 {
     (void)state;
@@ -295,7 +326,7 @@ int main(void)
         cmocka_unit_test(test_lists),    cmocka_unit_test(test_numbers_of_json),
         cmocka_unit_test(test_tied),     cmocka_unit_test(test_stages),
         cmocka_unit_test(test_describe), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_depths),   cmocka_unit_test(test_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
  * linked statically); the plugin's calls come from its shared object.
  */
 #define _GNU_SOURCE
+#include "tests/support/plugin_leaks.h"
 #include "tests/support/test_runtime.h"
 
 #include "models/model.h"

@@ -6,6 +6,7 @@
 #define BENCH_TESTS_SIM_COMPARE_H
 
 #include "runtime/pjrt/pjrt.h"
+#include "runtime/sim/evaluate/evaluate.h"
 #include "runtime/sim/program/program.h"
 
 /* Element operations that no program of a test comes near. */

@@ -36,8 +36,8 @@ static void note_block(sim_weighing *w, const sim_block *b)
         w->values[b->results[i]].uses++;
 }
 
-/* Lists F behind all that it calls, *COUNT from the end of the order on; then it is
- * known whether it is small. */
+/* Lists F behind all functions that it calls, and finds whether it is small. *COUNT
+ * functions are listed. */
 static void list_function(sim_weighing *w, const sim_function *f, int *count);
 
 static void list_block(sim_weighing *w, const sim_block *b, int *count)
@@ -121,7 +121,7 @@ static void weigh_block(sim_weighing *w, const sim_block *b, double times)
         sim_fuse_store(w, b->results[i], block, times);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------- */
 
 static bool open_weighing(sim_weighing *w, const sim_program *program)
 {

@@ -1,20 +1,22 @@
 /*
  * cost_flops.c - operations of each op.
  *
- * Element-wise ops count one an element of the result, transcendental ones too; shape
- * ops and moved data none. A product and a sum count as two. Reductions count one an
- * element of the operand for each op of their region. A convolution counts all window
- * positions, padding or not; along a dimension whose input is dilated only elements
- * that are no holes. These are the conventions of bench's own op table, so both agree
- * on the same program. Complex numbers count twice, in products of sums four times.
+ * Element-wise ops, also transcendental ones, count one operation for each element of the
+ * result. Shape ops and ops that move data count none. A product and a sum count as two.
+ * Reductions count, for each element of the operand, one for each op of their region. A
+ * convolution counts all window positions, padding or not; along a dimension whose input
+ * is dilated, it counts only elements that are no holes. These are the conventions of
+ * bench's own op table, so both agree on the same program. Operations on complex numbers
+ * count twice, and four times in dots and convolutions.
  */
 #include "runtime/sim/cost/cost_priv.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Operations a word of random bits: ThreeFry of 20 rounds of an addition, a rotation
- * (three) and an exclusive or makes two words, with six injections of its key. */
+/* Operations for each word of random bits. ThreeFry makes two words in 20 rounds, each an
+ * addition, a rotation (three operations) and an exclusive or, and injects its key six
+ * times. */
 #define RANDOM_OPS 59
 
 sim_rate sim_weigh_rate(sim_dtype dtype)
@@ -78,8 +80,8 @@ static double convolution_flops(const sim_weighing *w, const sim_op *op)
     return flops;
 }
 
-/* Whether each window along dimension I is the one before and an element more, or the
- * other way round: a running sum, of which a step takes one operation. */
+/* Whether the windows along dimension I make a running sum: each holds the one before it,
+ * or behind it, and one more element. A step then takes one operation. */
 static bool runs(const sim_op *op, const sim_type *windows, int i)
 {
     const int64_t *pad = sim_attribute_find(op, "padding")->ints;
@@ -93,7 +95,7 @@ static bool runs(const sim_op *op, const sim_type *windows, int i)
            (!dilation || dilation->ints[i] == 1);
 }
 
-/* One for each element of each window; WINDOWS has an element a window. */
+/* One operation for each element of each window. WINDOWS has one element for each window. */
 static double window_flops(const sim_op *op, const sim_type *windows)
 {
     const int64_t *size = sim_attribute_find(op, "window_dimensions")->ints;
@@ -124,7 +126,7 @@ static double fft_flops(const sim_weighing *w, const sim_op *op)
     return n > 1 ? (real ? 2.5 : 5.0) * all * log2(n) : 0;
 }
 
-/* Operations that are neither products of sums nor one an element. */
+/* Operations of ops that are neither matrix products nor element-wise. */
 static double other_flops(const sim_weighing *w, const sim_op *op)
 {
     switch (sim_op_cost_class(op->opcode)) {

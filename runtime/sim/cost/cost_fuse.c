@@ -31,16 +31,13 @@
 
 static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, double times)
 {
-    if (w->group_count == w->group_capacity) {
-        size_t capacity = w->group_capacity ? 2 * w->group_capacity : 256;
-        sim_fusion *groups = realloc(w->groups, capacity * sizeof *groups);
-        if (!groups) {
-            w->failed = true;
-            return NULL;
-        }
-        w->groups = groups;
-        w->group_capacity = capacity;
+    sim_fusion *groups =
+        sim_grow(w->groups, &w->group_capacity, w->group_count + 1, sizeof *groups);
+    if (!groups) {
+        w->failed = true;
+        return NULL;
     }
+    w->groups = groups;
     sim_fusion *g = &w->groups[w->group_count++];
     *g = (sim_fusion){.cost = {.anchor = op->opcode, .times = times}, .block = block};
     return g;
@@ -48,16 +45,12 @@ static sim_fusion *add_group(sim_weighing *w, const sim_op *op, int block, doubl
 
 static void add_read(sim_weighing *w, int group, int value, double bytes)
 {
-    if (w->read_count == w->read_capacity) {
-        size_t capacity = w->read_capacity ? 2 * w->read_capacity : 1024;
-        sim_access *reads = realloc(w->reads, capacity * sizeof *reads);
-        if (!reads) {
-            w->failed = true;
-            return;
-        }
-        w->reads = reads;
-        w->read_capacity = capacity;
+    sim_access *reads = sim_grow(w->reads, &w->read_capacity, w->read_count + 1, sizeof *reads);
+    if (!reads) {
+        w->failed = true;
+        return;
     }
+    w->reads = reads;
     w->reads[w->read_count++] = (sim_access){group, value, bytes};
 }
 
@@ -69,7 +62,7 @@ static double bytes_of(const sim_weighing *w, int value)
     return (double)sim_type_bytes(sim_weigh_type(w, value));
 }
 
-/* ---- reads --------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------ */
 
 /* Bytes that OP reads of its operand INDEX, whose value in memory is ROOT. */
 static double read_bytes(const sim_weighing *w, const sim_op *op, int index, int root)
@@ -108,7 +101,7 @@ static void place(sim_weighing *w, const sim_op *op, int group)
     }
 }
 
-/* ---- joining ------------------------------------------------------------------------------- */
+/* ---- joining ---------------------------------------------------------------------------- */
 
 /* The latest group that computes an operand; -1: none. */
 static int latest_group(const sim_weighing *w, const sim_op *op)
@@ -233,7 +226,7 @@ static void fuse_anchor(sim_weighing *w, const sim_op *op, int block, double tim
     sim_weigh_op(w, op, &w->groups[group].cost, &transcendentals);
 }
 
-/* ---- free ops ------------------------------------------------------------------------------ */
+/* ---- free ops --------------------------------------------------------------------------- */
 
 static void pass_free(sim_weighing *w, const sim_op *op)
 {
@@ -313,8 +306,7 @@ void sim_fuse_op(sim_weighing *w, const sim_op *op, int block, double times)
     }
 }
 
-/* ---- bytes --------------------------------------------------------------------------------------
- */
+/* ---- bytes ------------------------------------------------------------------------------ */
 
 static int by_group(const void *a, const void *b)
 {

@@ -1,8 +1,8 @@
 /*
- * cost_memory.c - the most bytes of values alive at once: from the op that gives a value
- * to the last that uses it, its users inside of loops and branches counting as those
- * that hold them. Only values that groups store count; arguments and results of the
- * function do not, constants belong to the program.
+ * cost_memory.c - the most bytes of values alive at once. A value lives from the op that
+ * gives it to the last op that uses it; a use inside of a loop or branch is a use by that
+ * loop or branch. Only values that groups store count. Arguments and results of the
+ * function do not count, nor do constants, which belong to the program.
  */
 #include "runtime/sim/cost/cost_priv.h"
 
@@ -73,7 +73,7 @@ static int64_t inner_peak(lives *l, const sim_op *op)
     return most;
 }
 
-/* Values of B that are returned (last use at the end) are the holder's to count. */
+/* Whoever holds B counts the values that B returns, whose last use is at its end. */
 static int64_t block_peak(lives *l, const sim_block *b)
 {
     int64_t live = 0, peak = 0;

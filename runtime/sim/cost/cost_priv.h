@@ -6,7 +6,7 @@
 #ifndef BENCH_RUNTIME_SIM_COST_PRIV_H
 #define BENCH_RUNTIME_SIM_COST_PRIV_H
 
-#include "runtime/sim/program/program.h"
+#include "runtime/sim/cost/cost.h"
 
 /* What is known of a value while ops are put into groups. */
 typedef struct sim_value {
@@ -21,7 +21,7 @@ typedef struct sim_value {
 typedef struct sim_fusion {
     sim_group cost;
     int block;       /* where its ops are: groups do not reach out of a block */
-    double elements; /* of the values that more element-wise ops would join at */
+    double elements; /* an element-wise op that gives as many may join */
     bool open;       /* more may join */
     bool waits;      /* no group: what calls, loops and branches give */
 } sim_fusion;
@@ -49,7 +49,7 @@ typedef struct sim_weighing {
     sim_access *reads;
     size_t read_count, read_capacity;
     sim_summary *functions; /* [function] */
-    int *order;             /* functions, callers first */
+    int *order;             /* functions, each behind those that it calls */
     int blocks;             /* met so far */
     int *last;              /* [value] index in its own block of the last op that uses it */
     int *depth;             /* [value] regions around it */

@@ -26,7 +26,7 @@ static int index_of(const int *list, int count, int value)
     return -1;
 }
 
-/* Into functions that gave P, and out of arguments that were passed. */
+/* Follows P into functions that give it, and out of functions that it is an argument of. */
 static void follow(const sim_weighing *w, place *p)
 {
     for (int step = 0; step < 4 * MAX_CALLS; step++) {

@@ -1,100 +1,17 @@
-/*
- * buffer.c - memory of a simulated device, buffers in it, and transfers.
- *
- * Addresses are those of a device that never gives the same one twice; they are told
- * to whoever asks, so that donation can be seen, and must not be followed.
- */
-#include "runtime/sim/device/sim_priv.h"
+/* buffer.c - buffers, transfers from and to the host, and what a buffer tells. */
+#include "runtime/sim/device/buffer.h"
+
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/clock.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What an allocator of a device rounds to. */
-#define ALIGNMENT 512
-
-/* ---- memory -----------------------------------------------------------------------------------
- */
-
-sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
-                         const char *what, sim_status *st)
-{
-    int64_t limit = device->client->config.memory_bytes;
-    if (bytes <= limit - device->bytes_in_use - extra_bytes)
-        return SIM_OK;
-    return sim_fail(st, SIM_RESOURCE_EXHAUSTED,
-                    "out of device memory: %s of %lld bytes and %lld bytes of temporaries do not "
-                    "fit, %lld of %lld bytes are in use",
-                    what, (long long)bytes, (long long)extra_bytes, (long long)device->bytes_in_use,
-                    (long long)limit);
-}
-
-sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes)
-{
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
-    atomic_init(&memory->references, 1);
-    memory->device = device;
-    memory->bytes = bytes;
-    memory->counted = true;
-    memory->address = device->next_address;
-    device->next_address += ((uintptr_t)bytes / ALIGNMENT + 1) * ALIGNMENT;
-    device->bytes_in_use += bytes;
-    if (device->bytes_in_use > device->peak_bytes)
-        device->peak_bytes = device->bytes_in_use;
-    return memory;
-}
-
-sim_memory *sim_memory_after(const sim_memory *old)
-{
-    sim_memory *memory = calloc(1, sizeof *memory);
-    if (!memory)
-        return NULL;
-    atomic_init(&memory->references, 1);
-    memory->device = old->device;
-    memory->bytes = old->bytes;
-    memory->address = old->address;
-    return memory;
-}
-
-void sim_memory_take_over(sim_memory *memory, sim_memory *old)
-{
-    old->counted = false;
-    memory->counted = true;
-}
-
-sim_memory *sim_memory_retain(sim_memory *memory)
-{
-    atomic_fetch_add(&memory->references, 1);
-    return memory;
-}
-
-static void uncount(sim_memory *memory)
-{
-    pthread_mutex_lock(&memory->device->client->lock);
-    memory->device->bytes_in_use -= memory->counted ? memory->bytes : 0;
-    memory->counted = false;
-    pthread_mutex_unlock(&memory->device->client->lock);
-}
-
-void sim_memory_release(sim_memory *memory)
-{
-    if (!memory || atomic_fetch_sub(&memory->references, 1) != 1)
-        return;
-    uncount(memory);
-    free(memory->data);
-    free(memory);
-}
-
-void sim_memory_give_back(sim_memory *memory)
-{
-    if (memory)
-        uncount(memory);
-    sim_memory_release(memory);
-}
-
-/* ---- buffers ------------------------------------------------------------------------------------
- */
+/* ---- buffers ---------------------------------------------------------------------------- */
 
 PJRT_Buffer *sim_buffer_new(const sim_type *type, PJRT_Device *device, sim_memory *memory,
                             sim_done *done)
@@ -118,33 +35,12 @@ void sim_buffer_free(PJRT_Buffer *buffer)
     free(buffer);
 }
 
-PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype)
-{
-    static const PJRT_Buffer_Type types[SIM_DTYPE_COUNT] = {
-#define X(name, text, bytes, class, pjrt) [name] = PJRT_Buffer_Type_##pjrt,
-        SIM_DTYPES(X)
-#undef X
-    };
-    return types[dtype];
-}
-
-static bool dtype_of(PJRT_Buffer_Type type, sim_dtype *dtype)
-{
-    for (int i = 0; i < SIM_DTYPE_COUNT; i++) {
-        if (sim_buffer_type((sim_dtype)i) == type) {
-            *dtype = (sim_dtype)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- from the host ------------------------------------------------------------------------- */
+/* ---- from the host ---------------------------------------------------------------------- */
 
 static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, sim_type *type)
 {
     int64_t bytes;
-    if (args->num_dims > SIM_MAX_RANK || !dtype_of(args->type, &type->dtype))
+    if (args->num_dims > SIM_MAX_RANK || !sim_buffer_dtype(args->type, &type->dtype))
         return sim_error(SIM_UNIMPLEMENTED, "rank %zu or element type %d", args->num_dims,
                          (int)args->type);
     type->rank = (int)args->num_dims;
@@ -161,7 +57,8 @@ static PJRT_Error *host_type(const PJRT_Client_BufferFromHostBuffer_Args *args, 
     return NULL;
 }
 
-/* The device whose memory is meant. */
+/* The device that gets the buffer: that of the memory, or the device, that the caller
+ * names, else the first. */
 static PJRT_Device *device_of(const PJRT_Client_BufferFromHostBuffer_Args *args)
 {
     return args->memory ? args->memory->device
@@ -220,14 +117,14 @@ SIM_ENTRY(Client_BufferFromHostBuffer)
     return sim_error_new(&st);
 }
 
-/* ---- to the host --------------------------------------------------------------------------- */
+/* ---- to the host ------------------------------------------------------------------------ */
 
 static PJRT_Error *deleted(void)
 {
     return sim_error(SIM_INVALID_ARGUMENT, "the buffer has been deleted or donated");
 }
 
-/* Values still being computed are copied by the device's thread, which gets there in
+/* Values that are still being computed are copied by the device's thread, which works in
  * the order of submission. */
 static bool copy_later(PJRT_Buffer_ToHostBuffer_Args *args, sim_done *done)
 {
@@ -290,7 +187,7 @@ SIM_ENTRY(Buffer_ToHostBuffer)
     return args->event ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a transfer");
 }
 
-/* ---- what a buffer tells, and its end ------------------------------------------------------ */
+/* ---- what a buffer tells, and its end --------------------------------------------------- */
 
 SIM_ENTRY(Buffer_Destroy)
 {
@@ -380,5 +277,25 @@ SIM_ENTRY(Buffer_UnsafePointer)
     if (!args->buffer->memory)
         return deleted();
     args->buffer_pointer = args->buffer->memory->address;
+    return NULL;
+}
+
+/* Dense and row-major, without tiles: the last dimension is the most minor one. */
+SIM_ENTRY(Buffer_GetMemoryLayout)
+{
+    static const int64_t last_first[] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
+                                         20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
+                                         9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
+    static const size_t count = sizeof last_first / sizeof *last_first;
+    _Static_assert(sizeof last_first / sizeof *last_first >= SIM_MAX_RANK,
+                   "each rank has a layout");
+    size_t rank = (size_t)args->buffer->type.rank;
+    args->layout = (PJRT_Buffer_MemoryLayout){
+        .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+        .type = PJRT_Buffer_MemoryLayout_Type_Tiled,
+        .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
+                  .minor_to_major = last_first + count - rank,
+                  .minor_to_major_size = rank},
+    };
     return NULL;
 }

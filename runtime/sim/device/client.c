@@ -1,60 +1,15 @@
-/* client.c - the client, its devices and their memories, as callers ask about them. */
-#define _GNU_SOURCE
-#include "runtime/sim/device/sim_priv.h"
+/* client.c - a client: its life, its report, and what it tells. */
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/config.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* ---- options ------------------------------------------------------------------------------- */
-
-static sim_code set_option(sim_config *config, const PJRT_NamedValue *option, sim_status *st)
-{
-    char value[4096], name[64];
-    snprintf(name, sizeof name, "%.*s", (int)option->name_size, option->name);
-    switch (option->type) {
-    case PJRT_NamedValue_kString:
-        if (option->value_size >= sizeof value)
-            return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: too long", name);
-        snprintf(value, sizeof value, "%.*s", (int)option->value_size, option->string_value);
-        break;
-    case PJRT_NamedValue_kInt64:
-        snprintf(value, sizeof value, "%lld", (long long)option->int64_value);
-        break;
-    case PJRT_NamedValue_kFloat:
-        snprintf(value, sizeof value, "%.9g", (double)option->float_value);
-        break;
-    case PJRT_NamedValue_kBool:
-        snprintf(value, sizeof value, "%s", option->bool_value ? "true" : "false");
-        break;
-    default:
-        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: no setting is a list", name);
-    }
-    return sim_config_set(config, name, value, st);
-}
-
-/* A preset comes first, wherever it stands: others change single figures of it. */
-sim_code sim_options_read(sim_config *config, const char *preset_name,
-                          const PJRT_NamedValue *options, size_t count, sim_status *st)
-{
-    sim_code code = sim_config_begin(config, st);
-    if (code == SIM_OK && preset_name)
-        code = sim_config_set(config, "preset", preset_name, st);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < count && code == SIM_OK; i++) {
-            const PJRT_NamedValue *option = &options[i];
-            bool preset = option->name_size == 6 && memcmp(option->name, "preset", 6) == 0;
-            if (preset == (pass == 0))
-                code = set_option(config, option, st);
-        }
-    }
-    return code == SIM_OK ? sim_config_check(config, st) : code;
-}
-
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -75,8 +30,8 @@ static void write_lateness(FILE *out, const char *name, sim_lateness *l)
             name, (unsigned long long)l->count, (unsigned long long)l->over_5us, p[0], p[1], p[2]);
 }
 
-/* {"await_late": {...}, "execute_late": {...}, "late_values": 0}; a report that cannot
- * be written is missed by whoever asked for it. */
+/* {"await_late": {...}, "execute_late": {...}, "late_values": 0}. A report that cannot be
+ * written is no error. */
 static void write_report(PJRT_Client *client)
 {
     FILE *out =
@@ -91,7 +46,7 @@ static void write_report(PJRT_Client *client)
     fclose(out);
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------- */
 
 static void client_free(PJRT_Client *client)
 {
@@ -108,11 +63,6 @@ static void client_free(PJRT_Client *client)
     pthread_cond_destroy(&client->settled);
     pthread_mutex_destroy(&client->lock);
     free(client);
-}
-
-void sim_version_text(const sim_config *config, char *text, size_t size)
-{
-    snprintf(text, size, "simulated, preset %s; times are modelled", config->preset);
 }
 
 static bool client_fill(PJRT_Client *client)
@@ -168,20 +118,7 @@ SIM_ENTRY(Client_Destroy)
     return NULL;
 }
 
-const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at)
-{
-    uint64_t number = atomic_fetch_add(&client->calls[at], 1) + 1;
-    const sim_fault *fault = sim_fault_find(&client->config, at, number);
-    if (fault && fault->kind == SIM_FAULT_ABORT) {
-        signal(SIGABRT, SIG_DFL);
-        raise(SIGABRT);
-    }
-    while (fault && fault->kind == SIM_FAULT_HANG)
-        pause();
-    return fault;
-}
-
-/* ---- what a client tells ------------------------------------------------------------------- */
+/* ---- what a client tells ---------------------------------------------------------------- */
 
 SIM_ENTRY(Client_PlatformName)
 {
@@ -247,139 +184,5 @@ SIM_ENTRY(Client_DefaultDeviceAssignment)
     if (args->num_partitions != 1 || args->num_replicas != 1 || args->default_assignment_size < 1)
         return sim_error(SIM_UNIMPLEMENTED, "only one replica and one partition");
     args->default_assignment[0] = 0;
-    return NULL;
-}
-
-/* ---- what devices tell --------------------------------------------------------------------- */
-
-SIM_ENTRY(DeviceDescription_Id)
-{
-    args->id = args->device_description->id;
-    return NULL;
-}
-
-SIM_ENTRY(DeviceDescription_ProcessIndex)
-{
-    args->process_index = 0;
-    return NULL;
-}
-
-SIM_ENTRY(DeviceDescription_Attributes)
-{
-    args->attributes = args->device_description->attributes;
-    args->num_attributes = 3;
-    return NULL;
-}
-
-SIM_ENTRY(DeviceDescription_Kind)
-{
-    args->device_kind = args->device_description->kind;
-    args->device_kind_size = strlen(args->device_description->kind);
-    return NULL;
-}
-
-SIM_ENTRY(DeviceDescription_DebugString)
-{
-    args->debug_string = args->device_description->text;
-    args->debug_string_size = strlen(args->device_description->text);
-    return NULL;
-}
-
-SIM_ENTRY(DeviceDescription_ToString)
-{
-    args->to_string = args->device_description->text;
-    args->to_string_size = strlen(args->device_description->text);
-    return NULL;
-}
-
-SIM_ENTRY(Device_GetDescription)
-{
-    args->device_description = &args->device->description;
-    return NULL;
-}
-
-SIM_ENTRY(Device_IsAddressable)
-{
-    args->is_addressable = true;
-    return NULL;
-}
-
-SIM_ENTRY(Device_LocalHardwareId)
-{
-    args->local_hardware_id = args->device->description.id;
-    return NULL;
-}
-
-SIM_ENTRY(Device_AddressableMemories)
-{
-    args->device->memories[0] = &args->device->memory;
-    args->memories = args->device->memories;
-    args->num_memories = 1;
-    return NULL;
-}
-
-SIM_ENTRY(Device_DefaultMemory)
-{
-    args->memory = &args->device->memory;
-    return NULL;
-}
-
-SIM_ENTRY(Device_MemoryStats)
-{
-    PJRT_Device *device = args->device;
-    pthread_mutex_lock(&device->client->lock);
-    args->bytes_in_use = device->bytes_in_use;
-    args->peak_bytes_in_use = device->peak_bytes;
-    args->peak_bytes_in_use_is_set = true;
-    args->bytes_limit = device->client->config.memory_bytes;
-    args->bytes_limit_is_set = true;
-    pthread_mutex_unlock(&device->client->lock);
-    /* Nobody else clears what is not told. */
-    args->num_allocs_is_set = args->largest_alloc_size_is_set = false;
-    args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
-    args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
-    /* Clients of an older time have no room for these. */
-    if (args->struct_size >= PJRT_Device_MemoryStats_Args_STRUCT_SIZE)
-        args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
-    return NULL;
-}
-
-SIM_ENTRY(Memory_Id)
-{
-    args->id = args->memory->id;
-    return NULL;
-}
-
-SIM_ENTRY(Memory_Kind)
-{
-    args->kind = "device";
-    args->kind_size = 6;
-    return NULL;
-}
-
-SIM_ENTRY(Memory_Kind_Id)
-{
-    args->kind_id = 0;
-    return NULL;
-}
-
-SIM_ENTRY(Memory_DebugString)
-{
-    args->debug_string = args->memory->text;
-    args->debug_string_size = strlen(args->memory->text);
-    return NULL;
-}
-
-SIM_ENTRY(Memory_ToString)
-{
-    args->to_string = args->memory->text;
-    args->to_string_size = strlen(args->memory->text);
-    return NULL;
-}
-
-SIM_ENTRY(Memory_AddressableByDevices)
-{
-    args->devices = &args->memory->device;
-    args->num_devices = 1;
     return NULL;
 }

@@ -1,7 +1,7 @@
 /*
  * clock.c - time that is right to microseconds, seeded chance, and how late we were.
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/clock.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,7 +39,7 @@ uint64_t sim_wait_until(uint64_t deadline_ns)
     return now;
 }
 
-/* ---- chance -------------------------------------------------------------------------------- */
+/* ---- chance ----------------------------------------------------------------------------- */
 
 /* SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
  * OOPSLA 2014). */
@@ -56,14 +56,14 @@ double sim_random_uniform(sim_random *random)
     return (double)(draw(random) >> 11) * 0x1p-53;
 }
 
-/* Box and Muller, one of the pair. */
+/* One of the pair of numbers that the transform of Box and Muller gives. */
 double sim_random_normal(sim_random *random)
 {
     double u = 1 - sim_random_uniform(random), v = sim_random_uniform(random);
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* ---- lateness ------------------------------------------------------------------------------ */
+/* ---- lateness --------------------------------------------------------------------------- */
 
 void sim_lateness_add(sim_lateness *lateness, uint64_t late_ns)
 {

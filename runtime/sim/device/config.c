@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define DEFAULT_PRESET "ideal"
-/* Presets rest on presets, JSON files may name one: no deeper than this. */
+/* Presets rest on presets, and JSON files may name one. They refer to each other no deeper
+ * than this. */
 #define MAX_DEPTH      4
 
 typedef enum setting_kind {
@@ -334,4 +335,55 @@ sim_code sim_config_begin(sim_config *config, sim_status *st)
     if (code == SIM_OK && list && *list)
         code = set_list(config, list, 0, st);
     return code;
+}
+
+/* ---- a client's options ----------------------------------------------------------------- */
+
+static sim_code set_option(sim_config *config, const PJRT_NamedValue *option, sim_status *st)
+{
+    char value[4096], name[64];
+    snprintf(name, sizeof name, "%.*s", (int)option->name_size, option->name);
+    switch (option->type) {
+    case PJRT_NamedValue_kString:
+        if (option->value_size >= sizeof value)
+            return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: too long", name);
+        snprintf(value, sizeof value, "%.*s", (int)option->value_size, option->string_value);
+        break;
+    case PJRT_NamedValue_kInt64:
+        snprintf(value, sizeof value, "%lld", (long long)option->int64_value);
+        break;
+    case PJRT_NamedValue_kFloat:
+        snprintf(value, sizeof value, "%.9g", (double)option->float_value);
+        break;
+    case PJRT_NamedValue_kBool:
+        snprintf(value, sizeof value, "%s", option->bool_value ? "true" : "false");
+        break;
+    default:
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: no setting is a list", name);
+    }
+    return sim_config_set(config, name, value, st);
+}
+
+/* A preset is set first, wherever it stands, because other options change single figures of
+ * it. */
+sim_code sim_options_read(sim_config *config, const char *preset_name,
+                          const PJRT_NamedValue *options, size_t count, sim_status *st)
+{
+    sim_code code = sim_config_begin(config, st);
+    if (code == SIM_OK && preset_name)
+        code = sim_config_set(config, "preset", preset_name, st);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count && code == SIM_OK; i++) {
+            const PJRT_NamedValue *option = &options[i];
+            bool preset = option->name_size == 6 && memcmp(option->name, "preset", 6) == 0;
+            if (preset == (pass == 0))
+                code = set_option(config, option, st);
+        }
+    }
+    return code == SIM_OK ? sim_config_check(config, st) : code;
+}
+
+void sim_version_text(const sim_config *config, char *text, size_t size)
+{
+    snprintf(text, size, "simulated, preset %s; times are modelled", config->preset);
 }

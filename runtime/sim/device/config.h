@@ -6,6 +6,7 @@
 #ifndef BENCH_RUNTIME_SIM_CONFIG_H
 #define BENCH_RUNTIME_SIM_CONFIG_H
 
+#include "runtime/sim/device/api.h"
 #include "runtime/sim/program/program.h"
 
 /* Modules whose device time is stated in place of the model. */
@@ -68,8 +69,9 @@ typedef struct sim_config {
     size_t fault_count;
 } sim_config;
 
-/* The default preset, and behind it what PJRT_SIM_CONFIG (a JSON file) and PJRT_SIM
- * ("name=value,name=value") ask for; their "preset" replaces the default first. */
+/* Sets CONFIG to the default preset, then to what PJRT_SIM_CONFIG (a JSON file) and
+ * PJRT_SIM ("name=value,name=value") ask for. A "preset" in them is set before their other
+ * settings. */
 sim_code sim_config_begin(sim_config *config, sim_status *st);
 
 /* Sets NAME to VALUE (text in the setting's form). "preset" sets all that the preset
@@ -79,6 +81,14 @@ sim_code sim_config_set(sim_config *config, const char *name, const char *value,
 
 /* Whether the settings fit each other. */
 sim_code sim_config_check(const sim_config *config, sim_status *st);
+
+/* Sets CONFIG from all its sources and checks it: sim_config_begin, then the preset
+ * PRESET_NAME, which may be NULL, then COUNT OPTIONS of a client, a preset among them
+ * first. */
+sim_code sim_options_read(sim_config *config, const char *preset_name,
+                          const PJRT_NamedValue *options, size_t count, sim_status *st);
+/* What a platform with these settings tells as its version. */
+void sim_version_text(const sim_config *config, char *text, size_t size);
 
 /* Row INDEX of the settings, NULL after the last: name, what it means; for README's
  * test. */
@@ -95,9 +105,5 @@ const sim_preset *sim_preset_find(const char *name);
 sim_code sim_faults_parse(sim_config *config, const char *text, sim_status *st);
 /* What is to happen to the NUMBERth call at AT, or NULL. */
 const sim_fault *sim_fault_find(const sim_config *config, sim_fault_at at, uint64_t number);
-
-/* Microseconds that the roofline of CONFIG gives COST: a group takes the longer of its
- * arithmetic and its memory traffic, and GROUP_US. */
-double sim_model_us(const sim_config *config, const sim_cost *cost);
 
 #endif

@@ -1,33 +1,23 @@
 /*
- * copy.c - copies of buffers between a client's devices, and how bytes lie, in a buffer
- * and on the host.
+ * copy.c - copies of buffers between a client's devices.
  *
  * Devices have no links of their own: a copy takes the time of a transfer to the host
  * and of one from there, in the queues of both.
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/buffer.h"
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/clock.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/schedule.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------- */
 
-sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st)
-{
-    to->failed = from->failed;
-    if (!from->data)
-        return SIM_OK;
-    to->data = malloc((size_t)from->bytes + 1);
-    if (!to->data) {
-        to->failed = true;
-        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host for a copy");
-    }
-    memcpy(to->data, from->data, (size_t)from->bytes);
-    return SIM_OK;
-}
-
-/* What is still computed is copied by the thread of the device that gets it: whatever
- * is queued there later then finds it. */
+/* Values that are still being computed are copied by the thread of the device that gets
+ * them. Work that is queued there later then finds them. */
 static bool copy_later(const PJRT_Buffer *source, sim_memory *memory, sim_done *done)
 {
     sim_work *work = calloc(1, sizeof *work);
@@ -60,7 +50,7 @@ static bool copy_values(const PJRT_Buffer *source, sim_memory *memory, sim_done 
     return true;
 }
 
-/* ---- copies -------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------- */
 
 /* When the copy is there. Under the lock. */
 static uint64_t copy_end(const PJRT_Buffer *source, PJRT_Device *to)
@@ -120,60 +110,4 @@ SIM_ENTRY(Buffer_CopyToDevice)
         return sim_error(SIM_INVALID_ARGUMENT, "the buffer is on device %d already",
                          args->dst_device->description.id);
     return copy(args->buffer, args->dst_device, &args->dst_buffer);
-}
-
-/* ---- layout -------------------------------------------------------------------------------- */
-
-static bool is_dense(const sim_type *type, const int64_t *strides)
-{
-    int64_t dense = (int64_t)sim_dtype_bytes(type->dtype);
-    for (int d = type->rank - 1; d >= 0; d--) {
-        if (type->dims[d] > 1 && strides[d] != dense)
-            return false;
-        dense *= type->dims[d];
-    }
-    return true;
-}
-
-void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
-                   const int64_t *strides)
-{
-    const unsigned char *from = data;
-    size_t size = sim_dtype_bytes(type->dtype);
-    int64_t at[SIM_MAX_RANK] = {0}, elements = sim_type_elements(type);
-    if (!strides || elements == 0 || is_dense(type, strides)) {
-        memcpy(to, from, (size_t)elements * size);
-        return;
-    }
-    for (int64_t i = 0; i < elements; i++, to += size) {
-        memcpy(to, from, size);
-        /* To the next element, as an odometer counts. */
-        for (int d = type->rank - 1; d >= 0; d--) {
-            from += strides[d];
-            if (++at[d] < type->dims[d])
-                break;
-            from -= strides[d] * at[d];
-            at[d] = 0;
-        }
-    }
-}
-
-/* Dense and row-major, without tiles: the last dimension is the most minor one. */
-SIM_ENTRY(Buffer_GetMemoryLayout)
-{
-    static const int64_t last_first[] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
-                                         20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
-                                         9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
-    static const size_t count = sizeof last_first / sizeof *last_first;
-    _Static_assert(sizeof last_first / sizeof *last_first >= SIM_MAX_RANK,
-                   "each rank has a layout");
-    size_t rank = (size_t)args->buffer->type.rank;
-    args->layout = (PJRT_Buffer_MemoryLayout){
-        .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
-        .type = PJRT_Buffer_MemoryLayout_Type_Tiled,
-        .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
-                  .minor_to_major = last_first + count - rank,
-                  .minor_to_major_size = rank},
-    };
-    return NULL;
 }

@@ -1,12 +1,14 @@
 /* error.c - errors as the plugin's callers see them. */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/error.h"
+
+#include "runtime/sim/device/entries.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where there is no memory for an error. */
+/* The error when there is no memory for one. */
 static PJRT_Error no_memory = {SIM_RESOURCE_EXHAUSTED, "no memory on the host"};
 
 PJRT_Error *sim_error_new(const sim_status *st)

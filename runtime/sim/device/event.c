@@ -1,5 +1,9 @@
-/* event.c - ends of things, and those who wait for them. */
-#include "runtime/sim/device/sim_priv.h"
+/* event.c - ends of things, and those who wait for them. device.c calls back for events. */
+#include "runtime/sim/device/event.h"
+
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
 
 #include <stdlib.h>
 
@@ -28,12 +32,9 @@ void sim_done_release(sim_done *done)
         free(done);
 }
 
-PJRT_Event *sim_event_new(sim_done *done)
+bool sim_done_is_ready(const sim_done *done)
 {
-    PJRT_Event *event = malloc(sizeof *event);
-    if (event)
-        event->done = sim_done_retain(done);
-    return event;
+    return atomic_load(&done->settled) && sim_now_ns() >= done->ready_ns;
 }
 
 void sim_done_await(sim_done *done)
@@ -45,7 +46,7 @@ void sim_done_await(sim_done *done)
             pthread_cond_wait(&client->settled, &client->lock);
         pthread_mutex_unlock(&client->lock);
     }
-    /* What never fires is waited for as a hung device is. */
+    /* Who waits for an event that never fires waits for ever, as for a hung device. */
     while (done->ready_ns == SIM_NEVER)
         sim_wait_until(sim_now_ns() + UINT64_C(3600000000000));
     if (sim_now_ns() >= done->ready_ns)
@@ -56,9 +57,14 @@ void sim_done_await(sim_done *done)
     pthread_mutex_unlock(&client->lock);
 }
 
-static bool is_ready(const sim_done *done)
+/* ---- events ----------------------------------------------------------------------------- */
+
+PJRT_Event *sim_event_new(sim_done *done)
 {
-    return atomic_load(&done->settled) && sim_now_ns() >= done->ready_ns;
+    PJRT_Event *event = malloc(sizeof *event);
+    if (event)
+        event->done = sim_done_retain(done);
+    return event;
 }
 
 SIM_ENTRY(Event_Destroy)
@@ -70,13 +76,13 @@ SIM_ENTRY(Event_Destroy)
 
 SIM_ENTRY(Event_IsReady)
 {
-    args->is_ready = is_ready(args->event->done);
+    args->is_ready = sim_done_is_ready(args->event->done);
     return NULL;
 }
 
 SIM_ENTRY(Event_Error)
 {
-    if (!is_ready(args->event->done))
+    if (!sim_done_is_ready(args->event->done))
         return sim_error(SIM_FAILED_PRECONDITION, "the event has not fired yet");
     return sim_error_new(&args->event->done->error);
 }
@@ -85,21 +91,4 @@ SIM_ENTRY(Event_Await)
 {
     sim_done_await(args->event->done);
     return sim_error_new(&args->event->done->error);
-}
-
-SIM_ENTRY(Event_OnReady)
-{
-    sim_done *done = args->event->done;
-    if (is_ready(done)) {
-        args->callback(sim_error_new(&done->error), args->user_arg);
-        return NULL;
-    }
-    sim_callback *callback = calloc(1, sizeof *callback);
-    if (!callback)
-        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a callback");
-    *callback = (sim_callback){args->callback, args->user_arg, sim_done_retain(done), NULL};
-    pthread_mutex_lock(&done->client->lock);
-    sim_device_call_back(done->client->devices[0], callback);
-    pthread_mutex_unlock(&done->client->lock);
-    return NULL;
 }

@@ -1,11 +1,18 @@
 /*
  * execute.c - one execution: checks, memory, results, its place in the schedule.
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/buffer.h"
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/clock.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/executable.h"
+#include "runtime/sim/device/profiler.h"
+#include "runtime/sim/device/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* An execution being put together. */
 typedef struct call {
@@ -43,15 +50,10 @@ static bool gives_up(const call *c, size_t argument)
            (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
 }
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------- */
 
-static bool same_type(const sim_type *a, const sim_type *b)
-{
-    return a->dtype == b->dtype && a->rank == b->rank &&
-           memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
-}
-
-/* A buffer that is donated stands among the arguments once. */
+/* Whether the buffer of ARGUMENT already stands among the arguments, and is donated at one
+ * of its places. That is an error. */
 static bool used_again(const call *c, size_t argument)
 {
     PJRT_Buffer *b = c->arguments[argument];
@@ -62,7 +64,8 @@ static bool used_again(const call *c, size_t argument)
     return again;
 }
 
-/* Under the lock: errors of executions that are not done yet count too. */
+/* Under the lock. An argument fails this execution as soon as its own is known to fail,
+ * even before that has ended. */
 static sim_code check_arguments(call *c, sim_status *st)
 {
     const sim_block *body = &c->main->body;
@@ -76,7 +79,7 @@ static sim_code check_arguments(call *c, sim_status *st)
         if (!b->memory)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu has been deleted or donated",
                             i);
-        if (!same_type(&b->type, &c->executable->program->types[body->arguments[i]]))
+        if (!sim_type_equals(&b->type, &c->executable->program->types[body->arguments[i]]))
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu is of another type", i);
         if (b->device != c->loaded->device)
             return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,
@@ -95,9 +98,9 @@ static sim_code check_arguments(call *c, sim_status *st)
     return SIM_OK;
 }
 
-/* ---- results ------------------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------- */
 
-/* Results that take over an argument's memory get theirs. */
+/* Gives memory to the results that take over an argument's; false without memory. */
 static bool take_places(const call *c, sim_memory **memory)
 {
     bool good = true;
@@ -173,7 +176,7 @@ static sim_done *schedule(call *c, uint64_t submit_ns)
     return done;
 }
 
-/* Leaves values to the device's thread; those that need no computing are there at once.
+/* Hands the values to the device's thread. What needs no computing is settled at once.
  * Under the lock. */
 static bool hand_over(call *c, sim_memory **memory, sim_done *done)
 {
@@ -206,8 +209,8 @@ static bool hand_over(call *c, sim_memory **memory, sim_done *done)
     return true;
 }
 
-/* Result buffers and the event; donated arguments lose their memory. False leaves the
- * buffers that were made. */
+/* Makes the result buffers and the event, and takes the memory from donated arguments.
+ * False without memory: the caller drops the buffers that were made. */
 static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
 {
     const sim_block *body = &c->main->body;
@@ -254,7 +257,8 @@ static void release_all(sim_memory **memory, size_t count)
     free(memory);
 }
 
-/* Memory that donated arguments had: their bytes are the results', or nobody's. */
+/* Gives back the memory that donated arguments had. Its bytes are now the results', or
+ * nobody's. */
 static void give_back_all(sim_memory **taken, size_t count)
 {
     for (size_t i = 0; taken && i < count; i++)
@@ -270,7 +274,7 @@ static void drop_results(PJRT_Buffer **results, size_t count)
     }
 }
 
-/* The call's end, on time, and the execution's end where calls block. */
+/* Waits for the time at which the call ends, and where calls block for the execution's end. */
 static void finish(call *c, uint64_t submit_ns, sim_done *done)
 {
     PJRT_Client *client = c->loaded->device->client;

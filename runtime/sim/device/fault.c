@@ -1,9 +1,12 @@
-/* fault.c - what is to go wrong, and when. */
+/* fault.c - faults: what is to go wrong, and when. */
 #define _GNU_SOURCE
+#include "runtime/sim/device/client.h"
 #include "runtime/sim/device/config.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const places[SIM_AT_COUNT] = {
     [SIM_AT_CLIENT] = "client",
@@ -84,4 +87,17 @@ const sim_fault *sim_fault_find(const sim_config *config, sim_fault_at at, uint6
             return fault;
     }
     return NULL;
+}
+
+const sim_fault *sim_fault_meet(PJRT_Client *client, sim_fault_at at)
+{
+    uint64_t number = atomic_fetch_add(&client->calls[at], 1) + 1;
+    const sim_fault *fault = sim_fault_find(&client->config, at, number);
+    if (fault && fault->kind == SIM_FAULT_ABORT) {
+        signal(SIGABRT, SIG_DFL);
+        raise(SIGABRT);
+    }
+    while (fault && fault->kind == SIM_FAULT_HANG)
+        pause();
+    return fault;
 }

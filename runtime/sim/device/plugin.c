@@ -1,12 +1,14 @@
 /*
- * plugin.c - the plugin's table.
+ * plugin.c - the plugin's table, and the entries that a simulated device has not.
  *
- * PJRT_SIM_API, read when the plugin is loaded, makes it one of another time: "older"
- * ends the table before the newer entries (what stands behind the end stays set: only
- * the size says that it does not exist), "newer" has a larger table and number than
+ * PJRT_SIM_API is read when the plugin is loaded, and makes the table one of another time.
+ * "older" ends it before the newer entries: their pointers stay set, and only the size
+ * says that they do not exist. "newer" has a larger table and a higher version than
  * today's header knows.
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/profiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,17 @@ SIM_ENTRY(Plugin_Attributes)
     args->num_attributes = sizeof attributes / sizeof *attributes;
     return NULL;
 }
+
+/* Clients call some entries without a look at the table. So each is there, and those that no
+ * simulated device has say so by name. */
+#define X(entry, why)                                                                              \
+    SIM_ENTRY(entry)                                                                               \
+    {                                                                                              \
+        (void)args;                                                                                \
+        return sim_error(SIM_UNIMPLEMENTED, "a simulated device has no PJRT_" #entry ": " why);    \
+    }
+SIM_MISSING(X)
+#undef X
 
 __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
 

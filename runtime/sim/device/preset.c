@@ -1,6 +1,6 @@
 /*
- * preset.c - named devices. Every figure has its source; figures that nobody
- * published are those of the neighbour and say so.
+ * preset.c - named devices. Every figure has its source. A figure that nobody published
+ * is that of a similar device, and the source says so.
  *
  * Matrix rates of the TPUs: f32 products run at the bf16 rate, since XLA's default
  * precision on TPU rounds f32 operands to bf16 and multiplies once (jax.lax.Precision
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* What a call costs the host: the dispatch that XLA's plugins were seen to have, see
- * "cpu-2". No accelerator's call was measured, so the TPU and GPU presets take these. */
+/* What a call costs the host, as measured with XLA's plugin for CPUs, see "cpu-2". No call
+ * of an accelerator was measured, so the presets of TPUs and GPUs have these figures. */
 #define HOST_CALL "execute_us=2,argument_us=0.14,result_us=0.4,release_us=0.3,"
 
 static const sim_preset presets[] = {

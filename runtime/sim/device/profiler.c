@@ -7,7 +7,11 @@
  * Sources: xla/backends/profiler/plugin/profiler_c_api.h and
  * tsl/profiler/protobuf/xplane.proto of openxla/xla (layouts and field numbers).
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/profiler.h"
+
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,14 +35,12 @@ static struct {
 void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span)
 {
     pthread_mutex_lock(&profile.lock);
-    if (profile.running && profile.count == profile.room) {
-        size_t room = profile.room ? 2 * profile.room : 256;
-        span_row *rows = realloc(profile.rows, room * sizeof *rows);
-        profile.lost = profile.lost || !rows;
-        profile.rows = rows ? rows : profile.rows;
-        profile.room = rows ? room : profile.room;
-    }
-    if (profile.running && profile.count < profile.room) {
+    span_row *rows = profile.running
+                         ? sim_grow(profile.rows, &profile.room, profile.count + 1, sizeof *rows)
+                         : NULL;
+    profile.lost = profile.lost || (profile.running && !rows);
+    if (rows) {
+        profile.rows = rows;
         span_row *row = &profile.rows[profile.count++];
         row->device = device->description.id;
         row->span = span;
@@ -48,8 +50,7 @@ void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executab
     pthread_mutex_unlock(&profile.lock);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 typedef struct bytes {
     unsigned char *data;
@@ -59,15 +60,11 @@ typedef struct bytes {
 
 static void put(bytes *b, const void *data, size_t size)
 {
-    if (b->room - b->size < size) {
-        size_t room = 2 * (b->room + size) + 64;
-        unsigned char *larger = realloc(b->data, room);
-        b->failed = b->failed || !larger;
-        if (!larger)
-            return;
-        b->data = larger;
-        b->room = room;
-    }
+    unsigned char *larger = sim_grow(b->data, &b->room, b->size + size, 1);
+    b->failed = b->failed || !larger;
+    if (!larger)
+        return;
+    b->data = larger;
     if (size > 0)
         memcpy(b->data + b->size, data, size);
     b->size += size;
@@ -113,7 +110,7 @@ enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS, EVENT_DURATION_PS };
 enum { METADATA_ID = 1, METADATA_NAME };
 enum { MAP_KEY = 1, MAP_VALUE };
 
-/* The first row of the same name is the event's kind. */
+/* The kind of a row's event: the first row of the same name. */
 static size_t kind_of(size_t row)
 {
     for (size_t i = 0; i < row; i++)
@@ -177,9 +174,9 @@ static bytes write_space(void)
     return space;
 }
 
-/* ---- the extension ------------------------------------------------------------------------- */
+/* ---- the extension ---------------------------------------------------------------------- */
 
-/* An opaque object of profiler_c_api.h: the bytes to collect. */
+/* What is opaque in profiler_c_api.h: here the bytes to collect. */
 typedef struct profiler {
     bytes space;
     bool written;

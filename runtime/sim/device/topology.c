@@ -3,7 +3,12 @@
  * for which programs are compiled without a device: the cost analysis then says what
  * the model makes of them.
  */
-#include "runtime/sim/device/sim_priv.h"
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/config.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/executable.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /*
  * evaluate_control.c - ops that run other blocks: while, if, case, call.
- * See evaluate_priv.h.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +32,12 @@ static bool are_like(const sim_program *p, const int *list, int list_count, cons
     if (list_count != count)
         return false;
     for (int i = 0; i < count; i++)
-        if (!sim_type_same(&p->types[list[i]], &p->types[wanted[i]]))
+        if (!sim_type_equals(&p->types[list[i]], &p->types[wanted[i]]))
             return false;
     return true;
 }
 
-/* ---- branches ------------------------------------------------------------------------------ */
+/* ---- branches --------------------------------------------------------------------------- */
 
 static sim_code check_branches(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -77,7 +76,7 @@ sim_code sim_can_case(const sim_program *p, const sim_op *op, sim_status *st)
     return check_branches(p, op, st);
 }
 
-/* A number without a branch takes the last. */
+/* A number that has no branch takes the last one. */
 sim_code sim_rule_case(sim_run *run, const sim_op *op)
 {
     const int32_t which = *(const int32_t *)sim_operand(run, op, 0);
@@ -85,8 +84,7 @@ sim_code sim_rule_case(sim_run *run, const sim_op *op)
     return run_block(run, op, &op->regions[which < 0 || which > last ? last : which]);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------------ */
 
 sim_code sim_can_call(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -112,8 +110,7 @@ sim_code sim_rule_call(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- loops --------------------------------------------------------------------------------------
- */
+/* ---- loops ------------------------------------------------------------------------------ */
 
 sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -136,8 +133,9 @@ sim_code sim_can_while(const sim_program *p, const sim_op *op, sim_status *st)
     return SIM_OK;
 }
 
-/* What a loop carries: where each value is and will be, and two rooms for it by turns, as
- * a round's results are taken over while its arguments are still read. */
+/* What a loop carries: where each value is now and will be next. Two rooms for each value
+ * are used in turn, because a round's results are taken over while its arguments are still
+ * read. */
 typedef struct loop {
     void **now, **next, **room[2];
     void *memory;
@@ -150,7 +148,7 @@ static sim_code loop_begin(sim_run *run, const sim_op *op, loop *l)
     size_t size = 4 * n * sizeof(void *);
     for (size_t i = 0; i < n; i++)
         size += 2 * (value_bytes(run, op->operands[i]) + align);
-    if (sim_memory(run, (int64_t)(size + align), &l->memory) != SIM_OK)
+    if (sim_run_memory(run, (int64_t)(size + align), &l->memory) != SIM_OK)
         return run->st->code;
     l->now = l->memory;
     l->next = l->now + n;
@@ -174,7 +172,7 @@ static void loop_enter(sim_run *run, const loop *l, const sim_block *block)
         run->values[block->arguments[i]] = l->now[i];
 }
 
-/* Takes over what BODY gave; what it gave as it got it stays where it is. */
+/* Takes over what BODY gave. A value that it handed on stays where it is. */
 static void loop_turn(sim_run *run, loop *l, const sim_block *body)
 {
     for (int i = 0; i < body->result_count; i++) {
@@ -200,7 +198,7 @@ static sim_code run_loop(sim_run *run, const sim_op *op, loop *l)
         if (code != SIM_OK || !*(const uint8_t *)run->values[condition->results[0]])
             return code;
         loop_enter(run, l, body);
-        code = sim_work(run, 1); /* so that an empty loop ends */
+        code = sim_run_work(run, 1); /* so that an empty loop ends */
         if (code == SIM_OK)
             code = sim_block_run(run, body);
         if (code != SIM_OK)

@@ -1,85 +1,19 @@
 /*
  * evaluate_convert.c - elements from one type to another: convert, bitcast_convert,
- * reduce_precision, and the half-width floats that all kernels pass through.
+ * reduce_precision.
  *
  * A number goes through the widest type of its class (int64, uint64, double, complex
  * double), which holds it exactly, so that it is rounded once. Floats that an integer
  * cannot hold become its nearest, NaN becomes 0, as in XLA.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <complex.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- half-width floats ------------------------------------------------------------------- */
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static float from_bf16(uint16_t half)
-{
-    return float_of((uint32_t)half << 16);
-}
-
-static uint16_t to_bf16(float value)
-{
-    const uint32_t bits = bits_of(value);
-    if (value != value)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static float from_f16(uint16_t half)
-{
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    const uint32_t exponent = half >> 10 & 31, mantissa = half & 0x3ff;
-    if (exponent == 31)
-        return float_of(sign | 0x7f800000 | mantissa << 13);
-    if (exponent == 0) /* mantissa units of 2^-24 */
-        return float_of(sign | bits_of((float)mantissa * 0x1p-24f));
-    return float_of(sign | (exponent + 112) << 23 | mantissa << 13);
-}
-
-static uint16_t to_f16(float value)
-{
-    const uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000;
-    uint32_t size = bits & 0x7fffffff;
-    if (value != value)
-        return (uint16_t)(sign | 0x7e00 | (size >> 13 & 0x3ff));
-    if (size >= bits_of(0x1p16f))
-        return (uint16_t)(sign | 0x7c00);
-    if (size < bits_of(0x1p-14f)) /* the units of f16 there are those of a float at 0.5 */
-        return (uint16_t)(sign | (bits_of(float_of(size) + 0.5f) - bits_of(0.5f)));
-    size += 0xfff + (size >> 13 & 1);
-    return (uint16_t)(sign | ((size >> 13) - (112 << 10)));
-}
-
-/* To a float whose last bit tells that something was cut: the next rounding, to fewer
- * bits, is then right as if it were the only one. */
-static float to_odd(double value)
-{
-    const float rounded = (float)value;
-    uint32_t bits = bits_of(rounded);
-    if (value != value || (double)rounded == value)
-        return rounded;
-    if (fabs((double)rounded) > fabs(value))
-        bits--;
-    return float_of(bits | 1);
-}
-
-/* ---- all types ----------------------------------------------------------------------------- */
+/* ---- all types -------------------------------------------------------------------------- */
 
 /* Elements in the widest type of their class. */
 typedef union wide_chunk {
@@ -116,12 +50,14 @@ static void load(sim_dtype from, const void *in, wide_chunk *w, int64_t n)
         LOAD(SIM_U16, uint16_t, u, x)
         LOAD(SIM_U32, uint32_t, u, x)
         LOAD(SIM_U64, uint64_t, u, x)
-        LOAD(SIM_F16, uint16_t, f, (double)from_f16(x))
-        LOAD(SIM_BF16, uint16_t, f, (double)from_bf16(x))
         LOAD(SIM_F32, float, f, (double)x)
         LOAD(SIM_F64, double, f, x)
         LOAD(SIM_C64, complex float, c, (complex double)x)
         LOAD(SIM_C128, complex double, c, x)
+    case SIM_F16:
+    case SIM_BF16:
+        sim_half_to_double(from, in, w->f, n);
+        break;
     default:
         break;
     }
@@ -180,12 +116,14 @@ static void store(sim_dtype to, void *out, const wide_chunk *w, bool floats, int
         STORE_UNSIGNED(SIM_U16, uint16_t, UINT16_MAX)
         STORE_UNSIGNED(SIM_U32, uint32_t, UINT32_MAX)
         STORE_UNSIGNED(SIM_U64, uint64_t, UINT64_MAX)
-        STORE(SIM_F16, uint16_t, to_f16(to_odd(w->f[i])))
-        STORE(SIM_BF16, uint16_t, to_bf16(to_odd(w->f[i])))
         STORE(SIM_F32, float, w->f[i])
         STORE(SIM_F64, double, w->f[i])
         STORE(SIM_C64, complex float, w->c[i])
         STORE(SIM_C128, complex double, w->c[i])
+    case SIM_F16:
+    case SIM_BF16:
+        sim_half_from_double(to, w->f, out, n);
+        break;
     default:
         break;
     }
@@ -196,24 +134,14 @@ static bool is_integer_class(sim_class class)
     return class == SIM_SIGNED || class == SIM_UNSIGNED;
 }
 
-/* Between f32 and the half-width floats, which is most of it, and to f32 what a double would
- * round a first time; false for other types. */
+/* Most conversions are between f32 and the half-width floats. Integers of 64 bits must not
+ * go to f32 through double, which would round them twice. False for other types. */
 static bool convert_straight(sim_dtype to, void *out, sim_dtype from, const void *in, int64_t n)
 {
-    const float *f = in;
-    const uint16_t *h = in;
-    if (from == SIM_F32 && to == SIM_BF16)
-        for (int64_t i = 0; i < n; i++)
-            ((uint16_t *)out)[i] = to_bf16(f[i]);
-    else if (from == SIM_F32 && to == SIM_F16)
-        for (int64_t i = 0; i < n; i++)
-            ((uint16_t *)out)[i] = to_f16(f[i]);
-    else if (from == SIM_BF16 && to == SIM_F32)
-        for (int64_t i = 0; i < n; i++)
-            ((float *)out)[i] = from_bf16(h[i]);
-    else if (from == SIM_F16 && to == SIM_F32)
-        for (int64_t i = 0; i < n; i++)
-            ((float *)out)[i] = from_f16(h[i]);
+    if (from == SIM_F32 && (to == SIM_F16 || to == SIM_BF16))
+        sim_half_from_float(to, in, out, n);
+    else if (to == SIM_F32 && (from == SIM_F16 || from == SIM_BF16))
+        sim_half_to_float(from, in, out, n);
     else if (from == SIM_S64 && to == SIM_F32)
         for (int64_t i = 0; i < n; i++)
             ((float *)out)[i] = (float)((const int64_t *)in)[i];
@@ -256,12 +184,11 @@ int64_t sim_integer_at(sim_dtype dtype, const void *bytes, int64_t i)
     return w.s[0];
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ------------------------------------------------------------------------------ */
 
 sim_code sim_can_convert(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (!sim_dims_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+    if (!sim_type_same_shape(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand and result differ in dimensions");
     return SIM_OK;
 }
@@ -289,7 +216,7 @@ sim_code sim_rule_bitcast_convert(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- fewer bits ---------------------------------------------------------------------------- */
+/* ---- fewer bits ------------------------------------------------------------------------- */
 
 /* The parts of a float, in bits. */
 typedef struct float_format {
@@ -329,7 +256,7 @@ static uint64_t reduced(uint64_t bits, float_format from, float_format to)
 sim_code sim_can_reduce_precision(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
-    if (!sim_type_same(sim_operand_type(p, op, 0), type) ||
+    if (!sim_type_equals(sim_operand_type(p, op, 0), type) ||
         sim_dtype_class(type->dtype) != SIM_FLOAT)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants floats of one type");
     if (!sim_checked_ints(op, "exponent_bits", 1, 1, 11, st) ||

@@ -1,17 +1,19 @@
 /*
  * evaluate_dot.c - dot_general and convolution. Both bring their operands into one
  * plain order and the type of the sums, and then add up products of rows: a row of
- * numbers times a matrix with as many rows. See evaluate_priv.h.
+ * numbers times a matrix with as many rows.
  *
  * Half-width floats are summed in f32 and rounded at the end.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <complex.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- products of rows ---------------------------------------------------------------------- */
+/* ---- products of rows ------------------------------------------------------------------- */
 
 /* OUT[j] += sum over i < K of LEFT[i] RIGHT[i STRIDE + j], for j < N. */
 typedef void product(void *out, const void *left, const void *right, int64_t k, int64_t n,
@@ -87,7 +89,7 @@ static sim_dtype sum_type(sim_dtype dtype)
     return dtype == SIM_S16 ? SIM_S32 : dtype == SIM_U16 ? SIM_U32 : sim_wide(dtype);
 }
 
-/* ---- operands ------------------------------------------------------------------------------ */
+/* ---- operands --------------------------------------------------------------------------- */
 
 /* The dimensions of VALUE in a new order, as DTYPE; *OUT is malloced. */
 static sim_code reordered(sim_run *run, int value, const int *order, sim_dtype dtype, void **out)
@@ -105,13 +107,13 @@ static sim_code reordered(sim_run *run, int value, const int *order, sim_dtype d
         walk.from[i] = strides[order[i]];
     }
     sim_strides(&other, walk.to);
-    if (sim_memory(run, n * (int64_t)bytes, out) != SIM_OK)
+    if (sim_run_memory(run, n * (int64_t)bytes, out) != SIM_OK)
         return run->st->code;
     if (dtype == type->dtype) {
         sim_copy(*out, run->values[value], &walk, bytes);
         return SIM_OK;
     }
-    if (sim_memory(run, n * (int64_t)bytes, &converted) != SIM_OK) {
+    if (sim_run_memory(run, n * (int64_t)bytes, &converted) != SIM_OK) {
         free(*out);
         return run->st->code;
     }
@@ -148,7 +150,7 @@ static sim_code operands_make(sim_run *run, const sim_op *op, const int *left, c
     else if ((code = reordered(run, op->operands[1], right, o->dtype, &o->right)) != SIM_OK)
         o->right = NULL;
     else
-        code = sim_memory(run, n * (int64_t)o->bytes, &o->sums);
+        code = sim_run_memory(run, n * (int64_t)o->bytes, &o->sums);
     if (code == SIM_OK)
         memset(o->sums, 0, (size_t)n * o->bytes);
     else
@@ -170,9 +172,9 @@ static sim_code check_types(const sim_program *p, const sim_op *op, sim_status *
     return SIM_OK;
 }
 
-/* ---- dot_general --------------------------------------------------------------------------- */
+/* ---- dot_general ------------------------------------------------------------------------ */
 
-/* The dimensions that are in neither list; how many. */
+/* Puts the dimensions that are in neither list into ORDER; returns how many. */
 static int rest_of(int rank, const sim_attribute *batch, const sim_attribute *contract, int *order)
 {
     int count = 0;
@@ -241,7 +243,7 @@ sim_code sim_can_dot_general(const sim_program *p, const sim_op *op, sim_status 
     count = rest_of(right->rank, d.batch[1], d.contract[1], order);
     for (int i = 0; i < count; i++)
         want.dims[want.rank++] = right->dims[order[i]];
-    return sim_type_same(&want, sim_result_type(p, op, 0))
+    return sim_type_equals(&want, sim_result_type(p, op, 0))
                ? SIM_OK
                : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "the result has other dimensions");
 }
@@ -296,7 +298,7 @@ sim_code sim_rule_dot_general(sim_run *run, const sim_op *op)
     const int64_t b = sizes(left, order[0], batches), m = sizes(left, order[0] + batches, rows);
     const int64_t k = sizes(left, order[0] + batches + rows, contracted);
     const int64_t n = sim_type_elements(out) / (b * m);
-    if (sim_work(run, (double)b * (double)m * (double)k * (double)n) != SIM_OK ||
+    if (sim_run_work(run, (double)b * (double)m * (double)k * (double)n) != SIM_OK ||
         operands_make(run, op, order[0], order[1], &o) != SIM_OK)
         return run->st->code;
     const size_t bytes = o.bytes;
@@ -309,7 +311,7 @@ sim_code sim_rule_dot_general(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- convolution --------------------------------------------------------------------------- */
+/* ---- convolution ------------------------------------------------------------------------ */
 
 /* Orders: input (batch, places, features), kernel (places, input features, output
  * features), output as the input. */
@@ -317,7 +319,7 @@ typedef struct convolution {
     int places;                                     /* spatial dimensions */
     int order[3][SIM_MAX_RANK];                     /* of input, kernel, output */
     int64_t in[SIM_MAX_RANK], window[SIM_MAX_RANK]; /* sizes */
-    int64_t out[SIM_MAX_RANK];                      /* the same */
+    int64_t out[SIM_MAX_RANK];                      /* sizes of the output */
     int64_t in_batch, in_features, kernel_features; /* features: of the input, of a group */
     int64_t out_batch, out_features;                /* of the result */
     int64_t feature_groups, batch_groups;           /* one of them is 1 */
@@ -348,7 +350,7 @@ static bool order_of(const sim_op *op, const char *a, const char *places, const 
     return true;
 }
 
-/* Reads the attributes; false where the dimension numbers are none. */
+/* Reads the dimension numbers; false where they do not fit the types. */
 static bool convolution_orders(const sim_program *p, const sim_op *op, convolution *c)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *kernel = sim_operand_type(p, op, 1);
@@ -494,7 +496,7 @@ static sim_code deliver(sim_run *run, const sim_op *op, const convolution *c, co
     sim_walk walk = {.rank = out->rank};
     int64_t strides[SIM_MAX_RANK];
     void *converted;
-    if (sim_memory(run, n * (int64_t)bytes, &converted) != SIM_OK)
+    if (sim_run_memory(run, n * (int64_t)bytes, &converted) != SIM_OK)
         return run->st->code;
     sim_convert(out->dtype, converted, o->dtype, o->sums, n);
     sim_strides(out, strides);
@@ -518,7 +520,7 @@ sim_code sim_rule_convolution(sim_run *run, const sim_op *op)
         return run->st->code;
     const double products = (double)sim_type_elements(out) * (double)count_of(c.window, c.places) *
                             (double)c.kernel_features;
-    if (sim_work(run, products) != SIM_OK ||
+    if (sim_run_work(run, products) != SIM_OK ||
         operands_make(run, op, c.order[0], c.order[1], &o) != SIM_OK)
         return run->st->code;
     if (sim_type_elements(out) > 0 && sim_type_elements(kernel) > 0 &&

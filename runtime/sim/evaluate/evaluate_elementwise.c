@@ -1,46 +1,15 @@
 /*
- * evaluate_elementwise.c - rules of ops that compute each element of the result
- * from the elements at the same place: how kernels are applied, and the ops whose
- * operands and result are not all of one type. See evaluate_priv.h.
+ * evaluate_elementwise.c - rules of ops that compute each element of the result from the
+ * elements at the same place: those that one kernel computes, and those whose operands
+ * and result are not all of one type.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <complex.h>
 #include <math.h>
 #include <string.h>
-
-sim_dtype sim_wide(sim_dtype dtype)
-{
-    return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
-}
-
-/* Chunks of operands become float, and of the result what it is. */
-static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
-                       const void *const *in, int count, int64_t n)
-{
-    _Alignas(SIM_ELEMENT) char wide[4][SIM_CHUNK * SIM_ELEMENT];
-    const sim_dtype dtype = sim_wide(from);
-    const void *operands[3];
-    for (int64_t at = 0; at < n; at += SIM_CHUNK) {
-        const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
-        for (int i = 0; i < count; i++) {
-            operands[i] = wide[i];
-            sim_convert(dtype, wide[i], from,
-                        (const char *)in[i] + (size_t)at * sim_dtype_bytes(from), chunk);
-        }
-        kernel(wide[3], operands, chunk);
-        sim_convert(to, out + (size_t)at * sim_dtype_bytes(to), sim_wide(to), wide[3], chunk);
-    }
-}
-
-void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
-               int count, int64_t n)
-{
-    if (sim_wide(from) != from || sim_wide(to) != to)
-        apply_wide(kernel, from, to, out, in, count, n);
-    else
-        kernel(out, in, n);
-}
 
 /* All operands and the result have the same dimensions. */
 static sim_code check_places(const sim_program *p, const sim_op *op, sim_status *st)
@@ -48,7 +17,7 @@ static sim_code check_places(const sim_program *p, const sim_op *op, sim_status 
     if (op->result_count != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants one result");
     for (int i = 0; i < op->operand_count; i++)
-        if (!sim_dims_same(sim_operand_type(p, op, i), sim_result_type(p, op, 0)))
+        if (!sim_type_same_shape(sim_operand_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d has other dimensions", i);
     return SIM_OK;
 }
@@ -64,7 +33,7 @@ static sim_class class_of(const sim_program *p, const sim_op *op, int i)
     return sim_dtype_class(sim_operand_type(p, op, i)->dtype);
 }
 
-/* ---- one type ------------------------------------------------------------------------------ */
+/* ---- one type --------------------------------------------------------------------------- */
 
 static bool is_modulus(const sim_program *p, const sim_op *op)
 {
@@ -115,7 +84,7 @@ sim_code sim_rule_elementwise(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- to and from boolean ------------------------------------------------------------------- */
+/* ---- to and from boolean ---------------------------------------------------------------- */
 
 sim_code sim_can_compare(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -163,22 +132,21 @@ sim_code sim_rule_is_finite(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- choosing ----------------------------------------------------------------------------------
- */
+/* ---- choosing --------------------------------------------------------------------------- */
 
-/* Operand I is as the result, or an element for all of it. */
+/* Whether operand I has the result's dimensions, or is one element for all. */
 static bool fits(const sim_program *p, const sim_op *op, int i)
 {
     const sim_type *type = sim_operand_type(p, op, i);
-    return type->rank == 0 || sim_dims_same(type, sim_result_type(p, op, 0));
+    return type->rank == 0 || sim_type_same_shape(type, sim_result_type(p, op, 0));
 }
 
 sim_code sim_can_select(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || sim_operand_type(p, op, 0)->dtype != SIM_PRED ||
-        !sim_type_same(sim_operand_type(p, op, 1), result) ||
-        !sim_type_same(sim_operand_type(p, op, 2), result))
+        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
+        !sim_type_equals(sim_operand_type(p, op, 2), result))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT,
                           "wants i1 and two operands of the result's type");
     return SIM_OK;
@@ -225,7 +193,7 @@ sim_code sim_can_clamp(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *result = sim_result_type(p, op, 0);
     if (op->result_count != 1 || !fits(p, op, 0) || !fits(p, op, 2) ||
-        !sim_type_same(sim_operand_type(p, op, 1), result) ||
+        !sim_type_equals(sim_operand_type(p, op, 1), result) ||
         sim_operand_type(p, op, 0)->dtype != result->dtype ||
         sim_operand_type(p, op, 2)->dtype != result->dtype)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants operands of the result's type");
@@ -262,8 +230,7 @@ sim_code sim_rule_clamp(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- parts of complex numbers -------------------------------------------------------------------
- */
+/* ---- parts of complex numbers ----------------------------------------------------------- */
 
 static bool are_parts(sim_dtype part, sim_dtype whole)
 {

@@ -1,11 +1,13 @@
 /*
  * evaluate_index.c - ops whose places are data: dynamic slices, gather, scatter.
- * See evaluate_priv.h.
  *
  * Starts of slices are moved inside. What a scatter would write outside is left out,
  * element by element as the specification has it (XLA leaves out the whole window).
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* ---- dynamic slices ------------------------------------------------------------------------ */
+/* ---- dynamic slices --------------------------------------------------------------------- */
 
 /* Operands from FIRST on are as many indices as operand 0 has dimensions; PART fits in it. */
 static sim_code check_part(const sim_program *p, const sim_op *op, const sim_type *part, int first,
@@ -78,7 +80,7 @@ sim_code sim_rule_dynamic_slice(sim_run *run, const sim_op *op)
 
 sim_code sim_can_dynamic_update_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
-    if (!sim_type_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+    if (!sim_type_equals(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's type");
     return check_part(p, op, sim_operand_type(p, op, 1), 2, st);
 }
@@ -98,8 +100,7 @@ sim_code sim_rule_dynamic_update_slice(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- gather and scatter ------------------------------------------------------------------------
- */
+/* ---- gather and scatter ----------------------------------------------------------------- */
 
 /*
  * Both relate three tensors: the operand, the indices, and parts of the operand side
@@ -205,7 +206,8 @@ static sim_code placement_read(const sim_op *op, const sim_type *operand, const 
     return SIM_OK;
 }
 
-/* The operand's index at which the part of index NUMBER starts; as the data says. */
+/* The operand's index at which the part of index NUMBER starts, as the data say: it may be
+ * outside. */
 static void part_index(const placement *l, const void *indices, const int64_t *number,
                        int64_t *start)
 {
@@ -233,7 +235,7 @@ static int64_t part_offset(const placement *l, const int64_t *number)
     return offset;
 }
 
-/* ---- gather -------------------------------------------------------------------------------- */
+/* ---- gather ----------------------------------------------------------------------------- */
 
 static sim_code gather_read(const sim_program *p, const sim_op *op, placement *l, sim_status *st)
 {
@@ -290,7 +292,7 @@ sim_code sim_rule_gather(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- scatter ------------------------------------------------------------------------------- */
+/* ---- scatter ---------------------------------------------------------------------------- */
 
 /* Operands: N inputs, the indices, N updates. */
 static int scattered(const sim_op *op)
@@ -315,9 +317,9 @@ sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
     for (int i = 0; i < n; i++) {
         const sim_type *in = sim_operand_type(p, op, i),
                        *update = sim_operand_type(p, op, n + 1 + i);
-        if (!sim_dims_same(in, sim_operand_type(p, op, 0)) ||
-            !sim_type_same(in, sim_result_type(p, op, i)) || update->dtype != in->dtype ||
-            !sim_dims_same(update, sim_operand_type(p, op, n + 1)))
+        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) ||
+            !sim_type_equals(in, sim_result_type(p, op, i)) || update->dtype != in->dtype ||
+            !sim_type_same_shape(update, sim_operand_type(p, op, n + 1)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
     if (scatter_read(p, op, &l, st) != SIM_OK)
@@ -325,21 +327,15 @@ sim_code sim_can_scatter(const sim_program *p, const sim_op *op, sim_status *st)
     return sim_can_region(p, op, 0, op->operands, n, false, false, st);
 }
 
-static void *element(const sim_run *run, int value, int64_t i)
-{
-    return (char *)run->values[value] +
-           i * (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-}
-
-/* N elements (1 with several inputs) of the results at TO take in those of the updates at
- * FROM. ARGUMENTS has room for all. */
+/* Combines N elements (1 with several inputs) of the results at TO with those of the
+ * updates at FROM. ARGUMENTS has room for all. */
 static sim_code scatter_elements(sim_region *region, const sim_op *op, int64_t to, int64_t from,
                                  int64_t n, void **arguments)
 {
     const int inputs = scattered(op);
     for (int i = 0; i < inputs; i++) {
-        arguments[i] = element(region->run, op->results[i], to);
-        arguments[inputs + i] = element(region->run, op->operands[inputs + 1 + i], from);
+        arguments[i] = sim_element(region->run, op->results[i], to);
+        arguments[inputs + i] = sim_element(region->run, op->operands[inputs + 1 + i], from);
     }
     return inputs == 1 ? sim_region_combine(region, arguments[0], arguments[1], n)
                        : sim_region_store(region, arguments, arguments);
@@ -396,9 +392,9 @@ static sim_code scatter_all(sim_run *run, const sim_op *op, sim_region *region)
         return run->st->code;
     if (sim_type_elements(l.parts) == 0 || sim_type_elements(l.operand) == 0)
         return SIM_OK;
-    sim_code code = sim_work(run, (double)sim_type_elements(l.parts));
+    sim_code code = sim_run_work(run, (double)sim_type_elements(l.parts));
     if (code == SIM_OK)
-        code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+        code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     do {

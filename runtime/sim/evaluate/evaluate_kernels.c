@@ -1,12 +1,12 @@
 /*
- * evaluate_kernels.c - elements of one type, one after the other: a kernel for each
- * op and each type in which is computed, and the tables by which they are found.
+ * evaluate_kernels.c - a kernel for each op and each type in which ops are computed, the
+ * tables by which kernels are found, and how they are applied to half-width floats.
  *
  * Integers are widened to 64 bits, computed there and cut again, which wraps as the
- * narrow type would. What an op gives for operands where C says nothing (division by
- * zero, wide shifts) is as XLA has it.
+ * narrow type would. Where C does not define a result (division by zero, wide shifts),
+ * it is that of XLA.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
 
 #include <string.h>
 #include <tgmath.h>
@@ -58,7 +58,7 @@
     KERNEL(name##_c64, complex float, expr)                                                        \
     KERNEL(name##_c128, complex double, expr)
 
-/* ---- integers ------------------------------------------------------------------------------ */
+/* ---- integers --------------------------------------------------------------------------- */
 
 #define WIDE(v)  ((uint64_t)(v))
 #define WIDTH(v) (sizeof(v) * 8)
@@ -120,7 +120,7 @@ INTEGERS(BINARY, or, x | y)
 INTEGERS(BINARY, xor, x ^ y)
 INTEGERS(BINARY, shift_left, BITS(y) < WIDTH(x) ? WIDE(x) << BITS(y) : 0)
 INTEGERS(BINARY, shift_right_logical, BITS(y) < WIDTH(x) ? BITS(x) >> BITS(y) : 0)
-/* Of unsigned ones too, the first bit is taken for a sign. */
+/* The first bit of unsigned integers is taken for a sign, too. */
 INTEGERS(BINARY, shift_right_arithmetic,
          (int64_t)(WIDE(x) << (64 - WIDTH(x))) >>
              (64 - WIDTH(x) + (BITS(y) < WIDTH(x) ? BITS(y) : WIDTH(x) - 1)))
@@ -134,8 +134,7 @@ INTEGERS(UNARY, popcnt, __builtin_popcountll(BITS(x)))
 INTEGERS(UNARY, count_leading_zeros, leading_zeros(BITS(x), WIDTH(x)))
 UNARY(not_pred, uint8_t, x ^ 1)
 
-/* ---- floats -----------------------------------------------------------------------------------
- */
+/* ---- floats ----------------------------------------------------------------------------- */
 
 #define NAN_OF(x, y) ((x) != (x) || (y) != (y))
 
@@ -188,7 +187,7 @@ COMPLEXES(UNARY, logistic, 1 / (1 + exp(-x)))
 COMPLEXES(UNARY, sqrt, sqrt(x))
 COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 
-/* ---- the table ----------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------- */
 
 #define ON_INTEGERS(name)                                                                          \
     [SIM_S8] = name##_s8, [SIM_S16] = name##_s16, [SIM_S32] = name##_s32, [SIM_S64] = name##_s64,  \
@@ -196,7 +195,7 @@ COMPLEXES(UNARY, rsqrt, 1 / sqrt(x))
 #define ON_FLOATS(name)    [SIM_F32] = name##_f32, [SIM_F64] = name##_f64
 #define ON_COMPLEXES(name) [SIM_C64] = name##_c64, [SIM_C128] = name##_c128
 
-/* Booleans add and multiply as or and and. */
+/* On booleans, addition is or, and multiplication is and. */
 static sim_kernel *const kernels[SIM_OP_COUNT][SIM_DTYPE_COUNT] = {
     [SIM_OP_ADD] = {[SIM_PRED] = or_u8, ON_INTEGERS(add), ON_FLOATS(add), ON_COMPLEXES(add)},
     [SIM_OP_SUBTRACT] = {ON_INTEGERS(subtract), ON_FLOATS(subtract), ON_COMPLEXES(subtract)},
@@ -247,7 +246,7 @@ sim_kernel *sim_kernel_find(sim_opcode opcode, sim_dtype dtype)
     return kernels[opcode][dtype];
 }
 
-/* ---- comparisons --------------------------------------------------------------------------- */
+/* ---- comparisons ------------------------------------------------------------------------ */
 
 /* Numbers in the total order of IEEE 754: -NaN, -inf, ..., -0, 0, ..., inf, NaN. */
 static int32_t total_f32(float x)
@@ -311,4 +310,39 @@ sim_kernel *sim_kernel_compare(const sim_op *op, sim_dtype dtype)
                                                : row->kernels[dtype];
     }
     return NULL;
+}
+
+/* ---- half-width floats ------------------------------------------------------------------- */
+
+sim_dtype sim_wide(sim_dtype dtype)
+{
+    return dtype == SIM_F16 || dtype == SIM_BF16 ? SIM_F32 : dtype;
+}
+
+/* Chunk by chunk, the operands are widened, the kernel runs, and the result is narrowed. */
+static void apply_wide(sim_kernel *kernel, sim_dtype from, sim_dtype to, char *out,
+                       const void *const *in, int count, int64_t n)
+{
+    _Alignas(SIM_ELEMENT) char wide[4][SIM_CHUNK * SIM_ELEMENT];
+    const sim_dtype dtype = sim_wide(from);
+    const void *operands[3];
+    for (int64_t at = 0; at < n; at += SIM_CHUNK) {
+        const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
+        for (int i = 0; i < count; i++) {
+            operands[i] = wide[i];
+            sim_convert(dtype, wide[i], from,
+                        (const char *)in[i] + (size_t)at * sim_dtype_bytes(from), chunk);
+        }
+        kernel(wide[3], operands, chunk);
+        sim_convert(to, out + (size_t)at * sim_dtype_bytes(to), sim_wide(to), wide[3], chunk);
+    }
+}
+
+void sim_apply(sim_kernel *kernel, sim_dtype from, sim_dtype to, void *out, const void *const *in,
+               int count, int64_t n)
+{
+    if (sim_wide(from) != from || sim_wide(to) != to)
+        apply_wide(kernel, from, to, out, in, count, n);
+    else
+        kernel(out, in, n);
 }

@@ -1,12 +1,11 @@
 /*
  * evaluate_random.c - rng_bit_generator: Threefry-2x32, bit for bit as XLA has it.
- * See evaluate_priv.h.
  *
  * Generator: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011.
  * What is XLA's own: the state is a key and a counter of 64 bits; Threefry's words of
  * 32 bits alternate between the two of a block along the first even dimension.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
 
 #include <string.h>
 
@@ -15,7 +14,7 @@ sim_code sim_can_rng_bit_generator(const sim_program *p, const sim_op *op, sim_s
     const sim_attribute *a = sim_attribute_find(op, "rng_algorithm");
     const sim_type *state = sim_operand_type(p, op, 0);
     const char *word = a && a->word ? a->word : "";
-    if (op->result_count != 2 || !sim_type_same(state, sim_result_type(p, op, 0)))
+    if (op->result_count != 2 || !sim_type_equals(state, sim_result_type(p, op, 0)))
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "gives the state, and bits");
     if (strcmp(word, "THREE_FRY") != 0)
         return sim_refuse(op, st, SIM_UNIMPLEMENTED,
@@ -104,5 +103,5 @@ sim_code sim_rule_rng_bit_generator(sim_run *run, const sim_op *op)
             ((uint64_t *)sim_result(run, op, 1))[i] = threefry(state[0], state[1] + (uint64_t)i);
     state[1] += used;
     memcpy(sim_result(run, op, 0), state, sizeof state);
-    return sim_work(run, 100 * (double)n);
+    return sim_run_work(run, 100 * (double)n);
 }

@@ -1,15 +1,17 @@
 /*
  * evaluate_region.c - regions that are run once an element: those of reduce,
- * reduce_window, select_and_scatter, scatter and sort. See evaluate_priv.h.
+ * reduce_window, select_and_scatter, scatter and sort.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+
+#include "runtime/sim/evaluate/evaluate_check.h"
 
 #include <string.h>
 
-/* Of a region; operands that are reduced or sorted together. */
+/* Results of a region, so operands that are reduced or sorted together. */
 #define MAX_RESULTS 64
 
-/* ---- recognising --------------------------------------------------------------------------- */
+/* ---- recognising ------------------------------------------------------------------------ */
 
 static int argument_number(const sim_block *block, int value)
 {
@@ -71,8 +73,7 @@ sim_kernel *sim_region_fold(const sim_region *region)
     }
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ---------------------------------------------------------------------------- */
 
 sim_code sim_region_call(sim_region *region, void *const *arguments)
 {
@@ -128,7 +129,7 @@ sim_code sim_region_combine(sim_region *region, void *acc, void *x, int64_t n)
     return code;
 }
 
-/* ---- checking ------------------------------------------------------------------------------ */
+/* ---- checking --------------------------------------------------------------------------- */
 
 static bool is_element(const sim_program *p, int value, sim_dtype dtype)
 {

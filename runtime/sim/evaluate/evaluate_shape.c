@@ -1,97 +1,13 @@
 /*
- * evaluate_shape.c - ops that move elements without looking at them, all as walks
- * over boxes with a stride for each dimension on both sides; and iota.
- * See evaluate_priv.h.
+ * evaluate_shape.c - ops that move elements without a look at them, all as walks
+ * (evaluate_walk.h); and iota.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- walks ------------------------------------------------------------------------------- */
-
-/* Drops dimensions of 1, and joins neighbours that lie on both sides as one would. */
-static void walk_join(sim_walk *walk)
-{
-    int rank = 0;
-    for (int i = 0; i < walk->rank; i++) {
-        const int64_t size = walk->dims[i];
-        if (size == 1)
-            continue;
-        const int last = rank - 1;
-        if (rank > 0 && walk->to[last] == size * walk->to[i] &&
-            walk->from[last] == size * walk->from[i]) {
-            walk->dims[last] *= size;
-            walk->to[last] = walk->to[i];
-            walk->from[last] = walk->from[i];
-            continue;
-        }
-        walk->dims[rank] = size;
-        walk->to[rank] = walk->to[i];
-        walk->from[rank++] = walk->from[i];
-    }
-    if (rank == 0) {
-        walk->dims[0] = walk->to[0] = walk->from[0] = 1;
-        rank = 1;
-    }
-    walk->rank = rank;
-}
-
-/* The type of the elements may be another than that of the words. */
-typedef uint8_t __attribute__((may_alias)) word_1;
-typedef uint16_t __attribute__((may_alias)) word_2;
-typedef uint32_t __attribute__((may_alias)) word_4;
-typedef uint64_t __attribute__((may_alias)) word_8;
-typedef struct word_16 {
-    uint64_t halves[2];
-} __attribute__((may_alias)) word_16;
-
-#define LINE(T)                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                \
-        ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride];
-
-static void copy_line(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t n,
-                      size_t bytes)
-{
-    if (to_stride == 1 && from_stride == 1)
-        memcpy(to, from, (size_t)n * bytes);
-    else if (bytes == 1)
-        LINE(word_1)
-    else if (bytes == 2)
-        LINE(word_2)
-    else if (bytes == 4)
-        LINE(word_4)
-    else if (bytes == 8)
-        LINE(word_8)
-    else
-        LINE(word_16)
-}
-
-void sim_copy(void *to, const void *from, sim_walk *walk, size_t bytes)
-{
-    int64_t index[SIM_MAX_RANK] = {0};
-    for (int i = 0; i < walk->rank; i++)
-        if (walk->dims[i] <= 0)
-            return;
-    walk_join(walk);
-    const int last = walk->rank - 1;
-    do {
-        int64_t t = 0, f = 0;
-        for (int i = 0; i < last; i++) {
-            t += index[i] * walk->to[i];
-            f += index[i] * walk->from[i];
-        }
-        copy_line((char *)to + t * (int64_t)bytes, walk->to[last],
-                  (const char *)from + f * (int64_t)bytes, walk->from[last], walk->dims[last],
-                  bytes);
-    } while (sim_next_index(index, walk->dims, last));
-}
-
-void sim_fill(void *to, const void *element, int64_t count, size_t bytes)
-{
-    if (count > 0)
-        copy_line(to, 1, element, 0, count, bytes);
-}
 
 /* A walk over TYPE, dense on the side of the result. */
 static sim_walk walk_over(const sim_type *type)
@@ -134,9 +50,9 @@ static sim_code bad_dims(const sim_op *op, sim_status *st)
     return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimensions do not fit");
 }
 
-/* ---- the same elements --------------------------------------------------------------------- */
+/* ---- the same elements ------------------------------------------------------------------ */
 
-/* Filled where its block begins. */
+/* A constant is filled where its block begins. */
 sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *type = sim_result_type(p, op, 0);
@@ -177,7 +93,7 @@ sim_code sim_can_optimization_barrier(const sim_program *p, const sim_op *op, si
     if (op->operand_count != op->result_count)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
     for (int i = 0; i < op->operand_count; i++)
-        if (!sim_type_same(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
+        if (!sim_type_equals(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "result %d has another type", i);
     return SIM_OK;
 }
@@ -190,8 +106,7 @@ sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- other places ------------------------------------------------------------------------------
- */
+/* ---- other places ----------------------------------------------------------------------- */
 
 sim_code sim_can_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -255,7 +170,7 @@ sim_code sim_can_reverse(const sim_program *p, const sim_op *op, sim_status *st)
     size_t count;
     if (check_rank(p, op, st) != SIM_OK)
         return st->code;
-    if (!sim_dims_same(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+    if (!sim_type_same_shape(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
         return bad_dims(op, st);
     const int rank = sim_operand_type(p, op, 0)->rank;
     return sim_checked_dims(op, "dimensions", rank, &count, st) ? SIM_OK : st->code;
@@ -280,7 +195,7 @@ sim_code sim_rule_reverse(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------ */
 
 sim_code sim_can_slice(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -410,7 +325,7 @@ sim_code sim_rule_concatenate(sim_run *run, const sim_op *op)
     return SIM_OK;
 }
 
-/* ---- counting ------------------------------------------------------------------------------ */
+/* ---- counting --------------------------------------------------------------------------- */
 
 sim_code sim_can_iota(const sim_program *p, const sim_op *op, sim_status *st)
 {
@@ -430,7 +345,7 @@ sim_code sim_rule_iota(sim_run *run, const sim_op *op)
     void *line;
     if (sim_type_elements(out) == 0)
         return SIM_OK;
-    if (sim_memory(run, n * SIM_ELEMENT, &line) != SIM_OK)
+    if (sim_run_memory(run, n * SIM_ELEMENT, &line) != SIM_OK)
         return run->st->code;
     for (int64_t at = 0; at < n; at += SIM_CHUNK) {
         int64_t numbers[SIM_CHUNK];

@@ -1,9 +1,10 @@
 /*
- * evaluate_sort.c - sort: lines of several operands in one order, which a region
- * decides. A merge sort, so always stable, and safe whatever the region says.
- * See evaluate_priv.h.
+ * evaluate_sort.c - sort: lines of several operands in one order, which a region decides.
+ * It is a merge sort, so it is always stable, and safe whatever the region says.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@ sim_code sim_can_sort(const sim_program *p, const sim_op *op, sim_status *st)
     if (n < 1 || op->result_count != n)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
     for (int i = 0; i < n; i++)
-        if (!sim_dims_same(sim_operand_type(p, op, i), sim_operand_type(p, op, 0)) ||
-            !sim_type_same(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
+        if (!sim_type_same_shape(sim_operand_type(p, op, i), sim_operand_type(p, op, 0)) ||
+            !sim_type_equals(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     if (!sim_checked_ints(op, "dimension", 1, 0, sim_operand_type(p, op, 0)->rank - 1, st))
         return st->code;
@@ -34,9 +35,7 @@ typedef struct sorting {
 
 static void *element(const sorting *s, int value, int64_t number)
 {
-    const sim_run *run = s->region->run;
-    const int64_t bytes = (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-    return (char *)run->values[value] + (s->first + number * s->stride) * bytes;
+    return sim_element(s->region->run, value, s->first + number * s->stride);
 }
 
 /* Whether element A must stand before element B. */
@@ -99,12 +98,12 @@ static sim_code sort_lines(sim_run *run, const sim_op *op, sim_region *region)
     void *order, *arguments;
     sim_strides(type, strides);
     sorting s = {.region = region, .op = op, .count = n, .stride = strides[along]};
-    sim_code code = sim_work(run, (double)lines * (double)n * (log2((double)n) + 1));
+    sim_code code = sim_run_work(run, (double)lines * (double)n * (log2((double)n) + 1));
     if (code == SIM_OK)
-        code = sim_memory(run, 2 * n * (int64_t)sizeof(int64_t), &order);
+        code = sim_run_memory(run, 2 * n * (int64_t)sizeof(int64_t), &order);
     if (code != SIM_OK)
         return code;
-    code = sim_memory(run, 2 * op->operand_count * (int64_t)sizeof(void *), &arguments);
+    code = sim_run_memory(run, 2 * op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code == SIM_OK) {
         s.order = order;
         s.other = s.order + n;

@@ -1,16 +1,19 @@
 /*
  * evaluate_window.c - ops that bring many elements together through a region:
- * reduce, reduce_window, select_and_scatter. See evaluate_priv.h.
+ * reduce, reduce_window, select_and_scatter.
  *
  * Where the region is one op that may be applied in any order, whole lines are
  * combined by its kernel, half-width floats in f32, rounded at the end.
  */
-#include "runtime/sim/evaluate/evaluate_priv.h"
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_region.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- folding ------------------------------------------------------------------------------- */
+/* ---- folding ---------------------------------------------------------------------------- */
 
 /* Sums, and the operand they are made from, in the type of the kernel. */
 typedef struct folding {
@@ -35,9 +38,9 @@ static sim_code folding_begin(sim_run *run, const sim_op *op, sim_kernel *kernel
     f->in = sim_operand(run, op, 0);
     f->acc = sim_result(run, op, 0);
     if (f->dtype != in->dtype) {
-        if (sim_memory(run, n * f->bytes, &f->memory[0]) != SIM_OK)
+        if (sim_run_memory(run, n * f->bytes, &f->memory[0]) != SIM_OK)
             return run->st->code;
-        if (sim_memory(run, results * f->bytes, &f->memory[1]) != SIM_OK) {
+        if (sim_run_memory(run, results * f->bytes, &f->memory[1]) != SIM_OK) {
             free(f->memory[0]);
             return run->st->code;
         }
@@ -89,7 +92,7 @@ static void fold_line(const folding *f, int64_t to, int64_t from, int64_t n)
     }
 }
 
-/* ---- reduce -------------------------------------------------------------------------------- */
+/* ---- reduce ----------------------------------------------------------------------------- */
 
 static int inputs_of(const sim_op *op)
 {
@@ -105,9 +108,9 @@ static sim_code check_inputs(const sim_program *p, const sim_op *op, sim_status 
                           "wants operands, as many initial values and as many results");
     for (int i = 0; i < n; i++) {
         const sim_type *in = sim_operand_type(p, op, i), *init = sim_operand_type(p, op, n + i);
-        if (!sim_dims_same(in, sim_operand_type(p, op, 0)) || init->dtype != in->dtype ||
+        if (!sim_type_same_shape(in, sim_operand_type(p, op, 0)) || init->dtype != in->dtype ||
             sim_type_elements(init) != 1 || sim_result_type(p, op, i)->dtype != in->dtype ||
-            !sim_dims_same(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
+            !sim_type_same_shape(sim_result_type(p, op, i), sim_result_type(p, op, 0)))
             return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types of operand %d do not fit", i);
     }
     return sim_can_region(p, op, 0, op->operands, n, false, false, st);
@@ -126,7 +129,7 @@ sim_code sim_can_reduce(const sim_program *p, const sim_op *op, sim_status *st)
     for (int i = 0; i < in->rank; i++)
         if (!sim_in_list(dims, count, i))
             kept.dims[kept.rank++] = in->dims[i];
-    return sim_type_same(&kept, sim_result_type(p, op, 0))
+    return sim_type_equals(&kept, sim_result_type(p, op, 0))
                ? SIM_OK
                : sim_refuse(op, st, SIM_INVALID_ARGUMENT, "the result has other dimensions");
 }
@@ -191,13 +194,6 @@ static sim_code reduce_by_kernel(sim_run *run, const sim_op *op, sim_kernel *ker
     return SIM_OK;
 }
 
-/* Element I of operand or result number K. */
-static void *element(const sim_run *run, int value, int64_t i)
-{
-    return (char *)run->values[value] +
-           i * (int64_t)sim_dtype_bytes(run->program->types[value].dtype);
-}
-
 static void fill_results(sim_run *run, const sim_op *op)
 {
     for (int i = 0; i < op->result_count; i++) {
@@ -213,8 +209,8 @@ static sim_code take_in(sim_region *region, const sim_op *op, int64_t to, int64_
 {
     const int n = inputs_of(op);
     for (int i = 0; i < n; i++) {
-        arguments[i] = element(region->run, op->results[i], to);
-        arguments[n + i] = element(region->run, op->operands[i], from);
+        arguments[i] = sim_element(region->run, op->results[i], to);
+        arguments[n + i] = sim_element(region->run, op->operands[i], from);
     }
     return sim_region_store(region, arguments, arguments);
 }
@@ -224,7 +220,7 @@ static sim_code reduce_by_region(sim_run *run, const sim_op *op, sim_region *reg
     const sim_walk walk = reduction_walk(run, op);
     int64_t index[SIM_MAX_RANK] = {0}, to, from;
     void *arguments;
-    sim_code code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+    sim_code code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     fill_results(run, op);
@@ -240,7 +236,8 @@ static sim_code reduce_by_region(sim_run *run, const sim_op *op, sim_region *reg
 sim_code sim_rule_reduce(sim_run *run, const sim_op *op)
 {
     sim_region region;
-    if (sim_work(run, (double)sim_type_elements(sim_operand_type(run->program, op, 0))) != SIM_OK ||
+    if (sim_run_work(run, (double)sim_type_elements(sim_operand_type(run->program, op, 0))) !=
+            SIM_OK ||
         sim_region_begin(run, &op->regions[0], &region) != SIM_OK)
         return run->st->code;
     sim_kernel *kernel = inputs_of(op) == 1 ? sim_region_fold(&region) : NULL;
@@ -249,8 +246,7 @@ sim_code sim_rule_reduce(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows ---------------------------------------------------------------------------- */
 
 /* A window over an operand; a scalar has one dimension of 1 here. */
 typedef struct window {
@@ -385,7 +381,7 @@ static sim_code window_by_region(sim_run *run, const sim_op *op, const window *w
 {
     int64_t o[SIM_MAX_RANK] = {0}, to = 0;
     void *arguments;
-    sim_code code = sim_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
+    sim_code code = sim_run_memory(run, op->operand_count * (int64_t)sizeof(void *), &arguments);
     if (code != SIM_OK)
         return code;
     fill_results(run, op);
@@ -410,7 +406,7 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
     sim_region region;
     if (sim_type_elements(out) == 0)
         return SIM_OK;
-    if (sim_work(run, window_work(&w)) != SIM_OK ||
+    if (sim_run_work(run, window_work(&w)) != SIM_OK ||
         sim_region_begin(run, &op->regions[0], &region) != SIM_OK)
         return run->st->code;
     sim_kernel *kernel = inputs_of(op) == 1 ? sim_region_fold(&region) : NULL;
@@ -420,13 +416,13 @@ sim_code sim_rule_reduce_window(sim_run *run, const sim_op *op)
     return code;
 }
 
-/* ---- select_and_scatter -------------------------------------------------------------------- */
+/* ---- select_and_scatter ----------------------------------------------------------------- */
 
 sim_code sim_can_select_and_scatter(const sim_program *p, const sim_op *op, sim_status *st)
 {
     const sim_type *in = sim_operand_type(p, op, 0), *source = sim_operand_type(p, op, 1);
     const sim_type *init = sim_operand_type(p, op, 2);
-    if (op->result_count != 1 || !sim_type_same(in, sim_result_type(p, op, 0)) ||
+    if (op->result_count != 1 || !sim_type_equals(in, sim_result_type(p, op, 0)) ||
         source->dtype != in->dtype || init->dtype != in->dtype || sim_type_elements(init) != 1)
         return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "types do not fit");
     if (check_window(op, in, source, st) != SIM_OK ||
@@ -447,8 +443,8 @@ static sim_code choose(sim_region *select, const sim_op *op, const window *w, co
         if (at < 0)
             continue;
         if (*chosen >= 0) {
-            void *arguments[2] = {element(select->run, op->operands[0], *chosen),
-                                  element(select->run, op->operands[0], at)};
+            void *arguments[2] = {sim_element(select->run, op->operands[0], *chosen),
+                                  sim_element(select->run, op->operands[0], at)};
             if (sim_region_call(select, arguments) != SIM_OK)
                 return select->run->st->code;
             if (*(const uint8_t *)sim_region_result(select, 0))
@@ -470,15 +466,15 @@ static sim_code scatter_windows(sim_run *run, const sim_op *op, sim_region *sele
              sim_dtype_bytes(in->dtype));
     if (sim_type_elements(source) == 0)
         return SIM_OK;
-    sim_code code = sim_work(run, window_work(&w));
+    sim_code code = sim_run_work(run, window_work(&w));
     if (code != SIM_OK)
         return code;
     do {
         int64_t chosen;
         code = choose(select, op, &w, o, &chosen);
         if (code == SIM_OK && chosen >= 0)
-            code = sim_region_combine(scatter, element(run, op->results[0], chosen),
-                                      element(run, op->operands[1], number), 1);
+            code = sim_region_combine(scatter, sim_element(run, op->results[0], chosen),
+                                      sim_element(run, op->operands[1], number), 1);
         number++;
     } while (code == SIM_OK && sim_next_index(o, w.out, w.rank));
     return code;

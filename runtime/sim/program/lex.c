@@ -2,7 +2,7 @@
  * lex.c - tokens of MLIR's text. Comments and white space are passed over; what is no
  * token of MLIR comes out as the character it is.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/lex.h"
 
 #include <string.h>
 
@@ -58,7 +58,8 @@ static void take_name(sim_lexer *lex, int kind)
     lex->length = (size_t)(lex->at - lex->token);
 }
 
-/* A name without its quotes; the text may end first, which nothing wants to read. */
+/* A name without its quotes. Where the text ends first, it is a character '"', which no part
+ * of the grammar takes. */
 static void take_string(sim_lexer *lex, int kind)
 {
     lex->at++;

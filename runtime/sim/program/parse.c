@@ -3,65 +3,20 @@
  *
  * Source of the syntax: MLIR's language reference and the StableHLO specification.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program owns; its only part that is not in the pool are the types, which grow
- * while values are read. */
+/* What a program owns. Only its types are not in the pool, because they grow while values
+ * are read. */
 typedef struct holding {
     sim_pool pool;
     void *types;
 } holding;
 
-/* ---- arguments ----------------------------------------------------------------------------- */
-
-/* What the attributes from FIRST on say of memory that an argument gives. */
-static void note_donation(sim_reader *r, size_t first, sim_argument *argument)
-{
-    const sim_raw *raws = r->raws.data;
-    for (size_t i = first; i < r->raws.count; i++) {
-        const sim_raw *raw = &raws[i];
-        bool set = raw->plain && raw->count == 1;
-        if (set && raw->name_length == 18 && memcmp(raw->name, "tf.aliasing_output", 18) == 0 &&
-            raw->ints[0] >= 0 && raw->ints[0] < INT32_MAX)
-            argument->alias = (int)raw->ints[0];
-        if (set && raw->name_length == 16 && memcmp(raw->name, "jax.buffer_donor", 16) == 0)
-            argument->donor = raw->ints[0] != 0;
-    }
-    r->raws.count = first;
-}
-
-void sim_read_argument(sim_reader *r, sim_argument *argument)
-{
-    sim_label label = {r->lex.token, r->lex.start, r->lex.length, 1};
-    sim_type type;
-    if (sim_kind(r) != SIM_T_VALUE || r->lex.index >= 0) {
-        sim_reader_expected(r, "an argument %name: type");
-        return;
-    }
-    sim_next(r);
-    if (!sim_expect(r, ':', "':' and the argument's type") || !sim_read_type(r, &type))
-        return;
-    size_t raws = r->raws.count;
-    if (sim_kind(r) == '{')
-        sim_read_dictionary(r);
-    if (argument)
-        note_donation(r, raws, argument);
-    r->raws.count = raws;
-    sim_skip_location(r);
-    sim_label *named = sim_reader_add(r, &r->labels, 1);
-    sim_type *typed = sim_reader_add(r, &r->signature, 1);
-    if (named && typed) {
-        *named = label;
-        *typed = type;
-    }
-}
-
-/* ---- functions --------------------------------------------------------------------------------
- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 /* A function being read: what lies above the marks is its own. */
 typedef struct heading {
@@ -111,7 +66,7 @@ static void read_heading(sim_reader *r, heading *h)
         sim_expect(r, ')', "')' of the results");
 }
 
-/* What BODY returns are the types from TYPES on. */
+/* BODY must return the types that the heading states, which end at END. */
 static void check_results(sim_reader *r, const heading *h, const sim_block *body, size_t end)
 {
     char said[128], done[128];
@@ -134,7 +89,7 @@ static void check_results(sim_reader *r, const heading *h, const sim_block *body
     }
 }
 
-/* Aliases name results of their own type's size, each once. */
+/* Each alias must name a result of its argument's size, and no two the same. */
 static void check_aliases(sim_reader *r, const heading *h, const sim_function *f)
 {
     bool *taken = calloc((size_t)f->body.result_count + 1, sizeof *taken);
@@ -218,9 +173,9 @@ static void read_function(sim_reader *r)
         sim_reader_fail(r, r->lex.start, SIM_UNIMPLEMENTED,
                         "a function without a body is not simulated");
     if (sim_expect(r, '{', "'{' of the body")) {
-        sim_read_arguments(r, (const sim_label *)r->labels.data + h.labels,
-                           (const sim_type *)r->signature.data + h.signature,
-                           (int)h.arguments.count, &body);
+        sim_define_arguments(r, (const sim_label *)r->labels.data + h.labels,
+                             (const sim_type *)r->signature.data + h.signature,
+                             (int)h.arguments.count, &body);
         sim_read_block(r, &body);
     }
     sim_skip_location(r);
@@ -237,7 +192,8 @@ static void read_argument_attributes(sim_reader *r, heading *h)
         add_argument(r, h);
         sim_read_dictionary(r);
         if (r->code == SIM_OK)
-            note_donation(r, raws, (sim_argument *)h->arguments.data + (h->arguments.count - 1));
+            sim_note_donation(r, raws,
+                              (sim_argument *)h->arguments.data + (h->arguments.count - 1));
         if (!sim_accept(r, ','))
             break;
     }
@@ -345,10 +301,10 @@ static void read_generic_function(sim_reader *r)
     end_function(r, &h);
 }
 
-/* ---- the module -------------------------------------------------------------------------------
- */
+/* ---- the module ------------------------------------------------------------------------- */
 
-/* "#loc1 = loc(...)", "sdy.mesh @mesh = <[...]>": to what may begin a statement. */
+/* Passes "#loc1 = loc(...)" or "sdy.mesh @mesh = <[...]>", up to what may begin a
+ * statement. */
 static void skip_statement(sim_reader *r)
 {
     sim_next(r);
@@ -366,7 +322,7 @@ static void skip_statement(sim_reader *r)
     }
 }
 
-/* Statements up to CLOSE, which is passed. */
+/* Reads statements up to CLOSE, which is passed. */
 static void read_statements(sim_reader *r, int close)
 {
     while (r->code == SIM_OK && sim_kind(r) != close) {
@@ -444,8 +400,7 @@ static void read_text(sim_reader *r, const char **name)
         sim_reader_expected(r, "the end of the text");
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------
- */
+/* ---- opening and closing ---------------------------------------------------------------- */
 
 static const sim_function *find_main(sim_reader *r, const sim_function *functions, size_t count)
 {
@@ -461,7 +416,7 @@ static const sim_function *find_main(sim_reader *r, const sim_function *function
     return NULL;
 }
 
-/* The program out of what was read; it takes over the pool and the types. */
+/* Makes the program of what was read. It takes over the pool and the types. */
 static sim_program *close_program(sim_reader *r, const char *name)
 {
     size_t count = r->functions.count;
@@ -506,7 +461,7 @@ static sim_program *close_program(sim_reader *r, const char *name)
 static void open_list(sim_reader *r, sim_list *list, size_t size)
 {
     list->size = size;
-    sim_reader_add(r, list, 1); /* so that places in it are never NULL */
+    sim_reader_add(r, list, 1); /* so that its data are never NULL */
     list->count = 0;
 }
 

@@ -4,7 +4,7 @@
  * attributes of the op. What is none of these is passed over.
  */
 #define _GNU_SOURCE
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_reader.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int nesting(int kind)
                                                                       : 0;
 }
 
-/* To a comma or closing bracket of the list that the value stands in. */
+/* Passes all up to the comma or closing bracket of the list that the value stands in. */
 static void skip_to_comma(sim_reader *r)
 {
     int depth = 0;
@@ -123,7 +123,7 @@ static void read_number(sim_reader *r, sim_raw *raw)
     sim_next(r);
 }
 
-/* "[1, [2, 3]]", flat; of other things nothing is kept. */
+/* "[1, [2, 3]]", flat. Of a list of other things nothing is kept. */
 static void read_list(sim_reader *r, sim_raw *raw)
 {
     int depth = 0;
@@ -165,8 +165,8 @@ static int64_t element_int(const sim_type *type, const void *data, size_t index)
     return value;
 }
 
-/* Whether a literal's type is one that values have: layouts of custom calls are of
- * tensor<2xindex>, and nobody wants them. */
+/* Whether a literal of this name is of use. Others may be of types that no value has, as
+ * layouts of custom calls are of tensor<2xindex>. */
 static bool wanted(const sim_raw *raw)
 {
     static const char *const names[] = {"value",
@@ -196,8 +196,8 @@ static bool wanted(const sim_raw *raw)
     return false;
 }
 
-/* Integers of "dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>" to the last attribute. A
- * "value" stays a literal: it is a constant's. */
+/* Adds the integers of "dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>" to RAW. A "value" stays
+ * a literal, because it is a constant's. */
 static void read_dense(sim_reader *r, sim_raw *raw)
 {
     const void *data;
@@ -247,7 +247,7 @@ static void read_members(sim_reader *r, int close)
     sim_expect(r, close, "the end of the attributes");
 }
 
-/* "#stablehlo.gather<offset_dims = [1], ...>": its members are the op's. */
+/* "#stablehlo.gather<offset_dims = [1], ...>": its members become attributes of the op. */
 static bool read_dialect(sim_reader *r)
 {
     static const char *const open[] = {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dot",
@@ -270,7 +270,7 @@ static bool read_dialect(sim_reader *r)
     return true;
 }
 
-/* "#stablehlo<comparison_direction GT>": the second word. */
+/* "#stablehlo<comparison_direction GT>": the second word is kept. */
 static void read_enum(sim_reader *r, sim_raw *raw)
 {
     if (!sim_lex_reads(&r->lex, "stablehlo"))
@@ -312,7 +312,7 @@ void sim_read_value(sim_reader *r, const char *name, size_t length)
     } else if (sim_kind(r) == SIM_T_WORD && !sim_lex_reads(&r->lex, "dense_resource")) {
         set_word(r, raw);
     } else if (sim_kind(r) == SIM_T_WORD) {
-        sim_read_literal(r); /* which says why not */
+        sim_read_literal(r); /* which fails and says why */
     }
 }
 
@@ -324,7 +324,8 @@ void sim_read_dictionary(sim_reader *r)
 
 /* ---- dimension numbers of a convolution -------------------------------------------------- */
 
-/* "[b, 0, 1, f]": where the letters FIRST and SECOND and the numbers stand. */
+/* "[b, 0, 1, f]": the places of the letters FIRST and SECOND and of the numbers become
+ * three attributes, called NAMES. */
 static void read_layout(sim_reader *r, const char *const names[3], char first, char second)
 {
     int64_t letters[2] = {-1, -1}, spatial[SIM_MAX_RANK], place = 0, count = 0;

@@ -1,6 +1,6 @@
 /* parse_calls.c - finds the functions that calls name, and refuses calls that do not fit
  * their function or that could go on for ever. */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static bool resolve(sim_reader *r, sim_op *op, const sim_function **sorted, size
     return true;
 }
 
-/* ---- nesting ------------------------------------------------------------------------------- */
+/* ---- nesting ---------------------------------------------------------------------------- */
 
 static int block_depth(const sim_block *block, const sim_function *functions, int *depth,
                        int above);

@@ -1,6 +1,6 @@
 /* parse_check_dims.c - ops with dimension numbers: dot_general, convolution, gather,
  * scatter. Rules: StableHLO specification. */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_check.h"
 
 /* ---- dot_general ------------------------------------------------------------------------ */
 
@@ -57,7 +57,7 @@ bool sim_check_dot(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, sim_check_result(r, op, 0), &want);
 }
 
-/* ---- convolution --------------------------------------------------------------------------- */
+/* ---- convolution ------------------------------------------------------------------------ */
 
 /* Where the parts of an operand lie. */
 typedef struct layout {
@@ -76,19 +76,6 @@ static bool read_layout(const sim_op *op, const char *const names[3], int rank, 
     for (int i = 2; i < rank; i++)
         all[i] = l->spatial[i - 2];
     return sim_check_dims(&(sim_attribute){.ints = all, .count = (size_t)rank}, rank);
-}
-
-int64_t sim_window_places(int64_t n, int64_t base_dilation, int64_t low, int64_t high, int64_t size,
-                          int64_t dilation, int64_t stride)
-{
-    int64_t span, window;
-    if (base_dilation < 1 || dilation < 1 || stride < 1 || size < 1 ||
-        __builtin_mul_overflow(n ? n - 1 : 0, base_dilation, &span) ||
-        __builtin_add_overflow(span, n > 0, &span) || __builtin_add_overflow(span, low, &span) ||
-        __builtin_add_overflow(span, high, &span) ||
-        __builtin_mul_overflow(size - 1, dilation, &window) || window == INT64_MAX)
-        return -1;
-    return span < window + 1 ? 0 : (span - window - 1) / stride + 1;
 }
 
 static bool check_groups(const sim_op *op, const sim_type *x, const sim_type *w, const layout *xl,
@@ -137,11 +124,12 @@ bool sim_check_convolution(sim_reader *r, const char *at, const sim_op *op)
     return sim_check_types(r, at, op, y, &want);
 }
 
-/* ---- gather and scatter -------------------------------------------------------------------- */
+/* ---- gather and scatter ----------------------------------------------------------------- */
 
-/* Both say how parts of X lie in Y: WINDOW dimensions of Y are those of X but for GONE
- * ones and BATCHING ones, the other dimensions of Y are those of INDICES but for the
- * one that holds the index, whose parts are MAPPED to dimensions of X. */
+/* Both relate three tensors: X, INDICES and Y, which holds parts of X. The dimensions
+ * WINDOW of Y run through a part; they are those of X without the GONE and the BATCHING
+ * ones. The other dimensions of Y are those of INDICES without VECTOR, along which an index
+ * lies. MAPPED says which dimension of X each number of an index is for. */
 typedef struct indexing {
     const sim_type *x, *indices, *y;
     const sim_attribute *window, *gone, *batching, *indices_batching, *mapped;
@@ -187,7 +175,7 @@ static bool check_places(const indexing *g)
     return true;
 }
 
-/* Sizes of the windows in Y: those of SIZES, or, without it, at most X's. */
+/* The windows in Y have the sizes of SIZES, or, without SIZES, at most those of X. */
 static bool check_windows(const indexing *g, const int64_t *sizes)
 {
     uint64_t hidden = mask_of(g->gone) | mask_of(g->batching);
@@ -234,8 +222,8 @@ bool sim_check_scatter(sim_reader *r, const char *at, const sim_op *op)
                       .indices_batching = sim_attribute_find(op, "scatter_indices_batching_dims"),
                       .mapped = sim_attribute_find(op, "scatter_dims_to_operand_dims"),
                       .vector = sim_attribute_int(op, "index_vector_dim")};
-        if (g.x->dtype != g.y->dtype || !sim_same_shape(g.x, sim_check_operand(r, op, 0)) ||
-            !sim_same_shape(g.y, sim_check_operand(r, op, count + 1)) || !check_lists(&g) ||
+        if (g.x->dtype != g.y->dtype || !sim_type_same_shape(g.x, sim_check_operand(r, op, 0)) ||
+            !sim_type_same_shape(g.y, sim_check_operand(r, op, count + 1)) || !check_lists(&g) ||
             !check_places(&g) || !check_windows(&g, NULL))
             return sim_check_fail(r, at, op, "dimension numbers and types do not fit");
         if (!sim_check_types(r, at, op, sim_check_result(r, op, i), g.x))

@@ -1,34 +1,17 @@
 /* parse_check_region.c - ops with regions: reductions, windows, sort, loops and branches.
  * Rules: StableHLO specification, with element types of regions equal to the operands'. */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_check.h"
 
 /* ---- regions ---------------------------------------------------------------------------- */
-
-static bool is_scalar(const sim_reader *r, int value, sim_dtype dtype)
-{
-    const sim_type *type = sim_reader_type(r, value);
-    return type->rank == 0 && type->dtype == dtype;
-}
-
-bool sim_check_reducer(sim_reader *r, const char *at, const sim_op *op, int region, int count)
-{
-    const sim_block *b = &op->regions[region];
-    bool fits = b->argument_count == 2 * count && b->result_count == count;
-    for (int i = 0; fits && i < count; i++) {
-        sim_dtype dtype = sim_check_operand(r, op, i)->dtype;
-        fits = is_scalar(r, b->arguments[i], dtype) && is_scalar(r, b->results[i], dtype) &&
-               is_scalar(r, b->arguments[count + i], dtype);
-    }
-    return fits || sim_check_fail(r, at, op, "its region is not of scalars of the operands' types");
-}
 
 /* A region of two scalars of DTYPE that says yes or no. */
 static bool check_choice(sim_reader *r, const char *at, const sim_op *op, sim_dtype dtype)
 {
     const sim_block *b = &op->regions[0];
     return (b->argument_count == 2 && b->result_count == 1 &&
-            is_scalar(r, b->arguments[0], dtype) && is_scalar(r, b->arguments[1], dtype) &&
-            is_scalar(r, b->results[0], SIM_PRED)) ||
+            sim_check_scalar(r, b->arguments[0], dtype) &&
+            sim_check_scalar(r, b->arguments[1], dtype) &&
+            sim_check_scalar(r, b->results[0], SIM_PRED)) ||
            sim_check_fail(r, at, op, "its region does not compare two of the operand's elements");
 }
 
@@ -41,16 +24,16 @@ static bool check_inputs(sim_reader *r, const char *at, const sim_op *op)
                               op->operand_count);
     for (int i = 0; i < count; i++) {
         const sim_type *x = sim_check_operand(r, op, i);
-        if (!sim_same_shape(x, sim_check_operand(r, op, 0)))
+        if (!sim_type_same_shape(x, sim_check_operand(r, op, 0)))
             return sim_check_fail(r, at, op, "inputs are of several shapes");
-        if (!is_scalar(r, op->operands[count + i], x->dtype))
+        if (!sim_check_scalar(r, op->operands[count + i], x->dtype))
             return sim_check_fail(r, at, op, "initial value %d is no scalar of its input's type",
                                   i);
     }
     return sim_check_reducer(r, at, op, 0, count);
 }
 
-/* ---- reductions ---------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------- */
 
 bool sim_check_reduce(sim_reader *r, const char *at, const sim_op *op)
 {
@@ -75,7 +58,7 @@ bool sim_check_reduce(sim_reader *r, const char *at, const sim_op *op)
     return true;
 }
 
-/* What windows over X give; false without windows. */
+/* The type WANT of the results of windows over X; false where there are no such windows. */
 static bool window_shape(const sim_op *op, const sim_type *x, bool dilated, sim_type *want)
 {
     const int64_t *size = sim_attribute_find(op, "window_dimensions")->ints;
@@ -115,7 +98,7 @@ bool sim_check_select_scatter(sim_reader *r, const char *at, const sim_op *op)
     sim_type windows;
     if (!window_shape(op, x, false, &windows))
         return sim_check_fail(r, at, op, "sizes and strides must be 1 or more");
-    if (!is_scalar(r, op->operands[2], x->dtype))
+    if (!sim_check_scalar(r, op->operands[2], x->dtype))
         return sim_check_fail(r, at, op, "the initial value is no scalar of the operand's type");
     return sim_check_types(r, at, op, sim_check_operand(r, op, 1), &windows) &&
            sim_check_types(r, at, op, sim_check_result(r, op, 0), x) &&
@@ -133,17 +116,17 @@ bool sim_check_sort(sim_reader *r, const char *at, const sim_op *op)
     if (dim < 0 || dim >= x->rank)
         return sim_check_fail(r, at, op, "dimension %lld of rank %d", (long long)dim, x->rank);
     bool fits = b->argument_count == 2 * count && b->result_count == 1 &&
-                is_scalar(r, b->results[0], SIM_PRED);
+                sim_check_scalar(r, b->results[0], SIM_PRED);
     for (int i = 0; fits && i < count; i++) {
         sim_dtype dtype = sim_check_operand(r, op, i)->dtype;
-        fits = is_scalar(r, b->arguments[2 * i], dtype) &&
-               is_scalar(r, b->arguments[2 * i + 1], dtype);
+        fits = sim_check_scalar(r, b->arguments[2 * i], dtype) &&
+               sim_check_scalar(r, b->arguments[2 * i + 1], dtype);
     }
     if (!fits)
         return sim_check_fail(r, at, op, "its region does not compare pairs of elements");
     for (int i = 0; i < count; i++) {
         const sim_type *own = sim_check_operand(r, op, i);
-        if (!sim_same_shape(own, x))
+        if (!sim_type_same_shape(own, x))
             return sim_check_fail(r, at, op, "operands are of several shapes");
         if (!sim_check_types(r, at, op, sim_check_result(r, op, i), own))
             return false;
@@ -151,8 +134,7 @@ bool sim_check_sort(sim_reader *r, const char *at, const sim_op *op)
     return true;
 }
 
-/* ---- loops and branches ------------------------------------------------------------------------
- */
+/* ---- loops and branches ----------------------------------------------------------------- */
 
 bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
 {
@@ -160,7 +142,7 @@ bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
     int count = op->operand_count;
     if (condition->argument_count != count || body->argument_count != count ||
         body->result_count != count || condition->result_count != 1 ||
-        !is_scalar(r, condition->results[0], SIM_PRED))
+        !sim_check_scalar(r, condition->results[0], SIM_PRED))
         return sim_check_fail(r, at, op, "its regions do not take and give its %d values", count);
     for (int i = 0; i < count; i++) {
         const sim_type *type = sim_check_operand(r, op, i);
@@ -176,7 +158,7 @@ bool sim_check_while(sim_reader *r, const char *at, const sim_op *op)
 bool sim_check_branches(sim_reader *r, const char *at, const sim_op *op)
 {
     bool two = op->opcode == SIM_OP_IF;
-    if (!is_scalar(r, op->operands[0], two ? SIM_PRED : SIM_S32) || op->region_count < 1)
+    if (!sim_check_scalar(r, op->operands[0], two ? SIM_PRED : SIM_S32) || op->region_count < 1)
         return sim_check_fail(r, at, op, "chooses by something else than a scalar of %s",
                               two ? "i1" : "i32");
     for (int k = 0; k < op->region_count; k++) {

@@ -6,15 +6,14 @@
  * (sim_read_literal) and read when its type is known (sim_read_elements).
  */
 #define _GNU_SOURCE
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_reader.h"
 
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* To behind the ">" that closes the literal, quickly: nothing in it but strings can
- * hold another. */
+/* Passes all up to behind the ">" that closes the literal. Tokens are not needed for it,
+ * because only a string in the literal can hold another ">". */
 static bool pass_literal(sim_reader *r)
 {
     sim_lexer *lex = &r->lex;
@@ -54,36 +53,15 @@ bool sim_read_literal(sim_reader *r)
 
 /* ---- numbers ------------------------------------------------------------------------- */
 
-/* V rounded to nearest even, as a float of so many exponent and mantissa bits. */
-static uint32_t narrow(double v, int exponent_bits, int mantissa_bits)
-{
-    int bias = (1 << (exponent_bits - 1)) - 1, exponent;
-    uint32_t sign = signbit(v) ? 1u << (exponent_bits + mantissa_bits) : 0;
-    uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
-    if (isnan(v))
-        return infinity | 1u << (mantissa_bits - 1);
-    v = fabs(v);
-    frexp(v, &exponent);
-    if (v == 0)
-        return sign;
-    if (isinf(v) || exponent - 1 > bias)
-        return sign | infinity;
-    int place = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1; /* subnormals share one */
-    uint32_t mantissa = (uint32_t)rint(ldexp(v, mantissa_bits - place));
-    /* A carry out of the mantissa goes into the exponent, as it should. */
-    return sign | (((uint32_t)(place + bias - 1) << mantissa_bits) + mantissa);
-}
-
 void sim_store_float(sim_dtype dtype, double v, void *out)
 {
     float single = (float)v;
-    uint16_t half = (uint16_t)(dtype == SIM_F16 ? narrow(v, 5, 10) : narrow(v, 8, 7));
     if (dtype == SIM_F64)
         memcpy(out, &v, sizeof v);
     else if (dtype == SIM_F32)
         memcpy(out, &single, sizeof single);
     else
-        memcpy(out, &half, sizeof half);
+        sim_half_from_double(dtype, &v, out, 1);
 }
 
 /* The current token as a zero-ended text in TEXT[64]. */
@@ -192,7 +170,8 @@ static bool read_element(sim_reader *r, sim_dtype dtype, char *out)
 
 /* ---- literals ------------------------------------------------------------------------ */
 
-/* Nested lists to OUT: COUNT[d] elements seen of the list open in dimension d. */
+/* Reads nested lists to OUT. SEEN[d] counts the elements of the list that is open in
+ * dimension d. */
 static bool read_lists(sim_reader *r, const sim_type *type, char *out)
 {
     int64_t seen[SIM_MAX_RANK] = {0};
@@ -263,7 +242,7 @@ static bool read_bits(sim_reader *r, size_t count, char *out)
     return read;
 }
 
-/* The bytes; of one element when the text has no more. */
+/* Reads the bytes, or those of one element where the text has no more. */
 static bool read_bytes(sim_reader *r, const sim_type *type, const void **data, size_t *bytes)
 {
     size_t given = r->lex.length >= 2 ? (r->lex.length - 2) / 2 : 0;
@@ -299,7 +278,7 @@ static bool read_from(sim_reader *r, const void **data, size_t *bytes)
     *data = out;
     if (!out)
         return false;
-    if (sim_kind(r) == '>') { /* dense<>: nothing of nothing */
+    if (sim_kind(r) == '>') { /* dense<>, of a tensor without elements */
         *bytes = 0;
         if (elements != 0)
             sim_reader_expected(r, "elements");

@@ -1,12 +1,12 @@
 /*
- * parse_expand.c - ops that the program does not have as such and that are read as
- * several: batch normalisation, and the square, erfc, erf_inv and top_k of CHLO.
+ * parse_expand.c - ops that are read as several, because programs do not have them:
+ * batch normalisation, and the square, erfc, erf_inv and top_k of CHLO.
  *
- * Batch normalisation is written so that operations an element are those that a
- * compiler leaves: x - mean is computed again where it is used again, because memory
- * is dearer than a subtraction. Formulas: StableHLO specification, batch_norm_*.
+ * Batch normalisation is written with the operations that a compiler leaves for each
+ * element: x - mean is computed again where it is used again, because memory is dearer
+ * than a subtraction. Formulas: StableHLO specification, batch_norm_*.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static int constant(builder *b, const sim_type *type, double number)
     return build(b, op, NULL, 0, type, -1);
 }
 
-/* X, of one element a feature, in each row of TYPE. */
+/* X, which has an element for each feature, broadcast to TYPE. */
 static int broadcast(builder *b, int x, int64_t feature, const sim_type *type)
 {
     sim_op op = {.opcode = SIM_OP_BROADCAST_IN_DIM, .attribute_count = 1};
@@ -136,14 +136,14 @@ static int sum(builder *b, int x, int64_t feature, int result)
     return build(b, op, (const int[]){x, zero}, 2, &type, result);
 }
 
-/* ---- batch normalisation ------------------------------------------------------------------- */
+/* ---- batch normalisation ---------------------------------------------------------------- */
 
-/* Operands, and what all three need. */
+/* What all three ops need. */
 typedef struct norm {
     builder b;
-    sim_type x, row; /* of the operand, and of one element a feature */
+    sim_type x, row; /* of the operand, and of one element for each feature */
     int64_t feature;
-    double epsilon, count; /* COUNT: elements a feature */
+    double epsilon, count; /* COUNT: elements of one feature */
 } norm;
 
 static bool begin_norm(norm *n, sim_reader *r, const sim_reading *o, const sim_op *op)
@@ -169,8 +169,8 @@ static bool begin_norm(norm *n, sim_reader *r, const sim_reading *o, const sim_o
     return true;
 }
 
-/* Its operands from FIRST to END-1 and its results from SECOND on have an element a
- * feature, others the type of the operand. */
+/* The operands from FIRST to END-1 and all results but the first have an element for each
+ * feature. The others have the type of the first operand. */
 static bool check_norm(norm *n, const sim_op *op, int first, int end, int results)
 {
     sim_reader *r = n->b.r;
@@ -255,8 +255,8 @@ static sim_type wide(sim_type type)
     return type;
 }
 
-/* In f32 between conversions: the op is rounded once, not each of its parts, which could
- * not sum up a batch in half the width. */
+/* The op in f32, between conversions. So it is rounded once, and not after each of its
+ * parts, which could not sum up a batch in half the width. */
 static void expand_wide(norm *n, const sim_op *op, int first, int results)
 {
     builder *b = &n->b;
@@ -296,7 +296,7 @@ static void expand_norm(sim_reader *r, const sim_reading *o, const sim_op *op, i
         expand_as(&n, op, first);
 }
 
-/* ---- CHLO ---------------------------------------------------------------------------------- */
+/* ---- CHLO ------------------------------------------------------------------------------- */
 
 static void expand_erfc(builder *b, int x, int result)
 {
@@ -391,22 +391,11 @@ static void first_places(builder *b, int x, int result)
     build(b, op, &x, 1, NULL, result);
 }
 
-/* A stable sort of elements with their places, largest first; then the first K. */
-static void expand_top_k(builder *b, const sim_op *op, int first)
+/* A stable sort of X along dimension LAST with the places of its elements, largest first; the
+ * first of its two results, of TYPES, or -1. */
+static int sort_with_places(builder *b, int x, const sim_type *types, int64_t last)
 {
     sim_reader *r = b->r;
-    sim_type x = *sim_reader_type(r, op->operands[0]), types[2] = {x, x};
-    const int64_t last = x.rank - 1, k = sim_attribute_int(op, "k");
-    const sim_type *y = sim_reader_type(r, first);
-    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != SIM_PRED &&
-                sim_dtype_class(x.dtype) != SIM_COMPLEX && y[0].rank == x.rank &&
-                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_same_shape(&y[0], &y[1]);
-    if (!fits) {
-        sim_reader_fail(r, b->o->at, SIM_INVALID_ARGUMENT,
-                        "top_k: types do not fit, or places are not of i32");
-        return;
-    }
-    types[1].dtype = SIM_S32;
     sim_op iota = {.opcode = SIM_OP_IOTA, .attribute_count = 1};
     iota.attributes = attribute_of(b, "iota_dimension", &last, 1);
     int places = iota.attributes ? build(b, iota, NULL, 0, &types[1], -1) : -1;
@@ -416,11 +405,11 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
     const sim_attribute *stable = attribute_of(b, "is_stable", (const int64_t[]){1}, 1);
     int *operands = sim_reader_take(r, 2 * sizeof *operands);
     if (places < 0 || !region || !attributes || !dimension || !stable || !operands ||
-        !larger_first(b, x.dtype, region))
-        return;
+        !larger_first(b, types[0].dtype, region))
+        return -1;
     attributes[0] = *dimension;
     attributes[1] = *stable;
-    operands[0] = op->operands[0];
+    operands[0] = x;
     operands[1] = places;
     sim_op sort = {.opcode = SIM_OP_SORT,
                    .line = b->o->line,
@@ -430,12 +419,31 @@ static void expand_top_k(builder *b, const sim_op *op, int first)
                    .attribute_count = 2,
                    .regions = region,
                    .region_count = 1};
-    int sorted = sim_emit(r, b->o->at, &sort, types, 2);
+    return sim_emit(r, b->o->at, &sort, types, 2);
+}
+
+/* Sorts X with places; then the first K of both. */
+static void expand_top_k(builder *b, const sim_op *op, int first)
+{
+    sim_reader *r = b->r;
+    sim_type x = *sim_reader_type(r, op->operands[0]), types[2] = {x, x};
+    const int64_t last = x.rank - 1, k = sim_attribute_int(op, "k");
+    const sim_type *y = sim_reader_type(r, first);
+    bool fits = x.rank > 0 && k >= 0 && k <= x.dims[last] && x.dtype != SIM_PRED &&
+                sim_dtype_class(x.dtype) != SIM_COMPLEX && y[0].rank == x.rank &&
+                y[0].dims[last] == k && y[1].dtype == SIM_S32 && sim_type_same_shape(&y[0], &y[1]);
+    if (!fits) {
+        sim_reader_fail(r, b->o->at, SIM_INVALID_ARGUMENT,
+                        "top_k: types do not fit, or places are not of i32");
+        return;
+    }
+    types[1].dtype = SIM_S32;
+    int sorted = sort_with_places(b, op->operands[0], types, last);
     for (int i = 0; sorted >= 0 && i < 2; i++)
         first_places(b, sorted + i, first + i);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all -------------------------------------------------------------------------------- */
 
 int sim_expand(sim_reader *r, const sim_reading *o, const sim_op *op)
 {

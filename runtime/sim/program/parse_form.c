@@ -1,10 +1,10 @@
-/* parse_form.c - the pretty forms of ops that have one of their own. */
-#include "runtime/sim/program/parse_priv.h"
+/* parse_form.c - the pretty forms of ops: those that are an op's own, and that of all others. */
+#include "runtime/sim/program/parse_op.h"
 
 #include <string.h>
 
 /* "{attributes} dense<...> : type" */
-void sim_form_constant(sim_reader *r, sim_reading *o)
+static void form_constant(sim_reader *r, sim_reading *o)
 {
     (void)o;
     r->literal.lex.text = NULL;
@@ -17,7 +17,7 @@ void sim_form_constant(sim_reader *r, sim_reading *o)
 }
 
 /* "@f(%a, %b) {attributes} : (types) -> types" */
-void sim_form_call(sim_reader *r, sim_reading *o)
+static void form_call(sim_reader *r, sim_reading *o)
 {
     if (sim_kind(r) != SIM_T_SYMBOL) {
         sim_reader_expected(r, "@function");
@@ -30,7 +30,7 @@ void sim_form_call(sim_reader *r, sim_reading *o)
     sim_read_signature(r, o);
 }
 
-void sim_form_custom_call(sim_reader *r, sim_reading *o)
+static void form_custom_call(sim_reader *r, sim_reading *o)
 {
     static const char name[] = "call_target_name";
     if (sim_kind(r) != SIM_T_SYMBOL) {
@@ -50,7 +50,7 @@ void sim_form_custom_call(sim_reader *r, sim_reading *o)
 }
 
 /* "(%a, %b) dim_numbers = [..]x[..]->[..], window = {...} {attributes} : types" */
-void sim_form_convolution(sim_reader *r, sim_reading *o)
+static void form_convolution(sim_reader *r, sim_reading *o)
 {
     sim_read_operands(r);
     if (!sim_accept_word(r, "dim_numbers") || !sim_accept(r, '=')) {
@@ -70,7 +70,7 @@ void sim_form_convolution(sim_reader *r, sim_reading *o)
     sim_read_signature(r, o);
 }
 
-/* ---- reduce -------------------------------------------------------------------------------- */
+/* ---- reduce ----------------------------------------------------------------------------- */
 
 /* "(%a init: %b), (%c init: %d)": operands in the order %a, %c, %b, %d. */
 static void read_pairs(sim_reader *r, const sim_reading *o)
@@ -96,29 +96,6 @@ static void read_pairs(sim_reader *r, const sim_reading *o)
     if (inits)
         memcpy(operands + count, inits, (size_t)count * sizeof *inits);
     r->ints.count -= inits ? (size_t)count : 0;
-}
-
-bool sim_make_region(sim_reader *r, int code, sim_dtype dtype, const char *at, int line,
-                     sim_block *block)
-{
-    size_t mark = r->ops.count;
-    const sim_type scalar = {.dtype = dtype}, types[2] = {scalar, scalar};
-    int *arguments = sim_reader_take(r, 3 * sizeof *arguments);
-    sim_op *ops = sim_reader_take(r, sizeof *ops);
-    int first = sim_reader_values(r, types, 2);
-    if (!arguments || !ops || first < 0)
-        return false;
-    arguments[0] = first;
-    arguments[1] = first + 1;
-    sim_op op = {.opcode = (sim_opcode)code, .line = line, .operand_count = 2};
-    op.operands = arguments;
-    arguments[2] = sim_emit(r, at, &op, &scalar, 1);
-    if (arguments[2] < 0)
-        return false;
-    ops[0] = ((const sim_op *)r->ops.data)[mark];
-    r->ops.count = mark;
-    *block = (sim_block){2, 1, arguments, arguments + 2, ops, 1};
-    return true;
 }
 
 /* "applies stablehlo.add": a region of scalars of the operand's element type. */
@@ -173,7 +150,7 @@ static void read_reducer(sim_reader *r)
 
 /* "(%a init: %b) applies stablehlo.add across dimensions = [0] : types", or without
  * "applies" and with "reducer(...) { ... }" at the end. */
-void sim_form_reduce(sim_reader *r, sim_reading *o)
+static void form_reduce(sim_reader *r, sim_reading *o)
 {
     read_pairs(r, o);
     if (sim_accept_word(r, "applies"))
@@ -193,10 +170,10 @@ void sim_form_reduce(sim_reader *r, sim_reading *o)
         read_reducer(r);
 }
 
-/* ---- while --------------------------------------------------------------------------------- */
+/* ---- while ------------------------------------------------------------------------------ */
 
 /* "(%i = %a, %j = %b) : types attributes {...} cond { ... } do { ... }" */
-void sim_form_while(sim_reader *r, sim_reading *o)
+static void form_while(sim_reader *r, sim_reading *o)
 {
     size_t labels = r->labels.count;
     sim_expect(r, '(', "'(' of the operands");
@@ -229,4 +206,138 @@ void sim_form_while(sim_reader *r, sim_reading *o)
                             (const sim_type *)r->signature.data + o->signature, count);
     }
     r->labels.count = labels;
+}
+
+/* ---- most ops --------------------------------------------------------------------------- */
+
+/* "e5m10" of reduce_precision, as two attributes. */
+static void split_format(sim_reader *r)
+{
+    const sim_raw *raw = (const sim_raw *)r->raws.data + (r->raws.count - 1);
+    int64_t bits[2] = {0, 0};
+    int part = -1;
+    for (size_t i = 0; i < raw->word_length; i++) {
+        char c = raw->word[i];
+        if (c == 'e' || c == 'm')
+            part = c == 'm';
+        else if (part >= 0 && c >= '0' && c <= '9' && bits[part] < 1000)
+            bits[part] = 10 * bits[part] + (c - '0');
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "mantissa_bits" : "exponent_bits";
+        sim_raw *bit = sim_raw_add(r, name, strlen(name));
+        if (!bit)
+            return;
+        bit->plain = true;
+        bit->count = 1;
+        bit->ints[0] = bits[i];
+    }
+}
+
+/* "name = value", "name = [1] x [0]", or a word whose place says its name. */
+static void read_item(sim_reader *r, const sim_reading *o, int place)
+{
+    const char *name = r->lex.token, *at = r->lex.start;
+    size_t length = r->lex.length;
+    sim_next(r);
+    if (sim_accept(r, '=')) {
+        sim_read_value(r, name, length);
+        if (sim_accept_word(r, "x"))
+            sim_read_value(r, name, length);
+        if (r->raws.count > o->raws && o->code == SIM_OP_REDUCE_PRECISION && length == 6)
+            split_format(r);
+        return;
+    }
+    if (o->code != SIM_OP_COMPARE) {
+        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected '=' behind '%.*s'",
+                        (int)(length < 40 ? length : 40), name);
+        return;
+    }
+    const char *known = place ? "compare_type" : "comparison_direction";
+    sim_raw *raw = sim_raw_add(r, known, strlen(known));
+    if (raw) {
+        raw->word = name;
+        raw->word_length = length;
+    }
+}
+
+/* "[0:4, 1:8:2]" of slice. */
+static void read_ranges(sim_reader *r)
+{
+    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
+    size_t first = r->raws.count;
+    for (int i = 0; i < 3; i++) {
+        sim_raw *raw = sim_raw_add(r, names[i], strlen(names[i]));
+        if (raw)
+            raw->plain = true;
+    }
+    sim_next(r);
+    while (sim_kind(r) != ']' && r->code == SIM_OK) {
+        for (int i = 0; i < 3; i++) {
+            sim_raw *raw = (sim_raw *)r->raws.data + first + i;
+            size_t scratch = r->raws.count;
+            int64_t value = 1;
+            if (i < 2 || sim_kind(r) == ':') {
+                if (i && !sim_expect(r, ':', "':' in a range"))
+                    return;
+                if (sim_kind(r) != SIM_T_NUMBER) {
+                    sim_reader_expected(r, "a number");
+                    return;
+                }
+                sim_read_value(r, "", 0);
+                const sim_raw *number = (const sim_raw *)r->raws.data + scratch;
+                if (r->code != SIM_OK || !number->plain) {
+                    sim_reader_expected(r, "']' behind a range of integers");
+                    return;
+                }
+                raw = (sim_raw *)r->raws.data + first + i;
+                value = number->ints[0];
+                r->raws.count = scratch;
+            }
+            if (raw->count < SIM_MAX_INTS)
+                raw->ints[raw->count++] = value;
+        }
+        if (!sim_accept(r, ',') && sim_kind(r) != ']')
+            sim_reader_expected(r, "',' or ']'");
+    }
+    sim_expect(r, ']', "']' of the ranges");
+}
+
+/* "%a, %b, name = value {attributes} : types"; some write brackets around it. */
+static void form_items(sim_reader *r, sim_reading *o)
+{
+    bool brackets = sim_accept(r, '(');
+    for (bool more = true; more && r->code == SIM_OK; more = sim_accept(r, ',')) {
+        if (sim_kind(r) == SIM_T_VALUE) {
+            sim_read_operand(r);
+            if (sim_kind(r) == '[' && o->code == SIM_OP_SLICE)
+                read_ranges(r);
+        } else if (sim_kind(r) == SIM_T_WORD) {
+            read_item(r, o, sim_reading_operand_count(r, o));
+        } else {
+            break;
+        }
+    }
+    if (brackets)
+        sim_expect(r, ')', "')' of the operands");
+    if (sim_kind(r) == '{')
+        sim_read_dictionary(r);
+    sim_read_signature(r, o);
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+/* The others are read by form_items. */
+static sim_form *const forms[SIM_OP_ALL] = {
+    [SIM_OP_CALL] = form_call,
+    [SIM_OP_CONSTANT] = form_constant,
+    [SIM_OP_CONVOLUTION] = form_convolution,
+    [SIM_OP_CUSTOM_CALL] = form_custom_call,
+    [SIM_OP_REDUCE] = form_reduce,
+    [SIM_OP_WHILE] = form_while,
+};
+
+sim_form *sim_op_form(int code)
+{
+    return forms[code] ? forms[code] : form_items;
 }

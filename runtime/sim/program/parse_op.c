@@ -1,247 +1,12 @@
 /*
  * parse_op.c - statements: "%0 = op ..." in the generic and in the pretty form, blocks
- * and regions of them.
+ * and regions of them. Forms with regions (parse_form.c) come back here.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <string.h>
 
-/* ---- pieces ---------------------------------------------------------------------------- */
-
-void sim_read_operand(sim_reader *r)
-{
-    int value = sim_names_value(r);
-    int *slot = sim_reader_add(r, &r->ints, 1);
-    if (slot)
-        *slot = value < 0 ? 0 : value;
-}
-
-void sim_read_operands(sim_reader *r)
-{
-    if (!sim_expect(r, '(', "'(' of the operands"))
-        return;
-    if (sim_accept(r, ')'))
-        return;
-    do
-        sim_read_operand(r);
-    while (sim_accept(r, ','));
-    sim_expect(r, ')', "')' of the operands");
-}
-
-/* Number INDEX of the operands has the TYPE that stands at AT. */
-static void check_stated(sim_reader *r, const sim_reading *o, const char *at, int index,
-                         const sim_type *type)
-{
-    char stated[128], real[128];
-    if (r->code != SIM_OK)
-        return;
-    if (index >= sim_reading_operand_count(r, o)) {
-        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "more types than operands");
-        return;
-    }
-    const sim_type *own = sim_reader_type(r, sim_reading_operands(r, o)[index]);
-    if (!sim_type_equals(own, type))
-        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "operand %d is %s, not %s", index,
-                        sim_type_write(own, real, sizeof real),
-                        sim_type_write(type, stated, sizeof stated));
-}
-
-/* Types onto r->signature. */
-static void read_types(sim_reader *r)
-{
-    do {
-        sim_type type;
-        if (!sim_read_type(r, &type))
-            return;
-        sim_skip_dictionary(r);
-        sim_type *slot = sim_reader_add(r, &r->signature, 1);
-        if (slot)
-            *slot = type;
-    } while (sim_accept(r, ','));
-}
-
-static void read_results(sim_reader *r)
-{
-    if (!sim_accept(r, '(')) {
-        read_types(r);
-    } else if (!sim_accept(r, ')')) {
-        read_types(r);
-        sim_expect(r, ')', "')' of the results' types");
-    }
-}
-
-/* "(types) -> types" */
-static void read_function_type(sim_reader *r, sim_reading *o)
-{
-    int count = 0;
-    sim_next(r);
-    while (sim_kind(r) != ')' && r->code == SIM_OK) {
-        const char *at = r->lex.start;
-        sim_type type;
-        if (!sim_read_type(r, &type))
-            return;
-        check_stated(r, o, at, count++, &type);
-        if (!sim_accept(r, ',') && sim_kind(r) != ')')
-            sim_reader_expected(r, "',' or ')'");
-    }
-    sim_expect(r, ')', "')' of the operands' types");
-    if (r->code == SIM_OK && count != sim_reading_operand_count(r, o))
-        sim_reader_fail(r, o->at, SIM_INVALID_ARGUMENT, "%s: %d operands, but types of %d",
-                        sim_op_text(o->code), sim_reading_operand_count(r, o), count);
-    sim_expect(r, SIM_T_ARROW, "'->' and the results' types");
-    read_results(r);
-}
-
-/* One type for operands and result, the last of several for one result, or one a
- * result: names at the left cost nothing, so there must be types for them. */
-static void read_short_type(sim_reader *r, sim_reading *o)
-{
-    read_types(r);
-    if (sim_accept(r, SIM_T_ARROW)) {
-        const sim_type *stated = (const sim_type *)r->signature.data + o->signature;
-        int count = (int)(r->signature.count - o->signature);
-        for (int i = 0; i < count; i++)
-            check_stated(r, o, o->at, i, &stated[i]);
-        r->signature.count = o->signature;
-        read_results(r);
-        return;
-    }
-    size_t count = r->signature.count - o->signature, wanted = (size_t)o->result_count;
-    if (r->code != SIM_OK || count == wanted || count == 0)
-        return;
-    if (wanted == 1) {
-        sim_type *types = (sim_type *)r->signature.data + o->signature;
-        types[0] = types[count - 1];
-        r->signature.count = o->signature + 1;
-    }
-}
-
-void sim_read_signature(sim_reader *r, sim_reading *o)
-{
-    if (!sim_expect(r, ':', "':' and types"))
-        return;
-    if (sim_kind(r) == '(')
-        read_function_type(r, o);
-    else
-        read_short_type(r, o);
-}
-
-/* ---- forms ------------------------------------------------------------------------------- */
-
-/* "e5m10" of reduce_precision, as two attributes. */
-static void split_format(sim_reader *r)
-{
-    const sim_raw *raw = (const sim_raw *)r->raws.data + (r->raws.count - 1);
-    int64_t bits[2] = {0, 0};
-    int part = -1;
-    for (size_t i = 0; i < raw->word_length; i++) {
-        char c = raw->word[i];
-        if (c == 'e' || c == 'm')
-            part = c == 'm';
-        else if (part >= 0 && c >= '0' && c <= '9' && bits[part] < 1000)
-            bits[part] = 10 * bits[part] + (c - '0');
-    }
-    for (int i = 0; i < 2; i++) {
-        const char *name = i ? "mantissa_bits" : "exponent_bits";
-        sim_raw *bit = sim_raw_add(r, name, strlen(name));
-        if (!bit)
-            return;
-        bit->plain = true;
-        bit->count = 1;
-        bit->ints[0] = bits[i];
-    }
-}
-
-/* "name = value", "name = [1] x [0]", or a word whose place says its name. */
-static void read_item(sim_reader *r, const sim_reading *o, int place)
-{
-    const char *name = r->lex.token, *at = r->lex.start;
-    size_t length = r->lex.length;
-    sim_next(r);
-    if (sim_accept(r, '=')) {
-        sim_read_value(r, name, length);
-        if (sim_accept_word(r, "x"))
-            sim_read_value(r, name, length);
-        if (r->raws.count > o->raws && o->code == SIM_OP_REDUCE_PRECISION && length == 6)
-            split_format(r);
-        return;
-    }
-    if (o->code != SIM_OP_COMPARE) {
-        sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected '=' behind '%.*s'",
-                        (int)(length < 40 ? length : 40), name);
-        return;
-    }
-    const char *known = place ? "compare_type" : "comparison_direction";
-    sim_raw *raw = sim_raw_add(r, known, strlen(known));
-    if (raw) {
-        raw->word = name;
-        raw->word_length = length;
-    }
-}
-
-/* "[0:4, 1:8:2]" of slice. */
-static void read_ranges(sim_reader *r)
-{
-    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
-    size_t first = r->raws.count;
-    for (int i = 0; i < 3; i++) {
-        sim_raw *raw = sim_raw_add(r, names[i], strlen(names[i]));
-        if (raw)
-            raw->plain = true;
-    }
-    sim_next(r);
-    while (sim_kind(r) != ']' && r->code == SIM_OK) {
-        for (int i = 0; i < 3; i++) {
-            sim_raw *raw = (sim_raw *)r->raws.data + first + i;
-            size_t scratch = r->raws.count;
-            int64_t value = 1;
-            if (i < 2 || sim_kind(r) == ':') {
-                if (i && !sim_expect(r, ':', "':' in a range"))
-                    return;
-                if (sim_kind(r) != SIM_T_NUMBER) {
-                    sim_reader_expected(r, "a number");
-                    return;
-                }
-                sim_read_value(r, "", 0);
-                const sim_raw *number = (const sim_raw *)r->raws.data + scratch;
-                if (r->code != SIM_OK || !number->plain) {
-                    sim_reader_expected(r, "']' behind a range of integers");
-                    return;
-                }
-                raw = (sim_raw *)r->raws.data + first + i;
-                value = number->ints[0];
-                r->raws.count = scratch;
-            }
-            if (raw->count < SIM_MAX_INTS)
-                raw->ints[raw->count++] = value;
-        }
-        if (!sim_accept(r, ',') && sim_kind(r) != ']')
-            sim_reader_expected(r, "',' or ']'");
-    }
-    sim_expect(r, ']', "']' of the ranges");
-}
-
-/* "%a, %b, name = value {attributes} : types"; some write brackets around it. */
-void sim_form_items(sim_reader *r, sim_reading *o)
-{
-    bool brackets = sim_accept(r, '(');
-    for (bool more = true; more && r->code == SIM_OK; more = sim_accept(r, ',')) {
-        if (sim_kind(r) == SIM_T_VALUE) {
-            sim_read_operand(r);
-            if (sim_kind(r) == '[' && o->code == SIM_OP_SLICE)
-                read_ranges(r);
-        } else if (sim_kind(r) == SIM_T_WORD) {
-            read_item(r, o, sim_reading_operand_count(r, o));
-        } else {
-            break;
-        }
-    }
-    if (brackets)
-        sim_expect(r, ')', "')' of the operands");
-    if (sim_kind(r) == '{')
-        sim_read_dictionary(r);
-    sim_read_signature(r, o);
-}
+/* ---- the generic form -------------------------------------------------------------------- */
 
 /* "({ ... }, { ... })" */
 static void read_regions(sim_reader *r)
@@ -278,37 +43,7 @@ static void form_generic(sim_reader *r, sim_reading *o)
             o->callee = sim_reader_copy(r, raws[i].word, raws[i].word_length);
 }
 
-/* ---- emission ------------------------------------------------------------------------------ */
-
-static bool emit_at(sim_reader *r, const char *at, sim_op *op, int first, int count)
-{
-    int *results = sim_reader_take(r, (size_t)count * sizeof *results);
-    if (!results)
-        return false;
-    for (int i = 0; i < count; i++)
-        results[i] = first + i;
-    op->results = results;
-    op->result_count = count;
-    if (!sim_check_op(r, at, op))
-        return false;
-    sim_op *slot = sim_reader_add(r, &r->ops, 1);
-    if (slot)
-        *slot = *op;
-    return slot != NULL;
-}
-
-bool sim_emit_to(sim_reader *r, const char *at, sim_op *op, int result)
-{
-    return emit_at(r, at, op, result, 1);
-}
-
-int sim_emit(sim_reader *r, const char *at, sim_op *op, const sim_type *types, int count)
-{
-    int first = r->code == SIM_OK ? sim_reader_values(r, types, count) : -1;
-    return first >= 0 && emit_at(r, at, op, first, count) ? first : -1;
-}
-
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 /* "%a, %b:2 =" onto r->labels; how many values they are. */
 static int read_labels(sim_reader *r)
@@ -385,8 +120,8 @@ static void make_constant(sim_reader *r, sim_reading *o, sim_op *op)
     sim_read_elements(r, &op->constant, &op->constant_bytes);
 }
 
-/* The callee is found when all functions are known; until then its name is kept where
- * its pointer will be. */
+/* The callee is found when all functions are known. Until then its name is kept in place of
+ * the pointer. */
 static void make_call(sim_reader *r, sim_reading *o, sim_op *op)
 {
     if (!o->callee)
@@ -490,13 +225,13 @@ static void read_return(sim_reader *r, sim_block *block)
         }
         sim_skip_dictionary(r);
         if (sim_reading_operand_count(r, &o) && sim_expect(r, ':', "':' and types"))
-            read_types(r);
+            sim_read_types(r);
         int stated = (int)(r->signature.count - o.signature);
         if (r->code == SIM_OK && stated != sim_reading_operand_count(r, &o))
             sim_reader_fail(r, o.at, SIM_INVALID_ARGUMENT, "return: %d values, but types of %d",
                             sim_reading_operand_count(r, &o), stated);
         for (int i = 0; i < stated && r->code == SIM_OK; i++)
-            check_stated(r, &o, o.at, i, (const sim_type *)r->signature.data + o.signature + i);
+            sim_check_stated(r, &o, o.at, i, (const sim_type *)r->signature.data + o.signature + i);
     }
     sim_skip_location(r);
     int count = sim_reading_operand_count(r, &o);
@@ -542,20 +277,6 @@ void sim_read_block(sim_reader *r, sim_block *block)
         }
 }
 
-/* COUNT arguments become values of BLOCK. */
-void sim_read_arguments(sim_reader *r, const sim_label *labels, const sim_type *types, int count,
-                        sim_block *block)
-{
-    int *arguments = sim_reader_take(r, (size_t)count * sizeof *arguments);
-    int first = arguments ? sim_reader_values(r, types, count) : -1;
-    for (int i = 0; first >= 0 && i < count; i++) {
-        arguments[i] = first + i;
-        sim_names_define(r, &labels[i], first + i);
-    }
-    block->arguments = arguments;
-    block->argument_count = count;
-}
-
 void sim_read_region(sim_reader *r, const sim_label *labels, const sim_type *types, int count)
 {
     sim_block block = {0};
@@ -578,7 +299,7 @@ void sim_read_region(sim_reader *r, const sim_label *labels, const sim_type *typ
         count = (int)(r->labels.count - label_mark);
     }
     if (r->code == SIM_OK)
-        sim_read_arguments(r, labels, types, count, &block);
+        sim_define_arguments(r, labels, types, count, &block);
     r->labels.count = label_mark;
     r->signature.count = type_mark;
     sim_read_block(r, &block);

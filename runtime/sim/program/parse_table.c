@@ -1,10 +1,10 @@
 /*
- * parse_table.c - what the reader knows of each op: its printed form, regions, results
- * and attributes. A row of attributes says under which names the text has them, how
+ * parse_table.c - what the reader knows of each op: its name, operands, regions and
+ * attributes. A row of attributes says under which names the text has them, how
  * many integers they are and what stands for one that is missing, so that
  * sim_finish_op can bring them into the one form that program.h lists.
  */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_op.h"
 
 #include <string.h>
 
@@ -117,7 +117,6 @@ static const attribute_row top_k_rows[] = {{"k", NULL, ONE, REQUIRED, 0}};
 /* ---- rows of ops ------------------------------------------------------------------------ */
 
 typedef struct op_row {
-    sim_form *form; /* NULL: "%a, %b, name = value" */
     const attribute_row *attributes;
     int attribute_count, regions; /* regions -1: any number */
 } op_row;
@@ -125,37 +124,35 @@ typedef struct op_row {
 #define ROWS(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
 
 static const op_row ops[SIM_OP_ALL] = {
-    [SIM_OP_BROADCAST_IN_DIM] = {NULL, ROWS(broadcast_rows), 0},
-    [SIM_OP_CALL] = {sim_form_call, NULL, 0, 0},
-    [SIM_OP_CASE] = {NULL, NULL, 0, -1},
-    [SIM_OP_COMPARE] = {NULL, ROWS(compare_rows), 0},
-    [SIM_OP_CONCATENATE] = {NULL, ROWS(concatenate_rows), 0},
-    [SIM_OP_CONSTANT] = {sim_form_constant, NULL, 0, 0},
-    [SIM_OP_CONVOLUTION] = {sim_form_convolution, ROWS(convolution_rows), 0},
-    [SIM_OP_CUSTOM_CALL] = {sim_form_custom_call, ROWS(custom_call_rows), 0},
-    [SIM_OP_DOT_GENERAL] = {NULL, ROWS(dot_rows), 0},
-    [SIM_OP_DYNAMIC_SLICE] = {NULL, ROWS(dynamic_slice_rows), 0},
-    [SIM_OP_FFT] = {NULL, ROWS(fft_rows), 0},
-    [SIM_OP_GATHER] = {NULL, ROWS(gather_rows), 0},
-    [SIM_OP_GET_TUPLE_ELEMENT] = {NULL, ROWS(get_tuple_element_rows), 0},
-    [SIM_OP_IF] = {NULL, NULL, 0, 2},
-    [SIM_OP_IOTA] = {NULL, ROWS(iota_rows), 0},
-    [SIM_OP_PAD] = {NULL, ROWS(pad_rows), 0},
-    [SIM_OP_REDUCE] = {sim_form_reduce, ROWS(reduce_rows), 1},
-    [SIM_OP_REDUCE_PRECISION] = {NULL, ROWS(reduce_precision_rows), 0},
-    [SIM_OP_REDUCE_WINDOW] = {NULL, ROWS(reduce_window_rows), 1},
-    [SIM_OP_REVERSE] = {NULL, ROWS(reverse_rows), 0},
-    [SIM_OP_RNG_BIT_GENERATOR] = {NULL, ROWS(rng_rows), 0},
-    [SIM_OP_SCATTER] = {NULL, ROWS(scatter_rows), 1},
-    [SIM_OP_SELECT_AND_SCATTER] = {NULL, ROWS(select_rows), 2},
-    [SIM_OP_SLICE] = {NULL, ROWS(slice_rows), 0},
-    [SIM_OP_SORT] = {NULL, ROWS(sort_rows), 1},
-    [SIM_OP_TRANSPOSE] = {NULL, ROWS(transpose_rows), 0},
-    [SIM_OP_WHILE] = {sim_form_while, NULL, 0, 2},
-    [SIM_OP_NORM_TRAINING] = {NULL, ROWS(norm_rows), 0},
-    [SIM_OP_NORM_INFERENCE] = {NULL, ROWS(norm_rows), 0},
-    [SIM_OP_NORM_GRAD] = {NULL, ROWS(norm_rows), 0},
-    [SIM_OP_TOP_K] = {NULL, ROWS(top_k_rows), 0},
+    [SIM_OP_BROADCAST_IN_DIM] = {ROWS(broadcast_rows), 0},
+    [SIM_OP_CASE] = {NULL, 0, -1},
+    [SIM_OP_COMPARE] = {ROWS(compare_rows), 0},
+    [SIM_OP_CONCATENATE] = {ROWS(concatenate_rows), 0},
+    [SIM_OP_CONVOLUTION] = {ROWS(convolution_rows), 0},
+    [SIM_OP_CUSTOM_CALL] = {ROWS(custom_call_rows), 0},
+    [SIM_OP_DOT_GENERAL] = {ROWS(dot_rows), 0},
+    [SIM_OP_DYNAMIC_SLICE] = {ROWS(dynamic_slice_rows), 0},
+    [SIM_OP_FFT] = {ROWS(fft_rows), 0},
+    [SIM_OP_GATHER] = {ROWS(gather_rows), 0},
+    [SIM_OP_GET_TUPLE_ELEMENT] = {ROWS(get_tuple_element_rows), 0},
+    [SIM_OP_IF] = {NULL, 0, 2},
+    [SIM_OP_IOTA] = {ROWS(iota_rows), 0},
+    [SIM_OP_PAD] = {ROWS(pad_rows), 0},
+    [SIM_OP_REDUCE] = {ROWS(reduce_rows), 1},
+    [SIM_OP_REDUCE_PRECISION] = {ROWS(reduce_precision_rows), 0},
+    [SIM_OP_REDUCE_WINDOW] = {ROWS(reduce_window_rows), 1},
+    [SIM_OP_REVERSE] = {ROWS(reverse_rows), 0},
+    [SIM_OP_RNG_BIT_GENERATOR] = {ROWS(rng_rows), 0},
+    [SIM_OP_SCATTER] = {ROWS(scatter_rows), 1},
+    [SIM_OP_SELECT_AND_SCATTER] = {ROWS(select_rows), 2},
+    [SIM_OP_SLICE] = {ROWS(slice_rows), 0},
+    [SIM_OP_SORT] = {ROWS(sort_rows), 1},
+    [SIM_OP_TRANSPOSE] = {ROWS(transpose_rows), 0},
+    [SIM_OP_WHILE] = {NULL, 0, 2},
+    [SIM_OP_NORM_TRAINING] = {ROWS(norm_rows), 0},
+    [SIM_OP_NORM_INFERENCE] = {ROWS(norm_rows), 0},
+    [SIM_OP_NORM_GRAD] = {ROWS(norm_rows), 0},
+    [SIM_OP_TOP_K] = {ROWS(top_k_rows), 0},
 };
 
 /* Ops that become several: dialect and name, operands. */
@@ -171,11 +168,6 @@ static const struct {
     [SIM_OP_NORM_INFERENCE - SIM_OP_COUNT] = {"batch_norm_inference", 5},
     [SIM_OP_NORM_GRAD - SIM_OP_COUNT] = {"batch_norm_grad", 5},
 };
-
-sim_form *sim_op_form(int code)
-{
-    return ops[code].form ? ops[code].form : sim_form_items;
-}
 
 int sim_op_regions(int code)
 {
@@ -193,7 +185,7 @@ const char *sim_op_text(int code)
     return code < SIM_OP_COUNT ? sim_op_name((sim_opcode)code) : expanded[code - SIM_OP_COUNT].name;
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------ */
 
 static const char *dialect_of(int code)
 {
@@ -249,7 +241,7 @@ int sim_op_find(const sim_reader *r, const char *name, size_t length)
     return -1;
 }
 
-/* ---- attributes in their normal form ------------------------------------------------------- */
+/* ---- attributes in their normal form ---------------------------------------------------- */
 
 static const sim_raw *find_raw(const sim_reader *r, const sim_reading *o, const attribute_row *row)
 {

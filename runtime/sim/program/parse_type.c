@@ -1,21 +1,11 @@
 /* parse_type.c - "tensor<2x3xf32>": the only types that programs' values have. */
-#include "runtime/sim/program/parse_priv.h"
+#include "runtime/sim/program/parse_reader.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Bytes of a type stay below this, so that sums of a few do not overflow. */
 #define MAX_BYTES ((int64_t)1 << 62)
-
-bool sim_same_shape(const sim_type *a, const sim_type *b)
-{
-    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
-}
-
-bool sim_type_equals(const sim_type *a, const sim_type *b)
-{
-    return a->dtype == b->dtype && sim_same_shape(a, b);
-}
 
 const char *sim_type_write(const sim_type *type, char *text, size_t size)
 {

@@ -1,12 +1,15 @@
 /*
- * program.h - a StableHLO program as the simulator holds it: read from text by
- * parse.c, weighed by cost.c, run by evaluate.c.
+ * program.h - a StableHLO program as the simulator holds it. This room reads it from
+ * text; room cost weighs it, room evaluate computes it, room device runs it.
  *
- * A program owns one block of memory with all its parts; nothing in it changes
- * after it was read, so threads may share it. Values (results of ops, arguments
- * of functions and regions) are numbers into the program's table of types.
- * Source of names and meanings: the StableHLO specification of openxla/stablehlo.
- * Prefix sim_. Nothing here knows the other rooms of the house.
+ * A program owns one block of memory with all its parts. Nothing in it changes after
+ * it was read, so threads may share it. Values (results of ops, arguments of functions
+ * and regions) are numbers: places in the program's table of types.
+ *
+ * Also here, because all rooms of the simulator use them: status codes, element types,
+ * half-width floats, arrays that grow. Source of names and meanings: the StableHLO
+ * specification of openxla/stablehlo. Prefix sim_. The simulator uses nothing of the
+ * other rooms of the house, because libpjrt_sim.so stands alone.
  */
 #ifndef BENCH_RUNTIME_SIM_PROGRAM_H
 #define BENCH_RUNTIME_SIM_PROGRAM_H
@@ -40,7 +43,7 @@ typedef struct sim_status {
     char message[512];
 } sim_status;
 
-/* Fills *ST and returns CODE. */
+/* Fills *ST, which must not be NULL, and returns CODE. A longer message is cut. */
 sim_code sim_fail(sim_status *st, sim_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -86,10 +89,35 @@ typedef struct sim_type {
 /* The reader refuses types whose bytes do not fit 2^62, so these cannot overflow. */
 int64_t sim_type_elements(const sim_type *type);
 int64_t sim_type_bytes(const sim_type *type);
+/* Whether rank and dimensions are the same; with _equals also the element type. */
+bool sim_type_same_shape(const sim_type *a, const sim_type *b);
+bool sim_type_equals(const sim_type *a, const sim_type *b);
+
+/* ---- half-width floats (half.c) ----------------------------------------------------------- */
+
+/*
+ * N elements between a half-width type HALF, SIM_F16 or SIM_BF16, and float or double.
+ * What does not fit is rounded to nearest even, once, and overflows to infinity. A NaN
+ * stays a NaN of the same sign. IN and OUT must not overlap.
+ */
+void sim_half_to_float(sim_dtype half, const uint16_t *in, float *out, int64_t n);
+void sim_half_to_double(sim_dtype half, const uint16_t *in, double *out, int64_t n);
+void sim_half_from_float(sim_dtype half, const float *in, uint16_t *out, int64_t n);
+void sim_half_from_double(sim_dtype half, const double *in, uint16_t *out, int64_t n);
+
+/* ---- arrays that grow (memory.c) -------------------------------------------------------- */
+
+/*
+ * Makes room for COUNT elements of SIZE bytes in ARRAY, which is NULL or came from here
+ * and has room for *CAPACITY. Returns the array, which may have moved, and the new
+ * *CAPACITY, always a power of two. New elements are not set. Returns NULL without
+ * memory; ARRAY and *CAPACITY are then as they were. The caller frees the array.
+ */
+void *sim_grow(void *array, size_t *capacity, size_t count, size_t size);
 
 /* ---- ops --------------------------------------------------------------------------- */
 
-/* What an op costs, as cost.c counts it. */
+/* What an op costs, as room cost counts it. */
 typedef enum sim_cost_class {
     SIM_FREE,           /* constants, tuples of values: nothing */
     SIM_ELEMENTWISE,    /* one operation a result element, fused into its users */
@@ -305,71 +333,23 @@ typedef struct sim_program {
 } sim_program;
 
 /*
- * Reads LENGTH bytes of TEXT (need not be ended by a zero byte; any bytes at all are
- * safe). What is not understood is SIM_INVALID_ARGUMENT for text that is not StableHLO,
- * SIM_UNIMPLEMENTED for ops and types that the simulator does not know; the message
- * begins "LINE:COLUMN: " and says what was found. Types of operands and results are
- * those that the text states; that ops fit their operands is checked where cost and
- * evaluation rely on it (ranks, counts and bounds of attributes, dimension numbers,
- * regions' arguments), so that neither can be led astray.
+ * Reads LENGTH bytes of TEXT into a new program, which sim_program_free frees. Any bytes
+ * are safe, and a zero byte at the end is not needed. TEXT may go away afterwards.
+ *
+ * Errors: SIM_INVALID_ARGUMENT for text that is not StableHLO, SIM_UNIMPLEMENTED for ops
+ * and types that the simulator does not know, SIM_RESOURCE_EXHAUSTED without memory. The
+ * message begins "LINE:COLUMN: " and says what was found; *PROGRAM is then NULL.
+ *
+ * The program has the types that the text states. The reader checks that ops fit their
+ * operands wherever cost and evaluation rely on it: ranks, counts and bounds of
+ * attributes, dimension numbers, arguments of regions.
  */
 sim_code sim_program_read(const char *text, size_t length, sim_program **program, sim_status *st);
 void sim_program_free(sim_program *program); /* NULL allowed */
 
-/* Of an op, by name; never NULL for the names listed above for its opcode. */
+/* The attribute of OP called NAME. Never NULL for the names listed above for its opcode. */
 const sim_attribute *sim_attribute_find(const sim_op *op, const char *name);
-/* First integer of the attribute. */
+/* First integer of the attribute, 0 where it has none. */
 int64_t sim_attribute_int(const sim_op *op, const char *name);
-
-/* ---- costs ------------------------------------------------------------------------- */
-
-/* What a device does at one rate. */
-typedef enum sim_rate {
-    SIM_RATE_F64,
-    SIM_RATE_F32,
-    SIM_RATE_16,
-    SIM_RATE_INT,
-    SIM_RATE_COUNT
-} sim_rate;
-
-/* One fused group of ops: it reads what comes from outside, computes, writes what
- * others use. */
-typedef struct sim_group {
-    sim_opcode anchor;                   /* the op the group is built around */
-    double matrix_flops[SIM_RATE_COUNT]; /* of dots and convolutions */
-    double vector_flops[SIM_RATE_COUNT]; /* of all else; 2 for a multiply and add */
-    double bytes;                        /* in and out */
-    double times;                        /* how often it runs: trip counts of loops around it */
-} sim_group;
-
-typedef struct sim_cost {
-    sim_group *groups; /* malloc */
-    size_t group_count;
-    double flops, transcendentals, bytes; /* over all groups, with their times */
-    double op_count;                      /* ops with a cost in the text, not counting trips */
-    /* Loops whose trip count the text does not tell: counted as one trip. */
-    int unknown_loops;
-    int64_t peak_temp_bytes; /* of values alive at once, without arguments and results */
-} sim_cost;
-
-/* Weighs the program; SIM_RESOURCE_EXHAUSTED without memory. *COST is freed by
- * sim_cost_free. */
-sim_code sim_program_cost(const sim_program *program, sim_cost *cost, sim_status *st);
-void sim_cost_free(sim_cost *cost);
-
-/* ---- values ------------------------------------------------------------------------ */
-
-/* Whether the evaluator can run every op of the program; else the message names the
- * first that it cannot, with its line. */
-sim_code sim_program_can_evaluate(const sim_program *program, sim_status *st);
-
-/*
- * Runs @main on ARGUMENTS (dense row-major bytes of each argument) into RESULTS (room
- * of each result's bytes, given by the caller). Stops with SIM_DEADLINE_EXCEEDED after
- * LIMIT element operations, where a loop would not end. bf16 and f16 are computed in
- * f32 and rounded to nearest even after each op.
- */
-sim_code sim_program_evaluate(const sim_program *program, const void *const *arguments,
-                              void *const *results, double limit, sim_status *st);
 
 #endif

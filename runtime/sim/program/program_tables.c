@@ -57,6 +57,16 @@ int64_t sim_type_bytes(const sim_type *type)
     return sim_type_elements(type) * (int64_t)dtypes[type->dtype].bytes;
 }
 
+bool sim_type_same_shape(const sim_type *a, const sim_type *b)
+{
+    return a->rank == b->rank && memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0;
+}
+
+bool sim_type_equals(const sim_type *a, const sim_type *b)
+{
+    return a->dtype == b->dtype && sim_type_same_shape(a, b);
+}
+
 /* ---- ops --------------------------------------------------------------------------- */
 
 typedef struct op_row {

@@ -2,23 +2,27 @@
  * order, identities. */
 #include "tests/support/test_runtime.h"
 
-#include "harness/campaign/suite.h"
+#include "harness/campaign/suite_priv.h"
+#include "harness/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Of all command lines. */
+static bn_arena *memory;
+
 /* The command line's options, with a store that does not exist. */
-static cli_options command_line(char **argv, int argc)
+static suite_options command_line(char **argv, int argc)
 {
-    cli_options o;
+    static options o;
     bn_status st = {0};
     int words;
-    assert_ok(cli_options_parse(CLI_CMD_SUITE, argc, argv, &o, NULL, 0, &words, &st), &st);
+    assert_ok(options_parse(OPTION_SUITE, argc, argv, memory, &o, NULL, 0, &words, &st), &st);
     o.store = "no-such-store";
-    return o;
+    return options_suites(&o);
 }
 
-static void open_text(suite_spec *suite, const char *text, const cli_options *o)
+static void open_text(suite_spec *suite, const char *text, const suite_options *o)
 {
     bn_status st = {0};
     assert_ok(suite_parse("/suites/a.json", text, suite, &st), &st);
@@ -31,7 +35,7 @@ static void open_text(suite_spec *suite, const char *text, const cli_options *o)
 
 static bn_code read_and_expand(const char *text, suite_spec *suite, bn_status *st)
 {
-    const cli_options o = command_line(NULL, 0);
+    const suite_options o = command_line(NULL, 0);
     bn_code code = suite_parse("a.json", text, suite, st);
     return code == BN_OK ? suite_expand(suite, &o, st) : code;
 }
@@ -100,7 +104,7 @@ static void matrices_become_experiments(void **state)
 {
     (void)state;
     suite_spec s;
-    const cli_options o = command_line(NULL, 0);
+    const suite_options o = command_line(NULL, 0);
     open_text(&s,
               HEAD "\"defaults\": {\"variants\": \"small\", \"steps\": 4, \"seed\": 7},"
                    "\"matrix\": ["
@@ -140,7 +144,7 @@ static void the_command_line_replaces_runtimes(void **state)
     (void)state;
     suite_spec s;
     char *argv[] = {"--runtime", "./new.so,sim", "--label", "c0ffee", "--repetitions", "2"};
-    const cli_options o = command_line(argv, 6);
+    const suite_options o = command_line(argv, 6);
     open_text(&s, HEAD "\"matrix\": [{\"runtimes\": [\"cpu\", \"tpu\"]}]}", &o);
     titles_are(&s, "resnet50 train lazy f32 on new.so [c0ffee]\n"
                    "resnet50 train lazy f32 on sim [c0ffee]\n");
@@ -159,7 +163,7 @@ static void shards_are_a_partition(void **state)
     suite_spec s;
     suite_plan whole, part;
     bn_status st = {0};
-    const cli_options o = command_line(NULL, 0);
+    const suite_options o = command_line(NULL, 0);
     open_text(&s, big, &o);
     const suite_shard all = {.index = 1, .of = 1};
     assert_ok(suite_plan_make(&s, &o, &all, &whole, &st), &st);
@@ -187,7 +191,7 @@ static void shards_keep_together_and_move_little(void **state)
 {
     (void)state;
     suite_spec s;
-    const cli_options o = command_line(NULL, 0);
+    const suite_options o = command_line(NULL, 0);
     size_t moved = 0;
     open_text(&s, big, &o);
     for (size_t i = 0; i < s.count; i++) {
@@ -250,7 +254,7 @@ static void rounds_are_shuffled_the_same_way_each_time(void **state)
     suite_spec s;
     suite_plan plan, again;
     bn_status st = {0};
-    const cli_options o = command_line(NULL, 0);
+    const suite_options o = command_line(NULL, 0);
     const suite_shard all = {.index = 1, .of = 1};
     size_t in_file_order = 0, same_in_both = 0;
     open_text(&s, big, &o);
@@ -274,7 +278,7 @@ static void filters_look_at_titles(void **state)
 {
     (void)state;
     char *argv[] = {"--filter", "resnet*capture", "--filter", "bert*", "--exclude", "graphs [35]"};
-    const cli_options o = command_line(argv, 6), none = command_line(NULL, 0);
+    const suite_options o = command_line(argv, 6), none = command_line(NULL, 0);
     assert_true(suite_wanted("resnet18 train capture f32 on cpu", &o));
     assert_true(suite_wanted("bert infer lazy f32 on cpu", &o));
     assert_false(suite_wanted("resnet18 train lazy f32 on cpu", &o));
@@ -326,6 +330,20 @@ static void records_know_their_identity(void **state)
     res_record_free(r);
 }
 
+static int begin(void **state)
+{
+    (void)state;
+    memory = bn_arena_new(4096);
+    return memory ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    bn_arena_free(memory);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,5 +358,5 @@ int main(void)
         cmocka_unit_test(identities_differ_where_experiments_do),
         cmocka_unit_test(records_know_their_identity),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, begin, end);
 }

@@ -3,7 +3,6 @@
 #include "harness/worker/worker.h"
 #include "tests/support/test_runtime.h"
 
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

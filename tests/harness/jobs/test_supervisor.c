@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "tests/support/test_runtime.h"
 
-#include "harness/jobs/ending.h"
+#include "harness/jobs/ending_priv.h"
 #include "harness/worker/worker.h"
 
 #include <errno.h>
@@ -180,7 +180,7 @@ static int act_descriptors(const json_t *request)
         if (fcntl(fd, F_GETFD) >= 0)
             json_array_append_new(open, json_integer(fd));
     worker_send_result(json_pack("{so sI sI}", "open", open, "group", (json_int_t)getpgrp(), "pid",
-                               (json_int_t)getpid()));
+                                 (json_int_t)getpid()));
     return 0;
 }
 

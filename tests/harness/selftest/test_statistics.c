@@ -4,7 +4,7 @@
  */
 #include "tests/support/results_fixture.h"
 
-#include "harness/selftest/statistics.h"
+#include "harness/selftest/statistics_priv.h"
 #include "tests/support/test_runtime.h"
 
 /* ---- the procedure on trial --------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  */
 #include "tests/support/test_runtime.h"
 
-#include "harness/verify/golden.h"
-#include "harness/verify/verify_table.h"
+#include "harness/verify/golden_priv.h"
+#include "harness/verify/verify_table_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +110,8 @@ static void a_difference_is_held_to_its_tolerance(void **state)
     assert_rows(f, 1, 0);
     golden_compare(&f->check, "g", "q", 3, 3, 0, 0);
     assert_rows(f, 1, 0);
-    golden_compare(&f->check, "g", "q", 3.0000001, 3, 0, 1); /* nothing but equality without scale */
+    golden_compare(&f->check, "g", "q", 3.0000001, 3, 0,
+                   1); /* nothing but equality without scale */
     assert_rows(f, 1, 1);
 }
 
@@ -188,7 +189,7 @@ static void each_step_has_its_own_tolerance(void **state)
     fixture *f = *state;
     for (size_t step = 0; step < GOLDEN_STEPS; step++)
         golden_compare_train_step(&f->check, step, (2.0 / (1 << step)) * (1 + 5e-4),
-                              (8.0 / (1 << step)) * (1 + 1e-5));
+                                  (8.0 / (1 << step)) * (1 + 1e-5));
     assert_string_equal(first_failure(f), "train.loss[0]");
     assert_rows(f, 6, 2); /* 5e-4 passes in the last step only */
     golden_compare_train_step(&f->check, 2, 0.5, 2.0 * (1 + 3e-5));
@@ -246,8 +247,7 @@ static void assert_refused(const char *from, const char *to, const char *wanted)
     bn_text_append(&text, whole, (size_t)(at - whole));
     bn_text_puts(&text, to);
     bn_text_puts(&text, at + strlen(from));
-    assert_fails(golden_parse("x.json", text.data, text.length, &g, &st), BN_FORMAT, wanted,
-                 &st);
+    assert_fails(golden_parse("x.json", text.data, text.length, &g, &st), BN_FORMAT, wanted, &st);
     bn_text_free(&text);
     free(whole);
 }
@@ -294,8 +294,8 @@ static void every_cut_is_an_error(void **state)
     for (size_t size = 0; size < strlen(text); size++) {
         golden_file g;
         bn_status st = {0};
-        assert_fails(golden_parse("cut.json", text, size, &g, &st), BN_FORMAT,
-                     "cut.json: line 1", &st);
+        assert_fails(golden_parse("cut.json", text, size, &g, &st), BN_FORMAT, "cut.json: line 1",
+                     &st);
         assert_null(g.root);
     }
     free(text);

@@ -7,8 +7,8 @@
 #include "tests/models/model_fixture.h"
 #include "tests/support/test_runtime.h"
 
-#include "harness/verify/golden.h"
 #include "harness/jobs/jobs.h"
+#include "harness/verify/golden_priv.h"
 
 #include <dirent.h>
 

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "tests/support/test_runtime.h"
 
-#include "harness/worker/npy.h"
+#include "harness/worker/npy_priv.h"
 
 #include <float.h>
 #include <math.h>
@@ -99,7 +99,8 @@ static void tells_what_is_damaged(void **state)
     size_t size;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char *file = make(1, files[i].header, files[i].bytes, &size);
-        assert_fails(worker_npy_parse("file", file, size, &a, &st), files[i].code, files[i].text, &st);
+        assert_fails(worker_npy_parse("file", file, size, &a, &st), files[i].code, files[i].text,
+                     &st);
         free(file);
     }
     char *file = make(1, HEADER("<f4", "False", "(2,)"), 8, &size);

@@ -1,6 +1,6 @@
 /*
- * test_base.c - statuses, arena, text, files, digests and names of base.h and
- * ledger.h. Needs no plugin.
+ * test_base.c - base.h: statuses, arena, growing arrays, text, files, digests, and the
+ * ledger's names. Needs no plugin.
  */
 #include "tests/support/test_runtime.h"
 
@@ -170,6 +170,71 @@ static void arena_keeps_its_chunks(void **state)
     bn_arena_free(arena);
 }
 
+/* ---- arrays --------------------------------------------------------------- */
+
+static void arrays_grow_and_keep_their_items(void **state)
+{
+    (void)state;
+    int64_t *items = NULL;
+    size_t capacity = 0, moves = 0;
+    for (size_t i = 0; i < 10000; i++) {
+        const size_t before = capacity;
+        assert_true(bn_reserve(&items, i + 1, &capacity, sizeof *items));
+        assert_true(capacity > i);
+        moves += capacity != before;
+        assert_true(capacity == before || capacity >= 2 * before);
+        items[i] = (int64_t)i * 7;
+    }
+    assert_true(moves < 16);
+    for (size_t i = 0; i < 10000; i++)
+        assert_int_equal(items[i], i * 7);
+    /* Room that is there already changes nothing. */
+    const int64_t *where = items;
+    const size_t room = capacity;
+    assert_true(bn_reserve(&items, 0, &capacity, sizeof *items));
+    assert_true(bn_reserve(&items, room, &capacity, sizeof *items));
+    assert_ptr_equal(items, where);
+    assert_int_equal(capacity, room);
+    /* Many at once, from a capacity that is no power of two. */
+    capacity = 10000;
+    assert_true(bn_reserve(&items, 123456, &capacity, sizeof *items));
+    assert_true(capacity >= 123456);
+    memset(items + 10000, 0x5A, (123456 - 10000) * sizeof *items);
+    assert_int_equal(items[9999], 9999 * 7);
+    free(items);
+}
+
+static void arrays_refuse_impossible_sizes(void **state)
+{
+    (void)state;
+    struct pair {
+        double a, b;
+    } *items = NULL;
+    size_t capacity = 0;
+    assert_true(bn_reserve(&items, 3, &capacity, sizeof *items));
+    items[2] = (struct pair){1, 2};
+    const struct pair *where = items;
+    const size_t room = capacity;
+    const size_t impossible[] = {
+        SIZE_MAX,                        /* no doubling reaches it */
+        SIZE_MAX / 2 + 2,                /* nor this */
+        SIZE_MAX / sizeof *items + 1,    /* the product is 0 */
+        PTRDIFF_MAX / sizeof *items + 1, /* a product, but no object */
+    };
+    for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+        assert_false(bn_reserve(&items, impossible[i], &capacity, sizeof *items));
+        assert_ptr_equal(items, where);
+        assert_int_equal(capacity, room);
+        assert_true(items[2].b == 2);
+    }
+    free(items);
+    char *bytes = NULL;
+    capacity = 0;
+    assert_false(bn_reserve(&bytes, (size_t)PTRDIFF_MAX + 1, &capacity, 1));
+    assert_null(bytes);
+    assert_int_equal(capacity, 0);
+}
+
 /* ---- text --------------------------------------------------------------- */
 
 static void text_grows(void **state)
@@ -219,6 +284,29 @@ static void text_says_once_that_it_failed(void **state)
     bn_text_clear(&text);
     assert_false(text.failed);
     bn_text_free(&text);
+}
+
+/* Characters of one to four bytes, at each length. */
+static void text_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t fits[8]; /* [most] */
+    } rows[] = {
+        {"", {0, 0, 0, 0, 0, 0, 0, 0}},
+        {"abc", {0, 1, 2, 3, 3, 3, 3, 3}},
+        {"a\xc3\xa9z", {0, 1, 1, 3, 4, 4, 4, 4}},               /* e with an accent */
+        {"a\xe2\x82\xacz", {0, 1, 1, 1, 4, 5, 5, 5}},           /* the euro */
+        {"a\xf0\x9f\x98\x80z", {0, 1, 1, 1, 1, 5, 6, 6}},       /* a face */
+        {"\xf0\x9f\x98\x80\xc3\xa9", {0, 0, 0, 0, 4, 4, 6, 6}}, /* and no plain letter */
+        {"\xa9\xa9\xa9", {0, 0, 0, 3, 3, 3, 3, 3}},             /* no UTF-8: cut all, or nothing */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t most = 0; most < 8; most++)
+            assert_int_equal(bn_utf8_fit(rows[i].text, most), rows[i].fits[most]);
+        assert_int_equal(bn_utf8_fit(rows[i].text, SIZE_MAX), strlen(rows[i].text));
+    }
 }
 
 /* ---- files -------------------------------------------------------------- */
@@ -392,8 +480,11 @@ int main(void)
         cmocka_unit_test(clock_goes_forward),
         cmocka_unit_test(arena_gives_aligned_memory),
         cmocka_unit_test(arena_keeps_its_chunks),
+        cmocka_unit_test(arrays_grow_and_keep_their_items),
+        cmocka_unit_test(arrays_refuse_impossible_sizes),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(text_says_once_that_it_failed),
+        cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(files_are_written_whole),
         cmocka_unit_test(files_of_the_kernel_are_read),
         cmocka_unit_test(file_errors_are_told),

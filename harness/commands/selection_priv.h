@@ -1,0 +1,23 @@
+/*
+ * selection_priv.h - which records of a folder a command is asked about, and their series.
+ */
+#ifndef BENCH_HARNESS_SELECTION_H
+#define BENCH_HARNESS_SELECTION_H
+
+#include "harness/commands/commands.h"
+
+/* Whether SELECTION asks for E; a runtime's path may be given by its file's name. */
+bool command_selected(const command_selection *selection, const res_experiment *e);
+
+/* Zero-initialise; release with command_history_free. */
+typedef struct command_history_data {
+    res_index index;
+    res_history history;
+} command_history_data;
+/* The series that SELECTION asks for, which may be none. */
+BN_MUST_USE bn_code command_history_load(const command_selection *selection,
+                                         const command_series *series, command_history_data *data,
+                                         bn_status *st);
+void command_history_free(command_history_data *data);
+
+#endif
