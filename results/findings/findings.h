@@ -35,7 +35,10 @@ typedef struct res_speedup {
 /* False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
+/* Whether two records stand in one block of a table: one runtime, both simulated or both not. */
 bool res_same_block(const res_record *a, const res_record *b);
+/* Whether two records stand in one cell: one block, model, phase and set-up. */
+bool res_same_cell(const res_record *a, const res_record *b);
 
 /* ---- two runtimes (versus.c, attribute.c, pairing.c) --------------------- */
 

@@ -46,34 +46,6 @@ static double value_of(const res_summary *s, res_metric metric)
 
 /* ---- cells ---------------------------------------------------------------------- */
 
-static int member_order(const res_field *field, const res_experiment *a, const res_experiment *b)
-{
-    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
-    /* This is the seed: none makes a step slower. */
-    if (field->kind == RES_KIND_U64)
-        return 0;
-    if (field->kind == RES_KIND_TEXT)
-        return field->offset == offsetof(res_experiment, runtime)
-                   ? strcmp(bn_base_name(left), bn_base_name(right))
-                   : strcmp(left, right);
-    const int l = *(const int *)(const void *)left, r = *(const int *)(const void *)right;
-    return (l > r) - (l < r);
-}
-
-/* 0 for experiments of one cell. */
-static int cell_order(const res_experiment *a, const res_experiment *b)
-{
-    int order = 0;
-    for (const res_field *field = res_experiment_fields; field->name && order == 0; field++)
-        order = member_order(field, a, b);
-    return order;
-}
-
-bool res_same_cell(const res_experiment *a, const res_experiment *b)
-{
-    return cell_order(a, b) == 0;
-}
-
 /* A record that is sorted into its series. */
 typedef struct item {
     const res_summary *summary;
@@ -90,7 +62,7 @@ typedef struct ranked {
 
 static int ranked_order(const void *a, const void *b)
 {
-    return cell_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
+    return res_series_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
 }
 
 /* Numbers the cells in order, into CELLS[experiment number]; false without memory. */
@@ -105,7 +77,7 @@ static bool number_cells(const res_index *index, size_t *cells)
         list[i] = (ranked){index->experiments[i], i};
     qsort(list, count, sizeof *list, ranked_order);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && cell_order(list[i - 1].experiment, list[i].experiment) != 0)
+        if (i > 0 && res_series_order(list[i - 1].experiment, list[i].experiment) != 0)
             cell++;
         cells[list[i].number] = cell;
     }

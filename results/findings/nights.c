@@ -89,7 +89,7 @@ bool res_timeline_has(const res_timeline *series, const res_collection *records)
     for (size_t i = 0; i < records->count; i++) {
         const res_record *r = records->records[i];
         if (r->status == BN_OK && r->simulated == series->simulated &&
-            res_same_cell(&r->experiment, series->experiment))
+            res_series_order(&r->experiment, series->experiment) == 0)
             return true;
     }
     return false;

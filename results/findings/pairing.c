@@ -9,29 +9,6 @@
 
 /* ---- sides ------------------------------------------------------------------------ */
 
-/* All members but those that say which runtime it was; BY_NAME also but the text of a
- * program that others wrote. */
-static bool same_experiment(const res_experiment *a, const res_experiment *b, bool by_name)
-{
-    by_name = by_name && strcmp(a->phase, "program") == 0;
-    for (const res_field *field = res_experiment_fields; field->name; field++) {
-        const char *left = (const char *)a + field->offset,
-                   *right = (const char *)b + field->offset;
-        if (strcmp(field->name, "runtime") == 0 || strcmp(field->name, "settings") == 0 ||
-            (by_name && strcmp(field->name, "variant") == 0))
-            continue;
-        if (field->kind == RES_KIND_TEXT ? strcmp(left, right) != 0
-                                         : memcmp(left, right, field->size) != 0)
-            return false;
-    }
-    return true;
-}
-
-bool res_same_request(const res_experiment *a, const res_experiment *b)
-{
-    return same_experiment(a, b, false);
-}
-
 static bool chosen(const res_record *r, const res_choice *choice)
 {
     return res_record_good(r) &&
@@ -78,14 +55,17 @@ typedef struct found {
     size_t kept, all;
 } found;
 
-/* Finds the newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
+typedef bool request_match(const res_experiment *a, const res_experiment *b);
+
+/* Finds the newest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
+ * ALL holds them. */
 static void find(const res_collection *all, const res_choice *choice,
-                 const res_experiment *experiment, bool by_name, found *out)
+                 const res_experiment *experiment, request_match *same, found *out)
 {
     *out = (found){.all = 0};
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
-        if (!chosen(r, choice) || !same_experiment(&r->experiment, experiment, by_name))
+        if (!chosen(r, choice) || !same(&r->experiment, experiment))
             continue;
         if (out->kept == RES_MOST_PAIRS)
             memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
@@ -132,7 +112,7 @@ static void note_times(const res_versus *versus, bn_text *notes)
 static bool known(const res_versus *versus, const res_experiment *experiment)
 {
     for (size_t i = 0; i < versus->count; i++)
-        if (same_experiment(&versus->cells[i].experiment, experiment, false))
+        if (res_same_request(&versus->cells[i].experiment, experiment))
             return true;
     return false;
 }
@@ -141,12 +121,12 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
                      const res_experiment *experiment, res_versus *versus, size_t *alone)
 {
     found of_a, of_b;
-    find(a, &choice[0], experiment, false, &of_a);
-    find(b, &choice[1], experiment, false, &of_b);
+    find(a, &choice[0], experiment, res_same_request, &of_a);
+    find(b, &choice[1], experiment, res_same_request, &of_b);
     /* A program that was changed keeps its name. It is paired, so that the tables can say that it
      * changed. */
     if (of_b.all == 0)
-        find(b, &choice[1], experiment, true, &of_b);
+        find(b, &choice[1], experiment, res_same_request_by_name, &of_b);
     if (of_b.all == 0) {
         ++*alone;
         return;

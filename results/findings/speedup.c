@@ -17,7 +17,7 @@ bool res_same_block(const res_record *a, const res_record *b)
            strcmp(a->experiment.runtime, b->experiment.runtime) == 0;
 }
 
-static bool same_cell(const res_record *a, const res_record *b)
+bool res_same_cell(const res_record *a, const res_record *b)
 {
     const res_experiment *left = &a->experiment, *right = &b->experiment;
     return res_same_block(a, b) && strcmp(left->model, right->model) == 0 &&
@@ -46,7 +46,7 @@ static void pick(const res_collection *all, res_speedup *speedup)
         size_t row = 0;
         while (row < speedup->count &&
                !(same_way(&speedup->rows[row].record->experiment, &record->experiment) &&
-                 same_cell(speedup->rows[row].record, record)))
+                 res_same_cell(speedup->rows[row].record, record)))
             row++;
         if (row == speedup->count) {
             speedup->rows[speedup->count++].record = record;
@@ -78,7 +78,7 @@ static const res_record *base_of(const res_speedup *speedup, size_t first)
     const res_record *head = speedup->rows[first].record;
     for (size_t i = first; i < speedup->count; i++) {
         const res_record *record = speedup->rows[i].record;
-        if (!same_cell(record, head))
+        if (!res_same_cell(record, head))
             break;
         if (strcmp(record->experiment.mode, "lazy") == 0)
             return record;
@@ -94,7 +94,7 @@ static void compare_cells(res_speedup *speedup)
         res_speedup_row *row = &speedup->rows[i];
         const res_record *before = i > 0 ? speedup->rows[i - 1].record : NULL;
         row->first_of_block = !before || !res_same_block(before, row->record);
-        row->first_of_cell = !before || !same_cell(before, row->record);
+        row->first_of_cell = !before || !res_same_cell(before, row->record);
         if (row->first_of_cell)
             base = base_of(speedup, i);
         row->measures = res_record_measures(row->record);

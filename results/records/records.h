@@ -173,6 +173,14 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
  * 0: it was not run for a suite. */
 int res_record_repetition(const res_record *record);
 
+/* Whether A and B asked for the same, whatever the runtime and its settings. */
+bool res_same_request(const res_experiment *a, const res_experiment *b);
+/* The same, but a program that others wrote counts by its name, whatever its text. */
+bool res_same_request_by_name(const res_experiment *a, const res_experiment *b);
+/* Below, above or 0: the order of series over time. A series is of experiments that differ in their
+ * seed only; a runtime counts by the last part of its path. */
+int res_series_order(const res_experiment *a, const res_experiment *b);
+
 /* ---- store (store.c) --------------------------------------------------------- */
 
 /* Readies HDF5 (its own printing off). Call once before the rest. */
@@ -230,11 +238,6 @@ extern const res_field res_execution_fields[];
 
 /* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
 bn_device_time_source res_source_from_name(const char *name);
-
-/* Whether A and B were asked for the same, whatever the runtime and what it was told. */
-bool res_same_request(const res_experiment *a, const res_experiment *b);
-/* Whether A and B belong to one series, of devices both real or both simulated. */
-bool res_same_cell(const res_experiment *a, const res_experiment *b);
 
 /* ---- index of a store (index.c) ----------------------------------------- */
 

@@ -118,13 +118,6 @@ static void put_names(res_grid *grid, const res_record *record, res_axis_set mas
     bn_text_free(&setup);
 }
 
-static bool same_cell(const res_record *a, const res_record *b)
-{
-    return a && res_same_block(a, b) && strcmp(a->experiment.model, b->experiment.model) == 0 &&
-           strcmp(a->experiment.phase, b->experiment.phase) == 0 &&
-           res_setup_difference(&a->experiment, &b->experiment) == 0;
-}
-
 static void put_group(res_grid *grid, const res_row_group *group, const res_column *columns,
                       size_t column_count, size_t most)
 {
@@ -176,7 +169,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
         mask |= res_setup_difference(&groups[0].record->experiment, &groups[i].record->experiment);
     for (size_t i = 0; i < count; i++) {
         const res_record *before = i > 0 && format == RES_TABLE_TEXT ? groups[i - 1].record : NULL;
-        put_names(&grid, groups[i].record, mask, same_cell(before, groups[i].record));
+        put_names(&grid, groups[i].record, mask, before && res_same_cell(before, groups[i].record));
         put_group(&grid, &groups[i], columns, column_count, most);
     }
     res_grid_render(&grid, format, out);
