@@ -1,6 +1,5 @@
-/*
- * page.c - what a page of comparisons and series is put together from.
- */
+/* page.c - puts together a page from judged comparisons and from series over nights, for bench
+ * compare, bench nightly and bench report alike. */
 #include "plots/plot.h"
 
 #include <math.h>
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer pairs show nothing that the table does not say. */
+/* Fewer pairs show nothing that the table does not show. */
 #define LEAST_DRAWN 3
 
 static bn_code no_memory(bn_status *st)
@@ -23,7 +22,7 @@ static bn_code begin(plot_page *page, bn_status *st)
     return page->memory ? BN_OK : no_memory(st);
 }
 
-/* TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
+/* Keeps TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
 static const char *keep_text(plot_page *page, bn_text *text)
 {
     const char *kept = text->failed ? NULL : bn_arena_strdup(page->memory, text->data);
@@ -61,7 +60,7 @@ static const char *failure_of(plot_page *page, const res_compared *cell)
     return keep_text(page, &text);
 }
 
-/* Step times of the pairs that count. */
+/* Draws the step times of the pairs that count. */
 static bn_code draw_cell(const res_compared *cell, const char *title, const char *const labels[2],
                          plot *picture, bn_status *st)
 {
@@ -108,16 +107,13 @@ static bn_code add_cell(plot_page *page, const res_compared *cell, const char *o
 }
 
 bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
-                         const char *const labels[2], bn_status *st)
+                           const char *const labels[2], bn_status *st)
 {
     if (begin(page, st) != BN_OK)
         return st->code;
-    plot_comparison *grown =
-        realloc(page->comparisons,
-                (page->comparison_count + versus->count + 1) * sizeof *page->comparisons);
-    if (!grown)
+    if (!bn_reserve(&page->comparisons, page->comparison_count + versus->count,
+                    &page->comparison_capacity, sizeof *page->comparisons))
         return no_memory(st);
-    page->comparisons = grown;
     if (on)
         bn_text_printf(&page->remarks, "%s: ", on);
     res_versus_summary(versus, &page->remarks);
@@ -126,36 +122,51 @@ bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char
         bn_text_putc(&page->remarks, '\n');
     res_table_versus(versus, RES_TABLE_HTML, &page->details);
     bn_code code = BN_OK;
-    for (size_t i = 0; i < versus->count && code == BN_OK; i++)
-        /* Of controls the remarks tell. */
-        if (!versus->cells[i].control && (versus->cells[i].pairs > 0 || versus->cells[i].failed))
-            code = add_cell(page, &versus->cells[i], on, labels, st);
+    for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
+        const res_compared *cell = &versus->cells[i];
+        /* The remarks tell about controls. */
+        if (!cell->control && (cell->pairs > 0 || cell->failed))
+            code = add_cell(page, cell, on, labels, st);
+    }
     return code;
 }
 
 /* ---- series ---------------------------------------------------------------------------- */
 
+/* Not a series of a single night, nor one without values. */
+static bool worth_drawing(const res_timeline *series)
+{
+    return series->count > 1 && series->last < series->count;
+}
+
+static bn_code add_series(plot_page *page, const res_timeline *series, res_metric metric,
+                          bn_status *st)
+{
+    bn_text title = {0};
+    plot *picture = &page->pictures[page->picture_count];
+    bn_text_puts(&title, "History: ");
+    res_timeline_title(series, &title);
+    const char *kept = keep_text(page, &title);
+    bn_code code = kept ? plot_timeline(series, metric, picture, st) : no_memory(st);
+    if (code != BN_OK)
+        return code;
+    page->picture_count++;
+    page->figures[page->figure_count++] = (plot_figure){kept, picture};
+    return BN_OK;
+}
+
 bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st)
 {
     bn_code code = begin(page, st);
-    for (int changed = 1; changed >= 0; changed--)
+    for (int changed = 1; changed >= 0; changed--) {
         for (size_t i = 0; i < history->count && code == BN_OK; i++) {
-            const res_timeline *t = &history->series[i];
+            const res_timeline *series = &history->series[i];
             if (page->figure_count == PLOT_PAGE_FIGURES)
                 return BN_OK;
-            if ((t->stretch_count > 1) != changed || t->last == t->count || t->count < 2)
-                continue;
-            bn_text title = {0};
-            plot *picture = &page->pictures[page->picture_count];
-            bn_text_puts(&title, "History: ");
-            res_timeline_title(t, &title);
-            const char *kept = keep_text(page, &title);
-            code = kept ? plot_timeline(t, history->metric, picture, st) : no_memory(st);
-            if (code != BN_OK)
-                return code;
-            page->picture_count++;
-            page->figures[page->figure_count++] = (plot_figure){kept, picture};
+            if ((series->stretch_count > 1) == changed && worth_drawing(series))
+                code = add_series(page, series, history->metric, st);
         }
+    }
     return code;
 }
 
@@ -180,7 +191,7 @@ bn_code plot_page_write(const plot_page *page, plot_report report, const char *f
 }
 
 bn_code plot_page_write_index(const plot_page *page, plot_report report, const char *folder,
-                            bn_status *st)
+                              bn_status *st)
 {
     bn_text path = {0};
     bn_text_printf(&path, "%s/index.html", folder);

@@ -1,9 +1,9 @@
 /*
- * rows.c - what of a store is drawn, and how it is called.
+ * rows.c - which records of a store are drawn, and what they are called.
  *
- * The rows are those of the speedup table, read as its JSON: pictures and tables
- * cannot differ. A picture says once what all its rows have in common; a row's
- * label says what else tells it from the others of its model.
+ * The rows are those of the speedup table, read from its JSON: pictures and tables cannot differ. A
+ * picture says once what all its rows have in common; a row's label says what else tells it from
+ * the others of its model.
  */
 #include "plots/plot_priv.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell's words, one text an axis; those of joined axes stand with the axis before. */
+/* The words for a cell, one text an axis; those of joined axes stand with the axis before. */
 typedef struct words {
     char text[RES_AXIS_COUNT][300];
 } words;
@@ -47,8 +47,8 @@ static bool same_model(const plot_row *a, const plot_row *b)
 
 /* ---- labels ------------------------------------------------------------------------ */
 
-/* Whether member M is the same in all rows, and whether it tells two cells of one
- * model apart. */
+/* Finds out whether axis M is the same in all rows, and whether it tells two cells of one model
+ * apart. */
 static void classify(const plot_rows *rows, const words *w, int m, bool *common, bool *telling)
 {
     *common = true;
@@ -59,7 +59,8 @@ static void classify(const plot_rows *rows, const words *w, int m, bool *common,
             *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
                        strcmp(w[i].text[m], w[j].text[m]) != 0;
     }
-    /* Never left out: not all rows are of a real device, or of our own front end. */
+    /* These two are never left out: they say which rows are of a real device and of our own front
+     * end. */
     if (m == RES_AXIS_TRACE_COST || m == RES_AXIS_RUNTIME)
         *telling = *telling || !*common;
 }
@@ -70,7 +71,7 @@ static void add(bn_text *out, const char *text)
         bn_text_printf(out, "%s%s", out->length ? ", " : "", text);
 }
 
-/* The build, where all rows are of one. */
+/* Adds the build, if all rows are of one. */
 static void add_build(const plot_rows *rows, bn_text *out)
 {
     const char *build = NULL;
@@ -218,7 +219,7 @@ double plot_row_real(const plot_row *row, const char *name)
 
 bool plot_row_good(const plot_row *row)
 {
-    return row->record->status == BN_OK && row->record->step_count > 0;
+    return res_record_good(row->record);
 }
 
 const char *plot_badge(bool simulated, const res_experiment *experiment)

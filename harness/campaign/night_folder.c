@@ -13,21 +13,14 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t length = strlen(name), wanted = strlen(end);
-    return length > wanted && strcmp(name + length - wanted, end) == 0;
-}
-
 static bool is_record(const char *name)
 {
-    return name[0] != '.' && ends_with(name, ".h5");
+    return res_store_file_of(name) == RES_STORE_RECORD;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -83,10 +76,9 @@ static bn_code drop(const char *folder, bn_status *st)
         return bn_fail_errno(st, errno, "%s", folder);
     for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));) {
         const char *name = entry->d_name;
-        /* The workers are gone: nobody writes these any more. */
-        const bool left = name[0] == '.' && ends_with(name, ".tmp");
-        if ((left || is_record(name) || strcmp(name, RES_INDEX_FILE) == 0) &&
-            unlinkat(dirfd(list), name, 0) != 0 && errno != ENOENT)
+        /* The workers are gone: nobody writes a temporary file any more. */
+        if (res_store_file_of(name) != RES_STORE_OTHER && unlinkat(dirfd(list), name, 0) != 0 &&
+            errno != ENOENT)
             code = bn_fail_errno(st, errno, "%s/%s", folder, name);
     }
     closedir(list);

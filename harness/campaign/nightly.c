@@ -100,69 +100,38 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 
 /* ---- the last good night ---------------------------------------------------------- */
 
-static bool is_of(const pair_of_nights *p, const res_experiment *e)
+static res_runs_of runs_of(const pair_of_nights *p)
 {
-    return strcmp(bn_base_name(e->runtime), p->runtime) == 0 &&
-           (!p->settings || strcmp(e->settings, p->settings) == 0);
-}
-
-/* Whether S is of one build and night with NEWEST, the newest record of P before tonight. */
-static bool same_night(const res_index *index, const pair_of_nights *p, const res_summary *s,
-                       const res_summary *newest, double hours)
-{
-    return s->status == BN_OK && is_of(p, index->experiments[s->experiment]) &&
-           strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
-           res_id_time(newest->id) - res_id_time(s->id) <= hours * 3600;
-}
-
-static bool is_tonights(const nightly *n, const char *id)
-{
-    for (size_t i = 0; i < n->tonight.count; i++)
-        if (strcmp(n->tonight.records[i]->id, id) == 0)
-            return true;
-    return false;
-}
-
-/* The newest record before tonight of an experiment that P has tonight: other suites may
- * write to the store as well, and run on the same runtime. */
-static const res_summary *newest_before(const nightly *n, const pair_of_nights *p)
-{
-    const res_index *index = &n->index;
-    for (size_t i = index->count; i-- > 0;) {
-        const res_summary *s = &index->records[i];
-        const res_experiment *e = index->experiments[s->experiment];
-        if (s->status != BN_OK || !is_of(p, e) || is_tonights(n, s->id))
-            continue;
-        for (size_t k = 0; k < p->tonight.count; k++)
-            if (res_same_request(&p->tonight.records[k]->experiment, e))
-                return s;
-    }
-    return NULL;
+    return (res_runs_of){.runtime = p->runtime, .settings = p->settings};
 }
 
 /* What cannot be read is told and left out: the night itself is in the store by now. */
 static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
 {
     const res_index *index = &n->index;
-    const res_summary *newest = newest_before(n, p);
+    const res_runs_of runs = runs_of(p);
+    const res_summary **night = calloc(index->count + 1, sizeof(const res_summary *));
+    bn_code code = BN_OK;
     p->before.records = calloc(index->count + 1, sizeof(res_record *));
-    if (!p->before.records)
+    if (!night || !p->before.records) {
+        free(night);
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-    for (size_t i = 0; newest && i < index->count; i++) {
+    }
+    const size_t count =
+        res_last_good_night(index, &n->tonight, &runs, n->options->night_hours, night);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
         char path[4400];
         bn_status why = {.code = BN_OK};
-        const res_summary *s = &index->records[i];
-        if (!same_night(index, p, s, newest, n->options->night_hours) || is_tonights(n, s->id))
-            continue;
-        snprintf(path, sizeof path, "%s/%s", n->options->suites->store, s->file);
+        snprintf(path, sizeof path, "%s/%s", n->options->suites->store, night[i]->file);
         if (res_store_read(path, &p->before.records[p->before.count], &why) == BN_OK)
             p->before.count++;
         else if (why.code == BN_OUT_OF_MEMORY)
-            return bn_fail(st, why.code, "%s", why.message);
+            code = bn_fail(st, why.code, "%s", why.message);
         else
             bn_text_printf(&n->words, "not compared: %s\n", why.message);
     }
-    return BN_OK;
+    free(night);
+    return code;
 }
 
 /* Tonight against the last good night, experiment by experiment. */
@@ -198,9 +167,11 @@ static bool several_settings(const nightly *n, const res_experiment *e)
 
 static pair_of_nights *pair_for(nightly *n, const res_experiment *e)
 {
-    for (size_t i = 0; i < n->pair_count; i++)
-        if (is_of(&n->pairs[i], e))
+    for (size_t i = 0; i < n->pair_count; i++) {
+        const res_runs_of runs = runs_of(&n->pairs[i]);
+        if (res_ran_on(e, &runs))
             return &n->pairs[i];
+    }
     pair_of_nights *p = &n->pairs[n->pair_count++];
     snprintf(p->runtime, sizeof p->runtime, "%s", bn_base_name(e->runtime));
     p->settings = several_settings(n, e) ? e->settings : NULL;
@@ -208,18 +179,6 @@ static pair_of_nights *pair_for(nightly *n, const res_experiment *e)
              p->settings && p->settings[0] ? " with " : "", p->settings ? p->settings : "");
     p->tonight.records = calloc(n->tonight.count + 1, sizeof(res_record *));
     return p;
-}
-
-/* Whether record I was tried again: --retry-failed leaves the failure beside it. */
-static bool tried_again(const nightly *n, size_t i)
-{
-    char identity[BN_SHA256_TEXT], later[BN_SHA256_TEXT];
-    if (!res_record_identity(n->tonight.records[i], identity))
-        return false;
-    for (size_t k = i + 1; k < n->tonight.count; k++)
-        if (res_record_identity(n->tonight.records[k], later) && strcmp(identity, later) == 0)
-            return true;
-    return false;
 }
 
 static bn_code sort_by_runtime(nightly *n, bn_status *st)
@@ -232,7 +191,7 @@ static bn_code sort_by_runtime(nightly *n, bn_status *st)
         pair_of_nights *p = pair_for(n, &r->experiment);
         if (!p->tonight.records)
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-        n->failed += r->status != BN_OK && !tried_again(n, i);
+        n->failed += r->status != BN_OK && !res_tried_again(&n->tonight, i);
         if (r->status == BN_OK)
             p->tonight.records[p->tonight.count++] = r;
     }
@@ -258,40 +217,6 @@ static bn_code compare_all(nightly *n, bn_status *st)
 }
 
 /* ---- history ---------------------------------------------------------------------- */
-
-/* Whether a good record of tonight belongs to T. */
-static bool ran_tonight(const nightly *n, const res_timeline *t)
-{
-    for (size_t i = 0; i < n->tonight.count; i++) {
-        const res_record *r = n->tonight.records[i];
-        if (r->status == BN_OK && r->simulated == t->simulated &&
-            res_same_cell(&r->experiment, t->experiment))
-            return true;
-    }
-    return false;
-}
-
-/* Sets *KNOWN where the series T had the change that begins S without its newest night, give
- * or take the nights by which a place may be off. */
-static bn_code was_known(const res_timeline *t, const res_stretch *s,
-                         const res_change_options *options, bool *known, bn_status *st)
-{
-    res_changes found = {0};
-    double *values = calloc(t->last + 1, sizeof *values);
-    *known = false;
-    if (!values)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
-    for (size_t i = 0; i < t->last; i++)
-        values[i] = t->nights[i].value;
-    bn_code code = res_changes_find(values, t->last, options, &found, st);
-    for (size_t i = 0; code == BN_OK && i < found.count; i++) {
-        const size_t at = found.list[i].at, off = at > s->first ? at - s->first : s->first - at;
-        *known = *known || off < RES_LEAST_NIGHTS;
-    }
-    res_changes_free(&found);
-    free(values);
-    return code;
-}
 
 static void tell_series(nightly *n, const res_timeline *t, const res_stretch *changed)
 {
@@ -322,10 +247,10 @@ static bn_code tell_history(nightly *n, const res_change_options *options, bn_st
         const res_timeline *t = &n->history.series[i];
         const res_stretch *s = &t->stretches[t->stretch_count - 1];
         bool known = true;
-        if (!ran_tonight(n, t))
+        if (!res_timeline_has(t, &n->tonight))
             continue;
         if (t->stretch_count > 1)
-            code = was_known(t, s, options, &known, st);
+            code = res_change_was_known(t, s, options, &known, st);
         if (code == BN_OK)
             tell_series(n, t, known ? NULL : s);
     }

@@ -2,7 +2,7 @@
 #include "harness/commands/commands.h"
 #include "models/model.h"
 #include "modes/mode.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

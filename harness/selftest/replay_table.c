@@ -1,7 +1,7 @@
 /* replay_table.c - what was published beside what was replayed, and what is left over. */
 #include "harness/selftest/replay_priv.h"
 #include "models/model.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <ftw.h>

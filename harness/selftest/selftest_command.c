@@ -5,7 +5,7 @@
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
 #include "harness/selftest/statistics_priv.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* verify_table.c - comparisons with golden values, as tables. */
 #include "harness/verify/verify_table_priv.h"
-#include "results/tables/sheet.h"
+#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>

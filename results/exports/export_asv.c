@@ -4,8 +4,8 @@
  * commit. Format versions 2 of results and benchmarks, 1 of machines, as asv's results.py,
  * benchmarks.py and machine.py read them.
  *
- * A benchmark is an experiment, a commit the build of the runtime: the label, where it is
- * one. Records of one experiment and build are one result with the samples of all.
+ * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
+ * commit. Records of one experiment and build are one result with the samples of all.
  */
 #include "results/exports/exports_priv.h"
 
@@ -17,10 +17,10 @@
 
 #define ENVIRONMENT "bench"
 
-/* asv's pages have files called by the names, and most file systems allow 255 bytes. */
+/* asv names the files of its pages after benchmarks, and most file systems allow 255 bytes. */
 #define LONGEST_NAME 200
 
-/* KEY's name with dots in place of slashes, which part the levels of asv's list. */
+/* Replaces slashes in KEY's name by dots, which separate the levels of asv's list. */
 static void put_dots(res_export_key *key, res_export *export)
 {
     for (char *c = key->name; *c != '\0'; c++)
@@ -82,7 +82,7 @@ static int smaller_first(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* A row of asv's table; VALUES get sorted, after the samples were written in order. */
+/* Makes a row of asv's table. VALUES get sorted, after the samples were written in order. */
 static json_t *result_row(uint64_t *values, size_t count, double time_s)
 {
     json_t *samples = json_array(), *row = json_array();
@@ -101,7 +101,7 @@ static json_t *result_row(uint64_t *values, size_t count, double time_s)
         one(low > 0 ? json_real((double)values[high - 1] / 1e9) : json_null()),
         one(res_json_real(res_quantile(values, count, 0.25) / 1e9)),
         one(res_json_real(res_quantile(values, count, 0.75) / 1e9)),
-        one(json_integer(1)),                 /* number: a step a sample */
+        one(json_integer(1)),                 /* number: each sample is one step */
         one(json_integer((json_int_t)count)), /* repeat */
         one(samples),
     };
@@ -110,18 +110,18 @@ static json_t *result_row(uint64_t *values, size_t count, double time_s)
     return row;
 }
 
-/* The result of the COUNT records from KEYS: all of one experiment and build. Null where none
- * has samples, which is asv's word for a benchmark that failed. */
+/* The result of the COUNT records from KEYS, all of one experiment and build. It is null where none
+ * has samples: so asv marks a benchmark that failed. */
 static json_t *result_json(const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
     size_t samples = 0, used = 0;
     for (size_t i = 0; i < count; i++)
-        samples += res_export_good(keys[i].record) ? keys[i].record->step_count : 0;
+        samples += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
     uint64_t *values = calloc(samples + 1, sizeof *values);
     for (size_t i = 0; values && i < count; i++) {
         const res_record *record = keys[i].record;
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         memcpy(values + used, record->wall_ns, record->step_count * sizeof *values);
         used += record->step_count;
@@ -132,7 +132,7 @@ static json_t *result_json(const res_export_key *keys, size_t count)
     return row;
 }
 
-/* The file of the COUNT records from KEYS, all of one machine and build. */
+/* Adds the file of the COUNT records from KEYS, all of one machine and build. */
 static void put_commit(const res_export_key *keys, size_t count, res_export *export)
 {
     static const char columns[] =
@@ -202,7 +202,7 @@ void res_export_asv(const res_collection *all, res_export *export)
     }
     res_export_put(res_export_add(export, "results/benchmarks.json"),
                    benchmarks_json(keys, all->count));
-    /* asv looks up commits: the runtime's repository is for the user to name. */
+    /* asv looks up commits; the user has to name the runtime's repository. */
     res_export_put(res_export_add(export, "asv.conf.json"),
                    json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "version", 1, "project", "bench",
                              "repo", ".", "results_dir", "results", "html_dir", "html",

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How both formats with a time of the processor are to be read. */
+/* What the processor's time means in both formats that have one. */
 static const char cpu_time_note[] =
     "cpu_time (hyperfine: user) is the wall time less the ledger's part wait: the time in which "
     "the "
@@ -24,7 +24,7 @@ static const res_record *newest(const res_collection *all)
     return all->count > 0 ? all->records[all->count - 1] : NULL;
 }
 
-/* Members of benchmark's own context, then ours. */
+/* The members of google/benchmark's own context, then ours. */
 static json_t *context_json(const res_collection *all)
 {
     const res_record *last = newest(all);
@@ -103,11 +103,11 @@ static json_t *aggregate_json(const res_record *record, const char *name, size_t
     return entry;
 }
 
-/* ENTRY, which is released, at the end of the list that OUT ends with. */
+/* Adds ENTRY, which is released, to the list at the end of OUT. */
 static void put_entry(bn_text *out, json_t *entry)
 {
     char *text = entry ? json_dumps(entry, RES_JSON_REALS) : NULL;
-    /* Steps are many: each is text at once, and no tree of all of them is made. */
+    /* There are many steps: each becomes text at once, without a tree of all. */
     bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
     out->failed = out->failed || !text;
     bn_text_puts(out, text ? text : "null");
@@ -135,14 +135,13 @@ static void put_record(const res_record *record, size_t family, bn_text *out)
                                  res_quantile(wall, count, 0.5), res_quantile(busy, count, 0.5)));
         if (count > 1)
             put_entry(out, aggregate_json(record, name.data, family, "stddev",
-                                          res_export_deviation(wall, count),
-                                          res_export_deviation(busy, count)));
+                                          res_deviation(wall, count), res_deviation(busy, count)));
     }
     free(busy);
     bn_text_free(&name);
 }
 
-/* VALUE, which is released, as the member NAME of an object that OUT is within. */
+/* Adds VALUE, which is released, as the member NAME to the object at the end of OUT. */
 static void put_member(bn_text *out, const char *name, json_t *value)
 {
     char *text = value ? json_dumps(value, RES_JSON_REALS) : NULL;
@@ -152,8 +151,8 @@ static void put_member(bn_text *out, const char *name, json_t *value)
     json_decref(value);
 }
 
-/* An entry a step, as a repetition of its benchmark, so that compare.py's U test has all of
- * them. Failures are not among them: the tool wants a time of each. */
+/* Each step is an entry, a repetition of its benchmark, so that compare.py's U test has all of
+ * them. Failures stand apart: the tool wants a time of each entry. */
 void res_export_google_benchmark(const res_collection *all, res_export *export)
 {
     bn_text *out = res_export_add(export, "%s", "");
@@ -162,14 +161,14 @@ void res_export_google_benchmark(const res_collection *all, res_export *export)
     put_member(out, "failures", res_export_failures(all));
     bn_text_puts(out, "\"benchmarks\": [");
     for (size_t i = 0; i < all->count; i++)
-        if (res_export_good(all->records[i]))
+        if (res_record_good(all->records[i]))
             put_record(all->records[i], i, out);
     bn_text_puts(out, "\n]\n}\n");
 }
 
 /* ---- benchstat -------------------------------------------------------------------------- */
 
-/* A configuration line; without a value it takes the key back. */
+/* Adds a configuration line. Without a value it takes the key back. */
 static void config_line(bn_text *out, const char *key, const char *value)
 {
     bn_text_printf(out, "%s:%s", key, value[0] != '\0' ? " " : "");
@@ -177,16 +176,16 @@ static void config_line(bn_text *out, const char *key, const char *value)
     bn_text_putc(out, '\n');
 }
 
-/* What benchstat reads over: the build, and what went wrong. A runtime's message has lines of its
- * own, which must not become results. */
+/* Adds lines that benchstat skips: the build, and what went wrong. A runtime's message may have
+ * several lines, which must not become results. */
 static void comment_lines(bn_text *out, const res_record *record)
 {
     bn_text name = {0};
     bn_text_printf(out, "# %s %s sha256 %s label ", record->id, bn_code_name(record->status),
                    res_plugin_sha256(record));
-    res_export_put_clean(out, res_export_runtime(record, "label"));
+    res_export_put_clean(out, res_runtime_text(record, "label"));
     bn_text_putc(out, '\n');
-    if (res_export_good(record))
+    if (res_record_good(record))
         return;
     res_export_name(record, '=', &name);
     bn_text_printf(out, "# failed: %s: ", name.data ? name.data : "");
@@ -215,24 +214,20 @@ static void go_lines(const res_record *record, bn_text *out)
     bn_text_free(&name);
 }
 
-/*
- * Lines of golang.org/x/perf/benchfmt. Only what two runs of a comparison share is
- * configuration, since benchstat makes a table of each; the build and the failures are
- * lines that it reads over.
- */
+/* Writes lines of golang.org/x/perf/benchfmt. benchstat makes a table of each configuration, so
+ * only what two runs of a comparison share is configuration. The build and the failures are lines
+ * that it skips. */
 void res_export_benchstat(const res_collection *all, res_export *export)
 {
     bn_text *out = res_export_add(export, "%s", "");
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        const json_t *host = json_object_get(record->provenance, "host");
-        const char *cpu = json_string_value(json_object_get(host, "cpu"));
         bn_text label = {0};
         comment_lines(out, record);
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         res_export_label(record, &label);
-        config_line(out, "cpu", cpu ? cpu : "");
+        config_line(out, "cpu", res_host_text(record, "cpu"));
         config_line(out, "platform", res_export_platform(record));
         config_line(out, "not-measured-on-hardware", label.data ? label.data : "");
         go_lines(record, out);
@@ -280,7 +275,7 @@ static json_t *result_json(const res_record *record)
     res_export_name(record, ':', &name);
     json_object_set_new(result, "command", json_string(name.data ? name.data : ""));
     json_object_set_new(result, "mean", res_json_real(res_mean(wall, count) / 1e9));
-    json_object_set_new(result, "stddev", res_json_real(res_export_deviation(wall, count) / 1e9));
+    json_object_set_new(result, "stddev", res_json_real(res_deviation(wall, count) / 1e9));
     json_object_set_new(result, "median", res_json_real(res_quantile(wall, count, 0.5) / 1e9));
     json_object_set_new(result, "user", res_json_real(busy / (double)count / 1e9));
     json_object_set_new(result, "system", json_real(0));
@@ -294,12 +289,12 @@ static json_t *result_json(const res_record *record)
     return result;
 }
 
-/* hyperfine has a command's times; here a step stands for a run of it. */
+/* hyperfine times a command; here a step stands for a run of it. */
 void res_export_hyperfine(const res_collection *all, res_export *export)
 {
     json_t *results = json_array();
     for (size_t i = 0; i < all->count; i++)
-        if (res_export_good(all->records[i]))
+        if (res_record_good(all->records[i]))
             json_array_append_new(results, result_json(all->records[i]));
     res_export_put(res_export_add(export, "%s", ""),
                    json_pack("{s:o, s:s, s:o, s:o}", "results", results, "user_is", cpu_time_note,

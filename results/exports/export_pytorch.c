@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model with all that its own fields do not say: two experiments never share one. */
+/* The model's name, with all that its format's own fields do not say: two experiments never share
+ * one. */
 static void put_model(const res_record *record, bn_text *name)
 {
     json_t *members = res_export_members(record), *value;
@@ -62,9 +63,9 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 
 /* ---- pytorch/xla ------------------------------------------------------------------------ */
 
-/* What of "xla" and "dynamo" a mode is there. Lazy is lazy, capture is what dynamo does, and a
- * program is a graph that somebody captured. Eager runs op by op on the runtime, which that file
- * has no word for: the nearest, no tracer at all, is taken. Inductor is of imports. */
+/* Sets "xla" and "dynamo", by which that format tells modes. Capture is what dynamo does, and a
+ * program is a graph that somebody captured. Eager runs op by op on the runtime, which the format
+ * cannot say: no tracer at all comes nearest. Imports may have inductor. */
 static void set_mode(json_t *e, const char *mode)
 {
     const bool inductor = strcmp(mode, "inductor") == 0;
@@ -100,10 +101,10 @@ static json_t *xla_experiment_json(const res_record *record)
     return e;
 }
 
-/* Warm-up first, as there: the first time has the compiles in it. */
+/* Warm-up comes first, as there: the first time includes the compiles. */
 static json_t *xla_metrics_json(const res_record *record)
 {
-    if (!res_export_good(record)) {
+    if (!res_record_good(record)) {
         bn_text why = {0};
         bn_text_printf(&why, "%s: %s", bn_code_name(record->status), record->message);
         json_t *metrics = json_pack("{s:o}", "error", res_json_text(why.data ? why.data : ""));
@@ -119,7 +120,8 @@ static json_t *xla_metrics_json(const res_record *record)
     return json_pack("{s:o, s:o}", "total_time", total, "per_iter_time", per);
 }
 
-/* The line of RECORD. What is compared there has one time, that of the run: TIME_S. */
+/* Adds the line of RECORD. Records that are compared there have one time, that of the run:
+ * TIME_S. */
 static void put_xla_line(const res_record *record, double time_s, bn_text *out)
 {
     bn_text model = {0};
@@ -154,7 +156,7 @@ void res_export_pytorch_xla(const res_collection *all, res_export *export)
     bn_text *out = res_export_add(export, "%s", "");
     for (size_t first = 0, end; first < all->count; first = end) {
         end = build_end(keys, first, all->count);
-        /* In a build they stand by their ids: the last is the newest. */
+        /* Within a build, records are in the order of their ids: the last is the newest. */
         const double time_s = res_export_time(keys[end - 1].record);
         for (size_t i = first; i < end; i++)
             put_xla_line(keys[i].record, time_s, out);
@@ -177,18 +179,18 @@ static void set_latency(const res_record *record, json_t *metrics)
     bn_text_printf(&key, ", test=%s, device=%s, bs=%s, extra_args=['%s'], metric=latencies",
                    is_training(record) ? "train" : "eval", platform(record), batch,
                    record->experiment.mode);
-    /* Text is what the detector knows as a failure. */
+    /* The detector takes text for a failure. */
     if (key.data)
         json_object_set_new(
             metrics, key.data,
-            res_export_good(record)
+            res_record_good(record)
                 ? json_real(res_quantile(record->wall_ns, record->step_count, 0.5) / 1e6)
                 : json_string(bn_code_name(record->status)));
     bn_text_free(&key);
 }
 
-/* A file of the COUNT records from KEYS, one build, since a file has one environment; the
- * newest record of an experiment stands in it. */
+/* Adds a file of the COUNT records from KEYS. They are of one build, since a file has one
+ * environment. The newest record of each experiment stands in it. */
 static void put_metrics(const res_export_key *keys, size_t count, res_export *export)
 {
     const res_record *last = keys[count - 1].record;
@@ -209,7 +211,7 @@ static void put_metrics(const res_export_key *keys, size_t count, res_export *ex
         json_pack("{s:s, s:{s:s, s:s, s:o, s:b}, s:o}", "name", "test_bench", "environ",
                   "pytorch_git_version", keys[0].commit, "pytorch_version",
                   "none: measured by bench", "runtime",
-                  res_json_text(res_export_runtime(last, "platform_version")),
+                  res_json_text(res_runtime_text(last, "platform_version")),
                   "holds_simulated_results", (int)simulated, "metrics", metrics));
 }
 
@@ -251,7 +253,7 @@ static void put_hud(const res_collection *all, bn_text *out)
 {
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         res_export_put_line(out, hud_json(record, "step_latency", "",
                                           values_json(record->wall_ns, record->step_count)));

@@ -10,22 +10,8 @@
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
-static void csv_text(bn_text *out, const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted)
-        bn_text_putc(out, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            bn_text_putc(out, '"');
-        bn_text_putc(out, *text);
-    }
-    if (quoted)
-        bn_text_putc(out, '"');
-}
-
-/* The cells of RECORD that all its lines begin with, with a comma after each; with NULL
- * their heads. */
+/* Puts the cells with which all lines of RECORD begin, a comma after each; with NULL their
+ * heads. */
 static void csv_record(const res_record *record, bn_text *out)
 {
     static const res_experiment nothing;
@@ -37,7 +23,7 @@ static void csv_record(const res_record *record, bn_text *out)
         if (!record)
             bn_text_puts(out, key);
         else if (json_is_string(value))
-            csv_text(out, json_string_value(value));
+            res_put_csv(out, json_string_value(value));
         else
             bn_text_int(out, json_integer_value(value));
         bn_text_putc(out, ',');
@@ -47,24 +33,24 @@ static void csv_record(const res_record *record, bn_text *out)
         bn_text_puts(out, "plugin_sha256,label,simulated,values,id,status,message,");
         return;
     }
-    csv_text(out, res_plugin_sha256(record));
+    res_put_csv(out, res_plugin_sha256(record));
     bn_text_putc(out, ',');
-    csv_text(out, res_export_runtime(record, "label"));
+    res_put_csv(out, res_runtime_text(record, "label"));
     bn_text_printf(out, ",%s,%s,%s,%s,", record->simulated ? "true" : "false", record->values,
                    record->id, bn_code_name(record->status));
-    csv_text(out, record->message);
+    res_put_csv(out, record->message);
     bn_text_putc(out, ',');
 }
 
-/* A line: what the sample is of, its number and wall time; the ledger's parts where there
- * are any. */
+/* Adds a line: what the sample is of, its number and wall time, and the ledger's parts if there are
+ * any. */
 static void csv_sample(const bn_text *start, const char *sample, const char *graph, size_t index,
                        uint64_t wall_ns, const uint64_t *parts, bn_text *out)
 {
     if (start->data)
         bn_text_append(out, start->data, start->length);
     bn_text_printf(out, "%s,", sample);
-    csv_text(out, graph);
+    res_put_csv(out, graph);
     bn_text_printf(out, ",%zu,%llu", index, (unsigned long long)wall_ns);
     for (size_t p = 0; p < BN_PART_COUNT; p++) {
         bn_text_putc(out, ',');
@@ -117,7 +103,7 @@ void res_export_csv(const res_collection *all, res_export *export)
 
 enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
 
-/* Begins an event of the list that OUT ends with. */
+/* Begins an event of the list at the end of OUT. */
 static void next_event(bn_text *out)
 {
     bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
@@ -126,7 +112,7 @@ static void next_event(bn_text *out)
 static void put_event(bn_text *out, const char *name, size_t process, int lane, uint64_t start_ns,
                       uint64_t duration_ns)
 {
-    /* Names are words of ours or of graphs: escaped by jansson. */
+    /* Names are ours or those of graphs; jansson escapes them. */
     json_t *text = res_json_text(name);
     char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
     next_event(out);
@@ -187,8 +173,8 @@ static void put_executions(const res_record *record, size_t process, bn_text *ou
     }
 }
 
-/* A process a record. The ledger says how long each part of a step took, not when: parts
- * stand in the ledger's order, steps one after the other from zero. */
+/* Each record is a process. The ledger says how long each part of a step took, not when: parts
+ * stand in the ledger's order, and steps one after the other from zero. */
 void res_export_chrome_trace(const res_collection *all, res_export *export)
 {
     static const char about[] =
@@ -204,7 +190,7 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         bn_text name = {0};
-        if (!res_export_good(record))
+        if (!res_record_good(record))
             continue;
         res_export_name(record, ':', &name);
         put_name(out, "process_name", i + 1, 0, name.data ? name.data : "");

@@ -1,8 +1,8 @@
 /*
  * export_xla.c - results.json as OpenXLA's benchmark workflow writes it
  * (.github/workflows/benchmarks/run_benchmark.sh), one a record in a folder of its own, and a
- * baseline.yml of the newest, so that its compare_with_baseline.py can judge another export
- * by this one.
+ * baseline.yml of the newest records, by which its compare_with_baseline.py can judge another
+ * export.
  */
 #include "results/exports/exports_priv.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the script allows where we have no better: 30 %, as XLA's own baselines do. */
+/* The threshold that XLA's own baselines use: 30 %. */
 #define THRESHOLD 0.30
 
-/* A folder is called by the id, and most file systems allow 255 bytes. */
+/* A folder has the id as its name, and most file systems allow 255 bytes. */
 #define LONGEST_ID 160
 
 /* An id of letters, digits and underscores, as theirs are. */
@@ -28,7 +28,7 @@ static void put_config(const res_record *record, bn_text *id)
         bn_text_putc(id, fits ? *c : '_');
         same = same && (fits || *c == '/');
     }
-    /* "a=1" and "a_1" would be one baseline. */
+    /* Without digits, "a=1" and "a_1" would share a baseline. */
     if (name.data && (!same || id->length > LONGEST_ID))
         res_export_digits(id, LONGEST_ID, name.data);
     id->failed = id->failed || name.failed;
@@ -38,18 +38,6 @@ static void put_config(const res_record *record, bn_text *id)
 static json_t *milliseconds(double ns)
 {
     return json_pack("{s:o, s:s}", "value", res_json_real(ns / 1e6), "unit", "ms");
-}
-
-/* Of a step; NaN as soon as one execution's is unknown. */
-static double device_ns(const res_record *record)
-{
-    double sum = record->execution_count > 0 ? 0 : (double)NAN;
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *x = &record->executions[i];
-        bool known = x->device_source != BN_DEVICE_TIME_UNAVAILABLE;
-        sum += x->per_step * (known ? x->device_ns : (double)NAN);
-    }
-    return sum;
 }
 
 /* Whether PLATFORM is what the workflow calls a GPU. */
@@ -65,7 +53,7 @@ static bool is_gpu(const char *platform)
 static json_t *metrics_json(const res_record *record)
 {
     json_t *metrics = json_object();
-    if (!res_export_good(record))
+    if (!res_record_good(record))
         return metrics;
     json_t *wall = milliseconds(res_quantile(record->wall_ns, record->step_count, 0.5));
     json_t *samples = json_array();
@@ -73,7 +61,7 @@ static json_t *metrics_json(const res_record *record)
         json_array_append_new(samples, json_real((double)record->wall_ns[i] / 1e6));
     json_object_set_new(wall, "samples", samples);
     json_object_set_new(metrics, "WALL_TIME", wall);
-    const double device = device_ns(record);
+    const double device = res_step_device_ns(record);
     if (isfinite(device))
         json_object_set_new(metrics,
                             is_gpu(res_export_platform(record)) ? "GPU_DEVICE_TIME" : "DEVICE_TIME",
@@ -92,7 +80,7 @@ static json_t *results_json(const res_record *record, const char *config)
 {
     char commit[RES_COMMIT_TEXT];
     bn_text label = {0}, why = {0};
-    const bool good = res_export_good(record);
+    const bool good = res_record_good(record);
     const char *platform = res_export_platform(record);
     res_export_commit(record, commit);
     res_export_label(record, &label);
@@ -116,7 +104,7 @@ static json_t *results_json(const res_record *record, const char *config)
     return object;
 }
 
-/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...} of those the script knows. */
+/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows. */
 static json_t *baseline_json(const res_record *record)
 {
     static const struct {
@@ -146,8 +134,8 @@ void res_export_xla(const res_collection *all, res_export *export)
         const char *id = config.data ? config.data : "";
         res_export_put(res_export_add(export, "%s/%s/results.json", id, record->id),
                        results_json(record, id));
-        /* In the order of their ids: the newest stays. */
-        if (res_export_good(record))
+        /* Records are in the order of their ids, so the newest stays. */
+        if (res_record_good(record))
             json_object_set_new(baselines, id, baseline_json(record));
         export->failed = export->failed || config.failed;
         bn_text_free(&config);

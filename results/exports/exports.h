@@ -8,12 +8,10 @@
 
 /* ---- exports -------------------------------------------------------------- */
 
-/*
- * Records as files that other tools open, every sample in those that can hold
- * samples. Simulated and emulated results say so in their names. What a format has no
- * place for (failures, mostly) stands beside it under a member of its own, or is left out
- * where the format has no members; each writer says which.
- */
+/* Records become files that other tools open, with every sample where the format can hold samples.
+ * Simulated and emulated results say so in their names. What a format has no place for (failures,
+ * mostly) stands beside it under a member of its own, or is left out where the format has no
+ * members; each writer says which. */
 #define RES_EXPORT_NAMES                                                                           \
     "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
     "chrome-trace or xspace"
@@ -25,13 +23,13 @@ typedef struct res_export_file {
 
 typedef struct res_export {
     res_export_file *files;
-    size_t count;
+    size_t count, capacity;
     bool folder; /* the format is a folder of files */
     bool failed; /* ran out of memory */
 } res_export;
 
-/* All records of ALL in FORMAT, into *EXPORT, to be released in any case. BN_INVALID for
- * an unknown format and for one that has no use for any of the records. */
+/* Makes the files of ALL in FORMAT. *EXPORT is to be released in any case. BN_INVALID for an
+ * unknown format, and for one that cannot show any of the records. */
 BN_MUST_USE bn_code res_export_make(const res_collection *all, const char *format,
                                     res_export *export, bn_status *st);
 void res_export_free(res_export *export);

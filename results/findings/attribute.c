@@ -1,26 +1,23 @@
 /*
  * attribute.c - what a difference between two runtimes is due to.
  *
- * Two questions. Did both run the same program? The text's digest says what was asked
- * for, the digest of the optimized program what the compiler made of it: where both agree
- * a difference is of the execution or the device. And where did the time go? Each part of
- * the ledger, device time and overhead are compared over the pairs of processes that
- * count, by the median of each process; medians of parts need not add up to that of the
- * step.
+ * Did both run the same program? The text's digest says what was asked for, the digest of the
+ * optimized program what the compiler made of it. Where both agree, the difference comes from the
+ * execution or from the device.
+ *
+ * Where did the time go? Each part of the ledger, device time and overhead are compared over the
+ * pairs of processes that count, by the median of each process. Medians of parts need not add up
+ * to that of the step.
  */
 #include "results/findings/findings.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVEL        0.05
-#define FEWEST_PAIRS 3
-/* A place must hold so much of the step's difference to be named for it. */
-#define MOST         0.5
+#define LEVEL 0.05
+/* A place is named when it holds at least so much of the step's difference. */
+#define MOST  0.5
 
 /* ---- quantities ------------------------------------------------------------------- */
 
@@ -97,7 +94,7 @@ static double code_of(const res_execution *x)
     return amount(x->code_bytes);
 }
 
-/* Of a record's executions: a sum, or the largest; NaN as soon as one is unknown. */
+/* Sums VALUE over a record's executions, or takes the largest; NaN as soon as one is unknown. */
 static double over_executions(const res_record *r, execution_value *value, bool largest,
                               bool steady)
 {
@@ -116,7 +113,7 @@ double res_quantity_of(const res_record *r, res_quantity quantity)
 {
     static const struct {
         execution_value *value;
-        bool largest, steady; /* STEADY: of what a steady step executes */
+        bool largest, steady; /* STEADY: only executions of a steady step */
     } ways[RES_QUANTITY_COUNT] = {
         [RES_QUANTITY_DEVICE] = {device_of, false, true},
         [RES_QUANTITY_OVERHEAD] = {overhead_of, false, true},
@@ -142,33 +139,8 @@ double res_quantity_of(const res_record *r, res_quantity quantity)
 
 /* ---- differences -------------------------------------------------------------------- */
 
-/* Student's t over pairs, with the allowance of compare.c's spread_error. */
-static void estimate(const double *d, size_t count, res_difference *out)
-{
-    const double mean = gsl_stats_mean(d, 1, count), n = (double)count;
-    out->difference = (res_interval){mean, (double)NAN, (double)NAN};
-    out->p = 1;
-    if (count < FEWEST_PAIRS)
-        return;
-    const double error = gsl_stats_sd(d, 1, count) / sqrt(n) * sqrt((n - 1) / (n - 2));
-    const double half = gsl_cdf_tdist_Qinv(0.025, n - 1) * error;
-    out->difference.low = mean - half;
-    out->difference.high = mean + half;
-    if (error > 0)
-        out->p = 2 * gsl_cdf_tdist_Q(fabs(mean) / error, n - 1);
-    else if (mean < 0 || mean > 0)
-        out->p = 0;
-    out->moved = out->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
-}
-
-static double median_of(double *values, size_t count)
-{
-    gsl_sort(values, 1, count);
-    return gsl_stats_median_from_sorted_data(values, 1, count);
-}
-
-/* VALUES: those of A, then those of B; they come back sorted. One that is unknown makes
- * all unknown. */
+/* VALUES are those of A, then those of B; they come back sorted. One unknown value makes all
+ * unknown. */
 static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t count)
 {
     const double nan = (double)NAN;
@@ -181,9 +153,10 @@ static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t cou
     }
     if (count == 0)
         return out;
-    estimate(d, count, &out);
-    out.a = median_of(values[0], count);
-    out.b = median_of(values[1], count);
+    out.difference = res_mean_difference(d, count, &out.p);
+    out.moved = out.p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
+    out.a = res_median(values[0], count);
+    out.b = res_median(values[1], count);
     return out;
 }
 
@@ -232,7 +205,7 @@ const char *res_program_name(res_program program)
     return names[program];
 }
 
-/* Of one graph, or in eager mode of all programs of one op. */
+/* Whether both were asked for the same: one graph, or in eager mode all programs of one op. */
 static bool same_request(const res_execution *a, const res_execution *b)
 {
     return strcmp(a->graph, b->graph) == 0 && strcmp(a->fingerprint, b->fingerprint) == 0 &&
@@ -264,7 +237,7 @@ static res_program program_of(const res_record *a, const res_record *b)
     return figures ? RES_PROGRAM_UNKNOWN : RES_PROGRAM_COMPILED;
 }
 
-/* The first pair tells; the others of a side must agree with its first. */
+/* The first pair decides; the other processes of a side must agree with its first. */
 static res_program compare_programs(const res_record *const *a, const res_record *const *b,
                                     const size_t *kept, size_t count)
 {
@@ -299,15 +272,16 @@ const char *res_place_name(const res_attribution *attribution)
     return "";
 }
 
-/* How much of the difference WHOLE lies in PART; 0 where it did not move. By medians, which
- * a pair that was disturbed in one of both does not change. */
+/* How much of the difference WHOLE lies in PART; 0 where PART did not move. It is taken from
+ * medians, which a pair that was disturbed does not change. */
 static double share_of(const res_difference *part, const res_difference *whole)
 {
     const double share = (part->b - part->a) / (whole->b - whole->a);
     return part->moved && isfinite(share) ? share : 0;
 }
 
-/* Device time and overhead say more than the ledger's parts, which only see the host. */
+/* Device time and overhead come first: they say more than the ledger's parts, which only see the
+ * host. */
 static void find_place(res_attribution *out)
 {
     const res_difference *wall = &out->quantity[RES_QUANTITY_WALL];

@@ -10,17 +10,10 @@
 /* ---- speedup rows (speedup.c) ------------------------------------------------ */
 
 typedef struct res_speedup_row {
-    const res_record *record;
+    const res_record *record; /* borrowed from the collection */
     bool first_of_cell, first_of_block;
     bool base; /* the lazy record that the others of the cell are compared with */
-    double nodes_per_step;
-    double trace_ns;       /* trace, hash and lookup of a step, median */
-    res_interval overhead; /* of an execution, mean over those of a step */
-    double device_ns;      /* of a step */
-    double executions;     /* a step */
-    double compile_ns;     /* lowering and compile calls of all graphs */
-    const char *source;    /* of the device time */
-    res_interval wall;
+    res_measures measures;
     res_interval speedup; /* lazy wall over this wall; NaN without a base */
     bool other_build;     /* the lazy record is of another build of the runtime */
 } res_speedup_row;
@@ -39,17 +32,18 @@ typedef struct res_speedup {
     size_t mean_count;
 } res_speedup;
 
-/* Fills the figures of ROW from its record, all but the speedup. */
-void res_speedup_measure(res_speedup_row *row);
 /* False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
+/* Whether two records stand in one block of a table: one runtime, both simulated or both not. */
 bool res_same_block(const res_record *a, const res_record *b);
+/* Whether two records stand in one cell: one block, model, phase and set-up. */
+bool res_same_cell(const res_record *a, const res_record *b);
 
 /* ---- two runtimes (versus.c, attribute.c, pairing.c) --------------------- */
 
-/* What of a process is held against the other side's, beside the ledger's parts: a
- * value of each record, NaN where it is unknown. */
+/* What is compared between processes of the two sides, beside the ledger's parts: a value of each
+ * record, NaN where it is unknown. */
 #define RES_QUANTITIES(X)                                                                          \
     X(WALL, wall, "median step")                                                                   \
     X(DEVICE, device, "device time of a step's executions")                                        \
@@ -89,8 +83,8 @@ typedef enum res_program {
     RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
     RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
     RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
-    RES_PROGRAM_UNSTEADY, /* the same text; it comes out otherwise in each process of a side */
-    RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not tell what it made of it */
+    RES_PROGRAM_UNSTEADY, /* the same text, but processes of one side compile it differently */
+    RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not show its program */
 } res_program;
 const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
 
@@ -108,12 +102,13 @@ typedef struct res_attribution {
     res_difference quantity[RES_QUANTITY_COUNT];
     res_place place;
     bn_part place_part;
-    /* Most of what PLACE_PART gained, SHIFTED_FROM lost: time that changed its place. */
+    /* SHIFTED_FROM lost most of what PLACE_PART gained: the time only changed its place. */
     bool shifted;
     bn_part shifted_from;
 } res_attribution;
 
-/* Of the pairs KEPT (COUNT of them) of processes A[i] and B[i]. BN_OUT_OF_MEMORY. */
+/* Attributes the difference of the COUNT pairs KEPT, of processes A[i] and B[i].
+ * BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_attribute(const res_record *const *a, const res_record *const *b,
                                   const size_t *kept, size_t count, res_attribution *attribution,
                                   bn_status *st);
@@ -126,7 +121,7 @@ typedef struct res_compared {
     bool control;                                            /* both sides are A's runtime */
     const res_record *a[RES_MOST_PAIRS], *b[RES_MOST_PAIRS]; /* pair I; borrowed */
     size_t pairs;
-    char failed; /* 'A', 'B': the side of which a process failed; 0: none */
+    char failed; /* the side, 'A' or 'B', of which a process failed; 0: none */
     bn_code failure;
     char message[1024];
     /* Filled by res_versus_judge; undecided without pairs. */
@@ -138,20 +133,21 @@ typedef struct res_versus {
     res_compared *cells;
     size_t count;
     res_compare_options options;
-    double threshold; /* what is slower by no more is not counted as slower: 0.03 */
+    double threshold; /* a cell that is slower by no more is not counted as slower: 0.03 */
     bn_text notes;    /* sentences, one a line: how it was paired, why it ended */
 } res_versus;
 
-/* Empty, with the usual options; what is slower by no more than THRESHOLD is as good as equal. */
+/* Begins an empty comparison with the usual options. Cells that differ by no more than THRESHOLD
+ * count as equivalent; 0: the usual 3 %. */
 void res_versus_begin(res_versus *versus, double threshold);
-/* Compares each cell, judges them as one family, controls among them, and attributes.
- * BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
+/* Compares each cell, controls among them, judges all as one family, and attributes the
+ * differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
 /* Says in the notes where a cell has too few pairs for any claim in this family. */
 void res_versus_note_pairs(res_versus *versus);
 void res_versus_free(res_versus *versus); /* the cells and notes, not the records */
 
-/* How the cells ended, controls apart. */
+/* How the cells ended; controls are counted apart. */
 typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
     size_t faster, equivalent, undecided, failed;
@@ -162,13 +158,13 @@ res_versus_sum res_versus_add_up(const res_versus *versus);
 /* "1 of 3 slower (resnet18 train lazy, 5.1 %), ...; control: no alarm" */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 
-/* Which records of a store are a side: those of this runtime and label, where given. */
+/* Which records of a store are a side: those of this runtime and label. */
 typedef struct res_choice {
-    const char *store, *runtime, *label; /* STORE: for messages; others may be NULL */
+    const char *store, *runtime, *label; /* STORE is for messages; NULL in the others: any */
 } res_choice;
-/* Pairs the good records of two stores by experiment (all but runtime and settings) and
- * order of their ids. What had to be left out is said in VERSUS' notes; records of two
- * builds on one side, and stores that share no experiment, are BN_INVALID. */
+/* Pairs the good records of two stores by experiment (all but runtime and settings), in the order
+ * of their ids. VERSUS' notes say what had to be left out. Records of two builds on one side, and
+ * stores that share no experiment, are BN_INVALID. */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);
 
@@ -185,11 +181,11 @@ typedef enum res_metric {
 const char *res_metric_name(res_metric metric); /* "wall", ... */
 BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
 
-/* One point of a series: what ran of one build within a span of hours. */
+/* One point of a series: the records of one build within a span of hours. */
 typedef struct res_night {
     double time_s;    /* since 1970, UTC: of its first record */
     double value;     /* ns: median over processes of their medians; NaN: none */
-    double low, high; /* of one process its 95 % interval, if known; of several their range */
+    double low, high; /* the 95 % interval of one process, if known; the range of several */
     size_t processes; /* that VALUE is of */
     size_t failed;    /* records that failed */
     bn_code status;   /* BN_OK, or the class of the last failure where all failed */
@@ -219,7 +215,7 @@ typedef struct res_timeline {
     size_t count;
     res_stretch *stretches; /* at least one */
     size_t stretch_count;
-    res_changes changes; /* AT is a night; what it says of the newest is of LAST */
+    res_changes changes; /* AT is a night; what they say about the newest is about LAST */
     size_t last;         /* the newest night with a value; COUNT: none has one */
 } res_timeline;
 
@@ -234,22 +230,46 @@ typedef struct res_history_options {
     res_metric metric;
     double night_hours; /* records of one build within them are one night, 12 */
     res_change_options change;
-    /* The experiments to look at; NULL: all. */
+    /* Whether the series of EXPERIMENT is wanted; NULL: all are. Called once for each record, in
+     * the thread of res_history_make. The answer depends on EXPERIMENT alone. */
     bool (*wanted)(void *context, const res_experiment *experiment);
     void *context;
 } res_history_options;
 res_history_options res_history_defaults(void);
 
-/*
- * The series of INDEX, which must outlive HISTORY. A runtime given as a path counts by
- * the file's name, since nightly builds lie in folders of their own. Zero-initialised
- * HISTORY; release with res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says.
- */
+/* Makes the series of INDEX, which must outlive HISTORY. A runtime given as a path counts by the
+ * file's name, since nightly builds lie in folders of their own. Release HISTORY with
+ * res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says. */
 BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
                                      res_history *history, bn_status *st);
 void res_history_free(res_history *history);
 
-/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
-void res_timeline_title(const res_timeline *series, bn_text *out);
+/* ---- one night among the others (nights.c) ---------------------------------- */
+
+/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
+ * folders of their own. SETTINGS are those of the experiment; NULL: any. */
+typedef struct res_runs_of {
+    const char *runtime, *settings;
+} res_runs_of;
+bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
+
+/* Finds the last good night of RUNS before TONIGHT. Its good records' summaries go into NIGHT,
+ * which has room for INDEX->count, in the order of INDEX. Returns how many there are. The newest
+ * good record of INDEX that is not TONIGHT's, but of an experiment that RUNS has tonight, says
+ * which night it is: the night is the good records of that build that are at most HOURS older. */
+size_t res_last_good_night(const res_index *index, const res_collection *tonight,
+                           const res_runs_of *runs, double hours, const res_summary **night);
+/* Whether a later record of ALL has the identity of record I: a failure that was tried again
+ * stays beside the new record. */
+bool res_tried_again(const res_collection *all, size_t i);
+
+/* Whether a good record of RECORDS belongs to SERIES. */
+bool res_timeline_has(const res_timeline *series, const res_collection *records);
+/* Sets *KNOWN to whether SERIES has the change that begins STRETCH even without its newest night,
+ * give or take the nights by which a place may be off. BN_OUT_OF_MEMORY, and what res_changes_find
+ * says. */
+BN_MUST_USE bn_code res_change_was_known(const res_timeline *series, const res_stretch *stretch,
+                                         const res_change_options *options, bool *known,
+                                         bn_status *st);
 
 #endif

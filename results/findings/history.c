@@ -2,14 +2,12 @@
  * history.c - cells over time: records of an index sorted into series and nights, and
  * the change points of each.
  *
- * The unit is a process: its median is one value, and a night's value is the median of
- * its processes'. A night is no date, which would cut a run in two at midnight somewhere:
- * it begins with a record and takes in what follows of the same build within some hours.
+ * The unit is a process: its median is one value, and a night's value is the median over its
+ * processes. A night is not a date, which would cut some run in two at midnight: it begins with a
+ * record and takes in the records of the same build that follow within some hours.
  */
 #include "results/findings/findings.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,35 +46,7 @@ static double value_of(const res_summary *s, res_metric metric)
 
 /* ---- cells ---------------------------------------------------------------------- */
 
-static int member_order(const res_field *field, const res_experiment *a, const res_experiment *b)
-{
-    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
-    /* A seed, of which none makes a step slower. */
-    if (field->kind == RES_KIND_U64)
-        return 0;
-    if (field->kind == RES_KIND_TEXT)
-        return field->offset == offsetof(res_experiment, runtime)
-                   ? strcmp(bn_base_name(left), bn_base_name(right))
-                   : strcmp(left, right);
-    const int l = *(const int *)(const void *)left, r = *(const int *)(const void *)right;
-    return (l > r) - (l < r);
-}
-
-/* 0 for experiments of one cell. */
-static int cell_order(const res_experiment *a, const res_experiment *b)
-{
-    int order = 0;
-    for (const res_field *field = res_experiment_fields; field->name && order == 0; field++)
-        order = member_order(field, a, b);
-    return order;
-}
-
-bool res_same_cell(const res_experiment *a, const res_experiment *b)
-{
-    return cell_order(a, b) == 0;
-}
-
-/* A record on its way into its series. */
+/* A record that is sorted into its series. */
 typedef struct item {
     const res_summary *summary;
     const res_experiment *experiment;
@@ -84,7 +54,7 @@ typedef struct item {
     double time_s;
 } item;
 
-/* An experiment by its cell. */
+/* An experiment to be sorted by its cell. */
 typedef struct ranked {
     const res_experiment *experiment;
     size_t number;
@@ -92,10 +62,10 @@ typedef struct ranked {
 
 static int ranked_order(const void *a, const void *b)
 {
-    return cell_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
+    return res_series_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
 }
 
-/* Into CELLS[experiment number], cells numbered in order; false without memory. */
+/* Numbers the cells in order, into CELLS[experiment number]; false without memory. */
 static bool number_cells(const res_index *index, size_t *cells)
 {
     const size_t count = index->experiment_count;
@@ -107,7 +77,7 @@ static bool number_cells(const res_index *index, size_t *cells)
         list[i] = (ranked){index->experiments[i], i};
     qsort(list, count, sizeof *list, ranked_order);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && cell_order(list[i - 1].experiment, list[i].experiment) != 0)
+        if (i > 0 && res_series_order(list[i - 1].experiment, list[i].experiment) != 0)
             cell++;
         cells[list[i].number] = cell;
     }
@@ -128,7 +98,7 @@ static int item_order(const void *a, const void *b)
     return strcmp(l->summary->file, r->summary->file);
 }
 
-/* The wanted records in order; *LIST is to be freed. */
+/* Lists the wanted records in order; *LIST is to be freed. */
 static bn_code gather(const res_index *index, const res_history_options *o, item **list,
                       size_t *count, size_t *timeless, bn_status *st)
 {
@@ -170,13 +140,13 @@ static bool known(const res_origin *origin)
     return origin->sha256[0] != '\0';
 }
 
-/* Whether records of both can be of one night: a failure may not know its build. */
+/* Whether records of both may belong to one night: a failure may not know its build. */
 static bool may_be_one(const res_origin *a, const res_origin *b)
 {
     return !known(a) || !known(b) || strcmp(a->sha256, b->sha256) == 0;
 }
 
-/* The night that ITEM belongs to, made if need be. */
+/* The night that ITEM belongs to; a new one if there is none. */
 static size_t night_of(res_timeline *series, const item *it, double span_s)
 {
     const res_origin *origin = it->summary->origin;
@@ -198,19 +168,19 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     return series->count++;
 }
 
-/* VALUES of COUNT processes, which are sorted here; INTERVAL is that of a single one. */
+/* Fills in the figures of NIGHT from the VALUES of COUNT processes, and sorts these. INTERVAL is
+ * that of a single process. */
 static void settle_night(res_night *night, double *values, size_t count, res_interval interval)
 {
     night->processes = count;
     if (count == 0)
         return;
-    gsl_sort(values, 1, count);
-    night->value = gsl_stats_median_from_sorted_data(values, 1, count);
+    night->value = res_median(values, count);
     night->low = count == 1 ? interval.low : values[0];
     night->high = count == 1 ? interval.high : values[count - 1];
 }
 
-/* Sorts ITEMS into nights. ROOM has COUNT values, WHERE as many places. */
+/* Sorts ITEMS into nights. ROOM is for COUNT values, WHERE for as many places. */
 static void make_nights(res_timeline *series, const item *items, size_t count,
                         const res_history_options *o, double *room, size_t *where)
 {
@@ -257,8 +227,7 @@ static void fill_stretch(const res_timeline *series, res_stretch *s, double *roo
         else
             room[s->nights++] = series->nights[i].value;
     }
-    gsl_sort(room, 1, s->nights);
-    s->median = s->nights > 0 ? gsl_stats_median_from_sorted_data(room, 1, s->nights) : (double)NAN;
+    s->median = res_median(room, s->nights);
 }
 
 static void describe_change(const res_timeline *series, const res_change *change, res_stretch *s)

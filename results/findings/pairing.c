@@ -1,5 +1,5 @@
 /*
- * pairing.c - two sides out of two folders of records, and who a runtime is.
+ * pairing.c - two sides of a comparison out of two folders of records.
  */
 #include "results/findings/findings.h"
 
@@ -7,64 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- identity ------------------------------------------------------------------- */
-
-json_t *res_runtime_identity(const res_record *record)
-{
-    static const char *const members[] = {
-        "path",     "sha256",           "api_version", "attributes", "label",
-        "platform", "platform_version", "device",      "options",    "compile_flags"};
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    json_t *identity = json_object();
-    json_object_set_new(identity, "runtime", res_json_text(record->experiment.runtime));
-    json_object_set_new(identity, "simulated", json_boolean(record->simulated));
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        json_t *value = json_object_get(runtime, members[i]);
-        json_object_set_new(identity, members[i], value ? json_deep_copy(value) : json_null());
-    }
-    return identity;
-}
-
-static const char *label_of(const res_record *record)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *label = json_string_value(json_object_get(runtime, "label"));
-    return label ? label : "";
-}
-
 /* ---- sides ------------------------------------------------------------------------ */
-
-/* All members but those that say which runtime it was; BY_NAME also but the text of a
- * program that others wrote. */
-static bool same_experiment(const res_experiment *a, const res_experiment *b, bool by_name)
-{
-    by_name = by_name && strcmp(a->phase, "program") == 0;
-    for (const res_field *field = res_experiment_fields; field->name; field++) {
-        const char *left = (const char *)a + field->offset,
-                   *right = (const char *)b + field->offset;
-        if (strcmp(field->name, "runtime") == 0 || strcmp(field->name, "settings") == 0 ||
-            (by_name && strcmp(field->name, "variant") == 0))
-            continue;
-        if (field->kind == RES_KIND_TEXT ? strcmp(left, right) != 0
-                                         : memcmp(left, right, field->size) != 0)
-            return false;
-    }
-    return true;
-}
-
-bool res_same_request(const res_experiment *a, const res_experiment *b)
-{
-    return same_experiment(a, b, false);
-}
 
 static bool chosen(const res_record *r, const res_choice *choice)
 {
-    return r->status == BN_OK && r->step_count > 0 &&
+    return res_record_good(r) &&
            (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
-           (!choice->label || strcmp(label_of(r), choice->label) == 0);
+           (!choice->label || strcmp(res_runtime_text(r, "label"), choice->label) == 0);
 }
 
-/* The records of a side must be of one build, called one way, told one thing. */
+/* The records of a side must be of one build, under one name, with the same settings. */
 static bn_code check_side(const res_collection *all, const res_choice *choice, size_t *count,
                           bn_status *st)
 {
@@ -103,14 +55,17 @@ typedef struct found {
     size_t kept, all;
 } found;
 
-/* The newest RES_MOST_PAIRS records of EXPERIMENT, in the order in which ALL holds them. */
+typedef bool request_match(const res_experiment *a, const res_experiment *b);
+
+/* Finds the newest RES_MOST_PAIRS records that are the SAME as EXPERIMENT, in the order in which
+ * ALL holds them. */
 static void find(const res_collection *all, const res_choice *choice,
-                 const res_experiment *experiment, bool by_name, found *out)
+                 const res_experiment *experiment, request_match *same, found *out)
 {
     *out = (found){.all = 0};
     for (size_t i = 0; i < all->count; i++) {
         const res_record *r = all->records[i];
-        if (!chosen(r, choice) || !same_experiment(&r->experiment, experiment, by_name))
+        if (!chosen(r, choice) || !same(&r->experiment, experiment))
             continue;
         if (out->kept == RES_MOST_PAIRS)
             memmove(out->newest, out->newest + 1, --out->kept * sizeof *out->newest);
@@ -137,7 +92,7 @@ static void take(res_compared *cell, const found *a, const found *b)
     memcpy(cell->b, b->newest + b->kept - cell->pairs, cell->pairs * sizeof *cell->b);
 }
 
-/* What came wholly before the other: then time is between them as well. */
+/* If all records of one side came before the other's, time lies between them as well. */
 static void note_times(const res_versus *versus, bn_text *notes)
 {
     bool before = true, after = true;
@@ -157,7 +112,7 @@ static void note_times(const res_versus *versus, bn_text *notes)
 static bool known(const res_versus *versus, const res_experiment *experiment)
 {
     for (size_t i = 0; i < versus->count; i++)
-        if (same_experiment(&versus->cells[i].experiment, experiment, false))
+        if (res_same_request(&versus->cells[i].experiment, experiment))
             return true;
     return false;
 }
@@ -166,11 +121,12 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
                      const res_experiment *experiment, res_versus *versus, size_t *alone)
 {
     found of_a, of_b;
-    find(a, &choice[0], experiment, false, &of_a);
-    find(b, &choice[1], experiment, false, &of_b);
-    /* A program that was changed keeps its name: that it was is to be said. */
+    find(a, &choice[0], experiment, res_same_request, &of_a);
+    find(b, &choice[1], experiment, res_same_request, &of_b);
+    /* A program that was changed keeps its name. It is paired, so that the tables can say that it
+     * changed. */
     if (of_b.all == 0)
-        find(b, &choice[1], experiment, true, &of_b);
+        find(b, &choice[1], experiment, res_same_request_by_name, &of_b);
     if (of_b.all == 0) {
         ++*alone;
         return;
@@ -192,8 +148,8 @@ bn_code res_versus_pair(const res_collection *a, const res_collection *b,
     versus->cells = code == BN_OK ? calloc(count_a, sizeof *versus->cells) : NULL;
     if (code == BN_OK && !versus->cells)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", count_a);
-    /* Once for each experiment: an experiment that B lacks is met again with each of its
-     * records, and counted so. */
+    /* Adds each experiment once. An experiment that B lacks is met with each of its records, and
+     * counted so. */
     for (size_t i = 0; code == BN_OK && i < a->count; i++) {
         const res_record *r = a->records[i];
         if (chosen(r, &choice[0]) && !known(versus, &r->experiment))

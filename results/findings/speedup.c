@@ -1,11 +1,9 @@
 /*
- * speedup.c - which records face each other in the speedup table, and what is
- * computed from them.
+ * speedup.c - which records the speedup table compares, and what it computes from them.
  *
- * A cell is what two modes may be compared in: runtime, model, phase and
- * set-up. It has one row a mode and number of graphs: the newest good record,
- * or the newest failure where none is good. The base of a cell is lazy with the
- * fewest graphs.
+ * Modes are compared within a cell: one runtime, model, phase and set-up. A cell has one row a mode
+ * and number of graphs: the newest good record, or the newest failure where none is good. The base
+ * of a cell is lazy with the fewest graphs.
  */
 #include "results/findings/findings.h"
 
@@ -13,25 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *res_plugin_sha256(const res_record *record)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
-    return sha256 ? sha256 : "";
-}
-
-static bool usable(const res_record *record)
-{
-    return record->status == BN_OK && record->step_count > 0;
-}
-
 bool res_same_block(const res_record *a, const res_record *b)
 {
     return a->simulated == b->simulated &&
            strcmp(a->experiment.runtime, b->experiment.runtime) == 0;
 }
 
-static bool same_cell(const res_record *a, const res_record *b)
+bool res_same_cell(const res_record *a, const res_record *b)
 {
     const res_experiment *left = &a->experiment, *right = &b->experiment;
     return res_same_block(a, b) && strcmp(left->model, right->model) == 0 &&
@@ -43,7 +29,7 @@ static bool same_way(const res_experiment *a, const res_experiment *b)
     return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs;
 }
 
-/* The order of the table; rows of a block, and of a cell, stand together. */
+/* The order of the table: rows of a block stand together, and so do rows of a cell. */
 static int row_order(const void *a, const void *b)
 {
     const res_record *x = ((const res_speedup_row *)a)->record;
@@ -52,7 +38,7 @@ static int row_order(const void *a, const void *b)
                                         : res_experiment_order(&x->experiment, &y->experiment);
 }
 
-/* One row for each cell, mode and number of graphs. */
+/* Picks one row for each cell, mode and number of graphs. */
 static void pick(const res_collection *all, res_speedup *speedup)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -60,7 +46,7 @@ static void pick(const res_collection *all, res_speedup *speedup)
         size_t row = 0;
         while (row < speedup->count &&
                !(same_way(&speedup->rows[row].record->experiment, &record->experiment) &&
-                 same_cell(speedup->rows[row].record, record)))
+                 res_same_cell(speedup->rows[row].record, record)))
             row++;
         if (row == speedup->count) {
             speedup->rows[speedup->count++].record = record;
@@ -68,79 +54,15 @@ static void pick(const res_collection *all, res_speedup *speedup)
         }
         const res_record *held = speedup->rows[row].record;
         bool newer = strcmp(record->id, held->id) > 0;
-        if (usable(record) != usable(held) ? usable(record) : newer)
+        if (res_record_good(record) != res_record_good(held) ? res_record_good(record) : newer)
             speedup->rows[row].record = record;
     }
 }
 
-static double trace_ns(const res_record *record)
-{
-    static const bn_part parts[] = {BN_PART_TRACE, BN_PART_HASH, BN_PART_LOOKUP};
-    if (!res_has_ledger(record))
-        return (double)NAN;
-    uint64_t *series = calloc(record->step_count, sizeof *series);
-    if (!series)
-        return (double)NAN;
-    res_part_series(record, parts, 3, series);
-    double median = res_quantile(series, record->step_count, 0.5);
-    free(series);
-    return median;
-}
-
-/* Device time and overhead of a step's executions; NaN as soon as one of them
- * is unknown, for a sum of some is no sum. */
-static void sum_executions(const res_record *record, res_speedup_row *row)
-{
-    double overhead_ns = 0, half_squared = 0;
-    row->device_ns = row->executions > 0 ? 0 : (double)NAN;
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *execution = &record->executions[i];
-        const char *source = bn_device_time_source_name(execution->device_source);
-        bool known = execution->device_source != BN_DEVICE_TIME_UNAVAILABLE;
-        row->device_ns += execution->per_step * (known ? execution->device_ns : (double)NAN);
-        res_interval overhead = res_execution_overhead(execution);
-        double half = execution->per_step * (overhead.high - overhead.low) / 2;
-        overhead_ns += execution->per_step * overhead.estimate;
-        half_squared += half * half;
-        row->source = !row->source || strcmp(row->source, source) == 0 ? source : "mixed";
-        if (!execution->from_disk)
-            row->compile_ns += (double)execution->lower_ns + (double)execution->compile_ns;
-    }
-    if (!row->source)
-        row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
-    double n = row->executions > 0 ? row->executions : (double)NAN;
-    double half = sqrt(half_squared) / n, mean = overhead_ns / n;
-    row->overhead = (res_interval){mean, mean - half, mean + half};
-}
-
-void res_speedup_measure(res_speedup_row *row)
-{
-    const res_record *record = row->record;
-    const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
-    row->wall = row->speedup = none;
-    row->nodes_per_step = row->trace_ns = (double)NAN;
-    if (!usable(record)) {
-        row->overhead = none;
-        row->device_ns = row->compile_ns = row->executions = (double)NAN;
-        row->source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
-        return;
-    }
-    for (size_t i = 0; i < record->execution_count; i++)
-        row->executions += record->executions[i].per_step;
-    sum_executions(record, row);
-    row->trace_ns = trace_ns(record);
-    /* Records of others' results count and compile nothing. */
-    if (record->execution_count > 0)
-        row->nodes_per_step =
-            (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
-    else
-        row->compile_ns = (double)NAN;
-    row->wall = res_median_interval(record->wall_ns, record->step_count);
-}
-
 static void compare(res_speedup_row *row, const res_record *base)
 {
-    if (!base || base == row->record || !usable(base) || !usable(row->record))
+    row->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    if (!base || base == row->record || !res_record_good(base) || !res_record_good(row->record))
         return;
     if (strcmp(res_plugin_sha256(base), res_plugin_sha256(row->record)) != 0) {
         row->other_build = true;
@@ -150,7 +72,21 @@ static void compare(res_speedup_row *row, const res_record *base)
                                       row->record->step_count);
 }
 
-/* Cells stand together: marks where they begin and compares within them. */
+/* The first lazy row of the cell that begins at FIRST, or NULL; rows of a cell stand together. */
+static const res_record *base_of(const res_speedup *speedup, size_t first)
+{
+    const res_record *head = speedup->rows[first].record;
+    for (size_t i = first; i < speedup->count; i++) {
+        const res_record *record = speedup->rows[i].record;
+        if (!res_same_cell(record, head))
+            break;
+        if (strcmp(record->experiment.mode, "lazy") == 0)
+            return record;
+    }
+    return NULL;
+}
+
+/* Marks where cells and blocks begin, and compares within each cell. */
 static void compare_cells(res_speedup *speedup)
 {
     const res_record *base = NULL;
@@ -158,18 +94,10 @@ static void compare_cells(res_speedup *speedup)
         res_speedup_row *row = &speedup->rows[i];
         const res_record *before = i > 0 ? speedup->rows[i - 1].record : NULL;
         row->first_of_block = !before || !res_same_block(before, row->record);
-        row->first_of_cell = !before || !same_cell(before, row->record);
-        if (row->first_of_cell) {
-            base = NULL;
-            for (size_t j = i; !base && j < speedup->count; j++) {
-                const res_record *other = speedup->rows[j].record;
-                if (!same_cell(other, row->record))
-                    break;
-                if (strcmp(other->experiment.mode, "lazy") == 0)
-                    base = other;
-            }
-        }
-        res_speedup_measure(row);
+        row->first_of_cell = !before || !res_same_cell(before, row->record);
+        if (row->first_of_cell)
+            base = base_of(speedup, i);
+        row->measures = res_record_measures(row->record);
         row->base = row->record == base;
         compare(row, base);
     }
@@ -212,8 +140,8 @@ static res_speedup_mean mean_of(const res_speedup *speedup, const res_record *ex
     return mean;
 }
 
-/* A mean for each phase, mode and number of graphs that anything was compared
- * in or should have been. */
+/* Makes a mean for each phase, mode and number of graphs in which something was compared or should
+ * have been. */
 static void take_means(res_speedup *speedup, double *values)
 {
     for (size_t i = 0; i < speedup->count; i++) {
@@ -222,7 +150,7 @@ static void take_means(res_speedup *speedup, double *values)
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
             known = same_mean(speedup->means[j].example, record) &&
                     same_way(&speedup->means[j].example->experiment, &record->experiment);
-        /* A program of its own has no lazy cell to be compared with. */
+        /* A program that others wrote has no lazy cell to be compared with. */
         known = known || strcmp(record->experiment.phase, "program") == 0;
         if (!known)
             speedup->means[speedup->mean_count++] = mean_of(speedup, record, values);

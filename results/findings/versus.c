@@ -27,14 +27,13 @@ static bn_code compare_cell(res_compared *cell, const res_compare_options *optio
                                       cell->experiment.phase, cell->experiment.mode);
 }
 
-/* A cell without pairs claims nothing, but stays in the family, which is as large as it
- * was planned to be. */
+/* A cell without pairs claims nothing. It stays in the family, whose size was planned. */
 static void compare_nothing(res_compared *cell)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
     cell->comparison = (res_comparison){
         .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1};
-    /* Cannot fail: there is nothing to take memory for. */
+    /* This cannot fail: without pairs no memory is taken. */
     bn_code code = res_attribute(NULL, NULL, NULL, 0, &cell->attribution, NULL);
     (void)code;
 }

@@ -1,9 +1,10 @@
 /*
- * identity.c - what makes two experiments the same one: a digest over every
- * member of the experiment, the runtime's SHA-256 and the number of the
- * repetition. See res_identity in results.h for what is left out.
+ * identity.c - when two experiments are the same: by a digest over its axes, the runtime's SHA-256
+ * and the number of the repetition; or but for the runtime; or but for the seed.
  */
 #include "results/records/records_priv.h"
+
+#include <string.h>
 
 /* "model=resnet50\n...": one line an axis, in the order of the table. */
 static void members_text(const res_experiment *experiment, bn_text *out)
@@ -47,4 +48,58 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
     identity[0] = '\0';
     return sha256 && repetition &&
            res_identity(&record->experiment, sha256, repetition, identity, NULL) == BN_OK;
+}
+
+/* ---- but for the runtime -------------------------------------------------------------- */
+
+static bool same_value(const res_field *field, const res_experiment *a, const res_experiment *b)
+{
+    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
+    return field->kind == RES_KIND_TEXT ? strcmp(left, right) == 0
+                                        : memcmp(left, right, field->size) == 0;
+}
+
+/* Whether A and B have the same values on all axes but those of LEFT_OUT. */
+static bool same_but(const res_experiment *a, const res_experiment *b, res_axis_set left_out)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (!(RES_AXIS_BIT(i) & left_out) && !same_value(&res_axes[i].field, a, b))
+            return false;
+    return true;
+}
+
+static const res_axis_set of_runtime =
+    RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SETTINGS);
+
+bool res_same_request(const res_experiment *a, const res_experiment *b)
+{
+    return same_but(a, b, of_runtime);
+}
+
+bool res_same_request_by_name(const res_experiment *a, const res_experiment *b)
+{
+    /* The variant of a program says which text it is. */
+    const bool program = strcmp(a->phase, "program") == 0;
+    return same_but(a, b, of_runtime | (program ? RES_AXIS_BIT(RES_AXIS_VARIANT) : 0));
+}
+
+/* ---- but for the seed -------------------------------------------------------------------- */
+
+static int value_order(const res_axis *axis, const res_experiment *a, const res_experiment *b)
+{
+    if (axis->id == RES_AXIS_RUNTIME)
+        return strcmp(bn_base_name(a->runtime), bn_base_name(b->runtime));
+    if (axis->field.kind == RES_KIND_TEXT)
+        return strcmp(res_axis_text(axis, a), res_axis_text(axis, b));
+    const int64_t left = res_axis_number(axis, a), right = res_axis_number(axis, b);
+    return (left > right) - (left < right);
+}
+
+int res_series_order(const res_experiment *a, const res_experiment *b)
+{
+    int order = 0;
+    for (int i = 0; i < RES_AXIS_COUNT && order == 0; i++)
+        if (res_axes[i].role != RES_ROLE_SEED)
+            order = value_order(&res_axes[i], a, b);
+    return order;
 }

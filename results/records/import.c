@@ -20,10 +20,10 @@
 #include <time.h>
 
 #define WARMUP_RUNS  3
-/* A time of a day is no step's. */
+/* No step takes longer than a day. */
 #define MOST_SECONDS 86400.0
 
-/* Their names of models that are ours under another. */
+/* Models that have another name here. */
 static const struct {
     const char *theirs, *ours;
 } model_names[] = {
@@ -170,13 +170,13 @@ static bn_code take_times(const json_t *line, const char *name, double divide, u
     return BN_OK;
 }
 
-/* Runs before the measured ones. */
+/* How many runs of COUNT come before the measured ones. */
 static size_t warmup_of(size_t count)
 {
     return count > WARMUP_RUNS ? WARMUP_RUNS : count > 1 ? 1 : count;
 }
 
-/* All of a step is in "other", but for the tracing where the line tells that. */
+/* Puts all of a step into "other", except the tracing, where the line tells how long that took. */
 static void fill_steps(res_record *record, const uint64_t *times, const uint64_t *trace)
 {
     const size_t skip = record->warmup_count;
@@ -218,7 +218,7 @@ static bn_code take_samples(const json_t *line, res_record *record, bn_status *s
     return code;
 }
 
-/* The class that our own supervisor would give to ERROR, as far as a text tells. */
+/* The class of failure that our own supervisor would give to ERROR, as far as its text tells. */
 static bn_code class_of(const char *error)
 {
     if (strcmp(error, "SKIP") == 0)
@@ -232,14 +232,15 @@ static bn_code class_of(const char *error)
 
 /* ---- a line -------------------------------------------------------------------------------- */
 
-/* By the line's time and contents: the same line has the same id wherever it is read. */
+/* Makes the id from the line's time and contents: the same line has the same id wherever it is
+ * read. */
 static bn_code make_id(const json_t *line, const char *text, size_t length, res_record *record,
                        bn_status *st)
 {
     const json_t *stamp = json_object_get(line, "timestamp");
     char digest[BN_SHA256_TEXT], date[32];
     const double seconds = json_is_number(stamp) ? json_number_value(stamp) : 0;
-    /* Years beyond 9999 would not sort. */
+    /* Ids with years beyond 9999 would not sort. */
     if ((stamp && !json_is_number(stamp)) || seconds < 0 || seconds > 253402300799.0)
         return bn_fail(st, BN_FORMAT, "timestamp is not seconds since 1970");
     const time_t whole = (time_t)seconds;
@@ -259,7 +260,7 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (!json_is_object(json_object_get(line, sections[i])))
             return bn_fail(st, BN_FORMAT, "%s is not an object", sections[i]);
-    /* A record says more than its export. */
+    /* Such a line was made from a record, which says more. */
     if (json_object_get(line, "bench"))
         return bn_fail(st, BN_FORMAT, "this is an export of bench: copy its records instead");
     bn_code code = make_id(line, text, length, record, st);
@@ -309,26 +310,20 @@ static bn_code read_line(const char *text, size_t length, const char *file, size
 
 bn_code res_import_lines(const char *file, const char *data, res_collection *all, bn_status *st)
 {
-    size_t number = 0;
+    size_t number = 0, room = 0;
     bn_code code = BN_OK;
     for (const char *at = data, *end; *at != '\0' && code == BN_OK; at = end + (*end == '\n')) {
-        res_record *record = NULL;
         end = at + strcspn(at, "\n");
         number++;
         if (strspn(at, " \t\r") == (size_t)(end - at))
             continue;
-        code = read_line(at, (size_t)(end - at), file, number, &record, st);
-        res_record **records = NULL;
-        if (code == BN_OK)
-            records = realloc(all->records, (all->count + 1) * sizeof(res_record *));
-        if (records) {
-            all->records = records;
-            all->records[all->count++] = record;
-        } else if (code == BN_OK) {
-            res_record_free(record);
+        if (!bn_reserve(&all->records, all->count + 1, &room, sizeof *all->records))
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-        }
-        if (code != BN_OK)
+        else
+            code = read_line(at, (size_t)(end - at), file, number, &all->records[all->count], st);
+        if (code == BN_OK)
+            all->count++;
+        else
             bn_context(st, "%s:%zu", file, number);
     }
     return code;

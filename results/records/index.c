@@ -7,24 +7,21 @@
  *   <names of the columns>
  *   <one line a record, in order of file names>
  *
- * It is a memory of what was read and nothing more. A line counts as long as the file of
- * that name has its size and time of change: records are never changed by us, and a file
- * that was damaged in place has another time. What cannot be read gets no line, so it is
- * tried, and reported, each time. An index that does not fit to the byte (cut off,
- * edited, of a program with other columns) is not used at all.
+ * The index holds nothing that the files do not. A line counts as long as the file of that name
+ * has its size and time of change: we never change records, and a file that was damaged in place
+ * has another time. A file that cannot be read gets no line, so it is tried, and reported, each
+ * time. An index is not used at all unless its digest and its columns are as expected: it may be
+ * cut off, edited, or of another version of this program.
  */
 #include "results/records/index_priv.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define INDEX_VERSION  1
 /* Room for the first line. */
@@ -32,8 +29,8 @@
 /* Files read between two calls of PROGRESS. */
 #define PROGRESS_EVERY 64
 
-/* A record's file as it is now. Times that are too far off come out wrong, but the same
- * each time. */
+/* A record's file as it is now. A time too far off overflows, but gives the same number each
+ * time. */
 typedef struct entry {
     const char *name;
     int64_t size, mtime_ns;
@@ -51,38 +48,11 @@ typedef struct update {
     bn_text body; /* the index as it will be, without its first line */
     res_pools pools;
     res_index *index;
+    size_t damaged_room; /* in the index's list */
     bn_status *st;
 } update;
 
-/* ---- times in ids --------------------------------------------------------------- */
-
-double res_id_time(const char *id)
-{
-    struct tm utc = {0};
-    unsigned nanoseconds = 0;
-    int used = 0;
-    if (sscanf(id, "%4d%2d%2dT%2d%2d%2d.%9u%n", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
-               &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &nanoseconds, &used) != 7 ||
-        used != 25 || id[used] != 'Z')
-        return (double)NAN;
-    const struct tm asked = utc;
-    utc.tm_year -= 1900;
-    utc.tm_mon -= 1;
-    const time_t seconds = timegm(&utc);
-    /* A date that there is not comes back as another one. */
-    if (utc.tm_mon + 1 != asked.tm_mon || utc.tm_mday != asked.tm_mday ||
-        utc.tm_hour != asked.tm_hour || utc.tm_min != asked.tm_min)
-        return (double)NAN;
-    return (double)seconds + (double)nanoseconds * 1e-9;
-}
-
 /* ---- the folder --------------------------------------------------------------------- */
-
-static bool is_record(const char *name)
-{
-    const size_t length = strlen(name);
-    return name[0] != '.' && length > 3 && strcmp(name + length - 3, ".h5") == 0;
-}
 
 static int entry_order(const void *a, const void *b)
 {
@@ -92,17 +62,13 @@ static int entry_order(const void *a, const void *b)
 static bn_code add_file(update *u, int folder, const char *name, size_t *capacity)
 {
     struct stat info = {0};
-    /* Gone since it was listed; what cannot be looked at is tried, and told, each time. */
+    /* The file is gone since it was listed. A file that exists but cannot be looked at stays in the
+     * list: it is tried, and reported, each time. */
     if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return BN_OK;
-    if (u->file_count == *capacity) {
-        *capacity = *capacity ? 2 * *capacity : 1024;
-        entry *grown = realloc(u->files, *capacity * sizeof *grown);
-        if (!grown)
-            return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu files", *capacity);
-        u->files = grown;
-    }
+    if (!bn_reserve(&u->files, u->file_count + 1, capacity, sizeof *u->files))
+        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu files", u->file_count + 1);
     const char *copy = bn_arena_strdup(u->index->memory, name);
     if (!copy)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for a file name");
@@ -120,7 +86,7 @@ static bn_code list_files(update *u)
     if (!folder)
         return bn_fail_errno(u->st, errno, "store %s", u->store);
     for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)
-        if (is_record(e->d_name))
+        if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
             code = add_file(u, dirfd(folder), e->d_name, &capacity);
     closedir(folder);
     if (code == BN_OK && u->file_count > 1)
@@ -173,7 +139,7 @@ static bn_code read_old(update *u)
     struct stat info;
     size_t size = 0;
     bn_code code = index_path(u->store, &path, u->st);
-    /* A pipe of that name would hold us up. */
+    /* Reading from a pipe of that name would block. */
     if (code == BN_OK && stat(path.data, &info) == 0 && S_ISREG(info.st_mode) &&
         bn_file_read(path.data, &u->old, &size, &why) == BN_OK) {
         u->line = usable_lines(u->old, size);
@@ -196,15 +162,15 @@ static const char *old_line(const update *u, size_t *length)
     return end ? u->line : NULL;
 }
 
-/* Below zero where the name of KEY comes before NAME. Names have no bytes that would be
- * escaped, or they match nothing. */
+/* Below zero where the name of KEY comes before NAME. Names in lines are not unescaped: a name with
+ * escapes matches no file, and the file is read. */
 static int key_order(const res_line_key *key, const char *name)
 {
     const int order = strncmp(key->file, name, key->file_length);
     return order ? order : name[key->file_length] ? -1 : 0;
 }
 
-/* The old line that speaks of FILE as it is, or NULL; those before it are passed. */
+/* The old line that describes FILE as it is now, or NULL. Lines before it are passed. */
 static const char *find_line(update *u, const entry *file, size_t *length)
 {
     const char *line;
@@ -223,7 +189,7 @@ static const char *find_line(update *u, const entry *file, size_t *length)
 
 /* ---- the index as it will be -------------------------------------------------------------- */
 
-/* Puts LINE into body and summaries. */
+/* Adds LINE to the new index and to the summaries. */
 static bn_code take_line(update *u, const entry *file, const char *line, size_t length,
                          bn_status *st)
 {
@@ -240,13 +206,11 @@ static bn_code take_line(update *u, const entry *file, const char *line, size_t 
 static bn_code add_damaged(update *u, char *path, const bn_status *why)
 {
     res_index *index = u->index;
-    res_damaged *grown =
-        realloc(index->damaged, (index->damaged_count + 1) * sizeof *index->damaged);
-    if (!grown) {
+    if (!bn_reserve(&index->damaged, index->damaged_count + 1, &u->damaged_room,
+                    sizeof *index->damaged)) {
         free(path);
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory to read the store");
     }
-    index->damaged = grown;
     index->damaged[index->damaged_count++] = (res_damaged){path, *why};
     return BN_OK;
 }
@@ -317,7 +281,7 @@ static bn_code take_files(update *u)
     return code;
 }
 
-/* Nothing is written where the index is as it was, or would be of nothing. */
+/* Writes nothing where the index would be as it was, or empty. */
 static void save(update *u)
 {
     char first[FIRST_LINE];

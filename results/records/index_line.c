@@ -1,13 +1,12 @@
 /*
- * index_line.c - a record's summary as a line of the index: columns separated by tabs,
- * with the members of the experiment by their rows in fields.c, so that a new member
- * changes the heads and makes older indexes strangers.
+ * index_line.c - a record's summary as a line of the index: columns separated by tabs. The members
+ * of the experiment are columns by their rows in fields.c: a new member changes the heads, and
+ * indexes with other heads are not used.
  *
  * In texts, tab, newline, carriage return and backslash are escaped as in C; an unknown
- * number is a dash. Each line is complete, but most repeat what others say of the
- * experiment and of where it ran: those columns are read once and shared.
+ * number is a dash. Each line is complete, but the columns of the experiment and of where it ran
+ * are the same in many lines: they are read once and shared.
  */
-#include "results/findings/findings.h"
 #include "results/records/index_priv.h"
 
 #include <inttypes.h>
@@ -89,51 +88,42 @@ static void put_member(bn_text *out, const res_field *field, const void *base)
 /* At most RES_TEXT - 1 bytes of TEXT, whole characters of UTF-8. */
 static void put_cut(bn_text *out, const char *text)
 {
-    char cut[RES_TEXT] = "";
-    size_t length = text ? strnlen(text, RES_TEXT) : 0;
-    if (length == RES_TEXT) {
-        length--;
-        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-            length--;
-    }
-    if (text)
-        memcpy(cut, text, length);
+    char cut[RES_TEXT];
+    const size_t length = bn_utf8_fit(text, sizeof cut - 1);
+    memcpy(cut, text, length);
     cut[length] = '\0';
     bn_text_putc(out, '\t');
     put_text(out, cut);
 }
 
-static void put_origin(bn_text *out, const json_t *provenance)
+static void put_origin(bn_text *out, const res_record *record)
 {
-    const json_t *runtime = json_object_get(provenance, "runtime");
-    const json_t *host = json_object_get(provenance, "host");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    const char *sha256 = res_plugin_sha256(record);
     bn_text_putc(out, '\t');
-    if (sha256 && strlen(sha256) < BN_SHA256_TEXT)
+    if (strlen(sha256) < BN_SHA256_TEXT)
         put_text(out, sha256);
-    put_cut(out, json_string_value(json_object_get(runtime, "label")));
-    put_cut(out, json_string_value(json_object_get(runtime, "platform_version")));
-    put_cut(out, json_string_value(json_object_get(host, "hostname")));
+    put_cut(out, res_runtime_text(record, "label"));
+    put_cut(out, res_runtime_text(record, "platform_version"));
+    put_cut(out, res_host_text(record, "hostname"));
 }
 
 void res_line_write(const res_record *record, const char *file, int64_t size, int64_t mtime_ns,
                     bn_text *out)
 {
-    res_speedup_row row = {.record = record};
-    res_speedup_measure(&row);
+    const res_measures of = res_record_measures(record);
     put_text(out, file);
     bn_text_printf(out, "\t%" PRId64 "\t%" PRId64 "\t", size, mtime_ns);
     put_text(out, record->id);
     bn_text_printf(out, "\t%s\t%d\t%zu", bn_code_name(record->status), record->simulated,
                    record->step_count);
-    put_real(out, row.wall.estimate);
-    put_real(out, row.wall.low);
-    put_real(out, row.wall.high);
-    put_real(out, row.trace_ns);
-    put_real(out, row.device_ns);
-    put_real(out, row.overhead.estimate);
-    put_real(out, row.compile_ns);
-    put_origin(out, record->provenance);
+    put_real(out, of.wall.estimate);
+    put_real(out, of.wall.low);
+    put_real(out, of.wall.high);
+    put_real(out, of.trace_ns);
+    put_real(out, of.device_ns);
+    put_real(out, of.overhead.estimate);
+    put_real(out, of.compile_ns);
+    put_origin(out, record);
     for (const res_field *field = res_experiment_fields; field->name; field++)
         put_member(out, field, &record->experiment);
     bn_text_putc(out, '\n');
@@ -147,7 +137,7 @@ typedef struct column {
     size_t length;
 } column;
 
-/* At most MOST columns; how many there are. */
+/* Fills at most MOST columns. Returns how many there are, or MOST + 1 where there are more. */
 static size_t split(const char *line, const char *end, column *columns, size_t most)
 {
     size_t count = 0;
@@ -286,7 +276,7 @@ static uint64_t hash_of(column text)
 
 typedef bool take_object(const column *columns, void *object);
 
-/* The object of COUNT columns, made by TAKE where it is new. */
+/* Finds the object that COUNT columns describe; TAKE makes it when it is new. */
 static bn_code pool_take(res_pool *pool, bn_arena *memory, const column *columns, size_t count,
                          size_t size, take_object *take, const res_pool_entry **found,
                          bn_status *st)

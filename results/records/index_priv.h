@@ -7,7 +7,7 @@
 
 #include "results/records/records_priv.h"
 
-/* Things that many records share, each kept once under the text of its columns. */
+/* Objects that many records share. Each is kept once, under the text of its columns. */
 typedef struct res_pool_entry {
     uint64_t hash;
     const char *text; /* in the arena; NULL: the place is free */
@@ -36,13 +36,13 @@ void res_line_heads(bn_text *out);
 void res_line_write(const res_record *record, const char *file, int64_t size, int64_t mtime_ns,
                     bn_text *out);
 
-/* The columns that tell whether a line still speaks of a file. */
+/* The columns that tell whether a line still describes its file. */
 typedef struct res_line_key {
     const char *file; /* not terminated */
     size_t file_length;
     int64_t size, mtime_ns;
 } res_line_key;
-/* False where LINE, which ends with a newline, does not begin with one. */
+/* False where LINE, which ends with a newline, does not begin with these columns. */
 bool res_line_key_parse(const char *line, res_line_key *key);
 
 /* The line of LENGTH bytes, newline included, as a summary without its FILE. BN_FORMAT

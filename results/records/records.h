@@ -79,16 +79,15 @@ typedef struct res_record {
     double loss;                             /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. Two members are known here, "runtime":
-     * {"sha256": ...}, since records of two builds are not compared, and "suite":
-     * {"repetition": ...}. */
+     * A JSON object, owned by the record. This folder reads three of its members: "runtime"
+     * (records of two builds are not compared), "host" and "suite": {"repetition": ...}. */
     json_t *provenance;
 } res_record;
 
 /* Empty record with NaN figures and an id; NULL without memory. */
 res_record *res_record_new(void);
 void res_record_free(res_record *record); /* NULL allowed */
-/* Rooms for samples, all zero; BN_OUT_OF_MEMORY. */
+/* Room for samples, all zero; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
                                              bn_status *st);
 /* Executions start all zero, but with device times NaN and the compiler's sizes
@@ -96,11 +95,62 @@ BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, s
 BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t executions,
                                                   bn_status *st);
 
+/* ---- figures of one record (measures.c) ------------------------------------ */
+
+/* Whether RECORD is of a run that succeeded and has measured steps. */
+bool res_record_good(const res_record *record);
+
+/* Fills SERIES (step_count values) with the sum of PARTS over each step. */
+void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,
+                     uint64_t *series);
+/* False where nothing but the wall time is known: all of each step is in "other". */
+bool res_has_ledger(const res_record *record);
+
+/* Median PJRT time of one execution, NaN without samples. */
+double res_execution_pjrt_ns(const res_execution *execution);
+/* An execution's PJRT time less device time and about its 95 % interval; NaN when either is
+ * unknown. */
+res_interval res_execution_overhead(const res_execution *execution);
+/* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
+double res_step_device_ns(const res_record *record);
+
+/* What tables say of a record. Unknown figures are NaN, and all of them are where
+ * res_record_good says no. */
+typedef struct res_measures {
+    double nodes_per_step;
+    double trace_ns;       /* trace, hash and lookup of a step, median */
+    res_interval overhead; /* of an execution, mean over those of a step */
+    double device_ns;      /* of a step */
+    double executions;     /* a step */
+    double compile_ns;     /* lowering and compile calls of all graphs */
+    const char *source;    /* of the device time; "mixed" where executions differ; static */
+    res_interval wall;     /* median step */
+} res_measures;
+res_measures res_record_measures(const res_record *record);
+
+/* ---- who was measured (provenance.c) --------------------------------------- */
+
+/* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
+const char *res_runtime_text(const res_record *record, const char *name);
+const char *res_host_text(const res_record *record, const char *name);
+/* SHA-256 of the plugin that a record is of, or "". */
+const char *res_plugin_sha256(const res_record *record);
+/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
+ * reference). */
+json_t *res_runtime_identity(const res_record *record);
+
+/* ---- JSON (json.c) -------------------------------------------------------- */
+
 /* The documented JSON object (new reference): experiment, id, status, message (of
  * a failure), simulated, steps, warmup, ledger {part: {median_ns, p10_ns,
  * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
  * unknown is null; a seed beyond 63 bits is text. */
 json_t *res_record_to_json(const res_record *record);
+
+/* New references. Text that is not UTF-8 has its bad bytes replaced by '?';
+ * NaN and infinities become null. */
+json_t *res_json_text(const char *text);
+json_t *res_json_real(double value);
 
 /* ---- identity (identity.c) -------------------------------------------- */
 
@@ -123,7 +173,15 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
  * 0: it was not run for a suite. */
 int res_record_repetition(const res_record *record);
 
-/* ---- store ----------------------------------------------------------- */
+/* Whether A and B asked for the same, whatever the runtime and its settings. */
+bool res_same_request(const res_experiment *a, const res_experiment *b);
+/* The same, but a program that others wrote counts by its name, whatever its text. */
+bool res_same_request_by_name(const res_experiment *a, const res_experiment *b);
+/* Below, above or 0: the order of series over time. A series is of experiments that differ in their
+ * seed only; a runtime counts by the last part of its path. */
+int res_series_order(const res_experiment *a, const res_experiment *b);
+
+/* ---- store (store.c) --------------------------------------------------------- */
 
 /* Readies HDF5 (its own printing off). Call once before the rest. */
 void res_store_begin(void);
@@ -154,11 +212,24 @@ typedef struct res_collection {
 } res_collection;
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);
-/* Removes temporary files that process PID (our worker, known dead) left. */
+/* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
-/* Removes those of this machine's processes that are gone, once they are a minute
- * old: of programs that were killed, so that nobody swept after their workers. */
+/* Removes those that are a minute old and whose process on this machine is gone: programs that
+ * were killed could not sweep after their workers. */
 void res_store_sweep_old(const char *store);
+
+/* What a file in a store's folder is, by its NAME alone. */
+typedef enum res_store_file {
+    RES_STORE_OTHER,
+    RES_STORE_RECORD,
+    RES_STORE_TEMPORARY, /* of a process that is writing a record, or died doing so */
+    RES_STORE_INDEX
+} res_store_file;
+res_store_file res_store_file_of(const char *name);
+
+/* Seconds since 1970, UTC, at which the record of this ID, or in a file of this name, was made;
+ * NaN where the text does not begin with a time. */
+double res_id_time(const char *id);
 
 /* ---- fields (fields.c) ------------------------------------------------- */
 
@@ -168,42 +239,7 @@ extern const res_field res_execution_fields[];
 /* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
 bn_device_time_source res_source_from_name(const char *name);
 
-/* ---- JSON (json.c) ------------------------------------------------------ */
-
-/* New references. Text that is not UTF-8 has its bad bytes replaced by '?';
- * NaN and infinities become null. */
-json_t *res_json_text(const char *text);
-json_t *res_json_real(double value);
-
-/* ---- summaries (record.c) ----------------------------------------------- */
-
-/* Fills SERIES (step_count values) with the sum of PARTS over each step. */
-void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,
-                     uint64_t *series);
-/* False where nothing but the wall time is known: all of each step is in "other". */
-bool res_has_ledger(const res_record *record);
-/* Median PJRT time of one execution, NaN without samples. */
-double res_execution_pjrt_ns(const res_execution *execution);
-
-/* An execution's PJRT time less device time and about its 95 % interval; NaN when either is
- * unknown. */
-res_interval res_execution_overhead(const res_execution *execution);
-
-/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
- * reference). */
-json_t *res_runtime_identity(const res_record *record);
-/* sha256 of the plugin that a record is of, or "". */
-const char *res_plugin_sha256(const res_record *record);
-
-/* Whether A and B were asked for the same, whatever the runtime and what it was told. */
-bool res_same_request(const res_experiment *a, const res_experiment *b);
-/* Whether A and B belong to one series, of devices both real or both simulated. */
-bool res_same_cell(const res_experiment *a, const res_experiment *b);
-
 /* ---- index of a store (index.c) ----------------------------------------- */
-
-/* Name of the index in the store's folder. */
-#define RES_INDEX_FILE "index.tsv"
 
 /* Where a record comes from; "" is unknown. Long texts are cut. */
 typedef struct res_origin {
@@ -244,7 +280,8 @@ typedef struct res_index {
 
 typedef struct res_index_options {
     bool rebuild; /* read every file again, whatever the index says */
-    /* Called now and then while files are read: DONE of OF. May be NULL. */
+    /* Called now and then while files are read, in the thread of res_index_load: DONE of OF files
+     * are done with. It must not call the index or the store. NULL: nobody is told. */
     void (*progress)(void *context, size_t done, size_t of);
     void *context;
 } res_index_options;
@@ -260,10 +297,6 @@ typedef struct res_index_options {
 BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
                                    res_index *index, bn_status *st);
 void res_index_free(res_index *index);
-
-/* Seconds since 1970, UTC, at which a record of this ID was made; NaN where the id has
- * no time. */
-double res_id_time(const char *id);
 
 /* ---- imports ---------------------------------------------------------------- */
 

@@ -8,11 +8,10 @@
  *   bench-record 1
  *   sha256 <of all bytes after the user block> <their number>
  *
- * and spaces to the end. It is checked before HDF5 sees a byte, because the
- * library does not survive damaged files: of 300 records with one to four bytes
- * changed and the seal made anew, version 1.10.8 crashed on 13 and never came back
- * from one. The seal is against accidents; who damages a record on purpose can
- * seal it as well.
+ * and spaces to the end. It is checked before HDF5 sees a byte, because the library does not
+ * survive damaged files: of 300 records with one to four bytes changed and the seal made anew,
+ * version 1.10.8 crashed on 13 and never returned from one. The seal protects against accidents
+ * only: whoever damages a record on purpose can seal it as well.
  */
 #include "results/records/store_priv.h"
 
@@ -28,7 +27,7 @@
 static const char seal_name[] = "bench-record ";
 #define SEAL_VERSION 1
 
-/* The user block that belongs to the bytes after it. */
+/* Fills BLOCK with the user block that belongs to the bytes after it. */
 static void seal_block(const char *image, size_t size, char block[RES_SEAL_BYTES])
 {
     char digest[BN_SHA256_TEXT];
@@ -46,8 +45,8 @@ void res_seal(char *image, size_t size)
     memcpy(image, block, RES_SEAL_BYTES);
 }
 
-/* What the first bytes of a file of SIZE say, up to RES_SEAL_BYTES of them at HEAD: all
- * of the check but the digest. */
+/* Checks the first RES_SEAL_BYTES of a file of SIZE bytes, at HEAD: all but the digest. A shorter
+ * file has fewer bytes there. */
 static bn_code head_check(const char *head, size_t size, bn_status *st)
 {
     const size_t name_length = strlen(seal_name);
@@ -89,7 +88,7 @@ bn_code res_file_probe(const char *path, bn_status *st)
     char head[RES_SEAL_BYTES];
     struct stat info;
     bn_code code = BN_OK;
-    /* A pipe without a writer must not hold us up. */
+    /* Opening a pipe without a writer must not block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return bn_fail_errno(st, errno, "%s", path);
@@ -119,7 +118,7 @@ static bn_code write_synced(int fd, const char *path, const char *bytes, size_t 
         bytes += done;
         size -= (size_t)done;
     }
-    /* Some file systems tell of a full disk only here. */
+    /* Some file systems report a full disk only here. */
     if (fsync(fd) != 0)
         return bn_fail_errno(st, errno, "writing %s", path);
     return BN_OK;
@@ -156,8 +155,8 @@ bn_code res_file_publish(const char *folder, const char *temporary, const char *
         code = bn_fail_errno(st, errno, "renaming %s to %s", temporary, name);
     if (code == BN_OK) {
         made = false;
-        /* Makes the rename survive a power cut; a file system that cannot do
-         * this for a folder has the whole file all the same. */
+        /* The rename survives a power cut. Where a file system cannot sync a folder, the file is
+         * whole all the same. */
         (void)fsync(folder_fd);
     }
 out:

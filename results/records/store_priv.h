@@ -16,7 +16,7 @@
 /* Whole file contents for RECORD (malloc), seal included. */
 BN_MUST_USE bn_code res_image_write(const res_record *record, char **image, size_t *size,
                                     bn_status *st);
-/* The record in file contents whose seal was checked. */
+/* The record in IMAGE, whole file contents whose seal was checked. */
 BN_MUST_USE bn_code res_image_read(const char *image, size_t size, res_record **record,
                                    bn_status *st);
 
@@ -25,14 +25,16 @@ void res_seal(char *image, size_t size);
 /* BN_FORMAT unless IMAGE is as it was when it was sealed. */
 BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st);
 
-/* The same from the first bytes of the file at PATH, without the digest: tells what is
- * no record, however large, before it is read. Messages begin with the path. */
+/* The same from the first bytes of the file at PATH, all but the digest: tells whether a file is a
+ * record before it is read, however large it is. Messages begin with the path. */
 BN_MUST_USE bn_code res_file_probe(const char *path, bn_status *st);
 
-/* Writes a new file FOLDER/NAME under the temporary name FOLDER/TEMPORARY;
- * whatever fails, the temporary file is gone. */
+/* Writes a new file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. After a failure the
+ * temporary file is gone. */
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
                                      const char *bytes, size_t size, bn_status *st);
+
+/* ---- HDF5 (store_h5.c) ------------------------------------------------------- */
 
 /* The one translation of HDF5's errors: CODE with WHAT and HDF5's own reason. */
 bn_code res_h5_fail(bn_status *st, bn_code code, const char *what);

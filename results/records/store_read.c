@@ -1,9 +1,8 @@
 /*
  * store_read.c - an HDF5 image as a record; the layout is in store_write.c.
  *
- * Boundary: believes nothing. The seal catches accidents; what is checked here
- * (presence, classes, ranks, lengths, counts against the size of the file) is
- * for files that another program wrote.
+ * Nothing in the image is trusted. The seal catches accidents; the checks here (presence, classes,
+ * ranks, lengths, counts against the size of the file) are for files that another program wrote.
  */
 #include "results/records/store_priv.h"
 
@@ -27,7 +26,7 @@ static void damaged(reader *r, const char *name, const char *what)
         r->code = bn_fail(r->st, BN_FORMAT, "%s/%s %s", r->where, name, what);
 }
 
-/* An open attribute that is a single value, or below zero. */
+/* Opens an attribute that is a single value; below zero where there is none. */
 static hid_t attribute_open(reader *r, hid_t at, const char *name)
 {
     if (r->code != BN_OK)
@@ -53,7 +52,7 @@ static hid_t attribute_open(reader *r, hid_t at, const char *name)
 static bool class_is(hid_t type, H5T_class_t class)
 {
     bool same = type >= 0 && H5Tget_class(type) == class;
-    /* Strings as we write them: HDF5 gives their length itself. */
+    /* We write strings of variable length: HDF5 itself says how long they are. */
     return same && (class != H5T_STRING || H5Tis_variable_str(type) > 0);
 }
 
@@ -168,9 +167,8 @@ static void group_close(hid_t group)
         H5Gclose(group);
 }
 
-/* Opens dataset NAME of RANK whole numbers and reads its extent into DIMS. No
- * dataset of ours is compressed, so none has more values than the file has room
- * for. */
+/* Opens dataset NAME of RANK whole numbers and reads its extent into DIMS. Our datasets are not
+ * compressed, so none has more values than the file has room for. */
 static hid_t times_open(reader *r, hid_t at, const char *name, int rank, hsize_t dims[2])
 {
     if (r->code != BN_OK)
@@ -312,7 +310,7 @@ static void get_executions(reader *r, res_record *record)
     hid_t all = group_open(r, "executions");
     get_int(r, all, "count", H5T_NATIVE_INT64, &count);
     group_close(all);
-    /* A group with its attributes takes more bytes than this. */
+    /* A group with its attributes takes more bytes than this in a file. */
     if (r->code == BN_OK && (count < 0 || (uint64_t)count > r->image_size / 256))
         damaged(r, "count", "is more than the file holds");
     if (r->code == BN_OK)
@@ -400,8 +398,8 @@ static void get_root(reader *r, res_record *record)
     group_close(group);
 }
 
-/* HDF5 opens the bytes in memory: the file on disk is read once, so that what
- * was checked is what is used. */
+/* Opens the bytes in memory: the file on disk is read once, so that HDF5 reads the same bytes that
+ * were checked. */
 static hid_t image_open(const char *image, size_t size)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);

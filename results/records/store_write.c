@@ -119,7 +119,7 @@ static void put_fields(writer *w, hid_t at, const res_field *fields, const void 
         put_field(w, at, field, base);
 }
 
-/* A new group, below zero after a failure; close with group_end. */
+/* Opens a new group; below zero after a failure. Close it with group_end. */
 static hid_t group_begin(writer *w, hid_t at, const char *name)
 {
     if (w->code != BN_OK)
@@ -136,8 +136,8 @@ static void group_end(hid_t group)
         H5Gclose(group);
 }
 
-/* Times as a dataset; WIDTH of 0 makes it one-dimensional. LABELS, if any, name
- * the columns in an attribute called "parts". */
+/* Writes times as a dataset; WIDTH 0 makes it one-dimensional. LABELS, if any, name the columns in
+ * an attribute called "parts". */
 static void put_times(writer *w, hid_t at, const char *name, const uint64_t *values, size_t count,
                       size_t width, const char *const *labels)
 {
@@ -236,7 +236,7 @@ static void put_provenance(writer *w, const json_t *provenance)
     free(text);
 }
 
-/* A file that lives in memory alone; closing it closes all that is in it. */
+/* A file in memory alone. Closing it closes all that is in it. */
 static hid_t memory_file(void)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -253,7 +253,7 @@ static hid_t memory_file(void)
     return file;
 }
 
-/* HDF5 leaves the user block out of its image: ours goes before it. */
+/* HDF5 leaves the user block out of its image, so ours is put before it. */
 static void take_image(writer *w, char **image, size_t *size)
 {
     if (w->code != BN_OK)

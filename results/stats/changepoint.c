@@ -2,29 +2,28 @@
  * changepoint.c - where a series of nights changed its level.
  *
  * The method is E-divisive (D. S. Matteson and N. A. James, "A nonparametric approach
- * for multiple change point analysis of multivariate data", JASA 109, 2014): the place
- * that sets the two sides of a stretch furthest apart by the energy distance, then the
- * same within either side. As in "Hunter" (M. Fleming et al., "Hunter: using change
- * point detection to hunt for performance regressions", ICPE 2023), Student's t test
- * stands in place of its permutations, which makes it fast and gives the same answer
- * each time, and the series is looked at in windows as well: in the whole of a long one
- * a rise that was mended later hides, and old changes hide new ones. What the passes
- * propose is then judged between its neighbours, the weakest going first.
+ * for multiple change point analysis of multivariate data", JASA 109, 2014): find the place
+ * that sets the two sides of a stretch furthest apart by the energy distance, then do the same
+ * within either side. As in "Hunter" (M. Fleming et al., "Hunter: using change point detection
+ * to hunt for performance regressions", ICPE 2023), Student's t test replaces its permutations:
+ * it is fast and gives the same answer each time. Also as there, the series is looked at in
+ * windows, too: in the whole of a long series a rise that was mended later hides, and old changes
+ * hide new ones. The passes propose places; each is then judged between its neighbours, the
+ * weakest first.
  *
  * Potts' functional (L. Boysen et al., "Consistencies and rates of convergence of
  * jump-penalized least squares estimators", Annals of Statistics 37, 2009) finds all
- * changes at once, but its one parameter is a price of a jump, of which no rate of false
- * alarms can be read, and least squares pay any price for an outlier.
+ * changes at once. But its one parameter is the price of a jump, which does not tell the rate of
+ * false alarms, and least squares pay any price for an outlier.
  *
  * What differs from Hunter:
  * - Values are logs, so that a change is a ratio.
  * - They are cut at three robust standard deviations from the stretch's median, or two
- *   nights in a bad mood would be a change. Hence no change has fewer than
- *   RES_LEAST_NIGHTS on a side.
- * - The place was chosen for being the best, so its p is not that of one test: it is
- *   held against the level divided by all places that were looked at (Bonferroni), which
- *   bounds the probability of any false change in a series without one by the level, for
- *   nights that do not depend on each other.
+ *   slow nights would be a change. Hence no change has fewer than RES_LEAST_NIGHTS on a side.
+ * - The place was chosen for being the best, so its p is not that of one test. It is compared
+ *   with the level divided by all places that were looked at (Bonferroni). That keeps the
+ *   probability of any false change in a series without one below the level, for nights that do
+ *   not depend on each other.
  *
  * Each pass is O(n^2) in time and O(n) in memory: it goes down at most DEEPEST times.
  */
@@ -45,7 +44,7 @@
 /* The passes propose what comes within this factor of the level. */
 #define PROPOSED       10.0
 #define DEEPEST        24
-/* Nights from which the newest is foretold, at least, and how sure one must be. */
+/* The newest night is foretold from at least so many nights, as surely as this. */
 #define FORETELL_FROM  8
 #define FORETELL_LEVEL 0.01
 #define SURE           1.3
@@ -55,7 +54,7 @@ res_change_options res_change_defaults(void)
     return (res_change_options){.level = 0.05, .least_effect = 0.01, .window = 50};
 }
 
-/* The series being searched, and room for one stretch of it. */
+/* The series that is searched, and room for one stretch of it. */
 typedef struct search {
     const double *x; /* logs, without gaps */
     size_t n;
@@ -89,11 +88,9 @@ static void cut_stretch(search *s, size_t from, size_t to)
         s->cut[i - from] = fmin(fmax(s->x[i], centre - CUT * scale), centre + CUT * scale);
 }
 
-/*
- * The place K (first of the right side) of the COUNT values X with the largest energy
- * distance, kl/(k+l) (2 E|X-Y| - E|X-X'| - E|Y-Y'|) for sides of K and L; as K grows,
- * the sums of distances within and between are kept up to date.
- */
+/* Finds the place K (first of the right side) in the COUNT values X that has the largest energy
+ * distance, kl/(k+l) (2 E|X-Y| - E|X-X'| - E|Y-Y'|) for sides of K and L. As K grows, the sums of
+ * distances within and between are kept up to date. */
 static size_t furthest_apart(const double *x, size_t count)
 {
     double left = 0, right = 0, between = 0, best = -INFINITY;
@@ -190,8 +187,8 @@ static void divide(search *s, size_t from, size_t to, int depth)
     divide(s, at, to, depth + 1);
 }
 
-/* The whole series, then windows that overlap by half; the last one ends with it.
- * With DRY nothing is done. Returns how many places are looked at. */
+/* Looks at the whole series, then at windows that overlap by half; the last one ends with the
+ * series. DRY only counts. Returns how many places are looked at. */
 static size_t look(search *s, size_t window, bool dry)
 {
     size_t places = s->n - 2 * LEAST + 1;
@@ -210,9 +207,9 @@ static size_t look(search *s, size_t window, bool dry)
     return places;
 }
 
-/* Once more beside each place that was proposed: a rise that was mended soon is seen by a
- * window that one of its ends lies at, and hides that end from the others. Few places
- * are proposed where there is nothing, so what is looked at hardly grows. */
+/* Looks once more beside each place that was proposed. A rise that was mended soon has two ends: a
+ * window that begins or ends at one of them hides the other. Few places are proposed in a series
+ * without changes, so this hardly adds places. */
 static void look_beside(search *s, size_t window)
 {
     for (size_t done = 0; done < s->count && s->count < s->n / LEAST;) {
@@ -220,7 +217,7 @@ static void look_beside(search *s, size_t window)
         const size_t begin = begin_of(s, done), end = end_of(s, done);
         divide(s, at > begin + window ? at - window : begin, at, 0);
         divide(s, at, at + window < end ? at + window : end, 0);
-        /* Where there are new ones, the first of them, or this one again, stands here. */
+        /* After new proposals another place, or this one again, stands at DONE. */
         done += s->count == before ? 1 : 0;
     }
 }
@@ -233,7 +230,7 @@ static void drop(search *s, size_t i)
     s->count--;
 }
 
-/* Both passes may find one change, a night or two apart: the clearer one stays. */
+/* Both passes may find the same change, a night or two apart: the clearer place stays. */
 static void thin(search *s)
 {
     for (size_t i = 0; i + 1 < s->count;) {
@@ -248,7 +245,7 @@ static void thin(search *s)
     }
 }
 
-/* Mean of a side cut about its own median, the squares about it added to *SQUARES. */
+/* Mean of a side, cut about its own median; adds the squares about it to *SQUARES. */
 static double side_mean(search *s, size_t from, size_t to, double *squares)
 {
     cut_stretch(s, from, to);
@@ -257,7 +254,7 @@ static double side_mean(search *s, size_t from, size_t to, double *squares)
     return mean;
 }
 
-/* The change at place I between its neighbours. */
+/* Measures the change at place I between its neighbours. */
 static res_change measure(search *s, size_t i)
 {
     const size_t from = begin_of(s, i), at = s->places[i], to = end_of(s, i);
@@ -274,7 +271,7 @@ static res_change measure(search *s, size_t i)
     };
 }
 
-/* Drops what does not stand between its neighbours, the weakest first. */
+/* Drops changes that do not stand between their neighbours, the weakest first. */
 static void prune(search *s, double least_effect)
 {
     for (;;) {
@@ -295,7 +292,7 @@ static void prune(search *s, double least_effect)
     }
 }
 
-/* Each change to the best place between its neighbours. True if any moved. */
+/* Moves each change to the best place between its neighbours. True if any moved. */
 static bool settle(search *s)
 {
     bool moved = false;
@@ -311,8 +308,8 @@ static bool settle(search *s)
 
 /* ---- the newest nights ----------------------------------------------------------------- */
 
-/* What one night more says: where it lies among those since the last change, but for
- * the last two, which may both be of something new. */
+/* Says where the newest night lies among those since the last change. The last two nights are left
+ * out of that range, since both may be of something new. */
 static void foretell(search *s, const res_change_options *options, res_changes *found)
 {
     const size_t from = s->count > 0 ? s->places[s->count - 1] : 0;
@@ -334,15 +331,15 @@ static void foretell(search *s, const res_change_options *options, res_changes *
             break;
         found->newest_run++;
     }
-    /* Told in 4 of 5 cases would be 0.84 more than the critical t; the place, which has
-     * to be found as well, takes about as much again (tests/test_changepoint.c). */
+    /* To tell a change in 4 of 5 cases takes 0.84 more than the critical t. The place has to be
+     * found as well, which takes about as much again (test_changepoint.c). */
     const double needed = gsl_cdf_tdist_Qinv(s->level / 2, freedom) + SURE;
     found->visible = expm1(needed * deviation * sqrt(1 / (double)LEAST + 1 / (double)m));
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
 
-/* Logs of VALUES without those that are missing; NIGHT says where each was. */
+/* Takes the logs of VALUES, without missing nights; NIGHT says where each was. */
 static size_t take_logs(const double *values, size_t count, double *x, size_t *night)
 {
     size_t n = 0;
@@ -363,7 +360,7 @@ static void find(search *s, const res_change_options *options)
     look_beside(s, window);
     thin(s);
     prune(s, options->least_effect);
-    /* Moving one moves the stretches of its neighbours: a few rounds settle it. */
+    /* A change that moves changes the stretches of its neighbours: a few rounds settle all. */
     for (int round = 0; round < 4 && settle(s); round++)
         prune(s, options->least_effect);
 }

@@ -1,30 +1,26 @@
 /*
  * compare.c - two sides of processes: ratio, tests, equivalence, verdict.
  *
- * Disturbed pairs are left out first (keep_pairs). The mean of the others' log
- * ratios is the estimate. Its error is the larger of two: the spread of the
- * pairs, which holds all that differs between processes and the error of each
- * process's median besides, and the error of the medians alone by the block
- * bootstrap. The second is a floor, for pairs that agree by luck. Adding both
- * would count the steps twice, as resampling at both levels does (A. C. Davison
- * and D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section
- * 3.8).
+ * Disturbed pairs are left out first (keep_pairs). The mean of the others' log ratios is the
+ * estimate. Its error is the larger of two. One is the spread of the pairs, which holds all that
+ * differs between processes, and the error of each process's median besides. The other is the
+ * error of the medians alone, by the block bootstrap: a floor for pairs that agree by luck. Adding
+ * both would count the steps twice, as resampling at both levels does (A. C. Davison and D. V.
+ * Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8).
  *
- * The interval is Student's on that error, or the one of flipped signs
- * (res_flip_bounds) where that is wider: processes of two speeds are not normal.
- * A percentile interval of P pairs is too narrow by sqrt((P - 1) / P) and by the
- * normal's quantiles in place of Student's (T. Hesterberg, "What Teachers Should
- * Know About the Bootstrap", American Statistician 69, 2015): less than half as
- * wide as it should be for P = 3, and P values have no quantiles further out.
- * `bench selftest statistics` prints how often both hold the truth.
+ * The interval is Student's on that error, or the one of flipped signs (res_flip_bounds) where
+ * that is wider: processes of two speeds are not normal. A percentile interval of P pairs is too
+ * narrow by sqrt((P - 1) / P) and by the normal's quantiles in place of Student's (T. Hesterberg,
+ * "What Teachers Should Know About the Bootstrap", American Statistician 69, 2015): for P = 3 less
+ * than half as wide as it should be. And P values have no quantiles further out.
+ * `bench selftest statistics` prints how often both intervals hold the truth.
  *
- * Differences are told by flipped signs (compare_flip.c), which assume only that
- * like sides are as likely to differ either way, wherever the number of pairs can
- * reach the corrected level. Below that by Student's t, which long tails make
- * conservative (Y. Benjamini, "Is the t test really conservative when the parent
- * distribution is long-tailed?", JASA 78, 1983), down to a number of pairs that
- * choose_test explains; below that by nothing. Which of the two is used depends on
- * the numbers of pairs and comparisons, never on p.
+ * Wherever the number of pairs can reach the corrected level, differences are told by flipped
+ * signs (compare_flip.c), which assume only that like sides are as likely to differ either way.
+ * Fewer pairs are judged by Student's t, which long tails make conservative (Y. Benjamini, "Is the
+ * t test really conservative when the parent distribution is long-tailed?", JASA 78, 1983), down to
+ * a number of pairs that choose_test explains. Below that nothing is told. Which test is used
+ * depends on the numbers of pairs and comparisons, never on p.
  */
 #include "results/stats/stats_priv.h"
 
@@ -35,16 +31,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Resampled medians of a process: few, for a comparison sums over processes. */
+/* Resampled medians of a process: few are enough, since a comparison sums over processes. */
 #define WITHIN       25
 /* Steps from which a median can be resampled. */
 #define FEWEST_STEPS 3
-/* A pair is disturbed when it lies so many times as far from the median as three
- * quarters of the pairs do: 6.9 standard deviations of normal ones. */
+/* A pair is disturbed when it lies this many times as far from the median as three quarters of the
+ * pairs do: 6.9 standard deviations of a normal distribution. */
 #define DISTURBED    6
-/* So many are needed to say what is usual. */
+/* So many pairs are needed to say what is usual. */
 #define FEWEST_USUAL 6
-/* Two pairs, one of them each way round, say nothing of their spread. */
+/* Two pairs, one each way round, say nothing about their spread. */
 #define FEWEST_PAIRS 3
 #define POWER        0.8
 
@@ -74,7 +70,7 @@ void res_order(uint64_t seed, size_t pairs, bool *b_first)
 {
     uint64_t state = mixed(seed);
     for (size_t i = 0; i < pairs; i++) {
-        /* By halves: every other one, from a coin's side on; shuffled below. */
+        /* Few pairs: every other one, beginning with a coin's side, shuffled below. */
         const uint64_t coin = pairs < RES_COIN_PAIRS ? i ^ state : mixed(state + i);
         b_first[i] = coin & 1;
     }
@@ -89,7 +85,7 @@ void res_order(uint64_t seed, size_t pairs, bool *b_first)
 
 /* ---- processes ------------------------------------------------------------------ */
 
-/* What a process is known by: log of its median step, and of resampled ones. */
+/* What stands for a process: the log of its median step, and of resampled medians. */
 typedef struct process {
     double log_median;
     double drawn[WITHIN];
@@ -143,12 +139,10 @@ static bool read_process(const uint64_t *steps, size_t count, gsl_rng *rng, proc
 
 /* ---- pairs ---------------------------------------------------------------------- */
 
-/*
- * Writes the numbers of the pairs that count to KEPT and returns how many. A pair
- * of which one process was disturbed as a whole would hide any difference of the
- * others. What is usual is the distance from the median that three quarters of
- * the pairs keep: more than a quarter are no exceptions but how the machine is.
- */
+/* Writes the numbers of the pairs that count to KEPT and returns how many. A pair of which one
+ * process was disturbed as a whole would hide any difference of the others. Usual is a distance
+ * from the median that three quarters of the pairs keep: if more than a quarter lie further out,
+ * they are no exceptions, the machine is like that. */
 static size_t keep_pairs(const double *d, size_t count, size_t *kept)
 {
     double sorted[RES_MOST_PAIRS] = {0}, distance[RES_MOST_PAIRS] = {0};
@@ -161,7 +155,7 @@ static size_t keep_pairs(const double *d, size_t count, size_t *kept)
         distance[i] = sorted[i] = fabs(d[i] - median);
     gsl_sort(sorted, 1, count);
     const double usual = sorted[(3 * count + 3) / 4 - 1];
-    /* Nothing at all between them is the clock's doing. */
+    /* Pairs without any distance show how coarse the clock is. */
     if (count >= FEWEST_USUAL && usual > 0)
         limit = DISTURBED * usual;
     for (size_t i = 0; i < count; i++)
@@ -212,7 +206,7 @@ static double freedom(const res_comparison *c)
     return (double)c->pairs - 1;
 }
 
-/* P(T > mean / error); a spread of nothing leaves no doubt. */
+/* P(T > mean / error). Without any spread there is no doubt. */
 static double upper_tail(double mean, double error, double df)
 {
     if (error > 0)
@@ -221,17 +215,32 @@ static double upper_tail(double mean, double error, double df)
 }
 
 /*
- * Standard error of the mean of N differences by their spread. Signs that are
- * drawn by halves sum to zero, so they are correlated by -1 / (N - 1). Where the
- * machine's own differences, later less earlier, sum to zero as well, which a
- * speed that wanders and returns comes near, the mean varies (N - 1) / (N - 2)
- * times as much as the spread says. That is allowed for, always: Student's t of
- * few pairs needs as much where differences are not normal.
+ * Standard error of the mean of COUNT differences by their spread. Signs that are drawn by halves
+ * sum to zero, so they are correlated by -1 / (N - 1). The machine's own differences, later less
+ * earlier, may sum to zero as well: a speed that wanders and returns comes near that. Then the mean
+ * varies (N - 1) / (N - 2) times as much as the spread says. This is always allowed for: Student's
+ * t of few pairs needs as much where differences are not normal.
  */
-static double spread_error(const res_comparison *c)
+static double spread_error(const double *d, size_t count)
 {
-    const double n = (double)c->pairs, sd = gsl_stats_sd(c->log_ratio, 1, c->pairs);
+    const double n = (double)count, sd = gsl_stats_sd(d, 1, count);
     return sd / sqrt(n) * sqrt((n - 1) / (n - 2));
+}
+
+res_interval res_mean_difference(const double *d, size_t count, double *p)
+{
+    res_interval mean = no_interval;
+    *p = 1;
+    if (count > 0)
+        mean.estimate = gsl_stats_mean(d, 1, count);
+    if (count < FEWEST_PAIRS)
+        return mean;
+    const double error = spread_error(d, count), df = (double)count - 1;
+    const double half = gsl_cdf_tdist_Qinv(0.025, df) * error;
+    mean.low = mean.estimate - half;
+    mean.high = mean.estimate + half;
+    *p = 2 * upper_tail(fabs(mean.estimate), error, df);
+    return mean;
 }
 
 static void estimate(res_comparison *c, double floor)
@@ -242,7 +251,7 @@ static void estimate(res_comparison *c, double floor)
     c->p_t = 1;
     if (c->pairs < FEWEST_PAIRS)
         return;
-    c->error = fmax(spread_error(c), floor);
+    c->error = fmax(spread_error(c->log_ratio, c->pairs), floor);
     const double half = gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error;
     double low = mean - half, high = mean + half, flip_low, flip_high;
     if (res_flip_bounds(c->log_ratio, c->pairs, 0.05, &flip_low, &flip_high)) {
@@ -322,19 +331,19 @@ size_t res_fewest_pairs(double level, size_t family)
     return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
 }
 
-/* Chance that all of PAIRS differences but LEFT_OUT at most go one way when each
- * does in a quarter of the cases. */
+/* Chance that all of PAIRS differences, except at most LEFT_OUT, go one way, when each does so in a
+ * quarter of the cases. */
 static double chance_alike(size_t pairs, size_t left_out)
 {
     return 2 * gsl_cdf_binomial_P((unsigned)left_out, 0.75, (unsigned)pairs);
 }
 
 /*
- * Flips of signs where they can reach the level. Student's t takes pairs that
- * agree for certain. Where processes have two speeds by chance, fast and slow (a
- * layout of memory, say), a quarter of the pairs differs one way: t is used where
- * the chance that all do, but for those that were left out, takes no more than
- * its share of what false alarms are allowed. Nearly all may, too.
+ * Uses flips of signs where they can reach the level. Student's t takes pairs that agree for
+ * certain. But processes may have two speeds by chance, fast and slow (by a layout of memory, say),
+ * and then a quarter of the pairs differs one way. So t is used only where the chance that all
+ * pairs do, or all but those that were left out, takes no more than its share of the false alarms
+ * that are allowed.
  */
 #define ALIKE_SHARE 0.25
 static res_test choose_test(const res_comparison *c, double level, size_t family)
@@ -363,7 +372,7 @@ static double critical(const res_comparison *c)
     double low, high;
     if (c->test == RES_TEST_NONE)
         return (double)INFINITY;
-    /* Of more pairs than there are bounds for, flips tell what t does. */
+    /* With more pairs than there are bounds for, flips tell what t tells. */
     if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
         return (high - low) / 2;
     return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;

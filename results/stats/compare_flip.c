@@ -1,12 +1,11 @@
 /*
- * compare_flip.c - the permutation test of paired differences: were the sides
- * alike, each difference would be as likely to have the other sign.
+ * compare_flip.c - the permutation test of paired differences: if the sides were alike, each
+ * difference would be as likely to have the other sign.
  *
- * R. A. Fisher, "The Design of Experiments" (1935), section 21. All choices of
- * signs are gone through in the order of a Gray code, one flip a choice; of many
- * pairs, a sample of choices to which the observed one is added, so that p is
- * never zero (B. Phipson and G. K. Smyth, "Permutation p-values should never be
- * zero", 2010). N pairs give p of 2 / 2^N at the least.
+ * R. A. Fisher, "The Design of Experiments" (1935), section 21. For few pairs, all choices of signs
+ * are tried, in the order of a Gray code, one flip a choice. For many pairs, a sample of choices
+ * is tried, and the observed one is added, so that p is never zero (B. Phipson and G. K. Smyth,
+ * "Permutation p-values should never be zero", 2010). N pairs give a p of at least 2 / 2^N.
  */
 #include "results/stats/stats_priv.h"
 
@@ -15,8 +14,8 @@
 
 #define DRAWS 19999
 
-/* Sums of the same numbers in another order differ by less than this share of
- * what went into them. */
+/* The sum of the same numbers in another order differs by less than this share of their absolute
+ * sum. */
 #define ROUNDING 1e-11
 
 static double absolute_sum(const double *d, size_t count)
@@ -60,7 +59,7 @@ static double drawn_p(const double *d, size_t count, gsl_rng *rng)
         double sum = 0;
         unsigned long bits = 0;
         for (size_t i = 0; i < count; i++) {
-            /* 32 bits a number of this generator. */
+            /* This generator gives 32 bits a number. */
             bits = i % 32 == 0 ? gsl_rng_get(rng) : bits >> 1;
             sum += bits & 1 ? d[i] : -d[i];
         }
@@ -87,13 +86,10 @@ bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p, bn_s
     return BN_OK;
 }
 
-/*
- * Flipping the differences of a subset gives no smaller a sum where the subset's
- * own sum is not above zero, so as many choices count against D as subsets have
- * means not above zero: the K-th smallest mean of a subset is how far D can be
- * shifted down and still be told from zero (J. A. Hartigan, "Using subsample
- * values as typical values", JASA 64, 1969), and likewise up.
- */
+/* Flipping the differences of a subset makes the sum no smaller where the subset's own sum is not
+ * above zero. So as many choices count against D as subsets have means not above zero: the K-th
+ * smallest mean of a subset is how far D can be shifted down and still be told from zero (J. A.
+ * Hartigan, "Using subsample values as typical values", JASA 64, 1969). The same holds upwards. */
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high)
 {
     double means[1 << RES_SUBSET_PAIRS];

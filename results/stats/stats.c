@@ -33,6 +33,22 @@ double res_mean(const uint64_t *values, size_t count)
     return count > 0 ? (double)(sum / (long double)count) : (double)NAN;
 }
 
+double res_deviation(const uint64_t *values, size_t count)
+{
+    double mean = res_mean(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
+    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
+}
+
+double res_median(double *values, size_t count)
+{
+    if (count == 0)
+        return (double)NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_median_from_sorted_data(values, 1, count);
+}
+
 /* Ascending copy; NULL without memory or values. */
 static double *sorted_copy(const uint64_t *values, size_t count)
 {
@@ -174,7 +190,7 @@ res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b,
     res_series above = {0}, below = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     bool ready = rng && res_series_make(&above, a, na) && res_series_make(&below, b, nb);
-    /* A time of zero is a clock too coarse to compare with. */
+    /* A time of zero comes from a clock too coarse to compare with. */
     if (ready && below.sorted[0] > 0)
         interval = ratio_of_series(&above, &below, rng);
     res_series_free(&above);

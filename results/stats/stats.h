@@ -24,21 +24,24 @@ res_interval res_median_interval(const uint64_t *values, size_t count);
 /* Ratio of medians A over B of two independent series, 95 % bootstrap; NaN when
  * either is empty or B holds a zero. */
 res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
-/* exp of the mean log of the positive finite values; *COVERED how many. */
+/* exp of the mean log of the positive finite values. *COVERED: how many there are; may be NULL. */
 double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /* Arithmetic mean, NaN for none. */
 double res_mean(const uint64_t *values, size_t count);
+/* Sample standard deviation, NaN below two values. */
+double res_deviation(const uint64_t *values, size_t count);
+/* Median, NaN for none. Sorts VALUES. */
+double res_median(double *values, size_t count);
 
 /* ---- comparisons -------------------------------------------------------- */
 
 /*
- * Two sides, A and B, of as many processes each; pair I is process I of A and of
- * B, run one after the other, in the order that res_order says. A process
- * counts once, with the logarithm of its median step: steps of one process share
- * its layout in memory and its moment, so many steps are no substitute for
- * processes (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable
- * time", ISMM 2013). All that follows is about the differences of pairs.
+ * Two sides, A and B, have as many processes each. Pair I is process I of A and of B, run one after
+ * the other, in the order that res_order says. A process counts once, with the logarithm of its
+ * median step: its steps share its layout in memory and its moment, so many steps do not replace
+ * processes (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). All
+ * that follows is about the differences of pairs.
  */
 typedef struct res_side {
     const uint64_t *const *series; /* [process][step], ns */
@@ -73,12 +76,12 @@ typedef struct res_compare_options {
 res_compare_options res_compare_defaults(void);
 
 typedef struct res_comparison {
-    /* Geometric mean of B over A with its 95 % interval, of this comparison alone:
-     * Student's over the pairs, which holds for few, or flips' (compare.c). NaN bounds below 3
+    /* Geometric mean of B over A with its 95 % interval, of this comparison alone: by Student's t
+     * over the pairs, or by flips where that is wider (compare.c). The bounds are NaN below 3
      * pairs. */
     res_interval ratio;
-    /* The same by the hierarchical percentile bootstrap (pairs, then blocks of
-     * steps), which is too narrow for few pairs; to be looked at beside. */
+    /* The same by the hierarchical percentile bootstrap (pairs, then blocks of steps), which is too
+     * narrow for few pairs. For comparison only. */
     res_interval bootstrap;
     size_t pairs;                     /* that count */
     size_t disturbed;                 /* pairs left out: see compare.c */
@@ -99,12 +102,11 @@ typedef struct res_comparison {
 } res_comparison;
 
 /*
- * In which of PAIRS pairs B is to run before A: by a seeded coin each, which makes
- * a difference of like sides as likely to have either sign, whatever the machine
- * does (R. A. Fisher, "The Design of Experiments", 1935), and leaves no rhythm for
- * an interference to keep pace with, as ABBA does. Of fewer than RES_COIN_PAIRS,
- * in half of them, at random, so that a drift cancels. A later stage takes another
- * SEED.
+ * Says in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
+ * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
+ * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
+ * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
+ * that a drift cancels. A later stage takes another SEED.
  */
 #define RES_COIN_PAIRS 8
 void res_order(uint64_t seed, size_t pairs, bool *b_first);
@@ -115,11 +117,15 @@ void res_order(uint64_t seed, size_t pairs, bool *b_first);
 BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
                                 const res_compare_options *options, res_comparison *comparison,
                                 bn_status *st);
-/* Judges the comparisons LIST anew as one family: the probability that any of
- * them wrongly claims a difference is at most OPTIONS' level, and so is, apart,
- * that of any wrong claim of equivalence. BN_OUT_OF_MEMORY. */
+/* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
+ * difference is at most OPTIONS' level; apart from that, so is the probability of any wrong claim
+ * of equivalence. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
                                        const res_compare_options *options, bn_status *st);
+
+/* Mean of COUNT differences of pairs with its 95 % interval, and *P of no difference, by Student's
+ * t as in res_compare. Below 3 pairs the bounds are NaN and *P is 1. */
+res_interval res_mean_difference(const double *d, size_t count, double *p);
 
 /* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
  * procedure", Scandinavian Journal of Statistics 6, 1979). BN_OUT_OF_MEMORY. */
@@ -130,15 +136,14 @@ BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, size_t family);
-/* Pairs from which anything can be claimed in such a family, by Student's t. */
+/* Pairs from which anything can be claimed in such a family, by Student's t if not by flips. */
 size_t res_least_pairs(double level, size_t family);
 /*
- * The stop rule: pairs needed, all in all, for a 95 % interval of about
- * +-PRECISION (0.01: 1 %), from this comparison's pairs as the first stage of two
- * (C. Stein, "A two-sample test for a linear hypothesis whose power is
- * independent of the variance", Annals of Mathematical Statistics 16, 1945). No
- * more than it has: stop. It looks at the spread alone, never at p or the ratio,
- * so stopping by it makes no false alarms. 0 below 3 pairs, which say nothing of the
+ * The stop rule: how many pairs are needed, all in all, for a 95 % interval of about +-PRECISION
+ * (0.01: 1 %). This comparison's pairs are the first stage of two (C. Stein, "A two-sample test for
+ * a linear hypothesis whose power is independent of the variance", Annals of Mathematical
+ * Statistics 16, 1945). If it has as many, stop. The rule looks at the spread alone, never at p or
+ * the ratio, so stopping by it makes no false alarms. 0 below 3 pairs, which say nothing about the
  * spread.
  */
 size_t res_pairs_wanted(const res_comparison *comparison, double precision);
@@ -164,22 +169,20 @@ typedef struct res_change {
 typedef struct res_changes {
     res_change *list; /* in order of time */
     size_t count;
-    /* Too few nights after a change are no change yet. What can be told of the newest: */
+    /* Too few nights after a change are no change yet. This is what the newest say: */
     res_interval newest; /* over the level since the last change; the range is where 99 of
                           * 100 nights of that level fall. NaN without 10 such nights */
     double newest_p;     /* of a night of that level to lie so far out, two-sided */
-    size_t newest_run;   /* of the last RES_LEAST_NIGHTS - 1 nights: how many up to the newest
-                          * lie out of that range, on one side, by the least effect */
+    size_t newest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the newest, lie
+                            out of that range, on one side, by at least the least effect */
     double noise;        /* standard deviation of log values since the last change */
     double visible;      /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
                           * of 5 cases: 0.03 is 3 % */
 } res_changes;
 
-/*
- * Change points of the series VALUES, in order of time; what is not positive and finite
- * is a missing night. Fewer than 2 RES_LEAST_NIGHTS nights have none. BN_INVALID for
- * options that cannot be, BN_OUT_OF_MEMORY.
- */
+/* Finds the change points of the series VALUES, in order of time. A value that is not positive and
+ * finite is a missing night. Fewer than 2 RES_LEAST_NIGHTS nights have none. BN_INVALID for
+ * impossible options, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
                                      const res_change_options *options, res_changes *found,
                                      bn_status *st);

@@ -1,10 +1,12 @@
 /*
- * format.c - figures for people, names of table formats, headings.
+ * format.c - the formats of tables: their names, what each of them escapes, headings and
+ * paragraphs, a whole page of HTML.
+ *
+ * LaTeX is a fragment to be \input into a document and needs no package. HTML is a fragment of
+ * tables, headings and paragraphs; res_put_page makes a whole page around it.
  */
 #include "results/tables/tables_priv.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,130 +23,105 @@ bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
                    "table format \"%s\" is not one of text, md, csv, json, latex, html", name);
 }
 
-/* A unit, and how many decimals leave three significant digits in it. */
-typedef struct scale {
-    double divisor;
-    const char *unit;
-    int decimals;
-} scale;
+/* ---- escapes ---------------------------------------------------------------------- */
 
-/* The largest of COUNT units, each STEP times the one before, in which VALUE is
- * still 1 or more once it is rounded to three digits. */
-static scale scale_of(double value, double step, const char *const *units, size_t count)
+static void put_html(bn_text *out, const char *text)
 {
-    scale s = {1, units[0], 0};
-    value = fabs(value);
-    for (size_t i = 1; i < count && value / s.divisor >= step * 0.9995; i++) {
-        s.divisor *= step;
-        s.unit = units[i];
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            bn_text_puts(out, "&amp;");
+            break;
+        case '<':
+            bn_text_puts(out, "&lt;");
+            break;
+        case '>':
+            bn_text_puts(out, "&gt;");
+            break;
+        case '"':
+            bn_text_puts(out, "&quot;");
+            break;
+        default:
+            /* A page may not contain other control characters. */
+            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+        }
     }
-    double scaled = value / s.divisor;
-    if (s.divisor > 1)
-        s.decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
-    return s;
 }
 
-static scale time_scale(double ns)
+/* Signs that LaTeX reads differently. "<" and ">" are other signs in its first fonts, and two
+ * dashes would become one. A bracket after the end of a line is an argument of that end. */
+static void put_latex(bn_text *out, const char *text)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    return scale_of(ns, 1000, units, 4);
+    static const struct {
+        char plain;
+        const char *latex;
+    } signs[] = {
+        {'\\', "\\textbackslash{}"},
+        {'~', "\\textasciitilde{}"},
+        {'^', "\\textasciicircum{}"},
+        {'<', "\\textless{}"},
+        {'>', "\\textgreater{}"},
+        {'|', "\\textbar{}"},
+        {'-', "-{}"},
+        {'[', "{[}"},
+        {']', "{]}"},
+        {'#', "\\#"},
+        {'$', "\\$"},
+        {'%', "\\%"},
+        {'&', "\\&"},
+        {'_', "\\_"},
+        {'{', "\\{"},
+        {'}', "\\}"},
+        {'"', "{''}"},
+    };
+    for (; *text != '\0'; text++) {
+        size_t i = 0;
+        while (i < sizeof signs / sizeof *signs && signs[i].plain != *text)
+            i++;
+        if (i < sizeof signs / sizeof *signs)
+            bn_text_puts(out, signs[i].latex);
+        else
+            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+    }
 }
 
-res_figure res_time(double ns)
+/* A runtime's message may contain lines, tags and marks. */
+static void put_markdown(bn_text *out, const char *text)
 {
-    res_figure figure = {"-"};
-    if (!isfinite(ns))
-        return figure;
-    scale s = time_scale(ns);
-    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals, ns / s.divisor, s.unit);
-    return figure;
+    for (; *text != '\0'; text++) {
+        if (strchr("\\`*<|", *text))
+            bn_text_putc(out, '\\');
+        bn_text_putc(out, *text == '\n' ? ' ' : *text);
+    }
 }
 
-res_figure res_time_difference(res_interval ns)
+void res_put_escaped(bn_text *out, res_format format, const char *text)
 {
-    if (!(ns.low <= 0 && ns.high >= 0))
-        return res_time(ns.estimate);
-    res_figure bound = res_time(ns.high), figure;
-    snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
-    return figure;
-}
-
-res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
-{
-    res_figure figure = {""};
-    if (!isfinite(estimate_ns) || !isfinite(low_ns) || !isfinite(high_ns))
-        return figure;
-    scale s = time_scale(estimate_ns);
-    snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", s.decimals, low_ns / s.divisor,
-             s.decimals, high_ns / s.divisor);
-    return figure;
-}
-
-/* Steps below 0.1 s in microseconds with one decimal, others in milliseconds
- * with three: a tenth of a microsecond is what a clock can tell. */
-#define ALIGNED_LIMIT_NS 1e8
-
-const char *res_time_aligned_unit(double scale_ns)
-{
-    return scale_ns < ALIGNED_LIMIT_NS ? "us" : "ms";
-}
-
-res_figure res_time_aligned(double ns, double scale_ns)
-{
-    res_figure figure = {"-"};
-    if (!isfinite(ns))
-        return figure;
-    if (scale_ns < ALIGNED_LIMIT_NS)
-        snprintf(figure.text, sizeof figure.text, "%.1f", ns / 1e3);
+    if (format == RES_TABLE_HTML)
+        put_html(out, text);
+    else if (format == RES_TABLE_MARKDOWN)
+        put_markdown(out, text);
+    else if (format == RES_TABLE_LATEX)
+        put_latex(out, text);
     else
-        snprintf(figure.text, sizeof figure.text, "%.3f", ns / 1e6);
-    return figure;
+        bn_text_puts(out, text);
 }
 
-static int ratio_decimals(double ratio)
+void res_put_csv(bn_text *out, const char *text)
 {
-    return ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted)
+        bn_text_putc(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            bn_text_putc(out, '"');
+        bn_text_putc(out, *text);
+    }
+    if (quoted)
+        bn_text_putc(out, '"');
 }
 
-res_figure res_ratio(double ratio)
-{
-    res_figure figure = {"-"};
-    if (isfinite(ratio))
-        snprintf(figure.text, sizeof figure.text, "%.*fx", ratio_decimals(ratio), ratio);
-    return figure;
-}
-
-res_figure res_ratio_range(double low, double high)
-{
-    res_figure figure = {""};
-    if (isfinite(low) && isfinite(high))
-        snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", ratio_decimals(high), low,
-                 ratio_decimals(high), high);
-    return figure;
-}
-
-res_figure res_size(int64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    res_figure figure = {"-"};
-    if (bytes < 0)
-        return figure;
-    scale s = scale_of((double)bytes, 1024, units, 5);
-    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals, (double)bytes / s.divisor,
-             s.unit);
-    return figure;
-}
-
-res_figure res_amount(double amount)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T", " P"};
-    res_figure figure = {"-"};
-    if (!isfinite(amount) || amount <= 0)
-        return figure;
-    scale s = scale_of(amount, 1000, units, 6);
-    snprintf(figure.text, sizeof figure.text, "%.*f%s", s.decimals, amount / s.divisor, s.unit);
-    return figure;
-}
+/* ---- around tables ------------------------------------------------------------------ */
 
 void res_put_heading(bn_text *out, res_format format, int level, const char *title)
 {
@@ -153,7 +130,7 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
                                             [RES_TABLE_HTML] = {"<h1>", "<h2>"}};
     static const char *const after[][2] = {
         [RES_TABLE_LATEX] = {"}", "}"}, [RES_TABLE_HTML] = {"</h1>", "</h2>"}};
-    /* One empty line between what stood there and this. */
+    /* Leaves one empty line before the heading. */
     if (out->length > 1 && out->data[out->length - 2] != '\n')
         bn_text_putc(out, '\n');
     if (format != RES_TABLE_TEXT)
@@ -172,7 +149,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
     bn_text_puts(out, format == RES_TABLE_HTML ? "<p>" : "");
     res_put_escaped(out, format, note);
     bn_text_puts(out, format == RES_TABLE_MARKDOWN ? "  " : format == RES_TABLE_HTML ? "</p>" : "");
-    /* An empty line is LaTeX's paragraph. */
+    /* In LaTeX an empty line ends a paragraph. */
     bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
 }
 
@@ -186,4 +163,23 @@ void res_put_json(bn_text *out, json_t *value)
         out->failed = true;
     }
     free(text);
+}
+
+void res_put_page(bn_text *out, const char *title, const char *body)
+{
+    static const char style[] =
+        "body{font:15px/1.4 system-ui,sans-serif;margin:2em;color:#111;background:#fff}\n"
+        "table{border-collapse:collapse;margin:.7em 0;font-variant-numeric:tabular-nums}\n"
+        "th,td{padding:.15em .6em;text-align:left;white-space:nowrap}\n"
+        "thead{border-bottom:1px solid #888}\n"
+        "tbody+tbody{border-top:1px solid #888}\n"
+        "h1{font-size:1.5em}h2{font-size:1.15em}p{margin:.25em 0}\n"
+        ".r{text-align:right}\n"
+        "@media(prefers-color-scheme:dark){body{color:#eee;background:#111}}\n";
+    bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    res_put_escaped(out, RES_TABLE_HTML, title);
+    bn_text_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+    bn_text_puts(out, body);
+    bn_text_puts(out, "</body>\n</html>\n");
 }

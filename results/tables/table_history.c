@@ -1,7 +1,5 @@
-/*
- * table_history.c - series over nights in their formats: a row a stretch, with the
- * change that begins it and the builds on either side.
- */
+/* table_history.c - series over nights in all formats. A row is a stretch, with the change that
+ * begins it and the builds on either side. */
 #include "results/tables/tables_priv.h"
 
 #include <math.h>
@@ -10,14 +8,14 @@
 #include <string.h>
 #include <time.h>
 
-/* Blocks of the picture, and the least range that fills its height: 5 %. */
+/* At most so many blocks in the picture, and the least range that fills its height: 5 %. */
 #define BLOCKS      60
 #define LEAST_RANGE 0.05
 #define LEVELS      8
 
 /* ---- words ------------------------------------------------------------------------ */
 
-/* UNKNOWN where there is no time. */
+/* Formats a time; UNKNOWN where there is none. */
 static res_figure utc_text(double time_s, const char *format, const char *unknown)
 {
     res_figure figure;
@@ -44,7 +42,7 @@ static res_figure time_text(double time_s)
 static res_figure change_text(double ratio)
 {
     res_figure figure = {""};
-    /* Rounded here, or a little less than nothing would be "-0.0 %". */
+    /* Without rounding here, a little less than nothing would be "-0.0 %". */
     const double percent = round(1000 * (ratio - 1)) / 10 + 0.0;
     if (isfinite(ratio))
         snprintf(figure.text, sizeof figure.text, "%+.*f %%", fabs(percent) < 99.95 ? 1 : 0,
@@ -61,7 +59,7 @@ static res_figure change_range(res_interval ratio)
     return figure;
 }
 
-/* What a person calls the build: its label, else the start of its digest. */
+/* A name for people: the build's label, else the start of its digest. */
 static res_figure build_text(const res_origin *origin)
 {
     res_figure figure = {"unknown"};
@@ -97,7 +95,7 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
 
 /* ---- picture ------------------------------------------------------------------------- */
 
-/* Medians of the values of each block; NaN for a block of gaps. Returns how many. */
+/* Fills in the median of each block; NaN for a block of gaps. Returns the number of blocks. */
 static size_t block_medians(const res_timeline *series, double *medians)
 {
     const size_t blocks = series->count < BLOCKS ? series->count : BLOCKS;
@@ -219,7 +217,7 @@ static void put_series(const res_history *history, const res_timeline *series, r
     res_timeline_title(series, &title);
     res_put_heading(out, format, 2, title.data ? title.data : "");
     bn_text_free(&title);
-    /* Its blocks are no signs of LaTeX's own fonts. */
+    /* LaTeX's own fonts have no such blocks. */
     if (format != RES_TABLE_LATEX) {
         put_picture(series, &line);
         bn_text_puts(&line, "  ");
@@ -269,7 +267,7 @@ static json_t *origin_json(const res_origin *origin)
                      "host", res_json_text(origin->host));
 }
 
-/* Where ORIGIN stands in LIST, put there if it is new. Nights of a build follow each
+/* The place of ORIGIN in LIST, to which it is added if it is new. Nights of one build follow each
  * other, so the search goes backwards. */
 static json_int_t origin_number(json_t *list, const res_origin **seen, const res_origin *origin)
 {
@@ -342,7 +340,7 @@ static json_t *series_json(const res_history *history, const res_timeline *serie
                      "nights", nights);
 }
 
-/* Compact: a line a series would be a megabyte otherwise. */
+/* A line a series: indented, they would take a megabyte. */
 static void put_json(const res_history *history, bn_text *out)
 {
     bn_text_puts(out, "[");

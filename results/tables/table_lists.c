@@ -1,16 +1,11 @@
-/*
- * table_lists.c - the tables beside the speedup table: executions, ledger, compile,
- * memory. Each is of the records that the speedup table shows.
- */
+/* table_lists.c - the tables beside the speedup table: executions, ledger, compile, memory. They
+ * are of the records that the speedup table shows. */
 #include "results/tables/tables_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of an eager step, with an op a row, people get the first. */
-#define MOST_ROWS 12
 
 /* Adds RECORD's rows to ROWS. */
 typedef void list_rows(const res_record *record, json_t *rows);
@@ -26,31 +21,6 @@ static json_t *row_of(const char *kind, const res_record *record, json_t *rows)
 static json_t *amount(int64_t bytes)
 {
     return bytes >= 0 ? json_integer(bytes) : json_null();
-}
-
-static double of_step(const res_execution *execution)
-{
-    double pjrt = res_execution_pjrt_ns(execution);
-    return isfinite(pjrt) ? pjrt * execution->per_step : 0;
-}
-
-static int dearer_first(const void *a, const void *b)
-{
-    const res_execution *const *left = a, *const *right = b;
-    double l = of_step(*left), r = of_step(*right);
-    return l != r ? (l < r) - (l > r) : (*left > *right) - (*left < *right);
-}
-
-/* RECORD's executions in the order of the step or, where there are many, the dearest
- * of a step first; malloc, NULL without memory. */
-static const res_execution **order(const res_record *record)
-{
-    const res_execution **list = calloc(record->execution_count + 1, sizeof *list);
-    for (size_t i = 0; list && i < record->execution_count; i++)
-        list[i] = &record->executions[i];
-    if (list && record->execution_count > MOST_ROWS)
-        qsort(list, record->execution_count, sizeof *list, dearer_first);
-    return list;
 }
 
 /* ---- executions ------------------------------------------------------------------- */
@@ -115,7 +85,7 @@ static void memory_row(const res_record *record, const res_execution *x, json_t 
 static void each_execution(const res_record *record, json_t *rows,
                            void (*put)(const res_record *, const res_execution *, json_t *))
 {
-    const res_execution **list = order(record);
+    const res_execution **list = res_rank_executions(record);
     for (size_t i = 0; list && i < record->execution_count; i++)
         put(record, list[i], rows);
     free(list);
@@ -256,8 +226,8 @@ static bool put_list(const list_table *table, const res_collection *all, res_for
             table->rows(groups[i].record, groups[i].rows);
     }
     if (groups)
-        res_put_groups(table->title, groups, speedup.count, table->columns, MOST_ROWS, table->notes,
-                       format, out);
+        res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS,
+                       table->notes, format, out);
     for (size_t i = 0; groups && i < speedup.count; i++)
         json_decref(groups[i].rows);
     bool made = groups != NULL;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step with many graphs (eager: one per op) lists only the dearest. */
-#define MOST_ROWS  12
+/* Of more than RES_MOST_ROWS executions so many are shown. */
 #define ROWS_SHOWN 10
 
 static void put_line(bn_text *out, res_format format, const char *name, const char *value)
@@ -120,8 +119,8 @@ static void ledger_row(res_grid *grid, const char *name, const uint64_t *values,
     put_share(grid, mean, wall.mean_ns);
 }
 
-/* Nanoseconds by which the parts of all steps miss the wall time: computed in
- * whole numbers, so 0 is exact. */
+/* Nanoseconds by which the sum of the parts over all steps differs from the wall time. In whole
+ * numbers, so 0 is exact. */
 static int64_t ledger_gap_ns(const res_record *record)
 {
     uint64_t parts = 0, wall = 0;
@@ -183,42 +182,15 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
 
 /* ---- executions --------------------------------------------------------------- */
 
-typedef struct dear {
-    const res_execution *execution;
-    double step_ns; /* PJRT time of all its executions in a step */
-} dear;
-
-static int dearer_first(const void *a, const void *b)
+static void execution_row(res_grid *grid, const res_execution *execution, bool ranked)
 {
-    const dear *left = a, *right = b;
-    return (left->step_ns < right->step_ns) - (left->step_ns > right->step_ns);
-}
-
-/* The executions, in step order or, when there are many, the dearest first. */
-static dear *rank_executions(const res_record *record)
-{
-    dear *rows = calloc(record->execution_count, sizeof *rows);
-    for (size_t i = 0; rows && i < record->execution_count; i++) {
-        const res_execution *execution = &record->executions[i];
-        double pjrt_ns = res_execution_pjrt_ns(execution);
-        rows[i].execution = execution;
-        rows[i].step_ns = isfinite(pjrt_ns) ? pjrt_ns * execution->per_step : 0;
-    }
-    if (rows && record->execution_count > MOST_ROWS)
-        qsort(rows, record->execution_count, sizeof *rows, dearer_first);
-    return rows;
-}
-
-static void execution_row(res_grid *grid, const dear *row, bool ranked)
-{
-    const res_execution *execution = row->execution;
     res_grid_cell(grid, "%s", execution->graph);
     res_grid_cell(grid, "%d", execution->per_step);
     res_grid_cell(grid, "%lld", (long long)execution->nodes);
     res_grid_cell(grid, "%d", execution->arguments);
     res_grid_cell(grid, "%d", execution->results);
     res_grid_cell(grid, "%s", res_time(res_execution_pjrt_ns(execution)).text);
-    res_grid_cell(grid, "%s", ranked ? res_time(row->step_ns).text : "");
+    res_grid_cell(grid, "%s", ranked ? res_time(res_step_pjrt_ns(execution)).text : "");
     res_grid_cell(grid, "%s", res_time(execution->device_ns).text);
     res_grid_cell(
         grid, "%s",
@@ -246,15 +218,16 @@ static void compile_row(res_grid *grid, const res_execution *execution)
     res_grid_cell(grid, "%.8s", execution->fingerprint);
 }
 
-/* One line for the executions that are not shown. */
-static void rest_rows(const dear *rows, size_t count, res_grid *run, res_grid *compile)
+/* Adds one line for the executions that are not shown. */
+static void rest_rows(const res_execution *const *rows, size_t count, res_grid *run,
+                      res_grid *compile)
 {
     long executions = 0;
     double step_ns = 0, lower_ns = 0, compile_ns = 0;
     for (size_t i = 0; i < count; i++) {
-        const res_execution *execution = rows[i].execution;
+        const res_execution *execution = rows[i];
         executions += execution->per_step;
-        step_ns += rows[i].step_ns;
+        step_ns += res_step_pjrt_ns(execution);
         lower_ns += execution->from_disk ? 0 : (double)execution->lower_ns;
         compile_ns += execution->from_disk ? 0 : (double)execution->compile_ns;
     }
@@ -269,7 +242,7 @@ static void rest_rows(const dear *rows, size_t count, res_grid *run, res_grid *c
     res_grid_blank(compile, 7);
 }
 
-/* Why device times are missing or limited, each reason once. */
+/* Says why device times are missing or limited, each reason once. */
 static void put_device_notes(const res_record *record, res_format format, bn_text *out)
 {
     for (size_t i = 0; i < record->execution_count; i++) {
@@ -298,12 +271,12 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     size_t count = record->execution_count;
     if (count == 0)
         return;
-    dear *rows = rank_executions(record);
+    const res_execution **rows = res_rank_executions(record);
     if (!rows) {
         out->failed = true;
         return;
     }
-    size_t shown = count > MOST_ROWS ? ROWS_SHOWN : count;
+    size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
     res_grid run = res_grid_make("lrrrrrrrirl"), compile = res_grid_make("lrrrrrrrrl");
     res_grid_row(&run,
                  "graph|a step|nodes|args|results|PJRT|all of a step|device|95 %|overhead|source");
@@ -311,8 +284,8 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         &compile,
         "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");
     for (size_t i = 0; i < shown; i++) {
-        execution_row(&run, &rows[i], shown < count);
-        compile_row(&compile, rows[i].execution);
+        execution_row(&run, rows[i], shown < count);
+        compile_row(&compile, rows[i]);
     }
     if (shown < count)
         rest_rows(rows + shown, count - shown, &run, &compile);
@@ -387,7 +360,7 @@ static void csv_object(res_grid *grid, const char *section, const char *item, js
     }
 }
 
-/* The JSON record with a line per figure: it has all there is, in nanoseconds. */
+/* The JSON record with a line a figure: it has all there is, in nanoseconds. */
 static void put_csv(json_t *record, bn_text *out)
 {
     res_grid grid = res_grid_make("llll");

@@ -1,7 +1,5 @@
-/*
- * table_rows.c - tables that list what records hold: one list of JSON objects is
- * the JSON, the CSV and, column by column, the table for people.
- */
+/* table_rows.c - tables that list what records hold. One list of JSON objects makes the JSON, the
+ * CSV and, column by column, the table for people. */
 #include "results/tables/tables_priv.h"
 
 #include <math.h>
@@ -21,6 +19,34 @@ void res_grid_graphs(res_grid *grid, const res_experiment *e)
     else
         res_grid_cell(grid, "-");
 }
+
+/* ---- executions ------------------------------------------------------------------- */
+
+double res_step_pjrt_ns(const res_execution *execution)
+{
+    double pjrt_ns = res_execution_pjrt_ns(execution);
+    return isfinite(pjrt_ns) ? pjrt_ns * execution->per_step : 0;
+}
+
+/* Executions that cost the same stay in the order of the step. */
+static int costlier_first(const void *a, const void *b)
+{
+    const res_execution *const *left = a, *const *right = b;
+    double l = res_step_pjrt_ns(*left), r = res_step_pjrt_ns(*right);
+    return l != r ? (l < r) - (l > r) : (*left > *right) - (*left < *right);
+}
+
+const res_execution **res_rank_executions(const res_record *record)
+{
+    const res_execution **list = calloc(record->execution_count + 1, sizeof(const res_execution *));
+    for (size_t i = 0; list && i < record->execution_count; i++)
+        list[i] = &record->executions[i];
+    if (list && record->execution_count > RES_MOST_ROWS)
+        qsort(list, record->execution_count, sizeof(const res_execution *), costlier_first);
+    return list;
+}
+
+/* ---- rows ---------------------------------------------------------------------------- */
 
 void res_json_interval(json_t *object, const char *key, res_interval ns)
 {
@@ -74,7 +100,7 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
     }
 }
 
-/* The names of RECORD; those that the row above has, too, are left out where SAME. */
+/* Puts the names of RECORD. With SAME, names that the row above has, too, are left out. */
 static void put_names(res_grid *grid, const res_record *record, res_axis_set mask, bool same)
 {
     const res_experiment *e = &record->experiment;
@@ -90,13 +116,6 @@ static void put_names(res_grid *grid, const res_record *record, res_axis_set mas
     res_grid_graphs(grid, e);
     grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);
-}
-
-static bool same_cell(const res_record *a, const res_record *b)
-{
-    return a && res_same_block(a, b) && strcmp(a->experiment.model, b->experiment.model) == 0 &&
-           strcmp(a->experiment.phase, b->experiment.phase) == 0 &&
-           res_setup_difference(&a->experiment, &b->experiment) == 0;
 }
 
 static void put_group(res_grid *grid, const res_row_group *group, const res_column *columns,
@@ -141,7 +160,8 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
                                                                                      : 'r';
     res_grid grid = res_grid_make(align);
     res_grid_row(&grid, "runtime|model|phase|setup|mode|graphs");
-    /* The heading of the names is a whole row: the figures' heads take its empty end. */
+    /* The heading of the names fills a whole row: the heads of the figures go into its empty
+     * end. */
     grid.count = NAMES;
     for (size_t c = 0; c < column_count; c++)
         res_grid_cell(&grid, "%s", columns[c].head);
@@ -149,7 +169,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
         mask |= res_setup_difference(&groups[0].record->experiment, &groups[i].record->experiment);
     for (size_t i = 0; i < count; i++) {
         const res_record *before = i > 0 && format == RES_TABLE_TEXT ? groups[i - 1].record : NULL;
-        put_names(&grid, groups[i].record, mask, same_cell(before, groups[i].record));
+        put_names(&grid, groups[i].record, mask, before && res_same_cell(before, groups[i].record));
         put_group(&grid, &groups[i], columns, column_count, most);
     }
     res_grid_render(&grid, format, out);
@@ -165,7 +185,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
     bn_text_free(&shared);
 }
 
-/* Members of the first row are the columns of all. */
+/* The members of the first row are the columns of all. */
 static void put_csv(const json_t *rows, bn_text *out)
 {
     const char *key;

@@ -10,7 +10,7 @@
 
 /* ---- text and markdown ------------------------------------------------------ */
 
-/* Members that are not the same in all rows of the block from FIRST to END. */
+/* The axes that differ between rows of the block from FIRST to END. */
 static res_axis_set varying(const res_speedup *speedup, size_t first, size_t end)
 {
     res_axis_set mask = 0;
@@ -20,8 +20,8 @@ static res_axis_set varying(const res_speedup *speedup, size_t first, size_t end
     return mask;
 }
 
-/* The build that all rows are of, "several builds", or nothing when unknown;
- * experiments that failed early do not know theirs. */
+/* Puts the build of all rows, "several builds", or nothing when it is unknown: experiments that
+ * failed early do not know theirs. */
 static void put_build(const res_speedup *speedup, size_t first, size_t end, bn_text *title)
 {
     const char *build = "";
@@ -55,18 +55,18 @@ static void block_heading(const res_speedup *speedup, size_t first, size_t end, 
     bn_text_free(&title);
 }
 
-/* The one source of the device times from FIRST to END; NULL when there are
- * several, "" when no row has a device time. */
+/* The source of all device times from FIRST to END; NULL when there are several, "" when no row has
+ * a device time. */
 static const char *shared_source(const res_speedup *speedup, size_t first, size_t end)
 {
     const char *source = "";
     for (size_t i = first; i < end; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (!isfinite(row->device_ns))
+        if (!isfinite(row->measures.device_ns))
             continue;
-        if (source[0] != '\0' && strcmp(source, row->source) != 0)
+        if (source[0] != '\0' && strcmp(source, row->measures.source) != 0)
             return NULL;
-        source = row->source;
+        source = row->measures.source;
     }
     return source;
 }
@@ -106,25 +106,30 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
 
 static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_source)
 {
-    if (row->record->status != BN_OK || row->record->step_count == 0) {
+    if (!res_record_good(row->record)) {
         char text[64];
         snprintf(text, sizeof text, "failed: %s",
                  row->record->status != BN_OK ? bn_code_name(row->record->status) : "no steps");
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
-    if (isfinite(row->nodes_per_step))
-        res_grid_cell(grid, "%.10g", row->nodes_per_step);
+    if (isfinite(row->measures.nodes_per_step))
+        res_grid_cell(grid, "%.10g", row->measures.nodes_per_step);
     else
         res_grid_cell(grid, "-");
-    res_grid_cell(grid, "%s", res_time(row->trace_ns).text);
-    res_grid_cell(grid, "%s", res_time_difference(row->overhead).text);
-    res_grid_cell(grid, "%s", res_time(row->device_ns).text);
-    res_grid_cell(grid, "%s", !name_source ? "" : isfinite(row->device_ns) ? row->source : "-");
-    res_grid_cell(grid, "%s", res_time(row->wall.estimate).text);
+    res_grid_cell(grid, "%s", res_time(row->measures.trace_ns).text);
+    res_grid_cell(grid, "%s", res_time_difference(row->measures.overhead).text);
+    res_grid_cell(grid, "%s", res_time(row->measures.device_ns).text);
     res_grid_cell(grid, "%s",
-                  res_time_range(row->wall.estimate, row->wall.low, row->wall.high).text);
-    res_grid_cell(grid, "%s", res_time(row->compile_ns).text);
+                  !name_source                        ? ""
+                  : isfinite(row->measures.device_ns) ? row->measures.source
+                                                      : "-");
+    res_grid_cell(grid, "%s", res_time(row->measures.wall.estimate).text);
+    res_grid_cell(
+        grid, "%s",
+        res_time_range(row->measures.wall.estimate, row->measures.wall.low, row->measures.wall.high)
+            .text);
+    res_grid_cell(grid, "%s", res_time(row->measures.compile_ns).text);
     put_speedup(grid, row);
 }
 
@@ -210,7 +215,7 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
 
 /* ---- JSON and CSV ------------------------------------------------------------- */
 
-/* What a row and a mean both say of the runtime and the way. */
+/* Sets what both a row and a mean say of the runtime and the mode. */
 static void set_names(json_t *object, const char *kind, const res_record *record)
 {
     const res_experiment *experiment = &record->experiment;
@@ -247,18 +252,19 @@ static json_t *row_json(const res_speedup_row *row)
 {
     json_t *object = json_object();
     res_json_identity(object, "row", row->record);
-    json_object_set_new(object, "nodes_per_step", res_json_real(row->nodes_per_step));
-    json_object_set_new(object, "executions_per_step", res_json_real(row->executions));
-    json_object_set_new(object, "trace_ns", res_json_real(row->trace_ns));
-    json_object_set_new(object, "overhead_per_execution_ns", res_json_real(row->overhead.estimate));
-    json_object_set_new(object, "overhead_low_ns", res_json_real(row->overhead.low));
-    json_object_set_new(object, "overhead_high_ns", res_json_real(row->overhead.high));
-    json_object_set_new(object, "device_per_step_ns", res_json_real(row->device_ns));
-    json_object_set_new(object, "device_time_source", json_string(row->source));
-    json_object_set_new(object, "wall_ns", res_json_real(row->wall.estimate));
-    json_object_set_new(object, "wall_low_ns", res_json_real(row->wall.low));
-    json_object_set_new(object, "wall_high_ns", res_json_real(row->wall.high));
-    json_object_set_new(object, "compile_ns", res_json_real(row->compile_ns));
+    json_object_set_new(object, "nodes_per_step", res_json_real(row->measures.nodes_per_step));
+    json_object_set_new(object, "executions_per_step", res_json_real(row->measures.executions));
+    json_object_set_new(object, "trace_ns", res_json_real(row->measures.trace_ns));
+    json_object_set_new(object, "overhead_per_execution_ns",
+                        res_json_real(row->measures.overhead.estimate));
+    json_object_set_new(object, "overhead_low_ns", res_json_real(row->measures.overhead.low));
+    json_object_set_new(object, "overhead_high_ns", res_json_real(row->measures.overhead.high));
+    json_object_set_new(object, "device_per_step_ns", res_json_real(row->measures.device_ns));
+    json_object_set_new(object, "device_time_source", json_string(row->measures.source));
+    json_object_set_new(object, "wall_ns", res_json_real(row->measures.wall.estimate));
+    json_object_set_new(object, "wall_low_ns", res_json_real(row->measures.wall.low));
+    json_object_set_new(object, "wall_high_ns", res_json_real(row->measures.wall.high));
+    json_object_set_new(object, "compile_ns", res_json_real(row->measures.compile_ns));
     json_object_set_new(object, "speedup", res_json_real(row->speedup.estimate));
     json_object_set_new(object, "speedup_low", res_json_real(row->speedup.low));
     json_object_set_new(object, "speedup_high", res_json_real(row->speedup.high));

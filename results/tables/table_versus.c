@@ -1,27 +1,16 @@
-/*
- * table_versus.c - two runtimes for people: who they are, verdicts, the control, what
- * changes are due to, compile times and memory.
- */
+/* table_versus.c - two runtimes for people: who they are, verdicts, the control, causes of changes,
+ * compile times and memory. */
 #include "results/tables/versus_priv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Parts of the ledger below this share of the step that did not move are left out. */
+/* A part of the ledger that did not move is left out below this share of the step. */
 #define SMALL_SHARE 0.01
 
-const res_record *res_versus_example(const res_versus *versus, bool of_b)
-{
-    for (size_t i = 0; i < versus->count; i++) {
-        const res_compared *cell = &versus->cells[i];
-        if (cell->pairs > 0 && !(of_b && cell->control))
-            return of_b ? cell->b[0] : cell->a[0];
-    }
-    return NULL;
-}
-
-res_axis_set res_versus_differences(const res_versus *versus)
+/* Axes of the set-up in which the cells differ from one another. */
+static res_axis_set differences(const res_versus *versus)
 {
     res_axis_set mask = 0;
     for (size_t i = 1; i < versus->count; i++)
@@ -73,7 +62,7 @@ static void put_identity(const json_t *identity, bn_text *out)
     put_list(json_object_get(identity, "compile_flags"), ", flags ", out);
 }
 
-/* LINE, which is freed, as a line of its own. */
+/* Puts LINE, which is freed, as a line of its own. */
 static void put_line(bn_text *line, res_format format, bn_text *out)
 {
     if (line->length > 0)
@@ -100,7 +89,7 @@ static void put_side(const res_versus *versus, bool of_b, res_format format, bn_
 
 /* ---- verdicts --------------------------------------------------------------------- */
 
-res_figure res_share(double share)
+static res_figure share_text(double share)
 {
     res_figure figure = {"-"};
     if (isfinite(share))
@@ -131,7 +120,7 @@ static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask
     bn_text_free(&setup);
 }
 
-/* In place of figures. */
+/* Puts what happened in place of figures. */
 static void put_failure(res_grid *grid, const res_compared *cell)
 {
     res_grid_blank(grid, 7);
@@ -160,7 +149,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
     else
         res_grid_blank(grid, 1);
     put_p(grid, c->p_holm);
-    res_grid_cell(grid, "%s", res_share(c->smallest_visible).text);
+    res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
     if (c->disturbed)
         res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
     else
@@ -177,7 +166,7 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
 
 static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
 {
-    const res_axis_set mask = res_versus_differences(versus);
+    const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrirrrlll");
     res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
                         "where");
@@ -234,30 +223,6 @@ static void ledger_rows(const res_attribution *why, res_grid *grid)
             difference_row(grid, res_quantity_name(further[i]), &why->quantity[further[i]]);
 }
 
-const char *res_versus_blame(const res_attribution *why)
-{
-    switch (why->program) {
-    case RES_PROGRAM_SAME:
-        if (why->place == RES_PLACE_DEVICE)
-            return "same text, same optimized program: the runtime's execution, on the device";
-        if (why->place == RES_PLACE_PART && why->place_part <= BN_PART_BIND &&
-            why->place_part != BN_PART_INPUT && why->place_part != BN_PART_COMPILE)
-            return "same text, same optimized program: bench's own part of the step, in which the "
-                   "runtime has no code";
-        return "same text, same optimized program: the runtime's execution, not the compiler";
-    case RES_PROGRAM_COMPILED:
-        return "same text, another optimized program: the compiler, before all else";
-    case RES_PROGRAM_TEXT:
-        return "another text was asked for: not a difference of runtimes alone";
-    case RES_PROGRAM_UNSTEADY:
-        return "same text, but one side's compiler makes another program in each process: not "
-               "told from the runtime";
-    case RES_PROGRAM_UNKNOWN:
-        break;
-    }
-    return "same text; the plugin does not show its optimized program: compiler or runtime";
-}
-
 static void put_change(const res_compared *cell, res_axis_set mask, res_format format, bn_text *out)
 {
     const res_comparison *c = &cell->comparison;
@@ -269,7 +234,7 @@ static void put_change(const res_compared *cell, res_axis_set mask, res_format f
         snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
     snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
              cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
-             setup.length ? setup.data : "", res_share(fabs(change)).text,
+             setup.length ? setup.data : "", share_text(fabs(change)).text,
              change > 0 ? "slower" : "faster");
     bn_text_free(&setup);
     res_put_heading(out, format, 2, text);
@@ -308,7 +273,7 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
     static const res_quantity amounts[] = {RES_QUANTITY_INSTRUCTIONS, RES_QUANTITY_TEMP_BYTES,
                                            RES_QUANTITY_PEAK_BYTES, RES_QUANTITY_CODE_BYTES,
                                            RES_QUANTITY_HOST_BYTES};
-    const res_axis_set mask = res_versus_differences(versus);
+    const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrilrrrrr");
     size_t shown = 0;
     res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
@@ -381,7 +346,7 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
         res_versus_export(versus, format, out);
         return;
     }
-    const res_axis_set mask = res_versus_differences(versus);
+    const res_axis_set mask = differences(versus);
     put_side(versus, false, format, out);
     put_side(versus, true, format, out);
     res_setup_text(&versus->cells[0].experiment,

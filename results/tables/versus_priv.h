@@ -1,20 +1,16 @@
 /*
- * versus_priv.h - what the tables of two runtimes share: table_versus.c for people,
- * versus_export.c for programs.
+ * versus_priv.h - what the tables of two runtimes share: table_versus.c is for people,
+ * versus_export.c for programs, versus_words.c for both.
  */
 #ifndef BENCH_RESULTS_VERSUS_PRIV_H
 #define BENCH_RESULTS_VERSUS_PRIV_H
 
 #include "results/tables/tables_priv.h"
 
-/* A record of A's or of B's runtime; NULL where no process of it was measured. */
+/* A record of A's or of B's runtime; NULL where no process was measured. */
 const res_record *res_versus_example(const res_versus *versus, bool of_b);
-/* Members of the set-up in which the cells differ from one another. */
-res_axis_set res_versus_differences(const res_versus *versus);
-/* Who is to blame for a change, as a sentence without its full stop. */
+/* The cause of a change, as a sentence without its full stop. */
 const char *res_versus_blame(const res_attribution *why);
-/* "5.02 %"; "-" where it is unknown. */
-res_figure res_share(double share);
 /* All figures in nanoseconds and bytes, as JSON, or as CSV with a line a cell. */
 void res_versus_export(const res_versus *versus, res_format format, bn_text *out);
 

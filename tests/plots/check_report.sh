@@ -108,11 +108,11 @@ mv "$store" "$store.elsewhere" && mv "$store.elsewhere" "$store"
 cmp "$folder/before" "$folder/page.html" >"$folder/why" 2>&1
 report "the same page of the same store" "$(cat "$folder/why")"
 
-if [ -x "${BENCH_TEST_BUILD:-build}/tests/plots/test_plots" ]; then
-    "${BENCH_TEST_BUILD:-build}/tests/plots/test_plots" --page "$folder/full.html"
+if [ -x "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" ]; then
+    "${BENCH_TEST_BUILD:-build}/tests/plots/test_page" --page "$folder/full.html"
     report "a page with comparisons and hostile names" "$(page "$folder/full.html" 2>&1)"
 else
-    skip "a page with comparisons and hostile names" "test_plots is not built"
+    skip "a page with comparisons and hostile names" "test_page is not built"
 fi
 
 # A damaged file hides nothing else, is named in the page and makes the exit code 1.

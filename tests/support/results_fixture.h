@@ -26,6 +26,12 @@ static inline void fixture_folder(char *folder, size_t size, const char *name)
     assert_non_null(mkdtemp(folder));
 }
 
+static inline void assert_near(double value, double wanted, double tolerance)
+{
+    if (!(fabs(value - wanted) <= tolerance))
+        fail_msg("%.9g is not %.9g", value, wanted);
+}
+
 /* xorshift64*: small, seeded, the same everywhere. In [0, 1). */
 static inline double fixture_uniform(uint64_t *state)
 {

@@ -6,15 +6,15 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 build=${BENCH_TEST_BUILD:-build}
 python=${BENCH_TEST_PYTHON:-/usr/bin/python3}
 
-if [ ! -x "$build/tests/results/records/test_results" ] || [ ! -x "$build/tests/results/tables/test_tables" ]; then
-    echo "1..0 # SKIP test_results and test_tables are not built"
-    echo "ok - readers # SKIP test_results and test_tables are not built"
+if [ ! -x "$build/tests/results/records/test_records" ] || [ ! -x "$build/tests/results/tables/test_tables" ]; then
+    echo "1..0 # SKIP test_records and test_tables are not built"
+    echo "ok - readers # SKIP test_records and test_tables are not built"
     exit 0
 fi
 folder=$(mktemp -d "${TMPDIR:-/tmp}/check_readers.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-record=$("$build/tests/results/records/test_results" --write-sample "$folder/store") || {
+record=$("$build/tests/results/records/test_records" --write-sample "$folder/store") || {
     echo "not ok 1 - a sample is written: $record"
     echo "1..1"
     exit 1

@@ -3,7 +3,7 @@ are not ours, and says in TAP whether the values are those that were written.
 
     read_record.py RECORD.h5 SPEEDUP.csv SPEEDUP.json RECORD.csv
 
-The record is what `test_results --write-sample` writes.
+The record is what `test_records --write-sample` writes.
 """
 import csv
 import json

@@ -1,10 +1,9 @@
 /*
- * test_index.c - the index of a store against the records themselves: new, changed,
- * damaged and deleted files, indexes that cannot be used; and the series that are made
- * of it. Needs no plugin.
+ * test_index.c - the index of a store against the records themselves: new, changed, damaged and
+ * deleted files, indexes that cannot be used. Needs no plugin.
  */
 #define _GNU_SOURCE
-#include "tests/support/results_fixture.h"
+#include "tests/results/store_fixture.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,71 +11,11 @@
 #include <unistd.h>
 
 #include "results/records/index_priv.h"
-#include "results/findings/findings.h"
-#include "tests/support/test_runtime.h"
-
-typedef struct place {
-    char store[300], index[400];
-} place;
-
-static int begin(void **state)
-{
-    place *p = calloc(1, sizeof *p);
-    assert_non_null(p);
-    res_store_begin();
-    fixture_folder(p->store, sizeof p->store, "index");
-    snprintf(p->index, sizeof p->index, "%s/%s", p->store, RES_INDEX_FILE);
-    *state = p;
-    return 0;
-}
-
-static int end(void **state)
-{
-    free(*state);
-    return 0;
-}
-
-/* ---- records ----------------------------------------------------------------------- */
-
-/* What a record of this test differs in. */
-typedef struct maker {
-    const char *id, *sha256, *host;
-    double factor; /* on the step time */
-    bn_code status;
-    uint64_t seed;
-} maker;
-
-static void write_with(const place *p, const maker *m, const char *runtime, char path[600])
-{
-    fixture_case c = fixture_lazy;
-    bn_status st = {0};
-    c.runtime = runtime;
-    c.wall_ns = (uint64_t)(25e6 * m->factor);
-    res_record *r = fixture_record(&c, 20);
-    snprintf(r->id, sizeof r->id, "%s", m->id);
-    r->experiment.seed = m->seed;
-    r->status = m->status;
-    json_decref(r->provenance);
-    r->provenance =
-        json_pack("{s{ss ss ss} s{ss}}", "runtime", "sha256", m->sha256, "label",
-                  "tab\t, line\n, \\ and \"", "platform_version", "", "host", "hostname", m->host);
-    if (m->status != BN_OK)
-        assert_ok(res_record_reserve_steps(r, 0, 0, &st), &st);
-    assert_ok(res_store_write(p->store, r, path, 600, &st), &st);
-    res_record_free(r);
-}
 
 static void write_record(const place *p, const char *id, char path[600])
 {
     const maker m = {id, "aa", "h1", 1, BN_OK, 1};
     write_with(p, &m, "cpu", path);
-}
-
-static void load_with(const place *p, const res_index_options *o, res_index *index)
-{
-    bn_status st = {0};
-    assert_ok(res_index_load(p->store, o, index, &st), &st);
-    assert_int_equal(index->unsaved.code, BN_OK);
 }
 
 /* What an update reads, and what it then has. */
@@ -132,8 +71,7 @@ static void summaries_are_those_of_the_records(void **state)
     load_with(p, NULL, &cold);
     res_index_free(&cold);
     assert_ok(res_store_read(path, &record, &st), &st);
-    res_speedup_row row = {.record = record};
-    res_speedup_measure(&row);
+    const res_measures of = res_record_measures(record);
     write_with(p, &failed, "cpu", path);
     load_with(p, NULL, &cold);
     load_with(p, NULL, &warm);
@@ -142,12 +80,12 @@ static void summaries_are_those_of_the_records(void **state)
     assert_int_equal(warm.count, 2);
     const res_summary *s = &warm.records[0];
     const res_experiment *e = warm.experiments[s->experiment];
-    assert_true(fabs(s->wall.estimate / row.wall.estimate - 1) < 1e-9);
-    assert_true(fabs(s->wall.low / row.wall.low - 1) < 1e-9);
+    assert_true(fabs(s->wall.estimate / of.wall.estimate - 1) < 1e-9);
+    assert_true(fabs(s->wall.low / of.wall.low - 1) < 1e-9);
     assert_true(fabs(s->device_ns - 18e6) < 1);
-    assert_true(fabs(s->overhead_ns / row.overhead.estimate - 1) < 1e-9);
-    assert_true(fabs(s->trace_ns / row.trace_ns - 1) < 1e-9);
-    assert_true(fabs(s->compile_ns / row.compile_ns - 1) < 1e-9);
+    assert_true(fabs(s->overhead_ns / of.overhead.estimate - 1) < 1e-9);
+    assert_true(fabs(s->trace_ns / of.trace_ns - 1) < 1e-9);
+    assert_true(fabs(s->compile_ns / of.compile_ns - 1) < 1e-9);
     assert_int_equal(s->steps, 20);
     assert_string_equal(s->origin->label, "tab\t, line\n, \\ and \"");
     assert_string_equal(s->origin->sha256, "aa");
@@ -341,7 +279,7 @@ static void writers_at_once_lose_nothing_for_good(void **state)
     assert_update(p, 0, 45, 0);
 }
 
-/* ---- times and series ------------------------------------------------------------------- */
+/* ---- times --------- ------------------------------------------------------------------- */
 
 static void ids_tell_the_time(void **state)
 {
@@ -359,97 +297,6 @@ static void ids_tell_the_time(void **state)
         assert_true(isnan(res_id_time(none[i])));
 }
 
-static void make_history(const place *p, res_index *index, res_history *history)
-{
-    bn_status st = {0};
-    const res_history_options o = res_history_defaults();
-    load_with(p, NULL, index);
-    assert_ok(res_history_make(index, &o, history, &st), &st);
-}
-
-static void nights_gather_processes_of_one_build(void **state)
-{
-    const place *p = *state;
-    static const maker makers[] = {
-        /* Across midnight; other seeds, another path; the middle one counts. */
-        {"20260101T230000.000000000Z-h-1-0", "aa", "h1", 1.0, BN_OK, 1},
-        {"20260101T235900.000000000Z-h-1-1", "", "h1", 1.0, BN_CRASH, 1},
-        {"20260102T003000.000000000Z-h-1-2", "aa", "h1", 1.4, BN_OK, 2},
-        {"20260102T010000.000000000Z-h-1-3", "aa", "h1", 1.1, BN_OK, 3},
-        /* Another build in the same hours. */
-        {"20260102T011500.000000000Z-h-1-4", "bb", "h1", 2.0, BN_OK, 1},
-        /* A night that failed, in two ways. */
-        {"20260102T230000.000000000Z-h-1-5", "", "h1", 1, BN_CRASH, 1},
-        {"20260102T233000.000000000Z-h-1-6", "", "h1", 1, BN_TIMEOUT, 1},
-        /* A failure first, which learns its build. */
-        {"20260103T230000.000000000Z-h-1-7", "", "h1", 1, BN_CRASH, 1},
-        {"20260103T233000.000000000Z-h-1-8", "cc", "h2", 1.2, BN_OK, 1},
-        {"timeless", "cc", "h2", 1.2, BN_OK, 1},
-    };
-    char path[600], runtime[32];
-    res_index index;
-    res_history history;
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        snprintf(runtime, sizeof runtime, "/builds/%zu/plugin.so", i);
-        write_with(p, &makers[i], runtime, path);
-    }
-    make_history(p, &index, &history);
-    assert_int_equal(history.timeless, 1);
-    assert_int_equal(history.count, 1);
-    const res_timeline *series = &history.series[0];
-    assert_int_equal(series->count, 4);
-    const res_night *night = series->nights;
-    assert_int_equal(night[0].processes, 3);
-    assert_int_equal(night[0].failed, 1);
-    assert_int_equal(night[0].status, BN_OK);
-    assert_true(fabs(night[0].value / night[0].low - 1.1) < 0.01);
-    assert_true(fabs(night[0].high / night[0].low - 1.4) < 0.01);
-    assert_string_equal(night[1].origin->sha256, "bb");
-    assert_int_equal(night[1].processes, 1);
-    assert_true(night[1].low < night[1].value && night[1].value < night[1].high);
-    assert_true(isnan(night[2].value));
-    assert_int_equal(night[2].failed, 2);
-    assert_int_equal(night[2].status, BN_TIMEOUT);
-    assert_string_equal(night[3].origin->sha256, "cc");
-    assert_int_equal(night[3].failed, 1);
-    assert_int_equal(series->stretch_count, 1);
-    assert_int_equal(series->stretches[0].gaps, 1);
-    assert_int_equal(series->last, 3);
-    res_history_free(&history);
-    res_index_free(&index);
-}
-
-static void changes_tell_builds_and_hosts(void **state)
-{
-    const place *p = *state;
-    char path[600], id[64];
-    res_index index;
-    res_history history;
-    for (int day = 1; day <= 30; day++) {
-        /* A failed night just before the change does not hide what was before. */
-        const maker m = {id,
-                         day < 15 ? "aa" : "bb",
-                         day < 15 ? "h1" : "h2",
-                         (day < 15 ? 1.0 : 1.1) * (1 + 0.002 * (day % 3)),
-                         day == 14 ? BN_CRASH : BN_OK,
-                         1};
-        snprintf(id, sizeof id, "202601%02dT020000.000000000Z-h-1-0", day);
-        write_with(p, &m, "cpu", path);
-    }
-    make_history(p, &index, &history);
-    const res_timeline *series = &history.series[0];
-    assert_int_equal(series->stretch_count, 2);
-    const res_stretch *s = &series->stretches[1];
-    assert_int_equal(s->first, 14);
-    assert_int_equal(s->before, 12);
-    assert_true(s->build_known && s->other_build && s->other_host);
-    assert_true(s->ratio.low < 1.1 && 1.1 < s->ratio.high);
-    assert_int_equal(series->stretches[0].gaps, 1);
-    assert_int_equal(series->stretches[0].nights, 13);
-    res_history_free(&history);
-    res_index_free(&index);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -464,8 +311,6 @@ int main(void)
         TEST(a_store_that_cannot_be_written_is_read_all_the_same),
         TEST(writers_at_once_lose_nothing_for_good),
         TEST(ids_tell_the_time),
-        TEST(nights_gather_processes_of_one_build),
-        TEST(changes_tell_builds_and_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

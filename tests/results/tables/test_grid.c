@@ -124,6 +124,28 @@ static void markup_is_escaped_and_spills_span(void **state)
     res_grid_free(&grid);
 }
 
+static void sheets_keep_their_columns_and_pad_by_characters(void **state)
+{
+    (void)state;
+    static const res_sheet_column columns[] = {{"name", false}, {"empty", false}, {"n", true}};
+    json_t *rows = json_pack("[[s, s], [s, s]]", "h\xc3\xb6st", "", "a|b", "");
+    res_sheet_put(json_array_get(rows, 0), "%d", 7);
+    res_sheet_put(json_array_get(rows, 1), "%.1f", 10.5);
+    bn_text out = {0};
+    res_sheet_write(columns, 3, rows, RES_TABLE_TEXT, &out);
+    assert_string_equal(out.data, "name  empty     n\n"
+                                  "h\xc3\xb6st            7\n"
+                                  "a|b          10.5\n");
+    bn_text_clear(&out);
+    res_sheet_write(columns, 3, rows, RES_TABLE_CSV, &out);
+    assert_string_equal(out.data, "name,empty,n\nh\xc3\xb6st,,7\na|b,,10.5\n");
+    bn_text_clear(&out);
+    res_sheet_write(columns, 3, rows, RES_TABLE_MARKDOWN, &out);
+    assert_non_null(strstr(out.data, "| a\\|b |  | 10.5 |\n"));
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +153,7 @@ int main(void)
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(grids_align_escape_and_drop_empty_columns),
         cmocka_unit_test(markup_is_escaped_and_spills_span),
+        cmocka_unit_test(sheets_keep_their_columns_and_pad_by_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

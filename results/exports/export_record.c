@@ -1,7 +1,7 @@
 /*
- * export.c - the formats of exports, one row each, and what their writers share.
+ * export_record.c - what all formats say of a record: its name, its label, where it comes from,
+ * and which records stand together.
  */
-#define _GNU_SOURCE
 #include "results/exports/exports_priv.h"
 
 #include <math.h>
@@ -9,151 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-static const struct {
-    const char *name;
-    bool folder;
-    res_export_writer *write;
-} formats[] = {
-    {"google-benchmark", false, res_export_google_benchmark},
-    {"benchstat", false, res_export_benchstat},
-    {"asv", true, res_export_asv},
-    {"hyperfine", false, res_export_hyperfine},
-    {"pytorch-xla", false, res_export_pytorch_xla},
-    {"pytorch-benchmark", true, res_export_pytorch_benchmark},
-    {"xla", true, res_export_xla},
-    {"csv", false, res_export_csv},
-    {"chrome-trace", false, res_export_chrome_trace},
-    {"xspace", true, res_export_xspace},
-};
-#define FORMATS (sizeof formats / sizeof *formats)
-
-bn_code res_export_make(const res_collection *all, const char *format, res_export *export,
-                        bn_status *st)
-{
-    *export = (res_export){0};
-    size_t i = 0;
-    while (i < FORMATS && strcmp(formats[i].name, format) != 0)
-        i++;
-    if (i == FORMATS)
-        return bn_fail(st, BN_INVALID, "export format \"%s\" is not one of %s", format,
-                       RES_EXPORT_NAMES);
-    export->folder = formats[i].folder;
-    formats[i].write(all, export);
-    for (size_t file = 0; file < export->count; file++)
-        export->failed = export->failed || export->files[file].bytes.failed;
-    if (export->failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an export of %zu records", all->count);
-    if (export->count == 0)
-        return bn_fail(st, BN_INVALID, "no record that %s could show among the store's %zu", format,
-                       all->count);
-    return BN_OK;
-}
-
-void res_export_free(res_export *export)
-{
-    for (size_t i = 0; i < export->count; i++) {
-        bn_text_free(&export->files[i].bytes);
-        free(export->files[i].path);
-    }
-    free(export->files);
-    *export = (res_export){0};
-}
-
-bn_text *res_export_add(res_export *export, const char *format, ...)
-{
-    static bn_text nowhere = {.failed = true};
-    bn_text path = {0};
-    char name[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
-    va_end(args);
-    bn_text_puts(&path, name);
-    res_export_file *files = realloc(export->files, (export->count + 1) * sizeof *files);
-    if (files)
-        export->files = files;
-    if (!files || path.failed) {
-        bn_text_free(&path);
-        export->failed = true;
-        return &nowhere;
-    }
-    files[export->count] = (res_export_file){.path = path.data};
-    return &files[export->count++].bytes;
-}
-
-static void put_json(bn_text *file, json_t *value, size_t flags)
-{
-    char *text = value ? json_dumps(value, flags | RES_JSON_REALS) : NULL;
-    file->failed = file->failed || !text;
-    bn_text_puts(file, text ? text : "");
-    bn_text_putc(file, '\n');
-    free(text);
-    json_decref(value);
-}
-
-void res_export_put(bn_text *file, json_t *value)
-{
-    put_json(file, value, JSON_INDENT(1));
-}
-
-void res_export_put_line(bn_text *file, json_t *value)
-{
-    put_json(file, value, 0);
-}
-
-static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
-{
-    bn_writer *writer = NULL;
-    bn_code code = bn_writer_begin(path, &writer, st);
-    if (code == BN_OK)
-        code = bn_writer_add(writer, bytes->data ? bytes->data : "", bytes->length, st);
-    if (code == BN_OK)
-        return bn_writer_finish(writer, false, st);
-    bn_writer_drop(writer);
-    return code;
-}
-
-bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
-{
-    bn_code code = BN_OK;
-    /* All names are looked at first: an export is whole or is not begun. */
-    for (int turn = 0; turn < 2; turn++) {
-        for (size_t i = 0; code == BN_OK && i < export->count; i++) {
-            const res_export_file *file = &export->files[i];
-            bn_text path = {0};
-            bn_text_printf(&path, "%s%s%s", output, export->folder ? "/" : "", file->path);
-            char *slash = path.data && export->folder ? strrchr(path.data, '/') : NULL;
-            if (path.failed) {
-                code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-            } else if (turn == 0 && access(path.data, F_OK) == 0) {
-                code = bn_fail(st, BN_INVALID, "%s is there already: choose another --output",
-                               path.data);
-            } else if (turn == 1) {
-                if (slash) {
-                    *slash = '\0';
-                    code = bn_make_folder(path.data, st);
-                    *slash = '/';
-                }
-                if (code == BN_OK)
-                    code = write_one(path.data, &file->bytes, st);
-            }
-            bn_text_free(&path);
-        }
-    }
-    return code;
-}
 
 /* ---- names ------------------------------------------------------------------------ */
 
-bool res_export_good(const res_record *record)
-{
-    return record->status == BN_OK && record->step_count > 0;
-}
-
-/* Whether a name says E's value of AXIS: what is unusual, or always said, of what stands
- * neither before the name (model, phase, mode) nor behind it (runtime). */
+/* Whether a name says E's value of AXIS: a value that is unusual or always said. Model, phase and
+ * mode stand before the name, the runtime behind it. */
 static bool is_said(const res_axis *axis, const res_experiment *e)
 {
     const bool ours = axis->role == RES_ROLE_SETUP || axis->id == RES_AXIS_GRAPHS;
@@ -174,8 +34,8 @@ json_t *res_export_members(const res_record *record)
     return members;
 }
 
-/* The bytes of the blank that TEXT begins with, 0 where it begins with none: control characters
- * and, in UTF-8, what Unicode counts as space. */
+/* The length of the blank at the beginning of TEXT, 0 where there is none: control characters and,
+ * in UTF-8, what Unicode counts as space. */
 static size_t blank_at(const char *text)
 {
     static const char *const wide[] = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80",
@@ -227,9 +87,7 @@ void res_export_digits(bn_text *name, size_t most, const char *whole)
     bn_sha256(whole, strlen(whole), digest);
     if (keep + 1 + RES_NAME_DIGITS > most)
         keep = most - 1 - RES_NAME_DIGITS;
-    /* Not within a character of several bytes. */
-    while (keep > 0 && ((unsigned char)name->data[keep] & 0xc0) == 0x80)
-        keep--;
+    keep = bn_utf8_fit(name->data, keep);
     name->data[keep] = '\0';
     name->length = keep;
     bn_text_printf(name, "_%.*s", RES_NAME_DIGITS, digest);
@@ -252,13 +110,6 @@ void res_export_label(const res_record *record, bn_text *label)
 
 /* ---- provenance ---------------------------------------------------------------------- */
 
-const char *res_export_runtime(const res_record *record, const char *name)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *text = json_string_value(json_object_get(runtime, name));
-    return text ? text : "";
-}
-
 /* NAME of the experiment in the line that RECORD was imported from, or "". */
 static const char *imported(const res_record *record, const char *name)
 {
@@ -270,7 +121,7 @@ static const char *imported(const res_record *record, const char *name)
 
 const char *res_export_platform(const res_record *record)
 {
-    const char *name = res_export_runtime(record, "platform");
+    const char *name = res_runtime_text(record, "platform");
     return name[0] != '\0' ? name : imported(record, "accelerator");
 }
 
@@ -284,7 +135,7 @@ const char *res_export_device(const res_record *record)
 
 void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 {
-    const char *label = res_export_runtime(record, "label");
+    const char *label = res_runtime_text(record, "label");
     const size_t length = strspn(label, "0123456789abcdef");
     const bool is_commit = length >= 7 && length < RES_COMMIT_TEXT && label[length] == '\0';
     const char *sha256 = res_plugin_sha256(record);
@@ -296,9 +147,8 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
 
 const char *res_export_machine(const res_record *record)
 {
-    const json_t *host = json_object_get(record->provenance, "host");
-    const char *name = json_string_value(json_object_get(host, "hostname"));
-    return name && name[0] != '\0' ? name : "unknown";
+    const char *name = res_host_text(record, "hostname");
+    return name[0] != '\0' ? name : "unknown";
 }
 
 static int key_order(const void *a, const void *b)
@@ -346,17 +196,8 @@ res_export_key *res_export_keys(const res_collection *all, bool by_build, res_ex
 
 double res_export_time(const res_record *record)
 {
-    struct tm utc = {0};
-    double fraction = 0;
-    int used = 0;
-    if (sscanf(record->id, "%4d%2d%2dT%2d%2d%2d%n", &utc.tm_year, &utc.tm_mon, &utc.tm_mday,
-               &utc.tm_hour, &utc.tm_min, &utc.tm_sec, &used) != 6)
-        return 0;
-    if (record->id[used] == '.')
-        fraction = strtod(record->id + used, NULL);
-    utc.tm_year -= 1900;
-    utc.tm_mon -= 1;
-    return (double)timegm(&utc) + fraction;
+    const double time_s = res_id_time(record->id);
+    return isnan(time_s) ? 0 : time_s;
 }
 
 void res_export_date(const res_record *record, char date[32])
@@ -394,7 +235,7 @@ json_t *res_export_failures(const res_collection *all)
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (res_export_good(record))
+        if (res_record_good(record))
             continue;
         bn_text name = {0};
         res_export_name(record, ':', &name);
@@ -411,12 +252,4 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
 {
     const uint64_t wait = record->part_ns[step * BN_PART_COUNT + BN_PART_WAIT];
     return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
-}
-
-double res_export_deviation(const uint64_t *values, size_t count)
-{
-    double mean = res_mean(values, count), sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
-    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
 }

@@ -1,7 +1,7 @@
 /*
- * test_results.c - records, and their files in a store. Needs no plugin.
+ * test_records.c - records, and their files in a store. Needs no plugin.
  *
- * `test_results --write-sample FOLDER` writes one record there and prints its
+ * `test_records --write-sample FOLDER` writes one record there and prints its
  * path: tests/check_readers.sh reads it with other programs.
  */
 #define _GNU_SOURCE /* unshare */
@@ -25,7 +25,7 @@ static int begin(void **state)
 {
     (void)state;
     res_store_begin();
-    fixture_folder(folder, sizeof folder, "test_results");
+    fixture_folder(folder, sizeof folder, "test_records");
     return 0;
 }
 
