@@ -223,6 +223,27 @@ static void suites_have_a_member_of_each(void **state)
     }
 }
 
+/* What a program of before the table of axes has computed: suites of then are resumed. */
+static void identities_are_those_of_before(void **state)
+{
+    (void)state;
+    res_experiment e;
+    char identity[BN_SHA256_TEXT];
+    bn_status st = {0};
+    res_experiment_usual(&e);
+    strcpy(e.model, "llama");
+    strcpy(e.variant, "small");
+    strcpy(e.phase, "infer");
+    strcpy(e.layout, "nhwc");
+    e.batch = 1;
+    e.seq = 16;
+    assert_ok(res_identity(&e, "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2",
+                           1, identity, &st),
+              &st);
+    assert_string_equal(identity,
+                        "adff3a84e8f8ee6a06b50c29271ec59d5a01b3624d6fbf8cadc5d048a2d30d1e");
+}
+
 /* Ways and runtimes stand side by side in a table, so they are run by one shard. */
 static void shards_are_dealt_by_each_cell(void **state)
 {
@@ -282,6 +303,7 @@ int main(void)
         cmocka_unit_test(options_help_and_manual_have_each),
         cmocka_unit_test(matrices_give_each_to_experiments),
         cmocka_unit_test(suites_have_a_member_of_each),
+        cmocka_unit_test(identities_are_those_of_before),
         cmocka_unit_test(shards_are_dealt_by_each_cell),
         cmocka_unit_test(later_axes_are_not_missed),
     };

@@ -322,6 +322,38 @@ static void foreign_files_are_told(void **state)
     res_record_free(record);
 }
 
+/* A file of before the later axes. */
+static void drop_later_axes(hid_t file)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].field.later)
+            assert_true(H5Adelete_by_name(file, "experiment", res_axes[i].field.name,
+                                          H5P_DEFAULT) >= 0);
+}
+
+static void records_before_an_axis_have_its_usual_value(void **state)
+{
+    (void)state;
+    char *image = NULL, before[BN_SHA256_TEXT], now[BN_SHA256_TEXT];
+    size_t size = 0;
+    bn_status st = {0};
+    res_record *record = fixture_record(&fixture_lazy, 10), *back = NULL;
+    record->experiment.depth = 5;
+    assert_int_equal(res_image_write(record, &image, &size, &st), BN_OK);
+    char *bytes = edited(image, &size, drop_later_axes);
+    assert_int_equal(res_image_read(bytes, size, &back, &st), BN_OK);
+    assert_int_equal(back->experiment.depth, 0);
+    record->experiment.depth = 0;
+    assert_memory_equal(&back->experiment, &record->experiment, sizeof back->experiment);
+    assert_int_equal(res_identity(&back->experiment, "ab", 1, before, &st), BN_OK);
+    assert_int_equal(res_identity(&record->experiment, "ab", 1, now, &st), BN_OK);
+    assert_string_equal(before, now);
+    free(bytes);
+    free(image);
+    res_record_free(back);
+    res_record_free(record);
+}
+
 /* An older program's file: parts in another order and fewer, a counter less. */
 static void reorder(hid_t file)
 {
@@ -371,6 +403,7 @@ int main(void)
         cmocka_unit_test(truncated_and_flipped_files_are_told),
         cmocka_unit_test(files_of_other_kinds_hold_nobody_up),
         cmocka_unit_test(foreign_files_are_told),
+        cmocka_unit_test(records_before_an_axis_have_its_usual_value),
         cmocka_unit_test(parts_and_counters_go_by_name),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
