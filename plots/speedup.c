@@ -134,7 +134,7 @@ static void put_tics(plot *p, double least, double most, double pixels)
     static const double known[] = {1,    0.01, 0.1, 10,   100,  2, 0.5,  5,    0.2,  20,
                                    0.05, 50,   1.5, 0.75, 1.25, 3, 4,    0.25, 0.9,  1.1,
                                    0.8,  1.2,  0.7, 1.4,  0.6,  8, 0.95, 1.05, 1.15, 0.85};
-    double placed[sizeof known / sizeof *known];
+    double placed[sizeof known / sizeof *known] = {0};
     size_t count = 0;
     const double apart = log(most / least) * 46 / pixels;
     bn_text_puts(&p->script, "set xtics (");

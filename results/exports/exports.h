@@ -12,6 +12,8 @@
  * Simulated and emulated results say so in their names. What a format has no place for (failures,
  * mostly) stands beside it under a member of its own, or is left out where the format has no
  * members; each writer says which. */
+
+/* The formats, for help and messages. */
 #define RES_EXPORT_NAMES                                                                           \
     "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
     "chrome-trace or xspace"

@@ -7,8 +7,14 @@
 
 #include "results/records/records.h"
 
-/* ---- speedup rows (speedup.c) ------------------------------------------------ */
+/* ---- speedups (speedup.c) ---------------------------------------------------- */
 
+/*
+ * The rows of the speedup table. Modes are compared within a cell: one runtime, model, phase and
+ * set-up. A cell has a row for each mode and number of graphs, of its newest good record, or of its
+ * newest failure where none is good. Cells of one runtime are a block; devices that are simulated
+ * have blocks of their own. Rows of a cell, and cells of a block, stand together.
+ */
 typedef struct res_speedup_row {
     const res_record *record; /* borrowed from the collection */
     bool first_of_cell, first_of_block;
@@ -18,7 +24,8 @@ typedef struct res_speedup_row {
     bool other_build;     /* the lazy record is of another build of the runtime */
 } res_speedup_row;
 
-/* Geometric mean of a phase's speedups in one block. */
+/* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of
+ * CELLS have one. */
 typedef struct res_speedup_mean {
     const res_record *example; /* its runtime, phase, mode and graphs */
     double speedup;
@@ -32,7 +39,7 @@ typedef struct res_speedup {
     size_t mean_count;
 } res_speedup;
 
-/* False without memory. */
+/* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
 /* Whether two records stand in one block of a table: one runtime, both simulated or both not. */

@@ -183,7 +183,7 @@ int res_series_order(const res_experiment *a, const res_experiment *b);
 
 /* ---- store (store.c) --------------------------------------------------------- */
 
-/* Readies HDF5 (its own printing off). Call once before the rest. */
+/* Readies HDF5 and GSL: HDF5 no longer prints, GSL no longer aborts. Call once before the rest. */
 void res_store_begin(void);
 
 /*

@@ -31,7 +31,9 @@ static void put_list(const json_t *list, const char *before, bn_text *out)
     size_t index;
     json_t *item;
     json_array_foreach(list, index, item)
+    {
         bn_text_printf(out, "%s%s", index ? " " : before, json_string_value(item));
+    }
 }
 
 /* "cpu, XLA 1.20.0, API 0.115, sha256 ad1309ac822b, label x; options ..." */
