@@ -8,7 +8,6 @@
  * When to stop never looks at a verdict: a number of pairs, the spread of the first stage
  * (res_pairs_wanted), or the clock.
  */
-#define _GNU_SOURCE
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/suite_priv.h"
 

@@ -6,7 +6,6 @@
  * others when the suite has ended (tonight.c): a night that was killed goes on where it
  * stopped when the command is given again, and the history never sees half of one.
  */
-#define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
 #include "harness/campaign/suite_priv.h"
 #include "plots/plot.h"

@@ -92,12 +92,7 @@ static void expect(const carry *c, size_t index)
 
 static void note(carry *c, const bn_status *st, const char *title)
 {
-    cli_line_clear();
-    fprintf(stderr, "bench: %s: %s\n", title, st->message);
-    cli_exit code = cli_exit_for(st->code);
-    /* As for bench run: the words of the command were in order. */
-    if (code == CLI_EXIT_USAGE)
-        code = CLI_EXIT_FAILED;
+    const cli_exit code = cli_complain_of(title, st);
     if (code > c->worst)
         c->worst = code;
 }

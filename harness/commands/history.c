@@ -6,8 +6,6 @@
 #include "plots/plot.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static void tell(const res_index *index, bool verbose)
 {

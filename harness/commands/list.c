@@ -5,7 +5,6 @@
 #include "results/tables/sheet.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What bench list models is asked: the one value of each axis. */

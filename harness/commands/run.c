@@ -2,17 +2,13 @@
  * run.c - bench run and bench table: experiments one after the other in their
  * workers, failures as records, tables of what came out.
  */
-#define _GNU_SOURCE
 #include "harness/commands/commands.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
-#include "runtime/pjrt/pjrt.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a run has so far. */
 typedef struct run_state {
@@ -42,13 +38,7 @@ static void print_page(bn_text *text, res_format format, const char *title)
 
 static void note_failure(run_state *run, const bn_status *st, const char *title)
 {
-    cli_line_clear();
-    fprintf(stderr, "bench: %s: %s\n", title, st->message);
-    cli_exit code = cli_exit_for(st->code);
-    /* A wrong request found by a worker is a failed experiment, not wrong usage
-     * of the command, whose words were all in order. */
-    if (code == CLI_EXIT_USAGE)
-        code = CLI_EXIT_FAILED;
+    const cli_exit code = cli_complain_of(title, st);
     if (code > run->worst)
         run->worst = code;
 }

@@ -2,7 +2,6 @@
 #include "harness/commands/selection_priv.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool takes(const cli_list *list, const res_axis *axis, const res_experiment *e)
 {

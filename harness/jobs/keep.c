@@ -2,7 +2,6 @@
  * keep.c - an experiment measured in its worker and kept: the worker's record, or one of its
  * failure; and what can be told before any worker starts.
  */
-#define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 
 #include <errno.h>

@@ -9,7 +9,6 @@
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * follow-ups. Only what is marked as put together is ours.
  */
 #include "harness/selftest/replay_priv.h"
-#include "modes/mode.h"
 
 const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
 

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
                         res_format format)

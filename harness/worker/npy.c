@@ -8,7 +8,6 @@
 #include "runtime/pjrt/pjrt.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAGIC       "\x93NUMPY"

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <hwloc/linux.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  */
 #include "harness/worker/worker.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
