@@ -3,8 +3,8 @@
  * traced, compiled, executed and measured as on any runtime; only the device's times
  * and the front end's cost for each node are set.
  */
-#include "harness/selftest/replay_priv.h"
 #include "harness/jobs/jobs.h"
+#include "harness/selftest/replay_priv.h"
 #include "harness/selftest/selftest.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
