@@ -3,7 +3,7 @@
  * value is in the data, names are text and nothing else, what is simulated says so.
  *
  * `test_plots --page FILE` writes a page with comparisons: for looking at, and for
- * tests/check_report.sh.
+ * tests/plots/check_report.sh.
  */
 #include "tests/support/results_fixture.h"
 

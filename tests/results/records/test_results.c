@@ -2,7 +2,7 @@
  * test_results.c - records, and their files in a store. Needs no plugin.
  *
  * `test_results --write-sample FOLDER` writes one record there and prints its
- * path: tests/check_readers.sh reads it with other programs.
+ * path: tests/results/records/check_readers.sh reads it with other programs.
  */
 #define _GNU_SOURCE /* unshare */
 #include "tests/support/results_fixture.h"
