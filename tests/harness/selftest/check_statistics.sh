@@ -1,6 +1,6 @@
 #!/bin/bash
 # check_statistics.sh - bench selftest statistics from outside, as TAP: what it
-# prints in each format and how it ends. What it fails is in test_compare.c.
+# prints in each format, and its exit code. test_compare.c shows that wrong procedures fail.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
