@@ -1,4 +1,4 @@
-# bench - builds, checks, installs. `make help` lists what can be asked for.
+# bench - builds, checks, installs. `make help` lists the targets.
 #
 #   CC=clang            another compiler (gcc is the default)
 #   CFLAGS=... LDFLAGS=...  added after ours
@@ -7,7 +7,7 @@
 #   BUILD=folder        where everything built goes
 #   PJRT_INCLUDE=folder the folder of another pjrt_c_api.h
 #   RUN_ARGS='...'      what `make run` passes to bench
-#   TESTS='...'         only these: make check TESTS='test_base check_house'
+#   TESTS='...'         only these tests: make check TESTS='test_base check_house'
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
@@ -50,8 +50,8 @@ PKG_CONFIG ?= pkg-config
 LIBRARIES := hdf5-serial jansson gsl hwloc libprotobuf-c libcrypto libxxhash
 TEST_LIBRARIES := cmocka
 
-# One question for all. Where one is missing the flags stay empty, and the
-# first thing to be compiled says so (goals like setup and clean must work).
+# pkg-config is asked once for all libraries. If one is missing, the flags stay empty, and only
+# compiling fails: goals like setup and clean must work.
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) $(TEST_LIBRARIES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_LIBRARIES) 2>/dev/null)
@@ -60,11 +60,11 @@ READY := $(and $(PKG_LIBS),$(TEST_LIBS),$(wildcard $(PJRT_INCLUDE)/pjrt_c_api.h)
 # No contraction: a*b+c must give the same bits with every compiler.
 BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer -ffp-contract=off \
     $(SANITIZER)
-# The compilers warn falsely where sanitizer code hides the flow of values; the
-# plain builds judge warnings.
+# With sanitizers compilers give false warnings, for that code hides the flow of values. So
+# warnings are errors in plain builds only.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
     $(if $(SANITIZER),,-Werror)
-# Headers of others are system headers: their warnings are not ours to mend.
+# Headers of others are included as system headers: we cannot mend their warnings.
 INCLUDES := -I. -I$(BUILD)/gen -isystem $(PJRT_INCLUDE) $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 COMPILE = $(CC) $(BASE_CFLAGS) $(INCLUDES) -MMD -MP
 LINK = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)
@@ -135,13 +135,13 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto | $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=. --c_out=$(BUILD)/gen $<
 
-# The generator's style is not ours: no -Wextra and the like.
+# Generated code is compiled without our warnings.
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	$(call note,CC,$<)
 	$(Q)$(COMPILE) -w $(CFLAGS) -c -o $@ $<
 
-# Made afresh each time, or a removed source would live on in the archive; the
-# list notices the removal.
+# Made afresh each time: else a removed source would stay in the archive. The list notices the
+# removal.
 define archive_rules
 $(BUILD)/$(1).list: $(call remembered,$(BUILD)/$(1).list,$(OBJECTS_$(1)))
 	@mkdir -p $$(@D) && printf '%s' '$(strip $(OBJECTS_$(1)))' > $$@
@@ -188,7 +188,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LIBS)
 
-# Plugins that the tests load: ours, so a sanitizer sees into them too.
+# Plugins that the tests load. They are built with the sanitizer, too.
 define plugin_rule
 $(BUILD)/lib$(1).so.list: $(call remembered,$(BUILD)/lib$(1).so.list,$(2))
 	@mkdir -p $$(@D) && printf '%s' '$(strip $(2))' > $$@
@@ -201,8 +201,8 @@ FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
 $(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
 $(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
 
-# What reads foreign bytes, tests/fuzz/fuzz_NAME.c: with a main that feeds it the
-# files of tests/fuzz/corpus/NAME, and, with VARIANT=fuzz, with libFuzzer.
+# tests/fuzz/fuzz_NAME.c is a target for what reads foreign bytes. It is linked with a main that
+# feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
 
@@ -218,8 +218,8 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(ARCHIVES) 
 .PHONY: fuzzers
 fuzzers: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%)
 
-# Sanitizers: ours is checked to the last byte; the plugins are built without
-# them, and the suppression files say what that hides.
+# The sanitizers check all of our code. The runtimes' plugins are built without them; the
+# suppression files say what that hides.
 SUPPRESS := $(CURDIR)/tests/suppressions
 TEST_ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 \
     LSAN_OPTIONS=suppressions=$(SUPPRESS)/lsan.supp:print_suppressions=0

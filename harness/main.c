@@ -1,5 +1,5 @@
 /*
- * main.c - bench: the commands, one row each.
+ * main.c - bench: the commands, one row each, and the jobs of a worker.
  */
 #include "harness/options.h"
 #include "harness/worker/worker.h"
@@ -11,7 +11,7 @@
 #define BENCH_VERSION "unknown"
 #endif
 
-/* ---- commands: from all options to a command's own ------------------------------------ */
+/* ---- adapters: each hands a command its own options ---------------------------------- */
 
 static int run(options *o, const char *const *words)
 {
@@ -130,14 +130,18 @@ static int history(options *o, const char *const *words)
     return command_history(&o->selection, &o->series, &o->output, o->file);
 }
 
+/* ---- the rows --------------------------------------------------------------------------- */
+
 typedef struct command_row {
     const char *name, *usage, *summary;
     uint32_t bit;
-    int (*run)(options *o, const char *const *words); /* returns the exit code */
-    const char *what;                                 /* the words after the command, or NULL */
-    int most_words;
-    /* The exit code for words that it does not understand, where that is not the usual one:
-     * BISECT says that --bisect is among them. */
+    /* Called when all words were understood. WORDS are those after the command; they end with NULL.
+     * Returns the exit code. */
+    int (*run)(options *o, const char *const *words);
+    const char *what; /* the words that it needs, for a message; NULL: it takes none */
+    int most_words;   /* of them */
+    /* The exit code for words that are not understood and for output that cannot be written; NULL:
+     * the usual ones. BISECT: --bisect was given. */
     int (*refused)(bool bisect);
     const char *help; /* exit codes and examples of its own; NULL: the usual exit codes */
 } command_row;
@@ -191,7 +195,7 @@ static const command_row commands[] = {
      .bit = OPTION_HISTORY, .run = history},
 };
 
-/* What a worker process can be asked for. */
+/* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
     {"measure", worker_job_measure},
     {"verify", verify_job},
@@ -200,6 +204,8 @@ static const worker_job jobs[] = {
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+/* ---- help and manual -------------------------------------------------------------------- */
 
 static const char exit_codes[] =
     "Exit codes: 0 all went well; 1 an experiment failed, verify or selftest did not pass, or a\n"
@@ -257,6 +263,8 @@ static void print_man(void)
     bn_text_free(&text);
 }
 
+/* ---- running a command ------------------------------------------------------------------- */
+
 static const command_row *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -265,25 +273,25 @@ static const command_row *find_command(const char *name)
     return NULL;
 }
 
-/* The exit code of COMMAND for an error that is CODE for most: compare and nightly say with
- * 2 that something is slower, and git bisect takes 3 for a bad commit. */
+/* The exit code of COMMAND for an error whose usual code is CODE. Compare and nightly have others:
+ * to them 2 means slower, and git bisect takes 3 for a bad commit. */
 static int error_of(const command_row *command, bool bisect, int code)
 {
     return command && command->refused ? command->refused(bisect) : code;
 }
 
-/* Words that COMMAND does not understand. */
+/* Prints that COMMAND, NULL for none, did not understand its words; returns the exit code. */
 static int refuse(const command_row *command, int argc, char **argv, const bn_status *st)
 {
     const int code = (int)cli_complain(st);
     bool bisect = false;
-    /* What was not understood may stand before it. */
+    /* Parsing may have ended before it came to --bisect. */
     for (int i = 1; i < argc; i++)
         bisect = bisect || strcmp(argv[i], "--bisect") == 0;
     return error_of(command, bisect, code);
 }
 
-/* Output that did not reach its reader is an error like any other. */
+/* Ends COMMAND, which gave CODE: output that cannot be written is an error, too. */
 static int finish(const command_row *command, bool bisect, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -292,7 +300,7 @@ static int finish(const command_row *command, bool bisect, int code)
     return code == CLI_EXIT_OK ? error_of(command, bisect, CLI_EXIT_ENVIRONMENT) : code;
 }
 
-/* Runs COMMAND with what was read: COUNT words, ended by NULL. */
+/* Runs COMMAND with the options and COUNT words that were read. WORDS end with NULL. */
 static int carry_out(const command_row *command, options *o, const char *const *words, int count,
                      int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /*
- * options.c - the options, one row each: name, argument, kind, where its value lies, the
- * commands that take it, default, text. The axes of an experiment are options by their own
- * table (axes.def); parsing, --help, the manual and the record's echo are read off the rows.
+ * options.c - the options, one row each: name, argument, kind, member, the commands that take it,
+ * default, text. The rows of axes are made from their own table (axes.def). Parsing, --help, the
+ * manual and the record's echo all work from the rows.
  */
 #include "harness/options.h"
 #include "results/exports/exports.h"
@@ -29,7 +29,8 @@ enum {
           HISTORY | SUITE | NIGHTLY
 };
 
-/* A row that is MARKED says what is run, which a suite does in its place. */
+/* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
+ * the options in this order. */
 static const cli_option others[] = {
     {"program", "FILE.mlir", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE,
      .marked = true, .text = "run this StableHLO text in place of models"},
@@ -190,8 +191,8 @@ static const cli_option others[] = {
 
 /* ---- axes -------------------------------------------------------------------------- */
 
-/* Which commands take an axis as something to measure. All that measure take all of them, but
- * for the runtimes of a comparison; others take those of the network and what they name. */
+/* Which commands take an axis as something to measure: all axes, or those of the network; MORE are
+ * taken besides, LESS are not. (The runtimes of a comparison have a row of their own.) */
 static const struct {
     uint32_t commands;
     bool all, network;
@@ -223,10 +224,10 @@ static uint32_t takers_of(const res_axis *axis)
     return commands;
 }
 
-/* AXIS as what is measured. */
+/* The option of AXIS, to say what is measured. */
 static cli_option measured_row(const res_axis *axis)
 {
-    /* Inputs may be files of a program, too, each given for itself. */
+    /* --input is also given once for each file of a program. */
     const bool files = axis->id == RES_AXIS_INPUT;
     return (cli_option){
         .name = axis->option,
@@ -245,7 +246,7 @@ static cli_option measured_row(const res_axis *axis)
     };
 }
 
-/* AXIS of stored records that are asked about. */
+/* The option of AXIS, to choose stored records. */
 static cli_option stored_row(const res_axis *axis)
 {
     return (cli_option){

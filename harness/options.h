@@ -1,6 +1,6 @@
 /*
- * options.h - all options of the command line: where their values lie (options.c says how they
- * are called), and the commands as bits.
+ * options.h - all options of the command line: the struct that holds their values, and the commands
+ * as bits. The rows are in options.c. Prefix options_.
  */
 #ifndef BENCH_HARNESS_OPTIONS_H
 #define BENCH_HARNESS_OPTIONS_H
@@ -14,9 +14,9 @@ typedef struct options {
     bool help, man, version;
     cli_output output;
     job_matrix matrix; /* of run, verify, list, selftest, export-weights, compare */
-    job_matrix usual;  /* what bench run measures when nothing is said */
+    job_matrix usual;  /* the matrix of bench run with no options */
     const char *file;  /* --output; NULL: not given */
-    const char *store; /* of commands that read or fill one */
+    const char *store; /* of commands on stores, suites and nights; run's is MATRIX' own */
     /* Of stored records. */
     command_selection selection;
     command_series series;
@@ -31,7 +31,7 @@ typedef struct options {
     const char *suite_name, *report; /* --suite and --report; NULL: not given */
     const char *golden;
     bool all, quick;
-    const char *what; /* the first option given that a suite speaks for, or NULL */
+    const char *what; /* the first option given that cannot be given with a suite, or NULL */
 } options;
 
 /* The commands, as bits of the rows' member COMMANDS. */
@@ -53,14 +53,16 @@ enum {
     OPTION_NIGHTLY = 1 << 14
 };
 
-/* The rows: one for each axis that a command takes, then the others. */
+/* The rows: those of the axes, for what is measured and for what is asked about, then the others.
+ */
 const cli_table *options_table(void);
-/* Fills O with COMMAND's defaults and ARGV; what is no option goes to WORDS, at most MOST. Lists
- * lie in MEMORY, which outlives O. BN_INVALID for what the command does not take. */
+/* Fills O with COMMAND's defaults and ARGV, which starts behind the command. Words that are no
+ * options go to WORDS, which has room for MOST. Lists lie in MEMORY, which outlives O. BN_INVALID
+ * for whatever the command does not take. */
 BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                                   options *o, const char **words, int most, int *count,
                                   bn_status *st);
-/* O's options of a suite, for the commands that run one; they point into O. */
+/* O's options of a suite, for the commands that run or read one. They point into O. */
 suite_options options_suites(const options *o);
 
 #endif

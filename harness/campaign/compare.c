@@ -1,5 +1,6 @@
 /*
- * compare.c - bench compare: two runtimes, their verdict as a table and an exit code.
+ * compare.c - bench compare: what the user asked for, and the verdicts as a table, an exit code
+ * and a page. compare_run.c measures.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/compare_priv.h"
@@ -35,8 +36,8 @@ int compare_usage(bool bisect)
 
 /* ---- words ------------------------------------------------------------------------- */
 
-/* The two values of an option that was given twice, or once with a comma. None at all
- * leaves PAIR alone. SPLIT keeps the copy that they point into. */
+/* Takes the two values of an option that was given twice, or once with a comma, into PAIR; not
+ * given, it leaves PAIR alone. *SPLIT is the copy that they may point into, the caller's. */
 static bn_code take_two(const char *option, const cli_words *words, char **split,
                         const char *pair[2], bn_status *st)
 {
@@ -137,7 +138,7 @@ static void print(const compare_run *compare, res_format format)
         fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
     bn_text_free(&page);
     bn_text_clear(&text);
-    /* Where the last line of the table is for programs, people get it here. */
+    /* Formats for programs lack the last line of the table: people read it here. */
     res_versus_summary(&compare->versus, &text);
     if ((format == RES_TABLE_JSON || format == RES_TABLE_CSV) && text.data)
         fprintf(stderr, "compare: %s\n", text.data);
@@ -173,7 +174,7 @@ static void put_settings(bn_text *name, const char *const *settings)
         bn_text_printf(name, "%s%s", name->length ? ", " : "", *settings);
 }
 
-/* Who a side is: runtime, label, what it was given alone, store. */
+/* Names a side: runtime, label, store, and what it alone was given. */
 static void name_side(const compare_run *compare, const char *const stores[2], int side,
                       bn_text *name)
 {
@@ -222,7 +223,7 @@ static bn_code write_page(const compare_run *compare, const char *const stores[2
 
 /* ---- the command --------------------------------------------------------------------- */
 
-/* What went wrong before anything could be judged. */
+/* Prints what went wrong before anything could be judged; returns the exit code. */
 static int refused(const compare_run *compare, const bn_status *st)
 {
     cli_complain(st);
@@ -233,10 +234,38 @@ static int refused(const compare_run *compare, const bn_status *st)
     return compare->fault == 'B' ? COMPARE_SKIP : COMPARE_ABORT;
 }
 
-static void judge_options(const compare_options *o, res_versus *versus)
+static void begin_versus(const compare_options *o, res_versus *versus)
 {
     res_versus_begin(versus, o->fail_if_slower);
     versus->options.seed = compare_seed(o);
+}
+
+/* The command line, taken apart. */
+typedef struct words {
+    res_format format;
+    bool stored; /* two stores are compared, and nothing is run */
+    const char *stores[2];
+    char *split[3]; /* what the sides' names may point into */
+} words;
+
+static bn_code take_words(compare_run *compare, words *w, bn_status *st)
+{
+    const compare_options *o = compare->options;
+    w->stored = o->stores.count > 1 || (o->stores.count == 1 && strchr(o->stores.list[0], ','));
+    bn_code code = res_format_parse(o->output.format, &w->format, st);
+    if (code == BN_OK)
+        code = check_words(o, w->stored, st);
+    if (code == BN_OK)
+        code = take_two("runtime", &o->runtimes, &w->split[0], compare->runtime, st);
+    if (code == BN_OK)
+        code = take_two("label", &o->labels, &w->split[1], compare->label, st);
+    if (code == BN_OK && w->stored)
+        code = take_two("store", &o->stores, &w->split[2], w->stores, st);
+    if (code == BN_OK && !w->stored && !compare->runtime[0])
+        code = bn_fail(st, BN_INVALID,
+                       "compare takes two runtimes, --runtime A --runtime B, or two folders of "
+                       "records, --store A --store B");
+    return code;
 }
 
 int compare_command(const compare_options *options)
@@ -244,33 +273,18 @@ int compare_command(const compare_options *options)
     bn_status st = {.code = BN_OK};
     compare_run compare = {.options = options};
     res_collection all[2] = {{0}};
-    char *split[3] = {NULL};
-    const char *stores[2] = {NULL};
-    res_format format = RES_TABLE_TEXT;
-    const bool stored = options->stores.count > 1 ||
-                        (options->stores.count == 1 && strchr(options->stores.list[0], ','));
-    judge_options(options, &compare.versus);
-    bn_code code = res_format_parse(options->output.format, &format, &st);
+    words w = {.format = RES_TABLE_TEXT};
+    begin_versus(options, &compare.versus);
+    bn_code code = take_words(&compare, &w, &st);
     if (code == BN_OK)
-        code = check_words(options, stored, &st);
-    if (code == BN_OK)
-        code = take_two("runtime", &options->runtimes, &split[0], compare.runtime, &st);
-    if (code == BN_OK)
-        code = take_two("label", &options->labels, &split[1], compare.label, &st);
-    if (code == BN_OK && stored)
-        code = take_two("store", &options->stores, &split[2], stores, &st);
-    if (code == BN_OK && !stored && !compare.runtime[0])
-        code = bn_fail(&st, BN_INVALID,
-                       "compare takes two runtimes, --runtime A --runtime B, or two folders of "
-                       "records, --store A --store B");
-    if (code == BN_OK)
-        code = stored ? compare_stores(&compare, stores, all, &st) : compare_measure(&compare, &st);
+        code = w.stored ? compare_stores(&compare, w.stores, all, &st)
+                        : compare_measure(&compare, &st);
     if (code == BN_OK)
         code = res_versus_judge(&compare.versus, &st);
     int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
     if (code == BN_OK)
-        print(&compare, format);
-    if (code == BN_OK && options->report && write_page(&compare, stores, &st) != BN_OK) {
+        print(&compare, w.format);
+    if (code == BN_OK && options->report && write_page(&compare, w.stores, &st) != BN_OK) {
         cli_complain(&st);
         end = end == COMPARE_FINE ? COMPARE_ERROR : end;
     }
@@ -281,6 +295,6 @@ int compare_command(const compare_options *options)
     for (int i = 0; i < 2; i++)
         res_collection_free(&all[i]);
     for (int i = 0; i < 3; i++)
-        free(split[i]);
+        free(w.split[i]);
     return end;
 }

@@ -1,14 +1,13 @@
 /*
  * compare_run.c - pairs of fresh worker processes, one of each runtime.
  *
- * A round is one pair of each experiment, in a random order; within a pair the order is
- * res_order's. Some experiments are run a second time with A on both sides: the control,
- * which shares the session's every disturbance and has nothing to find.
+ * A round is one pair of each experiment, in a random order; res_order gives the order within a
+ * pair. Some experiments are run a second time with A on both sides: a control shares every
+ * disturbance of the session, and any difference that it shows is false.
  *
- * When to stop never looks at a verdict: a number of pairs, the spread of the first stage
- * (res_pairs_wanted), or the clock.
+ * No stop rule looks at a verdict. What ends the session is a number of pairs, the spread of the
+ * first stage (res_pairs_wanted), or the clock.
  */
-#define _GNU_SOURCE
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/suite_priv.h"
 
@@ -43,7 +42,7 @@ typedef struct session {
     gsl_rng *rng;
     uint64_t begun_ns, deadline_ns; /* 0: none */
     uint64_t busy_ns;               /* in the processes that have ended */
-    size_t done;                    /* of them */
+    size_t done;                    /* processes that have ended */
     bool out_of_time;
 } session;
 
@@ -67,7 +66,7 @@ static bn_code append(const char **list, const char *const *more, const char *op
     return BN_OK;
 }
 
-/* What is measured, as it stands for one side. */
+/* Makes the matrix of one side. */
 static bn_code one_side(session *s, int side, bn_status *st)
 {
     const compare_options *o = s->compare->options;
@@ -77,7 +76,7 @@ static bn_code one_side(session *s, int side, bn_status *st)
     job_matrix_set(own, RES_AXIS_RUNTIME, runtime);
     own->label = s->compare->label[side] ? s->compare->label[side] : "";
     own->store = s->folder[0][side];
-    /* A path may have a comma, a list may not. */
+    /* The runtime becomes a list of values, which are split at commas. */
     if (strchr(runtime, ','))
         return bn_fail(st, BN_INVALID, "--runtime: '%s' has a comma", runtime);
     bn_code code = append(own->runtime_option, side ? o->b_option : o->a_option,
@@ -108,7 +107,7 @@ static void name_folders(session *s)
                      folders[control][side]);
 }
 
-/* The experiments of --suite on one side; of A those that --filter and --exclude leave. */
+/* Makes the experiments of --suite for one side; for A those that --filter and --exclude leave. */
 static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes, bn_status *st)
 {
     const compare_options *o = s->compare->options;
@@ -139,9 +138,9 @@ static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes,
     return BN_OK;
 }
 
-/* Brings side B's list into the order of A's. A suite may exclude by runtime, or name an
- * experiment twice that only one runtime takes for the same: what one side has alone is left
- * out, in words. */
+/* Brings B's list into the order of A's. A suite may exclude by runtime, or name an experiment
+ * twice that is the same on one runtime only. So an experiment that only A has is left out, and
+ * NOTES says so. */
 static bn_code match_sides(session *s, const size_t counts[2], bn_text *notes, bn_status *st)
 {
     job_experiment *a = s->list[0], *matched = calloc(counts[0] + 1, sizeof *matched);
@@ -207,10 +206,10 @@ static bn_code expand(session *s, bn_status *st)
     return code;
 }
 
-/* The first stage of a family of COUNT. */
+/* The pairs of the first stage, for each of a family of COUNT comparisons. */
 static size_t first_stage(const compare_options *o, size_t count)
 {
-    /* One more than flips of signs need: of the fewest, each has to agree. */
+    /* One more than flips of signs need: with the fewest, all pairs must agree. */
     const size_t usual = res_fewest_pairs(res_compare_defaults().level, count) + 1;
     if (o->pairs > 0)
         return (size_t)o->pairs;
@@ -219,7 +218,7 @@ static size_t first_stage(const compare_options *o, size_t count)
     return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
 }
 
-/* All experiments, then the controls, spread over them. */
+/* Makes the rows: all experiments, then the controls, spread over them. */
 static bn_code plan(session *s, bn_status *st)
 {
     const compare_options *o = s->compare->options;
@@ -242,7 +241,7 @@ static bn_code plan(session *s, bn_status *st)
         if (!s->program)
             job_experiment_resolve(&versus->cells[i].experiment);
         res_order(compare_seed(o) * 1000003 + i, r->wanted, r->b_first);
-        /* The second stage, if there is one, with a seed of its own. */
+        /* The second stage, if there is one, has a seed of its own. */
         res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - r->wanted,
                   r->b_first + r->wanted);
     }
@@ -256,13 +255,13 @@ static double mean_ns(const session *s)
     return s->done ? (double)s->busy_ns / (double)s->done : 0;
 }
 
-/* Whether a pair that begins now is to be begun. */
+/* Whether a pair that begins now would end before the deadline. */
 static bool time_for_pair(const session *s)
 {
     return !s->deadline_ns || (double)bn_now_ns() + 2 * mean_ns(s) <= (double)s->deadline_ns;
 }
 
-/* Processes in all, for the line of progress: what the plan wants and the clock allows. */
+/* Processes in all, for the progress line: as many as the plan wants and the clock allows. */
 static size_t processes(const session *s)
 {
     size_t wanted = 0;
@@ -307,7 +306,7 @@ static bn_code run_half(session *s, size_t cell, int side, res_record **record, 
     return code == BN_OK ? keep(s->compare, *record, st) : code;
 }
 
-/* One pair of CELL. A process that fails ends the cell; it is no error of the whole. */
+/* Measures one pair of CELL. A process that fails ends CELL only. */
 static bn_code run_pair(session *s, size_t cell, bn_status *st)
 {
     res_compared *c = &s->compare->versus.cells[cell];
@@ -325,7 +324,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
         fprintf(stderr, "bench: %c: %s\n", c->failed, failed.message);
-        /* A folder that takes no more records takes none of the others' either. */
+        /* A store that takes no more records ends the whole session. */
         if (failed.code == BN_IO)
             return bn_fail(st, BN_IO, "%s", failed.message);
         return BN_OK;
@@ -343,7 +342,7 @@ static bool wants_more(const session *s, size_t cell)
     return !c->failed && c->pairs < s->rows[cell].wanted;
 }
 
-/* Rounds until each row has its pairs, or the end of the time. */
+/* Runs rounds until each row has its pairs, or the time is over. */
 static bn_code run_stage(session *s, bn_status *st)
 {
     const size_t count = s->compare->versus.count;
@@ -370,7 +369,7 @@ static bn_code run_stage(session *s, bn_status *st)
     return code;
 }
 
-/* The second stage: what the spread of the first asks for. */
+/* Plans the second stage: as many pairs as the spread of the first asks for. */
 static bn_code ask_for_more(session *s, bn_status *st)
 {
     const double precision = s->compare->options->precision;
@@ -428,7 +427,7 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
     if (code == BN_OK) {
         s->begun_ns = bn_now_ns();
         if (compare->options->budget > 0)
-            /* Thirty years are no limit, and nanoseconds of more overflow. */
+            /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
         code = run_stage(s, st);

@@ -1,8 +1,8 @@
 /*
- * tonight.c - a night's records wait in a folder of their own, and are the store's all at
- * once, as far as a file system can do that: each gets a second name in the store, and the
- * folder goes only when all else is done. So whoever is killed loses nothing and measures
- * nothing twice.
+ * night_folder.c - a night's records wait in a folder of their own, and all become the store's at
+ * once, as far as a file system can do that: each gets a second name in the store, and the folder
+ * goes only when all else is done. So a night that is killed loses nothing, and measures nothing
+ * twice.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
@@ -37,7 +37,7 @@ static bn_code share_one(const char *from, const char *to, bn_status *st)
     if (errno == EEXIST)
         return bn_fail(st, BN_IO, "%s is there already and is not %s: remove one of them", to,
                        from);
-    /* A file system without second names. */
+    /* On a file system without second names. */
     if ((errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK) &&
         rename(from, to) == 0)
         return BN_OK;
@@ -67,7 +67,7 @@ static bn_code share(const char *folder, const char *store, size_t *count, bn_st
     return code;
 }
 
-/* Removes FOLDER with what a suite writes there; what else is in it stays, and so it does. */
+/* Removes what a suite writes into FOLDER, and then FOLDER itself unless it holds other files. */
 static bn_code drop(const char *folder, bn_status *st)
 {
     DIR *list = opendir(folder);
@@ -100,7 +100,7 @@ static double newest_of(const char *folder)
     return newest;
 }
 
-/* The records in FOLDER to the store, and the folder away. */
+/* Moves the records in FOLDER to the store and removes FOLDER, if it exists. */
 static bn_code put_away(const char *folder, const char *store, size_t *count, bn_status *st)
 {
     if (access(folder, F_OK) != 0)
@@ -109,7 +109,7 @@ static bn_code put_away(const char *folder, const char *store, size_t *count, bn
     return code == BN_OK ? drop(folder, st) : code;
 }
 
-/* Where the file system has no locks it goes without. */
+/* Locks the store, unless its file system has no locks. */
 static bn_code hold(night_folder *t, bn_status *st)
 {
     const int fd = open(t->store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -148,7 +148,8 @@ bn_code night_folder_share(const night_folder *t, bn_status *st)
 {
     size_t count = 0;
     bn_code code = share(t->folder, t->store, &count, st);
-    /* Before the folder goes; a file system that cannot do this has the names all the same. */
+    /* The new names must be on the disk before the folder goes. Some file systems cannot do this.
+     */
     if (code == BN_OK)
         (void)fsync(t->lock - 1);
     return code;
@@ -156,7 +157,7 @@ bn_code night_folder_share(const night_folder *t, bn_status *st)
 
 bn_code night_folder_end(const night_folder *t, bn_status *st)
 {
-    /* Under its own name half of it would look like a night that was killed. */
+    /* Under its old name a half removed folder would look like a night that was killed. */
     if (rename(t->folder, t->ended) == 0)
         return drop(t->ended, st);
     return drop(t->folder, st);

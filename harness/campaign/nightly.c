@@ -1,12 +1,12 @@
 /*
- * nightly.c - bench nightly: the suite is run, held against the last good night and
- * against the history, and told on one page.
+ * nightly.c - bench nightly: the suite is run, and compared with the last good night and with the
+ * history; the results go to one page.
  *
- * Tonight's records are written to a folder of their own inside the store and join the
- * others when the suite has ended (tonight.c): a night that was killed goes on where it
- * stopped when the command is given again, and the history never sees half of one.
+ * Tonight's records are written to a folder of their own inside the store, and join the others
+ * when the suite has ended (night_folder.c). So a night that was killed goes on where it stopped
+ * when the command is given again, and the history never has half a night.
  */
-#define _GNU_SOURCE
+#include "harness/campaign/compare_priv.h"
 #include "harness/campaign/night_folder_priv.h"
 #include "harness/campaign/suite_priv.h"
 #include "plots/plot.h"
@@ -15,16 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit codes as those of bench compare. */
-enum { NOTHING_SLOWER = 0, FAILED = 1, SLOWER = 2 };
-
 const char night_help[] =
     "Exit codes: 0 nothing is slower; 1 an error, or an experiment failed; 2 slower: than the "
     "last\n"
     "good night, or a change for the worse that the history shows since this night; 130\n"
     "interrupted: the same command goes on where it stopped, within --night-hours.\n";
 
-/* One runtime, tonight and on its last good night. Builds may lie in folders of their own. */
+/* One runtime, tonight and on its last good night. Its file's name says which it is: each build
+ * may lie in a folder of its own. */
 typedef struct pair_of_nights {
     char name[520];                 /* the runtime's, and its settings where it has several */
     char runtime[256];              /* its name, or its file's */
@@ -42,7 +40,7 @@ typedef struct nightly {
     res_history history;
     pair_of_nights *pairs;
     size_t pair_count;
-    size_t failed, slower, changed; /* records, cells, series */
+    size_t failed, slower, changed; /* records that failed, cells slower, series changed */
     bn_text words;                  /* what is printed */
 } nightly;
 
@@ -58,8 +56,8 @@ static bool in_suite(const suite_end *end, const res_record *record)
     return found;
 }
 
-/* Of what waits in the folder, tonight's are the records of the suite as it is now: a night
- * that was killed may have left some of another suite or of the build before. */
+/* Loads the records that are in the folder and of the suite as it is now. A night that was killed
+ * may have left others there, of another suite or of the build before. */
 static bn_code load_tonight(nightly *n, const suite_end *end, bn_status *st)
 {
     size_t kept = 0;
@@ -75,8 +73,8 @@ static bn_code load_tonight(nightly *n, const suite_end *end, bn_status *st)
     return code;
 }
 
-/* Runs the suite into the night's folder; its own table and summary are printed. Sets *WHOLE
- * where it came to its end: then tonight's records are there. */
+/* Runs the suite into the night's folder, which prints its own table and summary. Sets *WHOLE if it
+ * came to its end, and loads tonight's records then. */
 static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
 {
     suite_options o = *n->options->suites;
@@ -86,11 +84,11 @@ static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
         return done;
     o.store = n->place.folder;
     o.output.format = "text";
-    /* A night is one process's, whatever launched it. */
+    /* One process runs the night, whatever launcher's environment it has. */
     o.shard = "none";
     *code = (cli_exit)suite_to_end(&o, n->options->suite, &end);
-    /* An experiment that cannot be run here, of a runtime without its device, say, ends with
-     * the code of a wrong environment, and is a failure of the night like any other. */
+    /* Only an interrupt cuts a night short. An experiment that cannot be run here, say of a runtime
+     * without its device, is a failure of the night like any other. */
     *whole = end.whole && *code != CLI_EXIT_INTERRUPTED;
     if (*whole)
         done = load_tonight(n, &end, st);
@@ -105,7 +103,8 @@ static res_runs_of runs_of(const pair_of_nights *p)
     return (res_runs_of){.runtime = p->runtime, .settings = p->settings};
 }
 
-/* What cannot be read is told and left out: the night itself is in the store by now. */
+/* Reads the records of P's last good night. One that cannot be read is named and left out: the
+ * night itself is in the store by now. */
 static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
 {
     const res_index *index = &n->index;
@@ -134,7 +133,7 @@ static bn_code read_before(nightly *n, pair_of_nights *p, bn_status *st)
     return code;
 }
 
-/* Tonight against the last good night, experiment by experiment. */
+/* Compares tonight with the last good night, experiment by experiment. */
 static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
 {
     const res_choice choice[2] = {{.store = "the last good night"}, {.store = "tonight"}};
@@ -153,7 +152,7 @@ static bn_code compare(nightly *n, pair_of_nights *p, bn_status *st)
     return code;
 }
 
-/* Whether tonight's runtime of E was run with other settings, too. */
+/* Whether the runtime of E runs with other settings tonight, too. */
 static bool several_settings(const nightly *n, const res_experiment *e)
 {
     for (size_t i = 0; i < n->tonight.count; i++) {
@@ -239,7 +238,7 @@ static void tell_series(nightly *n, const res_timeline *t, const res_stretch *ch
     }
 }
 
-/* What this night was the first to show; series that it has nothing of show nothing new. */
+/* Says what this night is the first to show. Series that it has no record of are left out. */
 static bn_code tell_history(nightly *n, const res_change_options *options, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -325,24 +324,24 @@ int night_command(const night_options *options)
     nightly n = {.options = options};
     cli_exit ran = CLI_EXIT_OK;
     bool whole = false;
-    int code = FAILED;
+    int code = COMPARE_ERROR;
     bn_text_puts(&n.words, "");
     if (!options->suite || !options->report)
         bn_fail(&st, BN_INVALID, "bench nightly needs --suite FILE and --report DIR");
     if (st.code != BN_OK || run_suite(&n, &ran, &whole, &st) != BN_OK ||
         (whole && look_back(&n, &st) != BN_OK)) {
         cli_complain(&st);
-        /* Ctrl-C reaches what draws the page, too. */
-        code = job_interrupted() ? CLI_EXIT_INTERRUPTED : FAILED;
+        /* An interrupt may have ended gnuplot while the page was drawn. */
+        code = job_interrupted() ? CLI_EXIT_INTERRUPTED : COMPARE_ERROR;
     } else if (whole) {
-        code = n.failed || ran != CLI_EXIT_OK ? FAILED
-               : n.slower || n.changed        ? SLOWER
-                                              : NOTHING_SLOWER;
+        code = n.failed || ran != CLI_EXIT_OK ? COMPARE_ERROR
+               : n.slower || n.changed        ? COMPARE_SLOWER
+                                              : COMPARE_FINE;
         printf("\n%snightly: %zu failed, %zu slower than the last good night, %zu changed for the "
                "worse; %s/index.html\n",
                n.words.data, n.failed, n.slower, n.changed, options->report);
     } else if (ran == CLI_EXIT_INTERRUPTED) {
-        code = CLI_EXIT_INTERRUPTED; /* else it said why */
+        code = CLI_EXIT_INTERRUPTED;
     }
     nightly_free(&n);
     return code;

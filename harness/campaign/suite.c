@@ -1,6 +1,5 @@
 /*
- * suite.c - bench suite: the file, the plan, and either what it would do or
- * doing it.
+ * suite.c - bench suite: reads the file, makes the plan, and lists it or carries it out.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The digest of each runtime's file, once for each name. The plugin is not loaded. */
+/* Gives each item the digest of its runtime's file, which is read once for each name. */
 static bn_code find_runtimes(suite_spec *suite, bn_status *st)
 {
     for (size_t i = 0; i < suite->count; i++) {
@@ -103,7 +102,7 @@ static bn_code prepare(const suite_options *options, const char *what, res_forma
     return code;
 }
 
-/* For whoever asks what became of a suite; without memory it has no identities. */
+/* Fills END; without memory it has no identities, and is not whole. */
 static void tell_end(const suite_plan *plan, suite_end *end)
 {
     end->identities = calloc(plan->count + 1, sizeof *end->identities);

@@ -1,7 +1,6 @@
 /*
- * suite_expand.c - matrices to experiments. A matrix with its defaults is a set
- * of options, one for each runtime, and the combinations of their lists are
- * found as for bench run.
+ * suite_expand.c - matrices to experiments. A matrix of the file, with the defaults, becomes a
+ * job_matrix for each runtime, which is expanded as for bench run.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the expansion works on. */
+/* A suite that is being expanded. */
 typedef struct expansion {
     suite_spec *suite;
     const suite_options *command; /* the command line's */
@@ -23,7 +22,7 @@ static bn_code no_memory(bn_status *st)
     return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the experiments of a suite");
 }
 
-/* TEXT's contents as long as the suite lives; NULL without memory. Frees TEXT. */
+/* A copy of TEXT that lives as long as the suite; NULL without memory. Frees TEXT. */
 static const char *keep_text(suite_spec *suite, bn_text *text)
 {
     const char *kept = text->failed ? NULL : bn_arena_strdup(suite->arena, text->data);
@@ -31,7 +30,7 @@ static const char *keep_text(suite_spec *suite, bn_text *text)
     return kept;
 }
 
-/* A list, or one value, of AXIS. */
+/* Sets AXIS of MATRIX to VALUE, a list of values or one of them. */
 static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matrix)
 {
     cli_list *list = &matrix->axis[axis->id];
@@ -40,7 +39,7 @@ static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matr
     for (size_t i = 0; i < n; i++) {
         const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
         const char *word = json_string_value(one);
-        /* One "all" makes the rest needless. */
+        /* "all" stands for the rest, too. */
         if (word && strcmp(word, "all") == 0) {
             cli_list_set(list, word);
             return;
@@ -49,8 +48,8 @@ static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matr
     }
 }
 
-/* A path is meant from the suite's folder, so that it does not matter where bench is
- * started. */
+/* NAME, or its path: a path is relative to the suite's folder, so that it does not matter where
+ * bench is started. */
 static const char *runtime_path(suite_spec *suite, const char *name)
 {
     const char *slash = strrchr(suite->source.file, '/');
@@ -61,7 +60,7 @@ static const char *runtime_path(suite_spec *suite, const char *name)
     return keep_text(suite, &text);
 }
 
-/* {"a": 1} to "a=1", ... at the end of LIST. */
+/* Fills LIST from {"a": 1, ...}: "a=1", ... */
 static bn_code add_settings(suite_spec *suite, const json_t *settings, const char **list,
                             bn_status *st)
 {
@@ -88,7 +87,7 @@ static bn_code add_settings(suite_spec *suite, const json_t *settings, const cha
     return BN_OK;
 }
 
-/* RUNTIME with what it is told, in place of the matrix' runtimes. */
+/* Makes RUNTIME, with its label, options and flags, the one runtime of M. */
 static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m, bn_status *st)
 {
     const json_t *label = json_object_get(runtime, "label");
@@ -107,7 +106,7 @@ static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix 
     return code;
 }
 
-/* All members of OBJECT but the runtimes. */
+/* Sets all members of OBJECT but the runtimes. */
 static void set_members(const json_t *object, suite_measure *measure)
 {
     suite_member m;
@@ -186,7 +185,7 @@ static void title_of(suite_item *item)
                  (int)bn_utf8_fit(item->e.label, 60), item->e.label);
 }
 
-/* Each experiment stands once, however many matrices name it: with the most repetitions. */
+/* Adds E. An experiment that several matrices name is one item, with the most repetitions. */
 static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
 {
     suite_spec *s = x->suite;
@@ -233,7 +232,7 @@ static void copy_pairs(const char *const *from, const char *to[CLI_MAX_REPEATS +
     to[n] = NULL;
 }
 
-/* With --runtime, the command line's words are the runtime's. */
+/* With --runtime, options, flags and label come from the command line alone. */
 static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
 {
     const suite_options *c = x->command;
@@ -268,7 +267,7 @@ static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
     return code;
 }
 
-/* OVER's members in place of BASE's (new reference). */
+/* BASE with OVER's members in place of its own (new reference). */
 static json_t *merged(const json_t *base, const json_t *over)
 {
     json_t *object = base ? json_copy((json_t *)(uintptr_t)base) : json_object();

@@ -1,6 +1,6 @@
 /*
- * suite_file.c - a suite's file: found, read, and every member of it checked
- * before anything is made of it. docs/suites.md describes the format.
+ * suite_file.c - a suite's file is found, read, and checked member by member, before anything is
+ * made of it. docs/suites.md describes the format.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/suite_priv.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define AT(member)   offsetof(suite_measure, member)
-#define RUNTIME_NAME 255 /* that a record can hold */
+#define RUNTIME_NAME 255 /* the longest that a record can hold */
 
 /* How to measure: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
@@ -124,7 +124,7 @@ static bn_code check_number(const suite_text *s, const char *at, const suite_mem
         !(n >= m->least && n <= m->most))
         return suite_fail(s, at, false, st, "a %s from %.0f to %.0f is needed, not %s",
                           real ? "number" : "whole number", m->least, m->most, shown(value, text));
-    /* Some of the numbers between may have no meaning. */
+    /* Not all numbers in the range need be values of the axis. */
     bn_text known = {0};
     snprintf(text, sizeof text, "%lld", (long long)n);
     const bool taken = !m->axis || job_axis_takes(m->axis->id, text, &known);
@@ -267,7 +267,13 @@ static bn_code unknown_member(const suite_text *s, const char *at, bool axes, co
 }
 
 static bn_code check_object(const suite_text *s, const char *at, const json_t *object,
-                            const char *what, bn_status *st);
+                            const char *what, bn_status *st)
+{
+    char text[128];
+    if (json_is_object(object))
+        return BN_OK;
+    return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
+}
 
 typedef enum suite_part { DEFAULTS, MATRIX, INCLUDE, EXCLUDE } suite_part;
 
@@ -287,7 +293,7 @@ static bn_code check_list(const suite_text *s, const char *at, const json_t *lis
         suite_pointer_at(inner, at, i);
         if (check_members(s, inner, object, part, st) != BN_OK)
             return st->code;
-        /* It would shut out everything, or add the whole matrix again. */
+        /* An empty object would exclude everything, or add the whole matrix again. */
         if (part != MATRIX && json_object_size(object) == 0)
             return suite_fail(s, inner, false, st, "an empty object says nothing");
     }
@@ -320,15 +326,6 @@ static bn_code check_members(const suite_text *s, const char *at, const json_t *
             return code;
     }
     return BN_OK;
-}
-
-static bn_code check_object(const suite_text *s, const char *at, const json_t *object,
-                            const char *what, bn_status *st)
-{
-    char text[128];
-    if (json_is_object(object))
-        return BN_OK;
-    return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
 }
 
 static bn_code check_root_member(const suite_spec *suite, const char *key, const json_t *value,

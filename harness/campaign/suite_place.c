@@ -1,7 +1,6 @@
 /*
- * suite_place.c - where in a file a member stands, for messages. The JSON library
- * tells places of broken syntax only; this walks through text that it has
- * already found to be valid.
+ * suite_place.c - line and column of a member, for messages. The JSON library gives places of
+ * broken syntax only; this walks through text that it has found valid.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -97,7 +96,9 @@ static const char *next_part(const char *pointer, char *part, size_t size)
     return pointer;
 }
 
-bool suite_place(const char *text, const char *pointer, bool key, int *line, int *column)
+/* Line and column, from 1, of the value at POINTER, or with KEY of its name. False where there is
+ * none. */
+static bool find_place(const char *text, const char *pointer, bool key, int *line, int *column)
 {
     const char *p = skip_space(text);
     while (p && *pointer) {
@@ -131,7 +132,7 @@ bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_s
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     const char *shown = *pointer ? pointer : "the file";
-    if (!suite_place(source->text, pointer, key, &line, &column))
+    if (!find_place(source->text, pointer, key, &line, &column))
         return bn_fail(st, BN_INVALID, "%s: %s: %s", source->file, shown, message);
     return bn_fail(st, BN_INVALID, "%s:%d:%d: %s: %s", source->file, line, column, shown, message);
 }

@@ -1,5 +1,5 @@
 /*
- * suite_plan.c - what is to be run, in which order, and what of it the store has.
+ * suite_plan.c - which runs a suite has, in which order, and which of them the store has already.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -101,7 +101,7 @@ static suite_run *find(suite_run **sorted, size_t count, const char *identity)
     return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
 }
 
-/* Records come in order of their ids, which is that of time. */
+/* Marks the runs that the store has a record of. Records come in order of time. */
 static void look_up(suite_plan *plan, suite_run **sorted)
 {
     for (size_t i = 0; i < plan->stored.count; i++) {

@@ -7,8 +7,8 @@
  *   suite_plan.c    repetitions, order, what the store has already
  *   suite_run.c     one after the other             suite.c         the command
  */
-#ifndef BENCH_SUITE_H
-#define BENCH_SUITE_H
+#ifndef BENCH_HARNESS_SUITE_H
+#define BENCH_HARNESS_SUITE_H
 
 #include "harness/campaign/campaign.h"
 #include "harness/jobs/jobs.h"
@@ -21,13 +21,11 @@ typedef struct suite_text {
     const char *text; /* valid JSON, with a terminating zero */
 } suite_text;
 
-/* Line and column, from 1, of the value at the JSON pointer (RFC 6901) POINTER, or with
- * KEY of the member's name. False where there is none. */
-bool suite_place(const char *text, const char *pointer, bool key, int *line, int *column);
-/* BN_INVALID: "FILE:LINE:COLUMN: POINTER: ...". */
+/* Fails with BN_INVALID: "FILE:LINE:COLUMN: POINTER: ...". The place is that of the value at
+ * POINTER (a JSON pointer, RFC 6901), or with KEY that of its name. */
 bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_status *st,
                    const char *format, ...) BN_PRINTF(5, 6);
-/* OUT is POINTER with NAME, escaped, as one more part. */
+/* Writes to OUT, which may be POINTER, POINTER with one more part: NAME, escaped, or INDEX. */
 #define SUITE_POINTER_TEXT 512
 void suite_pointer(char out[SUITE_POINTER_TEXT], const char *pointer, const char *name);
 void suite_pointer_at(char out[SUITE_POINTER_TEXT], const char *pointer, size_t index);
@@ -35,7 +33,7 @@ void suite_pointer_at(char out[SUITE_POINTER_TEXT], const char *pointer, size_t 
 /* ---- members (suite_file.c) ------------------------------------------------------ */
 
 typedef enum suite_kind {
-    SUITE_AXIS, /* of an experiment: a list of values, or one of them */
+    SUITE_AXIS, /* an axis of experiments: a list of values, or one of them */
     SUITE_NUMBER,
     SUITE_REAL,
     SUITE_TEXT
@@ -46,15 +44,15 @@ typedef struct suite_member {
     const char *name;
     suite_kind kind;
     const res_axis *axis; /* of SUITE_AXIS */
-    const char *option;   /* of the command line */
+    const char *option;   /* its name in a record's experiment, and in messages */
     size_t offset;        /* of others, in suite_measure */
     double least, most;   /* of numbers */
 } suite_member;
-/* Member INDEX: first the axes, then how to measure; false after the last. */
+/* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
 bool suite_member_at(size_t index, suite_member *member);
-/* False where there is none of this NAME. */
+/* The same by NAME; false where there is none. */
 bool suite_member_of(const char *name, suite_member *member);
-/* Whether it takes a list of values. */
+/* Whether MEMBER takes a list of values. */
 static inline bool suite_member_varies(const suite_member *member)
 {
     return member->kind == SUITE_AXIS && !member->axis->single;
@@ -70,15 +68,16 @@ typedef struct suite_measure {
 
 /* One experiment of a suite. */
 typedef struct suite_item {
-    job_experiment e; /* as asked for; e.what with "the model's own" filled in is RESOLVED */
-    res_experiment resolved;
+    job_experiment e;        /* as asked for */
+    res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
     int repetitions;
     const char *sha256; /* of the runtime's file */
     char title[320];
 } suite_item;
 
+/* A suite: its file, and the experiments made of it. */
 typedef struct suite_spec {
-    char *text;
+    char *text; /* of the file */
     suite_text source;
     json_t *json;
     const char *name; /* points into JSON */
@@ -87,10 +86,10 @@ typedef struct suite_spec {
     json_t *echoes;  /* array: options of the items, as bench run would echo them */
     suite_item *items;
     size_t count, capacity;
-    bn_text notes; /* combinations that cannot be */
+    bn_text notes; /* combinations that cannot be run, a line each */
 } suite_spec;
 
-/* The file that WORD names: a path (with a slash, or ending in .json), or one of the
+/* Writes to PATH the file that WORD names: a path (with a slash, or ending in .json), or one of the
  * suites that come with bench. */
 BN_MUST_USE bn_code suite_find(const char *word, char *path, size_t size, bn_status *st);
 /* Reads and validates FILE; no items yet. Wrong contents are BN_INVALID with the place.
@@ -111,12 +110,12 @@ typedef struct suite_shard {
     char source[128]; /* "--shard", "OMPI_COMM_WORLD_RANK", ...; "" when nothing is split */
 } suite_shard;
 
-/* WORD is --shard's, NULL to look into the environment. */
+/* WORD is --shard's value; NULL: the environment decides. */
 BN_MUST_USE bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st);
 /* Which of OF shards, from 1, runs WHAT. Experiments that a table or a comparison sets side by
- * side (modes, graphs, runtimes) and all repetitions are in one shard, hence on one machine. A
- * shard's part does not depend on the other experiments of the suite, and one shard more takes
- * its share from each of the others and moves nothing else (rendezvous hashing: D. Thaler and
+ * side (modes, graphs, runtimes) and all repetitions are in one shard, hence on one machine. The
+ * answer does not depend on the other experiments of the suite. A further shard takes its share
+ * from each of the others and moves nothing else (rendezvous hashing: D. Thaler and
  * C. Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on
  * Networking 6, 1998). */
 int suite_shard_of(const res_experiment *what, int of);
@@ -139,15 +138,15 @@ typedef struct suite_plan {
     suite_run *runs; /* in the order in which they are to be run */
     size_t count;
     res_collection stored; /* what the store had */
-    size_t left;           /* once it was carried out: how many have no record */
+    size_t left;           /* set by suite_run_plan: runs that have no record */
 } suite_plan;
 
 /*
  * The runs of SUITE that belong to SHARD and that OPTIONS do not filter out: first all
  * first repetitions, then all second ones, each round in an order of its own drawn from the
- * suite's order_seed. So a drift of the machine meets all experiments alike, and what
- * was stopped has whole rounds. The items know their runtime's SHA-256. A store that is not
- * there yet is empty. Ends with suite_plan_free, also after a failure.
+ * suite's order_seed. So a drift of the machine hits all experiments alike, and a suite that was
+ * stopped has whole rounds. The items must have their runtime's SHA-256. A store that does not
+ * exist yet is empty. Ends with suite_plan_free, also after a failure.
  */
 BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                                     const suite_shard *shard, suite_plan *plan, bn_status *st);
@@ -155,7 +154,7 @@ void suite_plan_free(suite_plan *plan);
 /* Whether TITLE passes --filter and --exclude. */
 bool suite_wanted(const char *title, const suite_options *options);
 
-/* Runs what is open (and what failed, with --retry-failed), prints the table and the summary. */
+/* Runs what is open (and with --retry-failed what failed), and prints the table and the summary. */
 cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, res_format format, suite_plan *plan);
 
@@ -165,7 +164,7 @@ typedef struct suite_end {
     char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
     size_t count;
 } suite_end;
-/* bench suite for another command; returns its exit code. */
+/* suite_command for another command, which fills END as well. */
 int suite_to_end(const suite_options *options, const char *what, suite_end *end);
 
 #endif

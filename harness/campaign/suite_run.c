@@ -1,6 +1,6 @@
 /*
- * suite_run.c - a plan carried out: one experiment after the other, failures kept
- * by class, the time that is left, table and summary at the end.
+ * suite_run.c - carries out a plan: one experiment after the other, with the time that is left;
+ * table and summary at the end.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STARTING_S 1.0 /* of a worker, beside the steps that a record has times of */
+#define STARTING_S 1.0 /* seconds of a worker beside its steps, whose times a record has */
 
 /* A plan being carried out. */
 typedef struct carry {
     const suite_spec *suite;
     const suite_options *options;
     suite_plan *plan;
-    double *seconds;      /* [run]: it took, by our clock or by its record; 0: not known */
+    double *seconds;      /* [run]: how long it took, by our clock or its record; 0: not known */
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t strange;  /* of these: of another build than the one that the plan was made for */
+    size_t strange;  /* records of another build than the plan was made for */
     bn_status store; /* why it takes no records any more */
     cli_exit worst;
 } carry;
@@ -31,7 +31,7 @@ static bool to_run(const carry *c, const suite_run *run)
 
 /* ---- time left --------------------------------------------------------------------- */
 
-/* Seconds of the steps of RECORD; what else it did took time, too. */
+/* How long the run of R took, as far as its record shows; 0 for a failure. */
 static double record_seconds(const res_record *r)
 {
     double ns = 0;
@@ -42,7 +42,8 @@ static double record_seconds(const res_record *r)
     return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
 }
 
-/* How much A is like B: 4 the same experiment but for runtime and repetition, 1 nothing. */
+/* How much A is like B: from 1, another model or variant, to 4, alike in model, phase, batch and
+ * mode. */
 static int likeness(const res_experiment *a, const res_experiment *b)
 {
     if (strcmp(a->model, b->model) != 0 || strcmp(a->variant, b->variant) != 0)
@@ -70,7 +71,8 @@ static double expected(const carry *c, const suite_run *run)
     return -1;
 }
 
-/* Each item is looked at once: a suite may repeat a few of them thousands of times. */
+/* Tells the progress line how long run INDEX and those after it will take. Each item is looked at
+ * once: a suite may repeat a few of them thousands of times. */
 static void expect(const carry *c, size_t index)
 {
     const double job = expected(c, &c->plan->runs[index]);
@@ -90,19 +92,15 @@ static void expect(const carry *c, size_t index)
 
 /* ---- running ----------------------------------------------------------------------- */
 
+/* Prints a failure, and keeps the worst exit code. */
 static void note(carry *c, const bn_status *st, const char *title)
 {
-    cli_line_clear();
-    fprintf(stderr, "bench: %s: %s\n", title, st->message);
-    cli_exit code = cli_exit_for(st->code);
-    /* As for bench run: the words of the command were in order. */
-    if (code == CLI_EXIT_USAGE)
-        code = CLI_EXIT_FAILED;
+    const cli_exit code = cli_complain_of(title, st);
     if (code > c->worst)
         c->worst = code;
 }
 
-/* What the record says of the suite; the digest is for a record of a failure. */
+/* What the record says of the suite. A record of a failure takes the runtime's digest from here. */
 static json_t *describe(const carry *c, const suite_run *run)
 {
     return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
@@ -110,8 +108,8 @@ static json_t *describe(const carry *c, const suite_run *run)
                      "identity", run->identity, "runtime_sha256", run->item->sha256);
 }
 
-/* A file that is replaced meanwhile gives a record of another build: it is no record of
- * this plan's. */
+/* If the runtime's file was replaced meanwhile, the record is of another build, and so of no run of
+ * this plan. */
 static void note_build(carry *c, const suite_run *run, const res_record *record, const char *title)
 {
     const json_t *runtime = json_object_get(record->provenance, "runtime");
@@ -168,7 +166,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*left)->id, (*right)->id);
 }
 
-/* Records of this plan, stored before or now, in order of time. */
+/* Prints the table of the plan's records, stored before or now, in order of time. */
 static void print_table(const carry *c, res_format format)
 {
     bn_text text = {0}, page = {0};
@@ -183,7 +181,7 @@ static void print_table(const carry *c, res_format format)
     if (n > 1)
         qsort(all, n, sizeof *all, by_id);
     const res_collection list = {.records = all, .count = n};
-    /* What programs read is there in any case. */
+    /* Programs that read JSON get an array even if it is empty. */
     if (n || format == RES_TABLE_JSON)
         res_table_speedup(&list, format, &text);
     if (format == RES_TABLE_HTML && text.data)
@@ -195,7 +193,7 @@ static void print_table(const carry *c, res_format format)
     free(all);
 }
 
-/* Written at once: the tasks of a launcher share its standard error. */
+/* Printed in one piece: the tasks of a launcher share its standard error. */
 static void print_summary(const carry *c, const suite_shard *shard, size_t open)
 {
     size_t failed = 0;
@@ -268,7 +266,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
             ran += c.failed[i];
         plan->left = of - ran;
         print_summary(&c, shard, plan->left);
-        /* The last one ran for nothing. */
+        /* The last run has no record. */
         plan->left += c.store.code != BN_OK;
         code = job_interrupted()                           ? CLI_EXIT_INTERRUPTED
                : c.worst == CLI_EXIT_OK && c.kept_failures ? CLI_EXIT_FAILED

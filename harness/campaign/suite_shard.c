@@ -1,6 +1,6 @@
 /*
- * suite_shard.c - which part of a suite this process runs: asked for, or said by
- * the launcher of a parallel job.
+ * suite_shard.c - which part of a suite this process runs: --shard says it, or the launcher of a
+ * parallel job.
  */
 #include "harness/campaign/suite_priv.h"
 
@@ -36,7 +36,7 @@ static bn_code parse(const char *word, suite_shard *shard, bn_status *st)
 
 bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
 {
-    /* A launcher inside a Slurm job knows better than Slurm, so it comes first. */
+    /* Slurm is last: a launcher inside a Slurm job knows more than Slurm. */
     static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                                {"PMI_RANK", "PMI_SIZE"},
                                                {"SLURM_PROCID", "SLURM_NTASKS"}};
@@ -56,7 +56,7 @@ bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
             snprintf(shard->source, sizeof shard->source, "%s", launchers[i][0]);
         return BN_OK;
     }
-    /* Each task would run all of it. */
+    /* Without this, each task would run the whole suite. */
     if (getenv("PMIX_RANK"))
         return bn_fail(st, BN_INVALID,
                        "PMIX_RANK=%s is set, but nothing says of how many tasks; "
@@ -65,7 +65,7 @@ bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st)
     return BN_OK;
 }
 
-/* The values, with blanks between, that decide over an experiment's shard. */
+/* Appends the values that decide over an experiment's shard, with blanks between. */
 static void put_key(const res_experiment *what, bn_text *key)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {

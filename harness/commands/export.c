@@ -12,7 +12,7 @@ static bn_code write_out(const res_export *export, const char *format, const cha
     const bn_text *bytes = &export->files[0].bytes;
     if (export->folder)
         return bn_fail(st, BN_INVALID, "--to %s writes a folder: name one with --output", format);
-    /* main says where this did not arrive. */
+    /* Whether this arrived is checked in main. */
     fwrite(bytes->data, 1, bytes->length, stdout);
     return BN_OK;
 }

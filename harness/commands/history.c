@@ -6,9 +6,8 @@
 #include "plots/plot.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
+/* Says on standard error what the index found. */
 static void tell(const res_index *index, bool verbose)
 {
     for (size_t i = 0; i < index->damaged_count; i++)
@@ -20,7 +19,7 @@ static void tell(const res_index *index, bool verbose)
         fprintf(stderr, "the next call will read them again: %s\n", index->unsaved.message);
 }
 
-/* The picture that --output asks for. */
+/* Draws the picture that --output asks for. */
 static bn_code draw(const char *file, const res_history *history, bn_status *st)
 {
     plot_format format;
@@ -43,7 +42,7 @@ static bn_code draw(const char *file, const res_history *history, bn_status *st)
     return code;
 }
 
-/* A history that was asked for, and what comes of it. */
+/* A history that was asked for, and its data. */
 typedef struct asked {
     const command_selection *selection;
     const command_series *series;

@@ -5,10 +5,9 @@
 #include "results/tables/tables.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* What bench list models is asked: the one value of each axis. */
+/* The first value of each axis: what bench list models is asked about. */
 static res_experiment asked(const job_matrix *m)
 {
     res_experiment e;
@@ -20,7 +19,7 @@ static res_experiment asked(const job_matrix *m)
     return e;
 }
 
-/* A listing is an array of objects; text is its table. */
+/* A listing is an array of objects, one a row. This is the row of a model; NULL after a failure. */
 static json_t *describe_model(const res_experiment *e, const model_info *info, bn_status *st)
 {
     model *m = NULL;
@@ -48,7 +47,8 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     return row;
 }
 
-/* MACS is of one forward pass of BATCH rows, by default those of the golden data. */
+/* Column macs counts one forward pass of column batch's rows, by default as many as the golden
+ * values have. */
 static json_t *list_models(const job_matrix *matrix, bn_status *st)
 {
     const res_experiment e = asked(matrix);
@@ -88,7 +88,7 @@ static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
         bool found = rt_plugin_find(name, path, sizeof path, &why) == BN_OK;
         char *places = strstr(why.message, " (searched");
         if (places)
-            *places = '\0'; /* a listing needs what to do, not where it looked */
+            *places = '\0'; /* a listing says what to do, not where bench looked */
         json_array_append_new(list,
                               json_pack("{ss sb ss ss}", "runtime", name, "found", found, "source",
                                         source, "where", found ? path : why.message));
@@ -120,31 +120,43 @@ static void cell_text(const json_t *value, bn_text *out)
         bn_text_puts(out, json_is_true(value) ? "yes" : "no");
 }
 
-/* Columns as wide as their widest cell; the last one runs free. */
-static void print_table(const json_t *list)
+#define COLUMNS 16
+
+/* The width of each column: that of its widest cell or its name. */
+static void measure_columns(const json_t *list, size_t width[COLUMNS])
 {
-    enum { COLUMNS = 16 };
-    size_t width[COLUMNS] = {0}, index, columns;
+    size_t index;
     json_t *row, *value;
     const char *key;
-    bn_text cell = {0}, out = {0};
+    bn_text cell = {0};
     json_array_foreach((json_t *)(uintptr_t)list, index, row)
     {
-        columns = 0;
+        size_t column = 0;
         json_object_foreach(row, key, value)
         {
             bn_text_clear(&cell);
             cell_text(value, &cell);
-            if (columns < COLUMNS && cell.length > width[columns])
-                width[columns] = cell.length;
-            if (columns < COLUMNS && strlen(key) > width[columns])
-                width[columns] = strlen(key);
-            columns++;
+            if (column < COLUMNS && cell.length > width[column])
+                width[column] = cell.length;
+            if (column < COLUMNS && strlen(key) > width[column])
+                width[column] = strlen(key);
+            column++;
         }
     }
+    bn_text_free(&cell);
+}
+
+/* Prints LIST, first the names of its columns; the last column is not padded. */
+static void print_table(const json_t *list)
+{
+    size_t width[COLUMNS] = {0};
+    json_t *value;
+    const char *key;
+    bn_text cell = {0}, out = {0};
+    measure_columns(list, width);
     for (size_t r = 0; r <= json_array_size(list); r++) {
-        row = json_array_get(list, r ? r - 1 : 0);
-        columns = 0;
+        json_t *row = json_array_get(list, r ? r - 1 : 0);
+        size_t column = 0;
         json_object_foreach(row, key, value)
         {
             bn_text_clear(&cell);
@@ -152,12 +164,12 @@ static void print_table(const json_t *list)
                 bn_text_puts(&cell, key);
             else
                 cell_text(value, &cell);
-            bool last = columns + 1 == json_object_size(row);
-            int pad = last || columns >= COLUMNS ? 0 : (int)width[columns] + 2;
-            bool right = r > 0 && json_is_integer(value);
+            const bool last = column + 1 == json_object_size(row);
+            const int pad = last || column >= COLUMNS ? 0 : (int)width[column] + 2;
+            const bool right = r > 0 && json_is_integer(value);
             bn_text_printf(&out, right ? "%*s  " : "%-*s", right && pad ? pad - 2 : pad,
                            cell.data ? cell.data : "");
-            columns++;
+            column++;
         }
         bn_text_putc(&out, '\n');
     }
@@ -167,7 +179,7 @@ static void print_table(const json_t *list)
     bn_text_free(&out);
 }
 
-/* LIST's members as columns, in the formats that sheets have. */
+/* Prints LIST, its members as columns, in the formats of sheets. */
 static void print_sheet(const json_t *list, res_format format)
 {
     res_sheet_column columns[RES_SHEET_COLUMNS];

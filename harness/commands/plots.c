@@ -11,8 +11,8 @@
 
 /* ---- records that are asked for ----------------------------------------------------- */
 
-/* The store's records, those of them that are WANTED first: the rest stay behind the
- * count, for freeing. */
+/* The store's records: first those that were asked for, as many as ALL counts, then the others,
+ * which are kept for freeing only. */
 typedef struct selection {
     res_collection all;
     size_t loaded;
@@ -39,7 +39,7 @@ static bn_code load(const command_selection *asked, selection *s, bn_status *st)
     memcpy(list + kept, others, left * sizeof *others);
     free(others);
     s->all.count = kept;
-    /* A page can still tell of damage; a plot then says what it lacks. */
+    /* Where all records are damaged, a page still shows that, and a plot says what it lacks. */
     if (kept == 0 && s->all.damaged_count == 0)
         return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
                        asked->store, s->loaded);
@@ -120,7 +120,7 @@ int command_plot(const command_selection *asked, const char *what, const char *f
 
 /* ---- bench report ---------------------------------------------------------------------- */
 
-/* A store of several nights has a history. */
+/* Adds the history, if the store has several nights, to PAGE. */
 static bn_code add_series(const command_selection *asked, const command_series *series,
                           plot_page *page, bn_status *st)
 {

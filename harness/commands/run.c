@@ -1,18 +1,14 @@
 /*
- * run.c - bench run and bench table: experiments one after the other in their
- * workers, failures as records, tables of what came out.
+ * run.c - bench run and bench table: experiments are measured one after the other, failures become
+ * records, too, and the records tables.
  */
-#define _GNU_SOURCE
 #include "harness/commands/commands.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
-#include "runtime/pjrt/pjrt.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a run has so far. */
 typedef struct run_state {
@@ -21,7 +17,7 @@ typedef struct run_state {
     res_record **records;
     size_t count;
     cli_exit worst;
-    bool store_lost; /* it takes no records any more */
+    bool store_lost; /* the store takes no records any more */
 } run_state;
 
 static void print_text(const bn_text *text)
@@ -30,7 +26,7 @@ static void print_text(const bn_text *text)
         fputs(text->data, stdout);
 }
 
-/* A table as a document of its own where its format has such. */
+/* Prints a table; in HTML as a page of its own. */
 static void print_page(bn_text *text, res_format format, const char *title)
 {
     bn_text page = {0};
@@ -42,13 +38,7 @@ static void print_page(bn_text *text, res_format format, const char *title)
 
 static void note_failure(run_state *run, const bn_status *st, const char *title)
 {
-    cli_line_clear();
-    fprintf(stderr, "bench: %s: %s\n", title, st->message);
-    cli_exit code = cli_exit_for(st->code);
-    /* A wrong request found by a worker is a failed experiment, not wrong usage
-     * of the command, whose words were all in order. */
-    if (code == CLI_EXIT_USAGE)
-        code = CLI_EXIT_FAILED;
+    const cli_exit code = cli_complain_of(title, st);
     if (code > run->worst)
         run->worst = code;
 }
@@ -61,7 +51,7 @@ static void run_one(run_state *run, job_experiment *e, size_t number, size_t of)
     job_order job = {NULL, title, number, of, e->timeout, run->output->verbose};
     job_measure_and_keep(e, &job, &kept);
     if (kept.store.code != BN_OK) {
-        /* No further experiment is run for nothing. */
+        /* Further experiments would run for nothing. */
         run->store_lost = true;
         if (strcmp(kept.store.message, kept.failure.message) != 0)
             note_failure(run, &kept.store, title);
@@ -100,6 +90,21 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
+/* Runs LIST, one experiment after the other, and prints the tables; returns the exit code. */
+static cli_exit run_all(run_state *run, job_experiment *list, size_t count, const char *store)
+{
+    job_supervise_begin();
+    for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
+        run_one(run, &list[i], i + 1, count);
+    cli_line_clear();
+    print_results(run);
+    if (!job_interrupted())
+        return run->worst;
+    fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
+            run->count, count, store);
+    return CLI_EXIT_INTERRUPTED;
+}
+
 int command_run(const job_matrix *matrix, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
@@ -124,19 +129,11 @@ int command_run(const job_matrix *matrix, const cli_output *output)
         code = cli_complain(&st);
         goto out;
     }
-    for (size_t i = 0; program && i < count; i++)
+    for (size_t i = 0; program && i < count; i++) {
         job_program_describe(program, &list[i].what);
-    job_supervise_begin();
-    for (size_t i = 0; i < count && !job_interrupted() && !run.store_lost; i++) {
         list[i].program = program;
-        run_one(&run, &list[i], i + 1, count);
     }
-    cli_line_clear();
-    print_results(&run);
-    code = job_interrupted() ? CLI_EXIT_INTERRUPTED : run.worst;
-    if (job_interrupted())
-        fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
-                run.count, count, matrix->store);
+    code = run_all(&run, list, count, matrix->store);
 out:
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);

@@ -2,7 +2,6 @@
 #include "harness/commands/selection_priv.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool takes(const cli_list *list, const res_axis *axis, const res_experiment *e)
 {
@@ -32,7 +31,7 @@ static bool wanted(void *context, const res_experiment *e)
     return command_selected(context, e);
 }
 
-/* On a terminal only: a store that was read before takes no time. */
+/* For a large store that has no index yet. */
 static void show_progress(void *context, size_t done, size_t of)
 {
     (void)context;

@@ -5,16 +5,18 @@
 #define BENCH_HARNESS_SELECTION_H
 
 #include "harness/commands/commands.h"
+#include "results/findings/findings.h"
 
-/* Whether SELECTION asks for E; a runtime's path may be given by its file's name. */
+/* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
-/* Zero-initialise; release with command_history_free. */
+/* Zero at first; release with command_history_free. */
 typedef struct command_history_data {
     res_index index;
     res_history history;
 } command_history_data;
-/* The series that SELECTION asks for, which may be none. */
+/* The series of the records that SELECTION asks for; there may be none. To be freed also after a
+ * failure. */
 BN_MUST_USE bn_code command_history_load(const command_selection *selection,
                                          const command_series *series, command_history_data *data,
                                          bn_status *st);

@@ -1,6 +1,6 @@
 /*
- * verdict.c - what the end of a worker means: the class of the failure and a
- * message, from what it reported, its wait status and its last words.
+ * ending.c - how a worker ended: the class of its failure and a message, out of what it said, its
+ * wait status and its last words.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -74,7 +74,7 @@ static void copy_words(const char *line, char *text, size_t size)
     for (size_t i = 0; i < length; i++)
         if (iscntrl((unsigned char)text[i]))
             text[i] = ' ';
-    /* The cut may have gone through a character. */
+    /* The cut may have split a character. */
     while (cut && length > 0 && ((unsigned char)line[length] & 0xC0) == 0x80)
         text[--length] = '\0';
     json_t *valid = json_string(text);
@@ -89,7 +89,7 @@ void job_noise_last_words(const job_noise *noise, char *text, size_t size)
     text[0] = '\0';
     char *all = unroll(noise);
     bool found = false;
-    /* Backwards, so the first that fits is the last that was said. */
+    /* Backwards: the first line that fits is the last that was said. */
     for (char *end = all ? all + strlen(all) : NULL; end && !found;) {
         *end = '\0';
         char *newline = memrchr(all, '\n', (size_t)(end - all));
@@ -126,7 +126,7 @@ int64_t job_oom_kills(void)
     char row[PATH_MAX], path[PATH_MAX + 64];
     int64_t kills = -1;
     FILE *f = fopen("/proc/self/cgroup", "re");
-    /* The kills of our own group are preferred: its neighbours' are not ours. */
+    /* The counter of our own group, if there is one, leaves out what happens to others. */
     while (f && kills < 0 && fgets(row, sizeof row, f)) {
         row[strcspn(row, "\n")] = '\0';
         if (strncmp(row, "0::", 3) != 0)
@@ -139,9 +139,9 @@ int64_t job_oom_kills(void)
     return kills >= 0 ? kills : counter_in("/proc/vmstat", "oom_kill");
 }
 
-/* ---- judging ----------------------------------------------------------------- */
+/* ---- explaining ----------------------------------------------------------------- */
 
-static void judge_signal(const job_ending *e, job_outcome *o, const char *when)
+static void explain_signal(const job_ending *e, job_outcome *o, const char *when)
 {
     int number = WTERMSIG(e->wait_status);
     bool outside = number == SIGKILL && !e->killed;
@@ -168,7 +168,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
     if (e->failed)
         return;
     if (o->result && (ended_well || e->cancelled)) {
-        /* Whole, whatever we told the worker in the meantime. */
+        /* The result is whole, even if we asked the worker to stop in the meantime. */
         o->status = BN_OK;
         return;
     }
@@ -182,7 +182,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
         snprintf(o->message, sizeof o->message, "no end after %g s (--timeout), last %s",
                  e->timeout, when);
     } else if (WIFSIGNALED(e->wait_status)) {
-        judge_signal(e, o, when);
+        explain_signal(e, o, when);
     } else {
         o->status = BN_CRASH;
         snprintf(o->message, sizeof o->message, "worker ended with code %d%s, %s",

@@ -1,15 +1,13 @@
 /*
- * habits.c - what suits a runtime, as far as its name tells, and what an experiment asks of
- * its model on it.
+ * habits.c - what suits a runtime, as far as its name tells, and the options of an experiment's
+ * model on it.
  */
 #include "harness/jobs/jobs.h"
 
 #include <string.h>
 
-/*
- * What suits a runtime when the user says nothing. XLA for CPU makes four
- * devices unless told otherwise; a step uses one.
- */
+/* What suits a runtime when the user says nothing. XLA for CPU makes four devices unless told
+ * otherwise; a step uses one. */
 typedef struct runtime_habit {
     const char *part; /* of the runtime's name, or of its file's name */
     const char *option;

@@ -1,7 +1,6 @@
 /*
- * host.c - what machine this is, for the record.
- *
- * What cannot be read is null: a record never fails for want of it.
+ * host.c - what machine this is, for the record. What cannot be read is null: no record fails for
+ * that.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
@@ -28,7 +27,7 @@ static void first_line(const char *path, char *text, size_t size)
         fclose(f);
 }
 
-/* The value after "KEY" and a colon in a file of such lines. */
+/* The value of KEY in a file of "KEY : value" lines; "" when there is none. */
 static void key_value(const char *path, const char *key, char *text, size_t size)
 {
     char row[512];
@@ -46,7 +45,7 @@ static void key_value(const char *path, const char *key, char *text, size_t size
         fclose(f);
 }
 
-/* A kind of thing that a topology has, in the order of the summary. */
+/* A kind of object in a topology, in the order of the summary. */
 typedef struct part {
     hwloc_obj_type_t type;
     const char *key, *one, *many; /* in JSON, in the summary */

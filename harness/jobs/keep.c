@@ -1,17 +1,13 @@
 /*
- * keep.c - an experiment measured in its worker and kept: the worker's record, or one of its
- * failure; and what can be told before any worker starts.
+ * keep.c - an experiment is measured in a worker, and a record of it is kept: the worker's own,
+ * or one that the parent writes of its failure.
  */
-#define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-/* A worker that could not write its record: the parent writes one, for the same cell of
- * a table as a good one. */
+/* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. */
 static res_record *failure_record(const job_experiment *e, const job_outcome *outcome)
 {
     res_record *r = res_record_new();
@@ -24,7 +20,7 @@ static res_record *failure_record(const job_experiment *e, const job_outcome *ou
     snprintf(r->message, sizeof r->message, "%s", outcome->message);
     r->simulated = job_simulated_name(e->what.runtime);
     json_decref(r->provenance);
-    /* Whoever runs a suite has looked at the runtime's file. */
+    /* A suite has read the runtime's file before. */
     const char *sha256 = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     r->provenance =
         json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
@@ -32,16 +28,25 @@ static res_record *failure_record(const job_experiment *e, const job_outcome *ou
     return r;
 }
 
+/* The job "measure" of E in a worker, and its temporary files swept away. The caller frees
+ * OUTCOME's result. */
+static bn_code run_worker(const job_experiment *e, const job_order *job, job_outcome *outcome,
+                          bn_status *st)
+{
+    job_order own = *job;
+    own.request = json_pack("{ss so}", "job", "measure", "experiment", job_experiment_to_json(e));
+    bn_code code = job_supervise(&own, outcome, st);
+    json_decref(own.request);
+    if (code == BN_OK)
+        res_store_sweep(e->store, (long)outcome->pid);
+    return code;
+}
+
 bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res_record **record,
                               bn_status *st)
 {
-    job_order own = *job;
     job_outcome outcome = {0};
-    own.request = json_pack("{ss so}", "job", "measure", "experiment", job_experiment_to_json(e));
-    bn_code code = job_supervise(&own, &outcome, st);
-    json_decref(own.request);
-    if (code == BN_OK)
-        res_store_sweep(e->store, (long)outcome.pid);
+    bn_code code = run_worker(e, job, &outcome, st);
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
@@ -51,8 +56,8 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
     return code;
 }
 
-/* The parent's record of a failure. A full disk fails worker and parent alike: then it
- * is said once. */
+/* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
+ * is then told once. */
 static void keep_failure(const job_experiment *e, const job_outcome *outcome, job_kept *kept)
 {
     bn_fail(&kept->failure, outcome->status == BN_OK ? BN_CRASH : outcome->status, "%s",
@@ -68,54 +73,18 @@ static void keep_failure(const job_experiment *e, const job_outcome *outcome, jo
 
 void job_measure_and_keep(const job_experiment *e, const job_order *job, job_kept *kept)
 {
-    job_order own = *job;
     job_outcome outcome = {0};
     *kept = (job_kept){0};
-    own.request = json_pack("{ss so}", "job", "measure", "experiment", job_experiment_to_json(e));
-    bn_code code = job_supervise(&own, &outcome, &kept->failure);
-    json_decref(own.request);
-    if (code != BN_OK)
+    if (run_worker(e, job, &outcome, &kept->failure) != BN_OK)
         return;
-    res_store_sweep(e->store, (long)outcome.pid);
     const char *path = json_string_value(json_object_get(outcome.result, "record"));
     if (!path) {
         keep_failure(e, &outcome, kept);
     } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
                outcome.status != BN_OK) {
-        /* What was written stands, however its worker ended afterwards: the
-         * libraries of some plugins break when their process exits. */
+        /* A written record stands, however its worker ended afterwards: the libraries of some
+         * plugins break when their process exits. */
         bn_fail(&kept->failure, outcome.status, "%s", outcome.message);
     }
     json_decref(outcome.result);
-}
-
-bn_code job_store_ready(const char *store, bn_status *st)
-{
-    bn_code code = bn_make_folder(store, st);
-    if (code == BN_OK && access(store, W_OK | X_OK) != 0)
-        code = bn_fail(st, BN_IO, "%s cannot be written", store);
-    if (code != BN_OK)
-        return bn_context(st, "store");
-    res_store_sweep_old(store);
-    return BN_OK;
-}
-
-bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
-{
-    bn_code code = rt_plugin_find(runtime, path, size, st);
-    /* Variables of the environment are taken at their word. */
-    if (code == BN_OK && access(path, R_OK) != 0)
-        code = bn_fail_errno(st, errno, "runtime %s: %s", runtime, path);
-    return code;
-}
-
-bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st)
-{
-    bn_code code = job_store_ready(list[0].store, st);
-    for (size_t i = 0; i < count && code == BN_OK; i++) {
-        char path[4096];
-        if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
-            code = job_runtime_ready(list[i].what.runtime, path, sizeof path, st);
-    }
-    return code == BN_OK ? job_weights_check(list, count, st) : code;
 }

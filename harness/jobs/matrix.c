@@ -1,5 +1,5 @@
 /*
- * matrix.c - lists of values for each axis become experiments: all combinations that can be.
+ * matrix.c - lists of values for each axis become experiments: all combinations that can be run.
  */
 #include "harness/jobs/jobs.h"
 
@@ -9,7 +9,8 @@
 
 /* ---- values ------------------------------------------------------------------------ */
 
-bool job_axis_value(res_axis_id axis, size_t index, char word[RES_TEXT])
+/* Value INDEX that AXIS takes, into WORD; false after the last, and where AXIS takes any value. */
+static bool axis_value(res_axis_id axis, size_t index, char word[RES_TEXT])
 {
     model_info a_model = {0};
     mode_info a_mode = {0};
@@ -26,7 +27,7 @@ bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
 {
     char name[RES_TEXT];
     size_t i = 0;
-    for (; job_axis_value(axis, i, name); i++) {
+    for (; axis_value(axis, i, name); i++) {
         if (strcmp(name, word) == 0)
             return true;
         bn_text_printf(known, "%s%s", i ? ", " : "", name);
@@ -61,13 +62,13 @@ static void set_usual(const res_axis *axis, cli_list *list)
     list->value[0].number = strtoll(axis->usual, NULL, 10);
 }
 
-/* The values of LIST, and each that there is in place of "all". */
+/* Checks each value of LIST, and puts all values that there are in place of "all". */
 static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memory, bn_status *st)
 {
     char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
         for (list->count = 0;
-             list->count < CLI_MAX_ITEMS && job_axis_value(axis->id, list->count, name);)
+             list->count < CLI_MAX_ITEMS && axis_value(axis->id, list->count, name);)
             list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
         return BN_OK;
     }
@@ -129,7 +130,7 @@ static bn_code check_lists(expansion *x, bn_status *st)
     return BN_OK;
 }
 
-/* Next combination; false after the last. */
+/* Moves to the next combination; false after the last. */
 static bool advance(expansion *x)
 {
     for (size_t i = RES_AXIS_COUNT; i-- > 0;) {
@@ -146,8 +147,8 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%.*s", (int)size - 1, from);
 }
 
-/* A file of settings by its name and the beginning of its SHA-256: the name alone would
- * make one cell of runs with other contents. A file that is not there fails later. */
+/* Appends a file of settings: its name and the first digits of its SHA-256. By the name alone,
+ * runs with other contents would be one cell. A file that does not exist fails later. */
 static void put_settings_file(bn_text *t, const char *path)
 {
     char digest[BN_SHA256_TEXT] = "";
@@ -158,7 +159,8 @@ static void put_settings_file(bn_text *t, const char *path)
         bn_text_printf(t, "#%.8s", digest);
 }
 
-/* TEXT, or as much as fits and a digest of it all: what differs anywhere stays apart. */
+/* Copies TEXT, or as much as fits and a digest of all of it: texts that differ anywhere stay
+ * apart. */
 static void copy_settings(char *to, size_t size, const char *text)
 {
     char digest[BN_SHA256_TEXT];
@@ -170,7 +172,7 @@ static void copy_settings(char *to, size_t size, const char *text)
     snprintf(to, size, "%.*s...#%.8s", (int)(size - sizeof "...#12345678"), text, digest);
 }
 
-/* What the runtime was told beside its name: part of what an experiment is. */
+/* What the runtime is told beside its name. It is part of what an experiment is. */
 static void settings_text(const job_matrix *m, const char *runtime, char *text, size_t size)
 {
     const char *environment = job_simulated_name(runtime) ? getenv("PJRT_SIM") : NULL;
@@ -217,7 +219,7 @@ static void fill(const expansion *x, job_experiment *e)
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
 }
 
-/* ---- what cannot be -------------------------------------------------------------------- */
+/* ---- what cannot be run -------------------------------------------------------------------- */
 
 static bool mode_cuts(const char *name)
 {
@@ -236,7 +238,7 @@ static model_info info_of(const char *name)
     return info;
 }
 
-/* Why E cannot be, or NULL. */
+/* Why W cannot be run, into TEXT; or NULL. */
 static const char *why_not(const res_experiment *w, char *text, size_t size)
 {
     const model_info info = info_of(w->model);
@@ -261,7 +263,7 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     return text;
 }
 
-/* What the first note says, for an error that has nothing else to say. */
+/* The reason in the first note, for the error that nothing is left. Cuts the note. */
 static const char *first_note(bn_text *notes)
 {
     char *end = notes->data ? strchr(notes->data, ';') : NULL;
@@ -271,7 +273,8 @@ static const char *first_note(bn_text *notes)
     return notes->data + strlen("bench: ");
 }
 
-/* A program that others wrote runs once for each runtime and each number of steps in flight. */
+/* A program that others wrote runs once for each runtime and each number of steps in flight: of
+ * all other axes one value is kept. */
 static void keep_program_axes(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
@@ -279,7 +282,7 @@ static void keep_program_axes(expansion *x)
             x->lists[i].count = 1;
 }
 
-/* All combinations into LIST, which has room for them. */
+/* Puts all combinations into LIST, which has room for them. */
 static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_text *notes,
                        bn_status *st)
 {

@@ -1,7 +1,7 @@
 /*
- * program.c - bench --program, the parent's half: the request, and the signature of a
- * StableHLO text that someone else wrote, so that a text that cannot be passed is refused
- * before a worker starts.
+ * program.c - bench --program, the parent's half: the request, and the signature of a StableHLO
+ * text that someone else wrote. The signature is read here, too, so that a text that cannot be
+ * run is refused before a worker starts.
  */
 #include "harness/jobs/jobs.h"
 
@@ -71,7 +71,7 @@ void job_program_describe(const json_t *request, res_experiment *what)
     name_of(json_string_value(json_object_get(request, "file")), what->model, sizeof what->model);
     snprintf(what->phase, sizeof what->phase, "program");
     snprintf(what->mode, sizeof what->mode, "program");
-    /* Programs of one name with other texts are other rows of a table. */
+    /* Programs of one name but other texts are separate rows of a table. */
     snprintf(what->variant, sizeof what->variant, "text %.12s",
              json_string_value(json_object_get(request, "sha256")));
     what->dtype[0] = what->layout[0] = '\0';

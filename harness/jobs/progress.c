@@ -1,6 +1,6 @@
 /*
- * progress.c - what a run is doing, on standard error: one line that is
- * rewritten on a terminal, a plain line for each stage where it is piped.
+ * progress.c - what a run is doing, on standard error: on a terminal one line that is rewritten,
+ * else a plain line for each stage.
  */
 #include "harness/jobs/jobs.h"
 
@@ -9,7 +9,7 @@
 
 #define REWRITE_NS 100000000u
 
-/* One run at a time has the terminal. */
+/* A process runs one job at a time. */
 static struct {
     uint64_t job_start_ns, shown_ns;
     double finished_s; /* time of the jobs that have ended */
@@ -31,8 +31,8 @@ void job_progress_expect(double job_s, double after_s)
     line.after_s = after_s;
 }
 
-/* Time left, from what was told, else from the mean of the jobs that have ended; "" at
- * first. */
+/* The time left, from job_progress_expect, else from the mean of the jobs that have ended; "" where
+ * neither is known. */
 static void remaining(const job_order *job, char *text, size_t size)
 {
     text[0] = '\0';
@@ -54,7 +54,7 @@ static void rewrite(const job_order *job, const char *stage, int64_t done, int64
 {
     char left[48], count[64] = "", text[512];
     remaining(job, left, sizeof left);
-    /* More than was asked for is measured where the time asked for is not over. */
+    /* DONE passes OF where the steps that were asked for take less than the time asked for. */
     if (of > 0 && done <= of)
         snprintf(count, sizeof count, " %lld/%lld", (long long)done, (long long)of);
     else if (of > 0)

@@ -1,13 +1,13 @@
 /*
  * supervisor.c - one job in one worker process.
  *
- * The worker is this program again, in a process group of its own, with the
- * request on its standard input, reports on descriptor 3 and its noise (plugins
- * write to standard error) in a pipe whose tail is kept. It dies with its
- * parent. However it ends, the caller gets an outcome with a class (verdict.c).
+ * The worker is this program again, in a process group of its own. It reads the request on its
+ * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
+ * error) goes to a pipe whose tail is kept. It dies with its parent. However it ends, the caller
+ * gets an outcome with a class (ending.c).
  *
- * One loop serves the three pipes and the clock. None of them may hold up the
- * others: a worker can refuse to read, or write without end.
+ * One loop serves the three pipes and the clock. None of them may hold up the others: a worker
+ * can refuse to read, or write without end.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -30,7 +30,7 @@
 #define INTERRUPT_GRACE_NS (3 * SECOND_NS)
 #define CHUNK_BYTES        65536
 #define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
-#define REPORT_BYTES       ((size_t)64 << 20) /* a longer line is no report of ours */
+#define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer of ours */
 #define REAP_ROUNDS        200                /* of 5 ms, for what the worker left behind */
 
 static volatile sig_atomic_t interrupts;
@@ -40,10 +40,10 @@ typedef struct worker {
     const job_order *job;
     job_outcome *outcome;
     pid_t pid;
-    int request, reports, noise; /* our ends; -1 once closed */
+    int request, answers, noise; /* our ends; -1 once closed */
     char *text;                  /* of the request */
     size_t text_size, text_sent;
-    bn_text line; /* of reports, not yet ended */
+    bn_text line; /* of answers, not yet ended */
     bool too_long;
     job_noise said;
     char stage[64];
@@ -82,8 +82,9 @@ bool job_interrupted(void)
 
 /* ---- starting ------------------------------------------------------------------ */
 
-/* Never returns. Only async-signal-safe calls: other threads may hold locks. */
-static void child(pid_t parent, int request, int reports, int noise)
+/* The worker's side of fork. Never returns. It makes only async-signal-safe calls, for other
+ * threads may have held locks. */
+static void child(pid_t parent, int request, int answers, int noise)
 {
     char self[] = "/proc/self/exe", name[] = "bench", word[] = "--worker";
     char *argv[] = {name, word, NULL};
@@ -98,14 +99,14 @@ static void child(pid_t parent, int request, int reports, int noise)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* Where the program was started with closed descriptors, ours may sit on 0
-     * to 3 themselves: first move all out of the way. */
+    /* If the program was started with closed descriptors, ours may be 0 to 3 themselves: all
+     * are moved out of the way first. */
     request = fcntl(request, F_DUPFD_CLOEXEC, 10);
-    reports = fcntl(reports, F_DUPFD_CLOEXEC, 10);
+    answers = fcntl(answers, F_DUPFD_CLOEXEC, 10);
     noise = fcntl(noise, F_DUPFD_CLOEXEC, 10);
-    if (dup2(request, 0) < 0 || dup2(noise, 1) < 0 || dup2(noise, 2) < 0 || dup2(reports, 3) < 0)
+    if (dup2(request, 0) < 0 || dup2(noise, 1) < 0 || dup2(noise, 2) < 0 || dup2(answers, 3) < 0)
         _exit(127);
-    /* What our caller left open is not the plugin's to hold on to. */
+    /* Descriptors that our caller left open must not stay open in a plugin. */
     close_range(4, ~0u, 0);
     execv(self, argv);
     _exit(127);
@@ -140,13 +141,13 @@ static bn_code start(worker *w, bn_status *st)
     close_end(&out[1]);
     close_end(&err[1]);
     w->request = in[1];
-    w->reports = out[0];
+    w->answers = out[0];
     w->noise = err[0];
     if (code != BN_OK)
         return code;
     setpgid(w->pid, w->pid); /* both sides do it: whoever comes first */
     fcntl(w->request, F_SETFL, O_NONBLOCK);
-    fcntl(w->reports, F_SETFL, O_NONBLOCK);
+    fcntl(w->answers, F_SETFL, O_NONBLOCK);
     fcntl(w->noise, F_SETFL, O_NONBLOCK);
     return BN_OK;
 }
@@ -163,7 +164,7 @@ static void write_request(worker *w)
     ssize_t n = write(w->request, w->text + w->text_sent, w->text_size - w->text_sent);
     if (n > 0)
         w->text_sent += (size_t)n;
-    /* A worker that no longer reads shows as such when it is waited for. */
+    /* If the worker no longer reads, how it ends will say why. */
     if (w->text_sent == w->text_size || (n <= 0 && !again(n)))
         close_end(&w->request);
 }
@@ -173,7 +174,7 @@ static void take_failure(worker *w, const json_t *failure)
     const char *class = json_string_value(json_object_get(failure, "class"));
     const char *message = json_string_value(json_object_get(failure, "message"));
     bn_code code = class ? bn_code_from_name(class) : BN_CODE_COUNT;
-    /* What fails once we have ended the worker is our doing. */
+    /* We asked it to stop: what fails after that is our doing. */
     if (w->term_ns)
         return;
     w->outcome->status = code == BN_CODE_COUNT || code == BN_OK ? BN_CRASH : code;
@@ -181,49 +182,49 @@ static void take_failure(worker *w, const json_t *failure)
     w->failed = true;
 }
 
-static void take_report(worker *w, const char *line)
+static void take_answer(worker *w, const char *line)
 {
-    json_t *report = json_loads(line, 0, NULL), *part;
-    if ((part = json_object_get(report, "progress"))) {
+    json_t *answer = json_loads(line, 0, NULL), *part;
+    if ((part = json_object_get(answer, "progress"))) {
         const char *stage = json_string_value(json_object_get(part, "stage"));
         if (stage)
             snprintf(w->stage, sizeof w->stage, "%s", stage);
         job_progress_stage(w->job, w->stage, json_integer_value(json_object_get(part, "done")),
                            json_integer_value(json_object_get(part, "of")));
-    } else if ((part = json_object_get(report, "result"))) {
+    } else if ((part = json_object_get(answer, "result"))) {
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
-    } else if ((part = json_object_get(report, "failure"))) {
+    } else if ((part = json_object_get(answer, "failure"))) {
         take_failure(w, part);
     }
-    json_decref(report);
+    json_decref(answer);
 }
 
-/* One chunk of reports; false when there is none now. */
-static bool read_reports(worker *w)
+/* Reads one chunk of answers; false when there is none now. */
+static bool read_answers(worker *w)
 {
     char bytes[CHUNK_BYTES];
-    ssize_t n = read(w->reports, bytes, sizeof bytes);
+    ssize_t n = read(w->answers, bytes, sizeof bytes);
     for (char *at = bytes, *end = bytes + (n > 0 ? n : 0); at < end;) {
         char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);
-        w->too_long = w->too_long || w->line.length + length > REPORT_BYTES;
+        w->too_long = w->too_long || w->line.length + length > ANSWER_BYTES;
         if (!w->too_long)
             bn_text_append(&w->line, at, length);
         at += length + (newline ? 1 : 0);
         if (!newline)
             continue;
         if (w->line.length && !w->line.failed && !w->too_long)
-            take_report(w, w->line.data);
+            take_answer(w, w->line.data);
         bn_text_clear(&w->line);
         w->too_long = false;
     }
     if (n <= 0 && !again(n))
-        close_end(&w->reports);
+        close_end(&w->answers);
     return n > 0;
 }
 
-/* One chunk of noise; false when there is none now. */
+/* Reads one chunk of noise; false when there is none now. */
 static bool read_noise(worker *w)
 {
     char bytes[CHUNK_BYTES];
@@ -265,20 +266,20 @@ static void check_limits(worker *w)
 static void serve(worker *w, const sigset_t *unblocked)
 {
     struct pollfd fds[] = {
-        {w->request, POLLOUT, 0}, {w->reports, POLLIN, 0}, {w->noise, POLLIN, 0}};
-    /* With reports closed it is about to end, and nothing will tell us. */
-    struct timespec limit = {0, w->reports >= 0 ? POLL_NS : POLL_NS / 20};
+        {w->request, POLLOUT, 0}, {w->answers, POLLIN, 0}, {w->noise, POLLIN, 0}};
+    /* Once its answers are closed the worker is about to end, and no pipe will tell us. */
+    struct timespec limit = {0, w->answers >= 0 ? POLL_NS : POLL_NS / 20};
     if (ppoll(fds, 3, &limit, unblocked) <= 0)
         return;
     if (fds[0].revents)
         write_request(w);
     if (fds[1].revents)
-        read_reports(w);
+        read_answers(w);
     if (fds[2].revents)
         read_noise(w);
 }
 
-/* The rest of the group, and what of it became our children. */
+/* Ends the rest of the group, and reaps those of it that became our children. */
 static void sweep_group(pid_t group)
 {
     for (int round = 0; round < REAP_ROUNDS; round++) {
@@ -291,7 +292,7 @@ static void sweep_group(pid_t group)
     }
 }
 
-/* Until the worker is gone; returns its wait status. */
+/* Serves the worker until it is gone; returns its wait status. */
 static int attend(worker *w)
 {
     int status = 0;
@@ -300,10 +301,11 @@ static int attend(worker *w)
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
     sigaddset(&block, SIGTERM);
-    /* A signal between looking and waiting must end the waiting, too. */
+    /* Blocked outside of ppoll, so that a signal that comes between looking and waiting ends the
+     * waiting, too. */
     sigprocmask(SIG_BLOCK, &block, &unblocked);
-    /* It stays a zombie until its group is killed, so that nobody else can get
-     * the group's number before. */
+    /* WNOWAIT leaves it a zombie until its group is killed, so that no other process can get the
+     * group's number before. */
     while (waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && !end.si_pid) {
         check_limits(w);
         serve(w, &unblocked);
@@ -312,7 +314,7 @@ static int attend(worker *w)
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
         ;
     sweep_group(w->pid);
-    for (int i = 0; i < LAST_CHUNKS && w->reports >= 0 && read_reports(w); i++)
+    for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
         ;
     for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
         ;
@@ -343,7 +345,7 @@ bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a worker");
     w->job = job;
     w->outcome = outcome;
-    w->request = w->reports = w->noise = -1;
+    w->request = w->answers = w->noise = -1;
     w->start_ns = bn_now_ns();
     int64_t oom_before = job_oom_kills();
     job_progress_begin(job);
@@ -355,7 +357,7 @@ bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
         cli_line_clear();
     }
     close_end(&w->request);
-    close_end(&w->reports);
+    close_end(&w->answers);
     close_end(&w->noise);
     bn_text_free(&w->line);
     free(w->text);

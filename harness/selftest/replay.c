@@ -3,25 +3,24 @@
  * traced, compiled, executed and measured as on any runtime; only the device's times
  * and the front end's cost for each node are set.
  */
-#include "harness/selftest/replay_priv.h"
 #include "harness/jobs/jobs.h"
+#include "harness/selftest/replay_priv.h"
 #include "harness/selftest/selftest.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PRESET  "preset=tpu-v4-2023"
-/* The published overheads were taken of executions that were awaited one by one. */
+/* The published overheads are those of executions that were awaited one by one. */
 #define AWAITED "blocking=true"
 
 /* ---- the front end ---------------------------------------------------------------------- */
 
-/* Nodes of a ResNet50 training step of ours: the published tracing time is spread over
- * them. */
+/* Counts the nodes of our ResNet50 training step, over which the published tracing time is spread.
+ */
 static bn_code count_nodes(double *nodes, bn_status *st)
 {
     model_options o = {.train = true, .batch = 1, .dtype = TG_F32, .seed = 1};
@@ -65,7 +64,7 @@ static void summarize(const res_record *r, replayed *out)
     free(traced);
 }
 
-/* SETTINGS: further runtime options, NULL-ended, at most two. */
+/* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
 static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
                    const char *const *settings, replayed *out, bn_status *st)
 {
@@ -84,7 +83,7 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     job_matrix_set_number(&m, RES_AXIS_TRACE_COST, (int64_t)(r->node_ns + 0.5));
     m.runtime_option[n++] = PRESET;
     m.runtime_option[n++] = "values=none";
-    m.runtime_option[n++] = "compile_us=0"; /* nobody asks how long it compiled */
+    m.runtime_option[n++] = "compile_us=0"; /* compile times are not replayed */
     m.runtime_option[n++] = "compile_op_us=0";
     while (settings && *settings)
         m.runtime_option[n++] = *settings++;
@@ -104,8 +103,7 @@ static bn_code run(replay *r, const char *model_name, const char *mode_name, int
     return code == BN_OK ? BN_OK : bn_context(st, "%s", title);
 }
 
-/* ---- the cases ---------------------------------------------------------------------------------
- */
+/* ---- the cases ------------------------------------------------------------------------- */
 
 static bn_code run_resnet50(replay *r, bn_status *st)
 {
@@ -121,13 +119,13 @@ static bn_code run_resnet50(replay *r, bn_status *st)
                      c->parts[k].module, c->parts[k].device_ms * 1e3,
                      c->parts[k].overhead_ms * 1e3);
         }
-        /* The batch only sets the shapes: the device's times are stated. */
+        /* The device's times are stated, so the batch does not matter. */
         code = run(r, "resnet50", c->mode, c->graphs, 1, settings, &r->cases[i], st);
     }
     return code;
 }
 
-/* The share of the roofline that the published device time is. */
+/* Finds the efficiency at which ResNet50 takes the published device time. */
 static bn_code calibrate(replay *r, bn_status *st)
 {
     replayed resnet50 = {0};

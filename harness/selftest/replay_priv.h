@@ -1,6 +1,6 @@
 /*
- * replay_priv.h - published cases, run again on the simulated runtime: the facts
- * (replay_published.c), the runs (replay.c), what is said of them (replay_table.c).
+ * replay_priv.h - published cases, run again on the simulated runtime: the published figures
+ * (replay_published.c), the runs (replay.c), the tables (replay_table.c).
  */
 #ifndef BENCH_HARNESS_REPLAY_H
 #define BENCH_HARNESS_REPLAY_H
@@ -10,7 +10,7 @@
 
 /* ---- what was published ------------------------------------------------------------- */
 
-/* One execution of the step: our module that stands for it, times in ms. */
+/* One execution of the step. MODULE is ours that stands for it. */
 typedef struct published_graph {
     const char *module, *name;
     double device_ms, overhead_ms;
@@ -24,7 +24,7 @@ typedef struct published_case {
     const char *wall_source; /* "published", or how it follows */
     published_graph parts[5];
     size_t part_count;
-    bool parts_published; /* false: put together from the others' */
+    bool parts_published; /* false: put together from the parts of other cases */
     bool queued;          /* executions are not awaited one by one; else as in the publication */
 } published_case;
 #define REPLAY_CASES 5
@@ -43,12 +43,13 @@ extern const double replay_means[REPLAY_COLUMNS];
 extern const int replay_column_graphs[REPLAY_COLUMNS];
 extern const char replay_source[];
 
-/* ---- what came out --------------------------------------------------------------------- */
+/* ---- what was replayed --------------------------------------------------------------------- */
 
 typedef struct replayed {
     bool measured;
-    double nodes, trace_ms, device_ms, overhead_ms, wall_ms; /* of a step, medians */
-    int executions;
+    double nodes;                                     /* traced in a step */
+    double trace_ms, device_ms, overhead_ms, wall_ms; /* medians of a step */
+    int executions;                                   /* of a step */
 } replayed;
 
 typedef struct replay {
@@ -62,7 +63,7 @@ typedef struct replay {
     replayed lazy[REPLAY_MODELS], captured[REPLAY_MODELS][REPLAY_COLUMNS];
 } replay;
 
-/* The wall time that was published less all that the runtime and tracing account for. */
+/* The published wall time less its tracing, device times and overheads. */
 double replay_gap_ms(const published_case *c);
 
 void replay_print_resnet50(const replay *r);

@@ -1,10 +1,9 @@
 /*
- * replay_published.c - numbers that others published, as they stand in pytorch/xla's
- * issue 4475 ("TPU dynamo speed up on Training analysis", January 2023) and its
- * follow-ups. Only what is marked as put together is ours.
+ * replay_published.c - numbers that others published: pytorch/xla's issue 4475 ("TPU dynamo speed
+ * up on Training analysis", January 2023) and its follow-ups. Ours are only those whose comment
+ * says so.
  */
 #include "harness/selftest/replay_priv.h"
-#include "modes/mode.h"
 
 const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: TPU v4, one device";
 
@@ -15,7 +14,7 @@ const char replay_source[] = "github.com/pytorch/xla/issues/4475, January 2023: 
         "bench_update", "clean-up 2", 0.289, 3.2                                                   \
     }
 
-/* Overheads are PJRT time less device time, in the order in which they were given. */
+/* Overheads are PJRT time less device time. */
 const published_case replay_resnet50[REPLAY_CASES] = {
     {.name = "lazy",
      .mode = "lazy",
@@ -42,8 +41,8 @@ const published_case replay_resnet50[REPLAY_CASES] = {
      .part_count = 5,
      .parts_published = true,
      .queued = true},
-    /* The speedups of the later columns are known, the walls follow from lazy's 39 ms.
-     * The small graphs' device times are added to the graph that takes them in. */
+    /* Of these two, the speedups are published; the wall times follow from lazy's 39 ms. The parts
+     * of the first are ours: a small graph's device time is added to the graph that takes it in. */
     {.name = "captured, 3 graphs",
      .mode = "capture",
      .graphs = 3,

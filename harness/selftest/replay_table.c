@@ -1,11 +1,10 @@
-/* replay_table.c - what was published beside what was replayed, and what is left over. */
+/* replay_table.c - published and replayed figures side by side, and what they leave unexplained. */
 #include "harness/selftest/replay_priv.h"
 #include "models/model.h"
 #include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
                         res_format format)
@@ -142,8 +141,8 @@ void replay_print_resnet50(const replay *r)
 
 /* ---- ten models ---------------------------------------------------------------------------- */
 
-/* Speedup of column C: by runtime and tracing alone, or with the host gaps that the
- * published ResNet50 case showed, one of a lazy step, others of each captured graph. */
+/* The predicted speedup of column C: by runtime and tracing alone; or with GAPS, the times of the
+ * host that the published ResNet50 case leaves over, for each lazy step and each captured graph. */
 static double predict(const replay *r, size_t index, size_t c, bool gaps)
 {
     const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
@@ -156,7 +155,7 @@ static double predict(const replay *r, size_t index, size_t c, bool gaps)
     return above / below;
 }
 
-/* Geometric mean of the factor by which the predictions are off, either way. */
+/* Geometric mean of the factors by which the predictions are too high or too low. */
 static double typical_factor(const replay *r, size_t c, bool gaps)
 {
     double sum = 0;
@@ -165,7 +164,7 @@ static double typical_factor(const replay *r, size_t c, bool gaps)
     return exp(sum / REPLAY_MODELS);
 }
 
-/* Pairs of models that the prediction puts in the published order, as a share. */
+/* Share of the pairs of models that the prediction puts in the published order. */
 static double ordered_share(const replay *r, size_t c, bool gaps)
 {
     int right = 0, all = 0;

@@ -1,11 +1,11 @@
 /*
- * selftest_accuracy.c - bench selftest accuracy: what the harness reports of a device
- * whose truth is known.
+ * selftest_accuracy.c - bench selftest accuracy: what the harness measures of a device whose truth
+ * is known.
  *
- * Each cell sets the simulated runtime's device time, overhead of an execution, jitter
- * and a number of arguments, then measures a program of that many arguments exactly as
- * `bench --program` would, in a worker process with a record, and holds the record
- * against what was set. Nothing of the measuring knows that this is a test.
+ * Each cell sets the simulated runtime's device time, overhead of an execution and jitter, and a
+ * number of arguments. Then it measures a program of that many arguments exactly as
+ * `bench --program` would, in a worker process with a record, and compares the record with what was
+ * set. The measuring does not know that this is a test.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
@@ -28,15 +28,15 @@ typedef struct cell {
     const char *source;
 } cell;
 
-/* What was set, and what came out. */
-typedef struct verdict {
+/* What was set, and what was measured. */
+typedef struct outcome {
     double truth_device_us, truth_overhead_us, submit_us;
     double device_us, overhead_us, wall_us, wall_truth_us;
     double device_error, overhead_error, wall_error; /* in tolerances: 1 is the limit */
     bool measured, refused, pass;
     int attempts;
     char note[160];
-} verdict;
+} outcome;
 
 static const double device_levels[] = {20, 100, 500, 2000, 10000, 50000};
 static const double overhead_levels[] = {0, 50, 500, 2000, 5000};
@@ -53,22 +53,21 @@ static const char *const source_levels[] = {"profiler", "slope"};
 #define CALL_SHARE      0.4
 #define LAUNCH_SHARE    0.4
 #define END_SHARE       0.2
-/* Tolerances of the issue: the larger of the two. */
+/* The tolerance is the larger of the two. */
 #define TOLERANCE_SHARE 0.01
 #define TOLERANCE_US    10
-/* The slope needs a device slower than the host submits, by device_time.c's margin; up
- * to this multiple of the call's cost either answer is right. */
+/* The slope needs a device that is slower than the host submits (device_time.c's margin). Between
+ * these multiples of the call's cost, a figure and a refusal are both right. */
 #define SLOPE_LEAST     1.0
 #define SLOPE_MOST      2.0
-/* A cell that other work on the machine disturbed is measured again; both count. */
+/* A cell that fails is measured again, for other work may have disturbed it; attempts are shown. */
 #define ATTEMPTS        3
 
 #define MOST_CELLS 256
 
-/*
- * All pairs of device time and overhead by each source; the other levels turn with the
- * pair, another turn a round, so that each meets each. QUICK takes one pair in some.
- */
+/* Fills CELLS with all pairs of device time and overhead, by each source. The other levels change
+ * with the pair, and differently in each round, so that each meets each. QUICK takes a part of the
+ * pairs. Returns how many cells there are. */
 static size_t make_grid(bool quick, cell cells[MOST_CELLS])
 {
     size_t count = 0;
@@ -86,8 +85,8 @@ static size_t make_grid(bool quick, cell cells[MOST_CELLS])
                               .arguments = argument_levels[(turn / 2) % COUNT(argument_levels)],
                               .in_flight = flight_levels[(turn + round) % COUNT(flight_levels)],
                               .source = source_levels[s]};
-                    /* The mean of n executions of 50 ms is known to jitter / sqrt(n): at
-                     * 3 % a minute a cell would not reach the tolerance. */
+                    /* The mean of n executions is known to jitter / sqrt(n): with 50 ms and
+                     * 3 %, a minute would not reach the tolerance. */
                     if (c.device_us > 20000 && c.jitter > 0.02)
                         c.jitter = 0.01;
                     cells[count++] = c;
@@ -98,9 +97,9 @@ static size_t make_grid(bool quick, cell cells[MOST_CELLS])
 /* ---- running a cell ------------------------------------------------------------------------ */
 
 typedef struct bench_place {
-    char folder[64]; /* of programs, records and reports, removed afterwards */
+    char folder[64]; /* of programs, records and the simulator's notes; removed afterwards */
     char store[80];
-    double late_p99_us; /* the worst of all cells' reports */
+    double late_p99_us; /* the worst of all cells */
 } bench_place;
 
 /* y = a0 + a0, whatever the number of arguments. */
@@ -184,7 +183,7 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
 
 /* ---- judging ------------------------------------------------------------------------------- */
 
-/* The share is of SCALE. */
+/* The tolerance of a figure, its share taken of SCALE. */
 static double tolerance_of(double scale)
 {
     return fmax(TOLERANCE_SHARE * scale, TOLERANCE_US);
@@ -201,10 +200,10 @@ static double part_median_us(const res_record *r, bn_part a, bn_part b)
     return median;
 }
 
-/* Serial steps wait for each execution: call and wait are its PJRT time. In flight the
- * device is never idle, if the host keeps up: a step takes its time. Else the wall time
- * is the host's, which nobody set: not judged. */
-static void judge_wall(const cell *c, const res_record *r, verdict *v)
+/* Serial steps wait for each execution: call and wait are its PJRT time. With steps in flight, a
+ * step takes the device's time if the host keeps up. Else it takes the host's, which was not set:
+ * then nothing is judged. */
+static void judge_wall(const cell *c, const res_record *r, outcome *v)
 {
     v->wall_us = v->wall_truth_us = v->wall_error = (double)NAN;
     if (c->in_flight == 1) {
@@ -217,12 +216,12 @@ static void judge_wall(const cell *c, const res_record *r, verdict *v)
     } else {
         return;
     }
-    /* Steps are few: what their median can tell of a jittering device. */
+    /* Few steps: jitter blurs their median. */
     double blur = 3 * 1.25 * c->jitter * c->device_us / sqrt((double)r->step_count);
     v->wall_error = (v->wall_us - v->wall_truth_us) / (tolerance_of(v->wall_truth_us) + blur);
 }
 
-static void judge(const cell *c, const res_record *r, verdict *v)
+static void judge(const cell *c, const res_record *r, outcome *v)
 {
     const res_execution *x = r->execution_count == 1 ? &r->executions[0] : NULL;
     const bool slope = strcmp(c->source, "slope") == 0;
@@ -246,8 +245,8 @@ static void judge(const cell *c, const res_record *r, verdict *v)
     v->device_us = x->device_ns / 1e3;
     v->overhead_us = overhead.estimate / 1e3;
     v->device_error = (v->device_us - v->truth_device_us) / tolerance_of(v->truth_device_us);
-    /* The profiler's pairs see the overhead alone. The slope's overhead is the PJRT time
-     * less the device time, two measured figures: its share is of the PJRT time. */
+    /* The profiler gives the overhead of each execution. By the slope it is the PJRT time less the
+     * device time, two measured figures: then the share is of the PJRT time. */
     v->overhead_error = (v->overhead_us - v->truth_overhead_us) /
                         tolerance_of(v->truth_overhead_us + (slope ? v->truth_device_us : 0));
     const bool seen = !slope || v->truth_device_us >= SLOPE_LEAST * v->submit_us;
@@ -259,19 +258,18 @@ static void judge(const cell *c, const res_record *r, verdict *v)
         snprintf(v->note, sizeof v->note, "a number where the device hides behind the host");
 }
 
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 typedef struct accuracy {
     const selftest_options *options;
     res_format format;
     bench_place place;
     cell cells[MOST_CELLS];
-    verdict verdicts[MOST_CELLS];
+    outcome outcomes[MOST_CELLS];
     size_t count, done;
 } accuracy;
 
-static double worst_of(const verdict *v)
+static double worst_of(const outcome *v)
 {
     double worst = v->refused ? 0 : fmax(fabs(v->device_error), fabs(v->overhead_error));
     if (!isnan(v->wall_error))
@@ -292,7 +290,7 @@ static void put_pair(json_t *row, double truth, double got)
         res_sheet_put(row, "%+.1f", got - truth);
 }
 
-static json_t *row_of(const cell *c, const verdict *v)
+static json_t *row_of(const cell *c, const outcome *v)
 {
     json_t *row = json_array();
     res_sheet_put(row, "%s", c->source);
@@ -326,10 +324,10 @@ static void write_worst(const accuracy *a, bn_text *out)
         size_t worst = MOST_CELLS;
         for (size_t i = 0; i < a->done; i++)
             if (!shown[i] &&
-                (worst == MOST_CELLS || worst_of(&a->verdicts[i]) > worst_of(&a->verdicts[worst])))
+                (worst == MOST_CELLS || worst_of(&a->outcomes[i]) > worst_of(&a->outcomes[worst])))
                 worst = i;
         shown[worst] = true;
-        json_array_append_new(rows, row_of(&a->cells[worst], &a->verdicts[worst]));
+        json_array_append_new(rows, row_of(&a->cells[worst], &a->outcomes[worst]));
     }
     res_sheet_write(columns, COUNT(columns), rows, a->format, out);
     json_decref(rows);
@@ -340,7 +338,7 @@ static json_t *real_json(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *cell_json(const cell *c, const verdict *v)
+static json_t *cell_json(const cell *c, const outcome *v)
 {
     return json_pack("{ss si si sf sf so sf so so so sb sb si ss}", "source", c->source,
                      "in_flight", c->in_flight, "arguments", c->arguments, "jitter", c->jitter,
@@ -351,14 +349,44 @@ static json_t *cell_json(const cell *c, const verdict *v)
                      (int)v->pass, "attempts", v->attempts, "note", v->note);
 }
 
+static void print_json(const accuracy *a, bool good, const char *summary)
+{
+    json_t *cells = json_array();
+    for (size_t i = 0; i < a->done; i++)
+        json_array_append_new(cells, cell_json(&a->cells[i], &a->outcomes[i]));
+    json_t *all = json_pack("{sb ss so}", "pass", (int)good, "verdict", summary, "cells", cells);
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void print_table(const accuracy *a, const char *summary)
+{
+    const bool people = a->format == RES_TABLE_TEXT || a->format == RES_TABLE_MARKDOWN;
+    bn_text table = {0};
+    if (people)
+        puts("What was set on the simulated device and what came out, in us; the worst "
+             "cells:\n");
+    write_worst(a, &table);
+    fputs(table.data ? table.data : "", stdout);
+    for (size_t i = 0; people && i < a->done; i++)
+        if (!a->outcomes[i].pass && a->outcomes[i].note[0])
+            printf("FAIL, device %g us, overhead %g us, %s: %s\n", a->cells[i].device_us,
+                   a->cells[i].overhead_us, a->cells[i].source, a->outcomes[i].note);
+    fprintf(people ? stdout : stderr, "%s%s\n", people ? "\n" : "",
+            summary ? summary : "accuracy: no memory");
+    bn_text_free(&table);
+}
+
+/* Prints what was measured; returns the exit code. */
 static cli_exit finish(const accuracy *a)
 {
     size_t failed = 0, unseen = 0, again = 0;
     bn_text text = {0};
     for (size_t i = 0; i < a->done; i++) {
-        failed += !a->verdicts[i].pass;
-        unseen += a->verdicts[i].pass && a->verdicts[i].refused;
-        again += a->verdicts[i].attempts > 1;
+        failed += !a->outcomes[i].pass;
+        unseen += a->outcomes[i].pass && a->outcomes[i].refused;
+        again += a->outcomes[i].attempts > 1;
     }
     const bool good = failed == 0 && a->done == a->count;
     bn_text_printf(&text,
@@ -367,39 +395,18 @@ static cli_exit finish(const accuracy *a)
                    "%.1f us (99th percentile, worst cell)",
                    good ? "PASS" : "FAIL", a->done - failed, a->count, unseen, again,
                    a->place.late_p99_us);
-    if (a->format == RES_TABLE_JSON) {
-        json_t *cells = json_array();
-        for (size_t i = 0; i < a->done; i++)
-            json_array_append_new(cells, cell_json(&a->cells[i], &a->verdicts[i]));
-        json_t *all =
-            json_pack("{sb ss so}", "pass", (int)good, "verdict", text.data, "cells", cells);
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
-        json_decref(all);
-    } else {
-        bn_text table = {0};
-        bool people = a->format == RES_TABLE_TEXT || a->format == RES_TABLE_MARKDOWN;
-        if (people)
-            puts("What was set on the simulated device and what came out, in us; the worst "
-                 "cells:\n");
-        write_worst(a, &table);
-        fputs(table.data ? table.data : "", stdout);
-        for (size_t i = 0; people && i < a->done; i++)
-            if (!a->verdicts[i].pass && a->verdicts[i].note[0])
-                printf("FAIL, device %g us, overhead %g us, %s: %s\n", a->cells[i].device_us,
-                       a->cells[i].overhead_us, a->cells[i].source, a->verdicts[i].note);
-        fprintf(people ? stdout : stderr, "%s%s\n", people ? "\n" : "",
-                text.data ? text.data : "accuracy: no memory");
-        bn_text_free(&table);
-    }
+    if (a->format == RES_TABLE_JSON)
+        print_json(a, good, text.data);
+    else
+        print_table(a, text.data);
     bn_text_free(&text);
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ------------------------------------------------------------------------------ */
 
-static void read_report(bench_place *place)
+/* Reads how late the simulator's waits ended in the last cell. */
+static void read_late(bench_place *place)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/report.json", place->folder);
@@ -414,16 +421,16 @@ static void read_report(bench_place *place)
 
 static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)
 {
-    verdict *v = &a->verdicts[i];
+    outcome *v = &a->outcomes[i];
     bn_code code = BN_OK;
     for (int attempt = 1; attempt <= ATTEMPTS && !v->pass && code == BN_OK && !job_interrupted();
          attempt++) {
         res_record *record = NULL;
-        *v = (verdict){.attempts = attempt};
+        *v = (outcome){.attempts = attempt};
         code = run_cell(a->options, &a->cells[i], &a->place, i + 1, a->count, attempt, &record, st);
         if (code == BN_OK)
             judge(&a->cells[i], record, v);
-        read_report(&a->place);
+        read_late(&a->place);
         res_record_free(record);
     }
     a->done += code == BN_OK && v->attempts > 0;

@@ -1,7 +1,7 @@
 /*
- * selftest_statistics.c - bench selftest statistics: the comparisons of results/ on
- * simulated sessions, in the parent, for nothing is loaded. One row a scenario
- * and number of pairs.
+ * selftest_statistics.c - bench selftest statistics: the comparisons of results/ on simulated
+ * sessions. No plugin is loaded, so it runs in the parent. A row is a scenario with a number of
+ * pairs.
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
@@ -10,15 +10,14 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FULL_TRIALS  2000
 #define QUICK_TRIALS 500
 
-/* How a scenario is tried: a few comparisons, with the fewest pairs that can claim
- * anything in such a family, by Student's t, and with enough for flips of signs;
- * with more pairs for t, and with many comparisons, in the full test only. */
+/* How a scenario is tried. Families of a few comparisons: with the fewest pairs that can claim
+ * anything, by Student's t, and with enough for flips of signs. In the full test also with more
+ * pairs for t, and with a family of many comparisons. */
 typedef struct design {
     size_t pairs, family;
     bool quick;
@@ -123,7 +122,7 @@ static void write_table(const selftest_trials *list, size_t count, res_format fo
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-/* A share of nothing, a mean of nothing: null. */
+/* Null for a share or a mean of nothing. */
 static json_t *real_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -179,7 +178,7 @@ static bn_code run_row(selftest_trials *t, size_t trials, uint64_t seed, const j
     return code;
 }
 
-/* The rows of the table, with nothing tried; returns how many. */
+/* Fills LIST with the rows of the table, before any trial; returns how many. */
 static size_t plan(bool quick, selftest_trials *list)
 {
     size_t count = 0;
@@ -198,7 +197,7 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char title[128];
-        /* A row starts the same whatever rows stand before it. */
+        /* The seed of a row does not depend on the rows before it. */
         const uint64_t row =
             (uint64_t)(list[i].scenario - selftest_scenarios) * 100 + list[i].pairs;
         snprintf(title, sizeof title, "%s, %zu pairs", list[i].scenario->name, list[i].pairs);

@@ -1,6 +1,6 @@
 /*
- * simulate.c - sessions of a benchmark whose truth is known: both sides are the
- * same program, on a machine that is disturbed in ways that real ones are.
+ * simulate.c - simulated sessions whose truth is known: both sides are the same program, on a
+ * machine that is disturbed in the ways of real ones.
  */
 #include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A step of the undisturbed program. */
+/* How long a step of the undisturbed program takes. */
 #define STEP_NS 10e6
 
 const selftest_scenario selftest_scenarios[] = {
@@ -67,7 +67,7 @@ static machine machine_begin(const selftest_scenario *s, size_t pairs, gsl_rng *
     };
 }
 
-/* Logarithm of how much slower the machine is at step T of the session. */
+/* Logarithm of the factor by which the machine is slower at step T of the session. */
 static double machine_step(machine *m, size_t t, gsl_rng *rng)
 {
     const selftest_scenario *s = m->scenario;
@@ -78,7 +78,7 @@ static double machine_step(machine *m, size_t t, gsl_rng *rng)
            s->periodic * sin(m->frequency * (double)t + m->phase);
 }
 
-/* The same of one process, for all its steps. */
+/* The same for one process, for all its steps. */
 static double process_offset(const selftest_scenario *s, gsl_rng *rng)
 {
     double offset = gsl_ran_gaussian_ziggurat(rng, s->process);
@@ -117,7 +117,7 @@ void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest
                        gsl_rng *rng, selftest_session_sim *out)
 {
     bool b_first[RES_MOST_PAIRS];
-    /* At least 1 % where there are any. */
+    /* If there are outliers, they are at least 1 % of the steps. */
     const double outliers =
         scenario->outliers > 0 ? 0.01 + (scenario->outliers - 0.01) * gsl_rng_uniform(rng) : 0;
     machine m = machine_begin(scenario, pairs, rng);

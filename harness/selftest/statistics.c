@@ -1,6 +1,6 @@
 /*
- * statistics.c - a procedure on trial: families of like sides, the same with one
- * side slowed, and what shares of right and wrong answers are good enough.
+ * statistics.c - a procedure on trial: families of like sides, the same families with one side
+ * slowed, and which shares of right and wrong answers are good enough.
  */
 #include "harness/selftest/statistics_priv.h"
 #include "results/stats/stats.h"
@@ -14,7 +14,7 @@
 const selftest_procedure selftest_our_procedure = {res_order, res_compare, res_compare_family};
 const double selftest_sim_effects[SELFTEST_SIM_EFFECTS] = {0.01, 0.02, 0.05};
 
-/* Few resamples, for the bootstrap is only printed beside. */
+/* The options of a comparison. Few resamples: the bootstrap is printed, but not judged. */
 static res_compare_options trial_options(size_t resamples, gsl_rng *rng)
 {
     res_compare_options o = res_compare_defaults();
@@ -23,8 +23,8 @@ static res_compare_options trial_options(size_t resamples, gsl_rng *rng)
     return o;
 }
 
-/* What the procedure says of the family LIST when the first is a session slowed
- * by EFFECT, to *FIRST. */
+/* Judges the family LIST again, its first session slowed by EFFECT; *FIRST is what the procedure
+ * says of the first. */
 static bn_code slowed(const selftest_trials *t, const selftest_procedure *procedure,
                       const selftest_session_sim *session, const res_comparison *list,
                       double effect, const res_compare_options *o, res_comparison *first,
@@ -51,7 +51,7 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
     for (size_t i = 0; code == BN_OK && i < SELFTEST_SIM_EFFECTS; i++) {
         code = slowed(t, procedure, session, list, selftest_sim_effects[i], o, &first, st);
         t->found[i] += first.verdict == RES_SLOWER;
-        /* Said of like sides, as a plan for the next session would be. */
+        /* Predicted from like sides, as one would for the next session. */
         t->predicted[i] += res_power(&list[0], selftest_sim_effects[i]);
         if (i == SELFTEST_SIM_EFFECTS - 1)
             t->wrongly_equivalent += first.verdict == RES_EQUIVALENT;
@@ -98,8 +98,8 @@ bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, 
     return try_effects(t, procedure, &first, list, &o, st);
 }
 
-/* The P for which K or more of N have the probability TAIL (K at least 1). By
- * halving: the library's inverse gives up on some arguments. */
+/* The P for which K or more of N have the probability TAIL (K at least 1). Found by halving: the
+ * library's inverse gives up on some arguments. */
 static double probability_of(double k, double n, double tail)
 {
     double low = 0, high = 1;

@@ -1,6 +1,6 @@
 /*
- * golden.c - reads a file of golden values and checks its form once, so that
- * whoever compares can take members as they are.
+ * golden.c - reads a file of golden values and checks its form once, so that comparisons need not
+ * check members again.
  */
 #include "harness/verify/golden_priv.h"
 #include "models/model.h"
@@ -19,7 +19,7 @@ typedef enum kind {
     SHAPE,     /* array of counts */
     STEPS,     /* array of GOLDEN_STEPS numbers */
     ENDS,      /* array of numbers: the first or last of an output */
-    ARGMAX,    /* array of whole numbers: one a row of an output */
+    ARGMAX,    /* array of whole numbers, one for each row of an output */
     INPUTS,    /* array of objects: fault_of_input */
     OUTPUT,    /* object: output_members */
     STAGES,    /* object of [shape, number] */
@@ -65,13 +65,13 @@ static const form_member members[] = {
     {NULL, STRING},
 };
 
-/* Of each output, shape first: others are checked by it. */
+/* Of each output. The shape is first, for others are checked by it. */
 static const form_member output_members[] = {
     {"shape", SHAPE}, {"first16", ENDS},  {"last16", ENDS},  {"mean", NUMBER},   {"std", NUMBER},
     {"l2", NUMBER},   {"absmax", NUMBER}, {"probe", NUMBER}, {"argmax", ARGMAX}, {NULL, STRING},
 };
 
-/* Of optimizers that models have; what others need nobody here knows. */
+/* Of the optimizers that our models have; members of others are not checked. */
 static const struct {
     const char *name;
     model_optimizer kind;
@@ -208,7 +208,7 @@ static const char *fault_of_inputs(const json_t *value)
     return fault;
 }
 
-/* Elements of an output, and of them a row. */
+/* The number of elements of an output; *ROW: of a row of it. */
 static size_t output_size(const json_t *output, size_t *row)
 {
     const json_t *shape = json_object_get(output, "shape");
@@ -221,7 +221,7 @@ static size_t output_size(const json_t *output, size_t *row)
     return count;
 }
 
-/* The same question for values that hold others; WHOLE is what holds VALUE. */
+/* fault_of for values that contain others. */
 static const char *fault_of_group(const json_t *whole, const json_t *value, kind wanted)
 {
     size_t row, count;
@@ -250,7 +250,7 @@ static const char *fault_of_group(const json_t *whole, const json_t *value, kind
     }
 }
 
-/* NULL when VALUE, a member of WHOLE, is of the WANTED kind, else what was wanted. */
+/* NULL if VALUE, a member of WHOLE, is of the WANTED kind, else what was wanted. */
 static const char *fault_of(const json_t *whole, const json_t *value, kind wanted)
 {
     switch (wanted) {
@@ -278,7 +278,7 @@ static const char *fault_of(const json_t *whole, const json_t *value, kind wante
     }
 }
 
-/* WHOLE, at the path BEFORE in the file, must have what TABLE lists. */
+/* Checks that WHOLE, which is at the path BEFORE in the file, has what TABLE lists. */
 static bn_code check_members(const char *name, const char *before, const json_t *whole,
                              const form_member *table, bn_status *st)
 {
@@ -314,8 +314,8 @@ static bn_code check_form(const char *name, const golden_file *g, bn_status *st)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* dims.KEY; where the file leaves it out, the last dimension of its first input of
- * RANK, an image (rank 4) or tokens (rank 2); 0 where it has neither. */
+/* Reads dims.KEY. Where the file leaves it out, it is the last dimension of the first input of
+ * RANK, an image (rank 4) or tokens (rank 2); 0 where there is none. */
 static bn_code read_size(const char *name, const golden_file *g, const char *key, size_t rank,
                          int *size, bn_status *st)
 {

@@ -1,8 +1,8 @@
 /*
- * golden_compare.c - the pass rules of golden values: what each difference is
- * divided by, and which tolerance it is held to. They are those of the script
- * that wrote the files (tests/golden/make_golden.py), so that a tolerance, which
- * came from float32 PyTorch by the same division, means the same here.
+ * golden_compare.c - the rules of golden values: what each difference is divided by, and which
+ * tolerance it must not exceed. They are those of the script that wrote the files
+ * (tests/golden/make_golden.py). A tolerance came from float32 PyTorch by the same division, so it
+ * means the same here.
  */
 #include "harness/verify/golden_priv.h"
 #include "models/model.h"
@@ -31,7 +31,7 @@ void golden_compare(const golden_check *c, const char *group, const char *quanti
                     double want, double scale, double tolerance)
 {
     double difference = got == want ? 0 : fabs(got - want) / fabs(scale);
-    /* Said this way round, a NaN does not pass. */
+    /* Written this way, NaN does not pass. */
     bool pass = difference <= tolerance;
     json_array_append_new(c->rows,
                           json_pack("{ss ss so so so so sb}", "group", group, "quantity", quantity,
@@ -53,7 +53,7 @@ void golden_compare_input(const golden_check *c, const json_t *input, const doub
         const json_t *end = json_object_get(input, ends[e]);
         for (size_t i = 0; i < json_array_size(end) && i < count; i++) {
             snprintf(quantity, sizeof quantity, "inputs.%s.%s[%zu]", name, ends[e], i);
-            /* Nine digits tell floats apart: equal as floats is equal. */
+            /* The file has nine digits, which identify a float: both are compared as floats. */
             double want = (double)(float)json_number_value(json_array_get(end, i));
             golden_compare(c, "inputs", quantity, values[i], want, 0, 0);
         }
@@ -163,7 +163,7 @@ void golden_compare_output(const golden_check *c, const char *name, const double
     compare_argmax(c, &o);
 }
 
-/* The files give no rule for it; it is a loss before any update, like step 0's. */
+/* The files have no tolerance for it. It is a loss before any update, so step 0's applies. */
 void golden_compare_eval_loss(const golden_check *c, double loss)
 {
     double want = number_at(c, "f64.eval.loss");
@@ -213,8 +213,8 @@ static double reference_l2(const golden_check *c, const char *path, const char *
     return figure ? json_number_value(json_object_get(figure, "l2")) : (double)NAN;
 }
 
-/* A gradient that is nearly nothing is held to the whole gradient's size: its
- * own is rounding noise. */
+/* For a gradient that is nearly zero the scale is that of the whole gradient: its own size is
+ * rounding noise. */
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe)
 {
     double own = reference_l2(c, "f64.train.grads_step0", name);
@@ -223,7 +223,7 @@ void golden_compare_gradient(const golden_check *c, const char *name, double l2,
                  "tolerance.grads_step0");
 }
 
-/* Where the true gradient is zero an optimizer may move a parameter by noise. */
+/* A parameter whose true gradient is zero is left out: an optimizer may move it by noise. */
 void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe)
 {
     double gradient = reference_l2(c, "f64.train.grads_step0", name);

@@ -1,7 +1,6 @@
 /*
- * golden_model.c - whether a model of ours computes what a file of golden values
- * describes. Asked before anything runs, so that "not supported" is never shown
- * as a wrong result.
+ * golden_model.c - whether a model of ours computes what a file of golden values describes. This is
+ * checked before anything runs, so that "not supported" is never shown as a wrong result.
  */
 #include "harness/verify/golden_priv.h"
 #include "models/model.h"
@@ -11,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What models/optimizer.c computes. */
+/* The optimizers of models/nn/optimizer.c; NaN: any value. */
 static const struct {
     const char *name;
     model_optimizer kind;
@@ -37,7 +36,7 @@ static void write_shape(const json_t *shape, bn_text *out)
                        (long long)json_integer_value(json_array_get(shape, i)));
 }
 
-/* SHAPE, called WHAT, must be that of the variable NAME. */
+/* Checks that the variable NAME, which messages call WHAT, has SHAPE. */
 static bn_code check_shape(const model *m, const char *name, const char *what, const json_t *shape,
                            bn_status *st)
 {
@@ -62,7 +61,7 @@ static bn_code check_shape(const model *m, const char *name, const char *what, c
 
 /* ---- inputs ------------------------------------------------------------------ */
 
-/* Rules and the fill that computes each. */
+/* The file's rules, and the fill of ours that computes each. */
 static const struct {
     const char *rule;
     model_fill fill;
@@ -97,7 +96,7 @@ static bn_code check_rule(const model_variable *v, const char *what, const json_
     return BN_OK;
 }
 
-/* Rows' lengths follow from the rule of model_padded_length; the file's must. */
+/* Checks that the file's lengths of rows are those of model_padded_length. */
 static bn_code check_lengths(const model_variable *v, const char *what, const json_t *lengths,
                              bn_status *st)
 {
@@ -142,7 +141,7 @@ static bn_code check_input(const model *m, const json_t *input, bn_status *st)
     return code;
 }
 
-/* The file's inputs are the model's, and there are no others. */
+/* Checks that file and model have the same inputs. */
 static bn_code check_inputs(const golden_file *g, const model *m, bn_status *st)
 {
     const json_t *inputs = golden_at(g, "inputs");
@@ -166,7 +165,7 @@ static bn_code check_inputs(const golden_file *g, const model *m, bn_status *st)
 
 /* ---- the optimizer -------------------------------------------------------------- */
 
-/* Whether KEY is a member that optimizer O has; if so its value there. */
+/* Whether optimizer O has a member KEY; if so *VALUE is its value. */
 static bool has_member(size_t o, const char *key, double *value)
 {
     for (size_t i = 0; i < 5 && optimizers[o].members[i].path; i++)
@@ -177,7 +176,7 @@ static bool has_member(size_t o, const char *key, double *value)
     return false;
 }
 
-/* KEY of the file's optimizer; whatever has no row is a setting that nobody honours. */
+/* Checks a setting of the file's optimizer. One without a row is a setting that models ignore. */
 static bn_code check_setting(size_t o, const char *key, const json_t *value, bn_status *st)
 {
     double want = 0;
@@ -219,7 +218,7 @@ static bn_code check_optimizer(const golden_file *g, const model *m, bn_status *
 
 /* ---- names and shapes ------------------------------------------------------------ */
 
-/* Parameters and statistics that the file tells of must be there to be read. */
+/* Checks that the model has each variable that the file names at PATH, with each of SUFFIXES. */
 static bn_code check_names(const golden_file *g, const model *m, const char *path, model_role role,
                            const char *const *suffixes, bn_status *st)
 {
@@ -279,7 +278,7 @@ bn_code golden_supports(const golden_file *g, const model *m, bn_status *st)
 
 /* ---- which model ------------------------------------------------------------------- */
 
-/* Whether the model that O asks for has the file's number of parameters. */
+/* Sets *SAME if the model of options O has the file's number of parameters. */
 static bn_code has_parameters(const golden_file *g, const model_options *o, bool *same,
                               bn_status *st)
 {
@@ -291,7 +290,7 @@ static bn_code has_parameters(const golden_file *g, const model_options *o, bool
     return code;
 }
 
-/* Whether the file is of the reduced model. */
+/* Sets *SMALL if the file is of the reduced model. */
 static bn_code find_variant(const golden_file *g, const model_info *info, bool *small,
                             bn_status *st)
 {

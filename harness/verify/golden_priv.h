@@ -1,13 +1,13 @@
 /*
- * golden_priv.h - one file of golden values (tests/golden/README.md): reading it, and
- * the rules by which a number passes. Knows no runtime: verify.c brings the
- * numbers. Comparisons collect as rows of a JSON array:
+ * golden_priv.h - one file of golden values (tests/golden/README.md): reading it, and the rules by
+ * which a number passes. It knows no runtime; verify.c brings the numbers. Each comparison is a row
+ * of a JSON array:
  *
  *   {"group": "loss", "quantity": "train.loss[1]", "got": 2.3, "want": 2.3,
  *    "difference": 1e-7, "tolerance": 1e-5, "pass": true}
  *
- * DIFFERENCE is already scaled by the quantity's rule: it passes when it is not
- * above TOLERANCE. Numbers that JSON cannot write (NaN, infinity) are null.
+ * DIFFERENCE is scaled by the quantity's rule already, and passes when it is not above TOLERANCE.
+ * Numbers that JSON cannot write (NaN, infinity) are null.
  */
 #ifndef BENCH_HARNESS_GOLDEN_H
 #define BENCH_HARNESS_GOLDEN_H
@@ -15,17 +15,17 @@
 #include "models/model.h"
 #include "results/records/records.h"
 
-/* Steps of training that a file tells of, and figures it lists of each end. */
+/* Training steps in a file, and the most values that it lists of an output's beginning and end. */
 #define GOLDEN_STEPS 3
 #define GOLDEN_ENDS  16
 
 typedef struct golden_file {
-    json_t *root; /* shape and types of everything below were checked */
+    json_t *root; /* all members have been checked: they are there and of the right kind */
     const char *model, *variant;
     int batch, image, seq; /* IMAGE or SEQ is 0: no input has one */
     bool padded;           /* some input ends in padding */
     uint64_t seed;
-    model_optimizer optimizer; /* MODEL_OPTIMIZER_DEFAULT: one that no model has */
+    model_optimizer optimizer; /* MODEL_OPTIMIZER_DEFAULT: another than our models have */
     double learning_rate;
 } golden_file;
 
@@ -44,9 +44,9 @@ const json_t *golden_output(const golden_file *golden, size_t index, const char 
 
 /*
  * Sets in W what the file fixes: variant, batch, image, seq, seed, optimizer,
- * f32, no dropout. A variant whose name begins with "full" or "small" is of that
- * model; of any other the number of parameters tells. BN_NOT_SUPPORTED when there
- * is no such model, or neither has that number.
+ * f32, no dropout. A variant whose name begins with "full" or "small" is of that model; for any
+ * other, the number of parameters decides. BN_NOT_SUPPORTED where there is no such model, or
+ * neither has that number.
  */
 BN_MUST_USE bn_code golden_configure(const golden_file *golden, res_experiment *w, bn_status *st);
 
@@ -63,10 +63,10 @@ typedef struct golden_check {
     json_t *rows;
 } golden_check;
 
-/* |got - want| / scale against TOLERANCE; with SCALE 0 only equality passes. */
+/* |got - want| / |SCALE| must not be above TOLERANCE; with SCALE 0 only equality passes. */
 void golden_compare(const golden_check *c, const char *group, const char *quantity, double got,
                     double want, double scale, double tolerance);
-/* First elements and sum of an input, which must be exact. */
+/* COUNT values of an input: their first elements and sum must be exact. INPUT is the file's. */
 void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
                           size_t count);
 void golden_compare_parameter_count(const golden_check *c, int64_t count);
@@ -76,16 +76,16 @@ void golden_compare_output(const golden_check *c, const char *name, const double
 void golden_compare_eval_loss(const golden_check *c, double loss);
 void golden_compare_stage(const golden_check *c, const char *module, double l2);
 void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2);
-/* Of a parameter: NAME must be one of the file's. */
+/* L2 norm and probe of a parameter's gradient, and of the parameter; NAME must be in the file. */
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe);
 void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe);
 void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2);
 void golden_compare_statistic(const golden_check *c, const char *module, const char *key,
                               double l2);
 
-/* Accumulated in double, in the framework's order. */
+/* L2 norm, summed in double, in the framework's order. */
 double golden_norm(const double *values, size_t count);
-/* Sum of value times v, v by the counter rule under "probe/NAME". */
+/* Sum of value times v, where v is by the counter rule under "probe/NAME". */
 double golden_probe(const char *name, uint64_t seed, const double *values, size_t count);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * verify.c - in a worker: one entry of golden values in one mode, computed with
- * full float32 products and compared number by number.
+ * verify.c - in a worker: one entry of golden values in one mode, computed with full float32
+ * products and compared number by number.
  *
- * Evaluation and training each get a model of their own, one at a time. Norms
- * and probes are summed here in double over contents in the framework's order;
- * the device only runs the step that is also measured.
+ * Evaluation and training have a model of their own each, one after the other. The device only runs
+ * the step that bench run measures. Norms and probes are summed here, in double, over contents in
+ * the framework's order.
  */
 #include "harness/verify/verify.h"
 #include "harness/verify/golden_priv.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two: the second is a replay where the mode captures, a cache hit where it
- * traces, and what is compared is its result. */
+/* The second step's result is compared: where the mode captures it is a replay, where it traces a
+ * cache hit. */
 #define EVAL_STEPS 2
 
 typedef struct verifier {
@@ -24,8 +24,8 @@ typedef struct verifier {
     job_experiment experiment;
     golden_file golden;
     golden_check check;
-    /* Rooms for the largest variable so far: contents as on the device, contents
-     * in the framework's order, and the initial ones. */
+    /* Room for the largest variable so far: its contents as on the device, the same in the
+     * framework's order, and the initial ones in that order. */
     size_t bytes, elements;
     void *host;
     double *values, *initial;
@@ -54,7 +54,7 @@ static bn_code make_room(verifier *v, const model_variable *variable, bn_status 
                    variable->name);
 }
 
-/* VARIABLE's contents to VALUES. */
+/* Reads VARIABLE's contents into v->values. */
 static bn_code read_values(verifier *v, const model_variable *variable, size_t *count,
                            bn_status *st)
 {
@@ -69,7 +69,7 @@ static bn_code read_values(verifier *v, const model_variable *variable, size_t *
     return BN_OK;
 }
 
-/* VARIABLE's contents before the first step to INITIAL. */
+/* Makes VARIABLE's contents before the first step in v->initial. */
 static bn_code initial_values(verifier *v, const model_variable *variable, size_t *count,
                               bn_status *st)
 {
@@ -182,7 +182,7 @@ static bn_code evaluate(verifier *v, bn_status *st)
 
 /* ---- training --------------------------------------------------------------------------- */
 
-/* The file's learning rate in place of the model's own. */
+/* Writes the file's learning rate in place of the model's own. */
 static bn_code write_learning_rate(verifier *v, bn_status *st)
 {
     const model_variable *rate = model_find(v->session.instance, "learning_rate");
@@ -190,7 +190,7 @@ static bn_code write_learning_rate(verifier *v, bn_status *st)
     return mode_write(v->session.mode, rate->tensor, &value, st);
 }
 
-/* Loss and gradients of step STEP, which has just run. */
+/* Compares loss and gradients of STEP, which has just run. */
 static bn_code compare_step(verifier *v, size_t step, bn_status *st)
 {
     const json_t *wanted = golden_at(&v->golden, "f64.train.grads_step0");

@@ -7,17 +7,20 @@
 
 #include "harness/jobs/jobs.h"
 
+/* What is to be verified; borrowed while the command runs. */
 typedef struct verify_options {
     cli_output output;
-    const job_matrix *matrix; /* runtimes, modes, models; of its variants names of golden files,
-                                 too; a worker takes what the golden values fix from them */
-    const char *golden;       /* folder of golden values; "": those that come with bench */
-    bool all;                 /* every entry of the folder */
+    /* Runtimes, modes, models and variants; a variant is the name of a golden file's. Batch, sizes,
+     * seed and optimizer come from the file. */
+    const job_matrix *matrix;
+    const char *golden; /* folder of golden values; "": the one that comes with bench */
+    bool all;           /* every entry of the folder */
 } verify_options;
 
-/* Compares, prints the table; returns the exit code. */
+/* Compares each entry in each mode on each runtime, in a worker each; prints the table and returns
+ * the exit code. */
 int verify_command(const verify_options *options);
-/* The job "verify" of a worker. */
+/* The job "verify" (worker_job.run): the request's "entry" is the path of a golden file. */
 BN_MUST_USE bn_code verify_job(const json_t *request, bn_status *st);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * verify_command.c - bench verify, in the parent: a worker for each entry of
- * golden values in each mode, and the table of all differences.
+ * verify_command.c - bench verify, in the parent: a worker for each entry of golden values in each
+ * mode on each runtime, and the table of differences.
  */
 #include "harness/verify/golden_priv.h"
 #include "harness/verify/verify.h"
@@ -30,7 +30,7 @@ typedef struct verify_state {
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-/* Damage is told before the first worker starts. */
+/* Checks E's file, before the first worker starts. */
 static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_status *st)
 {
     char path[VERIFY_ENTRY_PATH];
@@ -45,8 +45,8 @@ static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_stat
     return code;
 }
 
-/* An entry in all modes on all runtimes; what the file fixes the worker reads
- * from it. */
+/* Makes the experiments of entry E, in all modes on all runtimes. What the file fixes, the worker
+ * reads from it. */
 static bn_code expand(const verify_state *v, const verify_entry *e, job_experiment **list,
                       size_t *count, bn_status *st)
 {
@@ -122,7 +122,7 @@ static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
     return code;
 }
 
-/* All that can be told before a worker starts. */
+/* Checks what can be checked before a worker starts, and makes the tasks. */
 static bn_code prepare(verify_state *v, bn_status *st)
 {
     bn_code code = res_format_parse(v->options->output.format, &v->format, st);
@@ -152,7 +152,7 @@ static void print(const verify_state *v)
     if (table.data)
         fputs(table.data, stdout);
     if (v->format == RES_TABLE_MARKDOWN)
-        putchar('\n'); /* or the summary would be a row of the table */
+        putchar('\n'); /* else the summary would be a row of the table */
     if (summary.data)
         fputs(summary.data, data ? stderr : stdout);
     bn_text_free(&table);

@@ -1,6 +1,6 @@
 /*
- * verify_entries.c - which files of which folder of golden values bench verify
- * takes: --golden, --model, --variant, --all.
+ * verify_entries.c - which files of golden values bench verify takes: --golden, --model,
+ * --variant, --all.
  */
 #define _GNU_SOURCE
 #include "harness/verify/verify_entries_priv.h"
@@ -15,7 +15,8 @@
 
 /* ---- the folder ------------------------------------------------------------------ */
 
-/* Built in the source tree, installed, or run from the tree's root. */
+/* Looks beside the program, as built in the source tree and as installed, then in ./tests/golden.
+ */
 static bn_code find_folder(verify_entries *all, const verify_options *o, bn_status *st)
 {
     static const char *const places[] = {"../tests/golden", "../share/bench/golden"};
@@ -40,7 +41,7 @@ static bn_code find_folder(verify_entries *all, const verify_options *o, bn_stat
                    "bench nor in ./tests/golden; name their folder with --golden");
 }
 
-/* MODEL.VARIANT.json into *E. */
+/* Takes MODEL.VARIANT.json apart; false for other names. */
 static bool parse_name(const char *file, verify_entry *e)
 {
     const char *dot = strchr(file, '.');
@@ -124,7 +125,7 @@ static bn_code unknown_model(const char *name, bn_status *st)
     return BN_INVALID;
 }
 
-/* The names that variants have everywhere; folders may have others. */
+/* Whether NAME is a variant that models have; folders may have others. */
 static bool variant_usual(const char *name)
 {
     bn_text others = {0};
@@ -155,7 +156,7 @@ static void refuse(verify_entries *all, const verify_entry *e, const char *why)
     all->refused = true;
 }
 
-/* One model asked for by name. */
+/* Chooses the entries of a model that was named. */
 static bn_code choose_model(verify_entries *all, const verify_options *o, const char *name,
                             bn_status *st)
 {
@@ -179,8 +180,8 @@ static bn_code choose_model(verify_entries *all, const verify_options *o, const 
     return BN_OK;
 }
 
-/* "all" takes what bench has a model for, and only says what it passes over.
- * With --all the default of --variant is no wish of the user's. */
+/* Chooses every entry that bench has a model for; others are named, and are no failure. With --all
+ * the default of --variant does not count: it takes every variant. */
 static void choose_all(verify_entries *all, const verify_options *o)
 {
     const cli_list *variants = variants_of(o);

@@ -5,9 +5,6 @@
 #ifndef BENCH_HARNESS_VERIFY_ENTRIES_H
 #define BENCH_HARNESS_VERIFY_ENTRIES_H
 
-#include "models/model.h"
-#include "results/records/records.h"
-
 #include "harness/verify/verify.h"
 
 #define VERIFY_ENTRY_NAME RES_TEXT
@@ -20,13 +17,13 @@ typedef struct verify_entry {
 
 typedef struct verify_entries {
     char folder[4096];
-    verify_entry *list; /* all, by name */
+    verify_entry *list; /* all of the folder, sorted by name */
     size_t count;
-    bool refused; /* one was asked for that no model of ours can honour; stderr says which */
+    bool refused; /* an entry was asked for that bench has no model of; it was named on stderr */
 } verify_entries;
 
-/* Fills *ALL (also on failure: free it). BN_INVALID for unknown names,
- * BN_NOT_FOUND for a missing folder or entry. */
+/* Reads the folder and marks the entries that OPTIONS ask for. ALL is to be freed also after a
+ * failure. BN_INVALID for unknown names, BN_NOT_FOUND for a missing folder or entry. */
 BN_MUST_USE bn_code verify_entries_choose(verify_entries *all, const verify_options *options,
                                           bn_status *st);
 void verify_entries_free(verify_entries *all);

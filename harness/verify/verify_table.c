@@ -18,7 +18,7 @@ static bool passed(const json_t *line)
     return json_is_true(json_object_get(line, "pass"));
 }
 
-/* How much of its tolerance a line has used up; a failed worker all of it. */
+/* The share of its tolerance that a line's difference is; infinite for a failed worker. */
 static double used(const json_t *line)
 {
     const json_t *difference = json_object_get(line, "difference");
@@ -37,8 +37,8 @@ static bool same_text(const json_t *a, const json_t *b, const char *const *keys,
     return true;
 }
 
-/* The end of the lines that one worker reported, from line BEGIN on: they stand
- * together, which is what keeps the search for the worst of them short. */
+/* The end of the lines of one worker, which begin with line BEGIN. They stand together, so that the
+ * search for the worst of them is short. */
 static size_t worker_end(const json_t *lines, size_t begin)
 {
     static const char *const keys[] = {"runtime", "model", "variant", "mode"};
@@ -49,8 +49,8 @@ static size_t worker_end(const json_t *lines, size_t begin)
     return end;
 }
 
-/* No other line of its group, among those of its worker from BEGIN to END, is
- * worse; of equals the first counts. */
+/* Whether no other line of the group, among its worker's from BEGIN to END, is worse; of equals the
+ * first counts. */
 static bool is_worst(const json_t *lines, size_t index, size_t begin, size_t end)
 {
     static const char *const group[] = {"group"};
@@ -96,7 +96,7 @@ static json_t *cells(const json_t *line, bool runtime)
     return row;
 }
 
-/* The runtime is a column where it tells lines apart. */
+/* Whether lines differ in the runtime, which then is a column. */
 static bool several_runtimes(const json_t *lines)
 {
     for (size_t i = 1; i < json_array_size(lines); i++)

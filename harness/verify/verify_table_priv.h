@@ -10,9 +10,9 @@
 
 #include "results/tables/tables.h"
 
-/* LINES is an array in which the lines of one worker stand together. Text and Markdown show the
- * worst of each group of quantities and whatever failed, unless ALL; CSV and JSON always show all.
- */
+/* Appends the table. LINES is an array in which the lines of one worker stand together. CSV and
+ * JSON show all lines. Other formats show all with ALL, else those that failed and of each group of
+ * quantities the worst. */
 void verify_table(const json_t *lines, res_format format, bool all, bn_text *out);
 /* "214 comparisons, 0 failed" */
 void verify_summary(const json_t *lines, bn_text *out);

@@ -41,7 +41,7 @@ static double value_at(rt_dtype dtype, const char *at)
     return is_signed ? (double)(int64_t)bits : (double)bits;
 }
 
-/* Whether GOT may stand for WANT; numbers without a distance must be the same. */
+/* Whether GOT passes for WANT. NaN and infinity have no distance: they must be the same. */
 static bool near(double got, double want, double rtol, double atol)
 {
     if (isnan(got) || isnan(want))

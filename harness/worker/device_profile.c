@@ -1,6 +1,6 @@
 /*
- * device_profile.c - device times from the plugin's own profiler: what it says of each
- * execution, beside what the host saw of the same one.
+ * device_profile.c - device times from the plugin's own profiler, and from the same steps the
+ * overheads: PJRT time, as the host saw it, less device time.
  */
 #include "harness/worker/worker.h"
 
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps that were profiled; arrays are [row * steps + step]. */
+/* Steps that were profiled. */
 typedef struct profiled {
     const rt_device_span *spans;
     size_t count, steps;
-    const double *pjrt_ns; /* summed over the row's executions of a step */
+    const double *pjrt_ns; /* [row * steps + step]: mean of the row's executions in the step */
 } profiled;
 
-/* Whether a profile's NAME is of MODULE: "bench_relu" is not "bench_relu6", and
- * "bench_step(7)" is "bench_step". */
+/* Whether NAME, as a profile has it, is of MODULE: "bench_step(7)" is of "bench_step", but
+ * "bench_relu6" is not of "bench_relu". */
 static bool is_of(const char *name, const char *module)
 {
     const char *at = strstr(name, module);
@@ -52,7 +52,8 @@ static void pair_overheads(const profiled *p, size_t row, size_t per_step, const
     summarize(scratch, p->steps, &out->overhead_ns, &out->overhead_low_ns, &out->overhead_high_ns);
 }
 
-/* A row needs all of its executions; one more or less and they are not told apart. */
+/* Fills a row's figures. A profile that lacks some of the row's executions is not used; where it
+ * has too many, they cannot be matched with the steps, so there is no overhead. */
 static void use_spans(const worker_session *s, const profiled *p, size_t row, double *durations,
                       res_execution *out)
 {

@@ -1,13 +1,11 @@
 /*
- * device_time.c - what each execution costs alone, and how much of that is the
- * device's.
+ * device_time.c - what each execution costs alone, and how much of that is the device's.
  *
- * PJRT time: the execution submitted alone, submit to ready. Device time from
- * the plugin's profiler where it has one, else as a slope: the execution is
- * submitted k times back to back, the device works through the queue, and each
- * further repetition adds the device time while the fixed cost is paid once.
- * The slope sees the device only while the host submits faster than the device
- * works; else it is refused, and the note says what it bounds.
+ * PJRT time is an execution submitted alone, from submit to ready. Device time comes from the
+ * plugin's profiler where it has one, else from a slope: the execution is submitted k times back
+ * to back, and the device works through the queue. Each further repetition adds the device time,
+ * while the fixed cost is paid once. The slope sees the device only while the host submits faster
+ * than the device works. Else it is refused, and the note says what it bounds.
  */
 #include "harness/worker/worker.h"
 
@@ -22,18 +20,18 @@
 #define MAX_REPEATS       5
 #define MAX_ROUNDS        64
 #define LEAST_ROUNDS      3
-/* Rounds after which is looked whether the figures are exact enough. */
+/* After so many rounds, and twice as many, it is checked whether the figures are exact enough. */
 #define USUAL_ROUNDS      16
 #define EXACT_SHARE       0.003
 #define EXACT_NS          1000
-/* Of the usual rounds, and of all where there are more. */
+/* Time for the usual rounds, for further ones, and for single executions. */
 #define BUDGET_NS         5e9
 #define FURTHER_BUDGET_NS 3e9
 #define SINGLES_BUDGET_NS 1e9
 #define RESAMPLES         1000
 #define LEAST_PROFILED    5
-/* A queue that the host cannot fill at this margin is no queue. Beside its
- * submission, each repetition costs the host an event to await. */
+/* The slope must be above the host's submit time by this factor and this much: else the host does
+ * not fill the queue. Beside its submission, each repetition costs the host an event to await. */
 #define SUBMIT_MARGIN     1.25
 #define REPEAT_FLOOR_NS   1000
 
@@ -112,9 +110,9 @@ static double *cell(double *table, const probes *p, size_t row, size_t round, si
     return &table[(row * MAX_ROUNDS + round) * p->repeats + i];
 }
 
-/* As many rounds as the budget allows, and no more than are needed (is_exact); of fewer
- * repeats where a step is long, and of single executions, for their PJRT time, where the
- * profiler told the device times. */
+/* Chooses repeats and rounds: as many rounds as the budget allows (is_exact may end them earlier),
+ * and fewer repeats where a step is long. Where the profiler gave the device times, only single
+ * executions are left to do, for their PJRT time. */
 static void plan(probes *p, double step_ns, bool profiled)
 {
     static const unsigned many[] = {1, 2, 3, 4, 6}, few[] = {1, 2, 3}, two[] = {1, 2};
@@ -130,7 +128,7 @@ static void plan(probes *p, double step_ns, bool profiled)
     p->rounds = rounds < LEAST_ROUNDS ? LEAST_ROUNDS : (size_t)rounds;
 }
 
-/* One step with every execution repeated; its figures into the table. */
+/* Runs one step with every execution repeated; its figures go into the table. */
 static bn_code probe_once(worker_session *s, probes *p, size_t round, size_t i, bn_status *st)
 {
     bn_code code = mode_step_probe(s->mode, &s->call, p->repeat[i], st);
@@ -143,12 +141,12 @@ static bn_code probe_once(worker_session *s, probes *p, size_t round, size_t i, 
     return code;
 }
 
-/* Whether the slope of every row is known to EXACT_SHARE or EXACT_NS, so that further
- * rounds would not tell more. */
+/* Whether the slope of every row is known to EXACT_SHARE or EXACT_NS: further rounds are then
+ * not worth their time. */
 static bool is_exact(const probes *p, size_t rounds)
 {
     if (p->repeats == 1)
-        return true; /* no line: medians alone */
+        return true; /* there is no slope, only medians */
     for (size_t row = 0; row < p->rows; row++) {
         worker_slope fit =
             worker_slope_fit(p->repeat, p->repeats, cell(p->pjrt_ns, p, row, 0, 0), rounds);
@@ -167,7 +165,7 @@ static bn_code probe_rounds(worker_session *s, probes *p, bn_status *st)
     if (!rng)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
     for (size_t round = 0; round < p->rounds && code == BN_OK; round++) {
-        /* A fresh order each round, so that drift does not lean on one repeat. */
+        /* A fresh order each round, so that drift does not favour one repeat. */
         size_t order[MAX_REPEATS];
         for (size_t i = 0; i < p->repeats; i++)
             order[i] = i;
@@ -179,7 +177,7 @@ static bn_code probe_rounds(worker_session *s, probes *p, bn_status *st)
         worker_send_progress("device time", (int64_t)round, (int64_t)p->rounds);
         for (size_t i = 0; i < p->repeats && code == BN_OK; i++)
             code = probe_once(s, p, round, order[i], st);
-        /* The look itself takes milliseconds: at 16 and 32 rounds only. */
+        /* The check takes milliseconds, so it is made twice only. */
         if (code == BN_OK && (round + 1 == USUAL_ROUNDS || round + 1 == 2 * USUAL_ROUNDS) &&
             is_exact(p, round + 1))
             p->rounds = round + 1;
@@ -220,7 +218,7 @@ static void copy_figures(const mode_execution *x, res_execution *out)
     out->device_source = BN_DEVICE_TIME_UNAVAILABLE;
 }
 
-/* The slope, or a note why not. */
+/* The slope, or a note why there is none. */
 static void judge_slope(const probes *p, size_t row, res_execution *out)
 {
     const double *times = cell(p->pjrt_ns, p, row, 0, 0);
@@ -243,7 +241,7 @@ static void judge_slope(const probes *p, size_t row, res_execution *out)
                  "dispatch-bound: the host submits in %.1f us, so at most %.1f us of device time",
                  submit / 1e3, fit.slope_ns / 1e3);
     } else if (fit.low_ns > alone.high) {
-        /* A part cannot take longer than the whole, as far as either is known. */
+        /* A part cannot take longer than the whole: the intervals must overlap. */
         snprintf(out->device_note, sizeof out->device_note,
                  "disturbed: a repetition adds %.1f us, one alone takes %.1f us",
                  fit.slope_ns / 1e3, alone.estimate / 1e3);
@@ -271,7 +269,7 @@ static bn_code fill_row(const worker_session *s, const probes *p, size_t row, re
     return BN_OK;
 }
 
-/* Whether the profiler told the device time of every row that is executed. */
+/* Whether the profiler gave the device time of every row that is executed. */
 static bool all_profiled(const res_record *r)
 {
     for (size_t i = 0; i < r->execution_count; i++)
@@ -292,7 +290,7 @@ static size_t profiled_steps(double step_ns)
 
 static bn_code prepare(worker_session *s, res_record *r, bn_status *st)
 {
-    /* Repetitions are of one program, so of one batch; it may be new. */
+    /* Repetitions run one program, so one batch. It may be one that is not compiled yet. */
     worker_feed_hold(s->feed);
     bn_code code = s->feed ? mode_step(s->mode, &s->call, NULL, st) : BN_OK;
     if (code == BN_OK)
@@ -309,8 +307,8 @@ static bn_code prepare(worker_session *s, res_record *r, bn_status *st)
     return code;
 }
 
-/* The PJRT time is the median of lone executions, of which rounds that end early have
- * few: more of them, where they are cheap. */
+/* Adds single executions where they are cheap: the PJRT time is their median, and rounds that end
+ * early have few of them. */
 static bn_code add_singles(worker_session *s, res_record *r, double step_ns, bn_status *st)
 {
     const size_t have = r->execution_count > 0 ? r->executions[0].pjrt_count : MAX_ROUNDS;
@@ -328,7 +326,7 @@ static bn_code add_singles(worker_session *s, res_record *r, double step_ns, bn_
     return code;
 }
 
-/* Rows without times, which nobody asked for. */
+/* Fills rows without times: --device-time none. */
 static bn_code leave_out(res_record *r, bn_status *st)
 {
     for (size_t i = 0; i < r->execution_count; i++) {

@@ -1,18 +1,18 @@
 /*
- * feed.c - how batches reach the device: fixed ones that lie there, or fresh ones
- * sent each step, waited for (transfer) or on their way while the device works on
- * the step before (prefetch).
+ * feed.c - how batches reach the device. Synthetic batches lie there from the start. Others are
+ * sent in each step, and the step waits for them (transfer), or they travel while the device works
+ * on the step before (prefetch).
  *
- * Host batches are made before anything is measured: what a step pays is the
- * transfer, not our random numbers. Batch K has its contents under seed + K, so
- * that the first one is what a run without a feed uses.
+ * Host batches are made before anything is measured: a step pays for the transfer, not for our
+ * random numbers. Batch K has the contents of seed + K, so the first one is the batch of a run
+ * without a feed.
  */
 #include "harness/worker/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Batches before they come again. */
+/* So many batches are made; then they come again. */
 #define FIXED_BATCHES   4
 #define VARYING_BATCHES 32
 
@@ -108,7 +108,7 @@ static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
 
 /* ---- a step --------------------------------------------------------------------------- */
 
-/* Shapes of the batch; what results hold is of another shape, and nobody's. */
+/* Gives inputs and results the shapes of batch B. What results of another shape held is dropped. */
 static void take_shapes(worker_feed *f, const feed_batch *b, mode *m)
 {
     for (size_t i = 0; i < f->shaped_count; i++) {
@@ -134,7 +134,7 @@ static bn_code send(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
     return code;
 }
 
-/* What is on its way becomes the contents. With WAIT it must have arrived. */
+/* The buffers on their way become the inputs' contents. WAIT: not before they have arrived. */
 static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -182,7 +182,7 @@ static bn_code submitted(void *context, mode *m, bn_status *st)
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-/* Inputs hold nothing afterwards. */
+/* Releases all batches. Inputs hold nothing afterwards. */
 static void let_go(worker_feed *f)
 {
     for (size_t i = 0; i < f->input_count; i++) {

@@ -1,15 +1,14 @@
 /*
  * measure.c - one experiment: warm-up by rule, the measuring loop, the record.
  *
- * The loop reads the clock, runs a step and copies numbers into rooms made
- * before; it allocates nothing. A step's wall time is from the end of the step
- * before to its own end, so no nanosecond lies between steps.
+ * The loop reads the clock, runs a step and copies numbers into arrays that were made before; it
+ * allocates nothing. A step's wall time runs from the end of the step before to its own end, so
+ * no nanosecond lies between steps.
  */
 #include "harness/worker/worker.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +56,8 @@ static json_t *warm_up_to_json(const int64_t *compiled, size_t count)
     return json_pack("{so}", "compiles", list);
 }
 
-/* Fills wall times of warm-up steps; *COUNT of them were run. ABOUT gets "warmup". */
+/* Runs warm-up steps, *COUNT of them, and fills in their wall times. ABOUT gets the member
+ * "warmup". */
 static bn_code warm_up(worker_session *s, uint64_t *wall_ns, size_t *count, bool *stationary,
                        json_t *about, bn_status *st)
 {
@@ -83,7 +83,7 @@ static bn_code warm_up(worker_session *s, uint64_t *wall_ns, size_t *count, bool
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
-/* Rooms for as many steps as the time asked for may need. */
+/* How many steps the time asked for may need. */
 static size_t room_for(const job_experiment *e, uint64_t step_ns)
 {
     double wanted = 2 * e->min_time * 1e9 / (double)(step_ns ? step_ns : 1) + 16;
@@ -96,7 +96,7 @@ static bn_code measure_steps(worker_session *s, res_record *r, size_t room, bn_s
     const job_experiment *e = s->experiment;
     bn_code code = BN_OK;
     bn_ledger ledger;
-    /* Steps in flight are filled first, so that each measured step waits for one. */
+    /* The steps in flight come first, so that each measured step waits for one. */
     for (int i = 1; i < e->what.in_flight && code == BN_OK; i++)
         code = mode_step(s->mode, &s->call, &ledger, st);
     uint64_t least = (uint64_t)(e->min_time * 1e9), spent = 0, told = 0;
@@ -175,7 +175,8 @@ static uint64_t last_median(const uint64_t *wall_ns, size_t n)
     return (uint64_t)res_quantile(wall_ns + n - window, window, 0.5);
 }
 
-bn_code worker_measure(worker_session *s, res_record *r, bn_status *st)
+/* Runs the whole experiment on an open session and fills R. */
+static bn_code measure(worker_session *s, res_record *r, bn_status *st)
 {
     const job_experiment *e = s->experiment;
     size_t warm = 0;
@@ -225,8 +226,9 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
     if (code == BN_OK)
         code = worker_session_begin(&s, &e, st);
     if (code == BN_OK)
-        code = worker_measure(&s, record, st);
-    /* A plugin that dies in its own clean-up leaves one record, of a crash. */
+        code = measure(&s, record, st);
+    /* Before the record is written: if the plugin dies in its own clean-up, the only record is that
+     * of a crash. */
     worker_session_end(&s);
     if (code == BN_OK)
         code = res_store_write(e.store, record, path, sizeof path, st);

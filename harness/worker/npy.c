@@ -1,14 +1,13 @@
 /*
  * npy.c - reading and writing .npy files.
  *
- * The header is a Python dictionary with the keys descr, fortran_order and shape, of
- * which only the forms that NumPy itself writes are taken.
+ * The header is a Python dictionary with the keys descr, fortran_order and shape. Only the forms
+ * that NumPy itself writes are read.
  */
 #include "harness/worker/npy_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAGIC       "\x93NUMPY"

@@ -1,7 +1,7 @@
 /*
- * npy_priv.h - arrays in NumPy's .npy files (NEP 1: magic, version, a header that is a
- * Python literal, then the elements). bf16, which NumPy lacks, travels as uint16
- * bits; two-byte void, as ml_dtypes writes it, is read too.
+ * npy_priv.h - arrays in NumPy's .npy files (NEP 1: magic, version, a header that is a Python
+ * literal, then the elements), and their comparison. bf16, which NumPy lacks, is written as
+ * uint16 bits; two-byte void, as ml_dtypes writes it, is read too.
  */
 #ifndef BENCH_HARNESS_NPY_H
 #define BENCH_HARNESS_NPY_H
@@ -13,14 +13,14 @@ typedef struct worker_npy {
     bool void_bits; /* two-byte void: bf16 */
     size_t rank;
     int64_t dims[RT_MAX_RANK];
-    const char *data; /* dense row-major, in the block that was parsed */
+    const char *data; /* dense row-major, in the bytes that were parsed */
     size_t size;      /* bytes of it */
 } worker_npy;
 
 /*
- * Reads the SIZE bytes at BYTES, which NAME holds. BN_FORMAT says what is damaged;
- * BN_NOT_SUPPORTED names a dtype or an order (Fortran, big-endian) that is not read.
- * Never looks beyond SIZE.
+ * Reads the SIZE bytes at BYTES, the contents of the file NAME, and nothing beyond them. ARRAY
+ * points into BYTES. BN_FORMAT says what is damaged; BN_NOT_SUPPORTED names a dtype or an order
+ * (Fortran, big-endian) that is not read.
  */
 BN_MUST_USE bn_code worker_npy_parse(const char *name, const char *bytes, size_t size,
                                      worker_npy *array, bn_status *st);
@@ -35,7 +35,7 @@ BN_MUST_USE bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t ra
 typedef struct worker_array_difference {
     size_t count, of; /* elements that differ, elements */
     size_t worst;     /* index of the one that differs most */
-    double got, want; /* its values, of a complex number the worse part */
+    double got, want; /* its values; of a complex number the worse part's */
     size_t last;      /* index of the last that differs */
 } worker_array_difference;
 worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, const void *want,

@@ -1,10 +1,9 @@
 /*
  * pinning.c - which cores the host thread and the runtime's threads use.
  *
- * A plugin makes its threads when it is loaded and when a client is created;
- * they inherit the mask of the thread that makes them, and those already there
- * can be moved by their number. Threads that a driver runs in the kernel, or
- * that a plugin pins itself later, are out of reach.
+ * A plugin makes threads when it is loaded and when a client is created. They inherit the mask of
+ * the thread that makes them; those that exist already are moved by their number. Threads that a
+ * driver runs in the kernel, or that a plugin pins itself later, are out of reach.
  */
 #define _GNU_SOURCE
 #include "harness/worker/worker.h"
@@ -13,7 +12,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <hwloc/linux.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,8 +28,8 @@ struct worker_pinning {
     json_t *moved; /* numbers of the threads whose mask was set afterwards */
 };
 
-/* The library reads "x" as 0 and "3-" as endless, and makes room for any number;
- * only numbers and ranges of a few digits are meant here. */
+/* Whether LIST is made of numbers and ranges of a few digits. The library would read "x" as 0 and
+ * "3-" as a range without end, and make room for any number. */
 static bool is_core_list(const char *list)
 {
     int digits = 0;
@@ -79,8 +77,8 @@ out:
     return code;
 }
 
-/* Host thread on one processing unit of the first core; with APART all others
- * stay off that core, its other processing units included. */
+/* Puts the host thread on one processing unit of the first core. APART: the other threads stay off
+ * all processing units of that core. */
 static bn_code divide(worker_pinning *p, bool apart, bn_status *st)
 {
     int first = hwloc_bitmap_first(p->all);
@@ -156,7 +154,7 @@ static bool was_moved(const worker_pinning *p, pid_t tid)
     return false;
 }
 
-/* Sets the mask of the other threads that are there now; how many were new. */
+/* Sets the mask of all other threads; returns how many were not moved before. */
 static int move_others(worker_pinning *p)
 {
     int found = 0;
@@ -165,7 +163,7 @@ static int move_others(worker_pinning *p)
         pid_t tid = (pid_t)atoi(e->d_name);
         if (tid <= 0 || tid == gettid() || was_moved(p, tid))
             continue;
-        /* One that has ended in the meantime cannot be moved, nor need it be. */
+        /* A thread that has ended in the meantime cannot be moved, and need not be. */
         if (hwloc_linux_set_tid_cpubind(p->topology, tid, p->runtime) == 0 &&
             json_array_append_new(p->moved, json_integer(tid)) == 0)
             found++;

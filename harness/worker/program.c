@@ -1,7 +1,7 @@
 /*
- * program.c - bench --program in the worker: arguments from .npy files or made up, one
- * step, its results to .npy files or compared. What follows is measured like a model's
- * steps.
+ * program.c - bench --program in the worker: arguments come from .npy files or are made up; after
+ * one step the results are written to .npy files or compared. Further steps are measured like a
+ * model's.
  */
 #include "harness/worker/npy_priv.h"
 #include "harness/worker/worker.h"
@@ -40,6 +40,8 @@ void worker_program_free(worker_program *p)
 
 /* ---- arguments ----------------------------------------------------------------------- */
 
+/* Fills HOST with numbers by the counter rule under NAME: reals from -1 to 1, whole numbers below
+ * 8. */
 static void made_up(const mode_argument *a, const char *name, uint64_t seed, void *host)
 {
     const bool complex = a->dtype == RT_C64 || a->dtype == RT_C128;
@@ -64,7 +66,7 @@ static void made_up(const mode_argument *a, const char *name, uint64_t seed, voi
     }
 }
 
-/* Whether a file of FOUND can be the argument A: same type, or bf16 as bits. */
+/* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
 static bool fits(const mode_argument *a, const worker_npy *found)
 {
     const bool bits = found->dtype == RT_U16 && a->dtype == RT_BF16;
@@ -81,7 +83,8 @@ static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *d
     bn_text_printf(out, "%s>", rt_dtype_text(dtype));
 }
 
-/* The contents of PATH to HOST, for the argument or result (WHAT) INDEX. */
+/* Reads PATH into HOST. It must have A's type; A is number INDEX of the arguments or results, as
+ * WHAT says. */
 static bn_code from_file(const char *path, const mode_argument *a, const char *what, size_t index,
                          void *host, bn_status *st)
 {
@@ -196,7 +199,7 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
         if (code == BN_OK && i < outputs)
             code = worker_npy_write(member_text(p->request, "outputs", i), r.type.dtype,
                                     r.type.rank, r.type.dims, r.host, st);
-        /* All outputs are written, then the first difference is told. */
+        /* A difference does not end the loop: all outputs are written first. */
         if (code == BN_OK && i < checks && compared == BN_OK)
             compared = compare(p, &r, i, &wrong);
         free(r.host);

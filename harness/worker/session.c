@@ -1,16 +1,16 @@
 /*
- * session.c - in a worker: the runtime, and on it a model in a mode with its
- * initial contents.
+ * session.c - in a worker: the runtime, and on it a model in a mode with its initial contents.
  */
 #include "harness/worker/worker.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED 16 /* unused tensors that a record names; the rest is counted */
+
 /* ---- runtime ------------------------------------------------------------------- */
 
-/* Options of the user, and the habit's unless the user gave one of that name. */
+/* The user's options, and the usual one unless the user gave one of that name. */
 static size_t client_options(const worker_session *s, const char *list[CLI_MAX_REPEATS + 1])
 {
     const char *usual = job_usual_option(s->experiment->what.runtime, s->path);
@@ -71,8 +71,8 @@ void worker_session_end(worker_session *s)
 
 /* ---- model and mode --------------------------------------------------------------- */
 
-/* Contents of V before the first step: of the file where there is one and it has
- * to do with V. */
+/* V's contents before the first step: parameters and statistics from the file, if there is one;
+ * all else by the model's rule. */
 static bn_code initial(const worker_session *s, const model_weights *weights,
                        const model_variable *v, void *host, bn_status *st)
 {
@@ -110,6 +110,22 @@ static bn_code write_variables(worker_session *s, const model_weights *weights, 
     return code;
 }
 
+/* {"path": ..., "sha256": ..., ...}: FILE, opened as WEIGHTS, for the record (new reference). */
+static json_t *weights_json(const char *file, const model_weights *weights)
+{
+    model_weights_info info;
+    char names[NAMED][MODEL_WEIGHTS_NAME];
+    json_t *unused = json_array();
+    size_t count = model_weights_unused(weights, names, NAMED);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(unused, json_string(names[i]));
+    model_weights_describe(weights, &info);
+    return json_pack("{ss ss sI sI sI sI so}", "path", file, "sha256", info.sha256, "bytes",
+                     (json_int_t)info.bytes, "tensors", (json_int_t)info.tensors, "used",
+                     (json_int_t)info.used, "unused", (json_int_t)(info.tensors - info.used),
+                     "unused_names", unused);
+}
+
 static bn_code write_initial(worker_session *s, bn_status *st)
 {
     const char *file = s->experiment->weights;
@@ -121,7 +137,7 @@ static bn_code write_initial(worker_session *s, bn_status *st)
     if (code == BN_OK)
         code = write_variables(s, weights, st);
     if (code == BN_OK)
-        s->weights = worker_weights_to_json(file, weights);
+        s->weights = weights_json(file, weights);
     model_weights_close(weights);
     return code;
 }
@@ -162,7 +178,7 @@ void worker_session_drop_model(worker_session *s)
     const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
     bn_status ignored = {.code = BN_OK};
     if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
-        ignored.code = BN_OK; /* the failure has been reported where it mattered */
+        ignored.code = BN_OK; /* whoever ran the step was told of the failure */
     worker_feed_free(s->feed);
     s->feed = NULL;
     for (size_t i = 0; s->mode && i < count; i++)
@@ -179,8 +195,8 @@ void worker_session_drop_model(worker_session *s)
 
 /* ---- provenance ----------------------------------------------------------------------- */
 
-/* Plugins may say what is not UTF-8, which JSON cannot hold; the rest of the
- * record must not be lost over it. */
+/* Plugins may give text that is not UTF-8, which JSON cannot hold. The rest of the record must not
+ * be lost over it. */
 static json_t *text_json(const char *text)
 {
     json_t *json = json_string(text);

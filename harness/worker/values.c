@@ -1,6 +1,6 @@
 /*
- * values.c - what a simulated device leaves out: whether there is one, and whether it has
- * computed the values of what was executed.
+ * values.c - whether the device is simulated, and whether it computed the values of what was
+ * executed.
  */
 #include "harness/worker/worker.h"
 

@@ -1,10 +1,9 @@
 /*
- * report.c - the worker's end of the report line: JSON lines on descriptor 3.
+ * wire.c - the worker's end of the wire to the parent: JSON lines on descriptor 3.
  *
- * Progress is told between the steps of a measurement, so most of it is dropped
- * before anything is written, and the rest is made on the stack. When the parent
- * is gone nobody reads; writing then fails quietly and the worker dies by its
- * parent-death signal.
+ * Progress is sent between the steps of a measurement. So most of it is dropped before anything is
+ * written, and the rest is made on the stack. When the parent is gone nobody reads: writing then
+ * fails quietly, and the worker dies by its parent-death signal.
  */
 #define _GNU_SOURCE
 #include "harness/worker/worker.h"
@@ -18,17 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPORT_FD   3
+#define WIRE_FD     3
 #define INTERVAL_NS 100000000u
 
-/* What was told last; one thread of a worker reports. */
+/* What was sent last. */
 static struct {
     char stage[64];
     uint64_t told_ns;
 } last;
 
-/* A plugin may have taken back the ignoring of SIGPIPE, so the signal that this
- * write raises is blocked and fetched. */
+/* A plugin may have undone that SIGPIPE is ignored. So the signal that this write may raise is
+ * blocked, and taken off the queue. */
 static void write_line(const char *line, size_t length)
 {
     sigset_t pipe_signal, before, waiting;
@@ -37,12 +36,12 @@ static void write_line(const char *line, size_t length)
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     if (sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE) == 1)
-        ours = false; /* it was there before */
+        ours = false; /* it was pending before */
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    /* A process that the plugin starts must not keep the line open. */
-    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
+    /* A process that the plugin starts must not keep the wire open. */
+    fcntl(WIRE_FD, F_SETFD, FD_CLOEXEC);
     while (length > 0) {
-        ssize_t n = write(REPORT_FD, line, length);
+        ssize_t n = write(WIRE_FD, line, length);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EPIPE && ours)
@@ -63,7 +62,7 @@ void worker_send_progress(const char *stage, int64_t done, int64_t of)
         return;
     last.told_ns = now;
     snprintf(last.stage, sizeof last.stage, "%s", stage);
-    /* Quotes and the like would end the text of the JSON. */
+    /* The JSON is written by hand: quotes and the like would end its text. */
     for (char *c = last.stage; *c; c++)
         if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
             *c = ' ';
@@ -79,7 +78,7 @@ static void write_object(json_t *object)
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
     bn_text line = {0};
     if (text) {
-        /* In one piece: half a line without its end would swallow the next. */
+        /* In one piece: half a line would swallow the next. */
         bn_text_puts(&line, text);
         bn_text_putc(&line, '\n');
         if (!line.failed)
@@ -101,7 +100,7 @@ void worker_send_failure(const bn_status *st)
     snprintf(text, sizeof text, "%s", st->message);
     json_t *message = json_string(text);
     if (!message) {
-        /* Messages of plugins need not be UTF-8, which JSON wants. */
+        /* JSON wants UTF-8; messages of plugins need not be. */
         for (char *c = text; *c; c++)
             if ((unsigned char)*c >= 0x80)
                 *c = '?';

@@ -1,13 +1,13 @@
 /*
- * worker.c - main of a worker process: one request on standard input, one job,
- * reports on descriptor 3 (wire.c).
+ * worker.c - main of a worker process: one request on standard input, one job, answers on
+ * descriptor 3 (wire.c).
  */
 #include "harness/worker/worker.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whoever gave everything back to the plugin leaves nothing alive. */
+/* A job that gave everything back to the plugin leaves nothing alive. */
 static bn_code check_live(bn_status *st)
 {
     const rt_live_counts n = rt_live();
@@ -36,7 +36,7 @@ int worker_main(const worker_job *jobs)
         code = jobs->run(request, &st);
     if (code != BN_OK)
         worker_send_failure(&st);
-    /* Told by words and exit code: what the job reported stays reported. */
+    /* A leak shows in words and in the exit code; the answer that was sent stands. */
     bn_status leak = {.code = BN_OK};
     if (check_live(&leak) != BN_OK) {
         fprintf(stderr, "%s\n", leak.message);

@@ -1,6 +1,6 @@
 /*
  * test_model_steps.c - steps of the models as traces: hashes, what is assigned,
- * cutting by phases. Numbers out of executed steps are harness/verify.c's.
+ * cutting by phases. Numbers out of executed steps are harness/verify/verify.c's.
  */
 #include "tests/models/model_fixture.h"
 

@@ -1,5 +1,5 @@
 # cli.sh - what the scripts that drive the program share: running it, judging
-# what it said, TAP. Sourced by tests/check_*.sh, which run from the root of the
+# what it said, TAP. Sourced by check_*.sh, which run from the root of the
 # sources. Each needs BENCH_TEST_BINARY and works in a folder of its own.
 # shellcheck shell=bash
 

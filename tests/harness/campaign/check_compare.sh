@@ -1,8 +1,7 @@
 #!/bin/bash
-# check_compare.sh - bench compare from outside, as TAP: injected differences are found and
-# laid at the right door, like sides are not told apart, stored records give the same
-# verdicts, and the exit codes are what CI and git bisect take them for. On the simulated
-# runtime.
+# check_compare.sh - bench compare from outside, on the simulated runtime, as TAP: injected
+# differences are found, and the right cause is named; like sides show no difference; stored
+# records give the same verdicts; the exit codes are those that CI and git bisect expect.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh

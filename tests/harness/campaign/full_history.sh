@@ -1,6 +1,6 @@
 #!/bin/bash
 # full_history.sh - 1,000 nights of 68 cells: the index is made, then read, analysed,
-# printed and drawn in under 5 seconds, and what was planted is found, as TAP. Takes some minutes
+# printed and drawn in under 5 seconds, and the planted changes are found, as TAP. Takes some minutes
 # and 1.7 GB in TMPDIR, most of it for making the store.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_torture.sh - programs that share a store, are killed, or find the disk full amid
+# check_torture.sh - programs that share a store, are killed, or find the disk full during
 # a run, as TAP: records are whole and kept, and nothing is left behind, neither
 # processes nor files. tests/results/records/test_torture.c does the same to the store alone.
 set -u

@@ -2,7 +2,7 @@
  * test_tables.c - the tables of known records, in all formats. Needs no plugin.
  *
  * `test_tables --print NAME FORMAT` prints a sample table ("record", "eager",
- * "failed" or "speedup"): for looking at, and for tests/check_readers.sh.
+ * "failed" or "speedup"): for looking at, and for tests/results/records/check_readers.sh.
  */
 #include "tests/support/results_fixture.h"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check_sim_faults.sh - faults of the simulated runtime in every mode, amid a run that has
+# check_sim_faults.sh - faults of the simulated runtime in every mode, during a run that has
 # other experiments, as TAP: the class of each record, what is said, that the rest of the
 # run is whole, and that no process and no file stays behind. Then what records and
 # tables say of a simulated device and of emulated tracing.

@@ -1,18 +1,16 @@
 /*
- * selftest.c - what a step costs the host beside the plugin's own Execute call,
- * held to limits. The figures that bench is about are differences between modes,
- * so its own share of them must be small and known.
+ * host_cost.c - what a step costs the host beside the plugin's own Execute call. Bench measures
+ * differences between modes, so its own share of them must be small and known.
  *
- * Both modes run in one worker on one client and take turns, step by step: what
- * the machine does to one it does to the other. This file is the worker's half;
- * the table is in selftest_command.c.
+ * Both modes run in one worker on one client and take turns, step by step: a disturbance of the
+ * machine hits both. This file is the worker's half; limits and table are in
+ * selftest_host_cost.c.
  */
 #include "harness/selftest/selftest.h"
 #include "harness/worker/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROUNDS       25
 #define WARM_ROUNDS  8
@@ -97,7 +95,7 @@ static void keep(measured *m, size_t round, const bn_ledger *lazy, const bn_ledg
     m->samples[REPLAY_RELEASE][round] = b[BN_PART_RELEASE];
 }
 
-/* Compiles, captures and loads: what only the first steps of a mode do. */
+/* How often MODE compiled, captured or loaded, which only its first steps do. */
 static int64_t firsts(const mode *m)
 {
     const int64_t *c = mode_counters(m);
