@@ -9,7 +9,7 @@
  * first stage (res_pairs_wanted), or the clock.
  */
 #include "harness/campaign/compare_priv.h"
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>

@@ -8,7 +8,7 @@
  */
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/night_folder_priv.h"
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 #include "plots/plot.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * suite.c - bench suite: reads the file, makes the plan, and lists it or carries it out.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * suite_expand.c - matrices to experiments. A matrix of the file, with the defaults, becomes a
  * job_matrix for each runtime, which is expanded as for bench run.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

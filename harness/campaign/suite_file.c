@@ -3,7 +3,7 @@
  * made of it. docs/suites.md describes the format.
  */
 #define _GNU_SOURCE
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * suite_place.c - line and column of a member, for messages. The JSON library gives places of
  * broken syntax only; this walks through text that it has found valid.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

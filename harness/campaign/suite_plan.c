@@ -1,7 +1,7 @@
 /*
  * suite_plan.c - which runs a suite has, in which order, and which of them the store has already.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -2,7 +2,7 @@
  * suite_run.c - carries out a plan: one experiment after the other, with the time that is left;
  * table and summary at the end.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * suite_shard.c - which part of a suite this process runs: --shard says it, or the launcher of a
  * parallel job.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 
 #include <errno.h>
 #include <stdio.h>

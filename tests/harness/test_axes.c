@@ -2,7 +2,7 @@
  * test_axes.c - the table of axes (results/records/axes.def): each axis shows up wherever an
  * experiment does, from the command line to the shard key.
  */
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 #include "harness/options.h"
 #include "results/tables/tables.h"
 #include "tests/support/results_fixture.h"

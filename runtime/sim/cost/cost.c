@@ -6,7 +6,7 @@
  * its condition once more; any other counts once. Of the branches of an if or case each
  * counts as if it were as likely as the others.
  */
-#include "runtime/sim/cost/cost_priv.h"
+#include "runtime/sim/cost/weighing_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

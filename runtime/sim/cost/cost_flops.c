@@ -9,7 +9,7 @@
  * bench's own op table, so both agree on the same program. Operations on complex numbers
  * count twice, and four times in dots and convolutions.
  */
-#include "runtime/sim/cost/cost_priv.h"
+#include "runtime/sim/cost/weighing_priv.h"
 
 #include <math.h>
 #include <string.h>

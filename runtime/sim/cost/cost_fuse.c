@@ -22,7 +22,7 @@
  * outside uses once. A slice or gather reads what it takes, a dynamic_update_slice reads
  * and writes the part it changes; constants that are one number are not read.
  */
-#include "runtime/sim/cost/cost_priv.h"
+#include "runtime/sim/cost/weighing_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * loop or branch. Only values that groups store count. Arguments and results of the
  * function do not count, nor do constants, which belong to the program.
  */
-#include "runtime/sim/cost/cost_priv.h"
+#include "runtime/sim/cost/weighing_priv.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * from a constant. JAX's fori_loop and scan come out so. Condition and body may call
  * functions for it; constants may be arguments that the body hands on unchanged.
  */
-#include "runtime/sim/cost/cost_priv.h"
+#include "runtime/sim/cost/weighing_priv.h"
 
 #include <math.h>
 #include <string.h>

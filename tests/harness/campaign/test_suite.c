@@ -2,7 +2,7 @@
  * order, identities. */
 #include "tests/support/test_runtime.h"
 
-#include "harness/campaign/suite_priv.h"
+#include "harness/campaign/suites_priv.h"
 #include "harness/options.h"
 
 #include <stdio.h>

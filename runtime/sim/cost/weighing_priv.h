@@ -1,5 +1,5 @@
 /*
- * cost_priv.h - how weighing a program is divided: cost.c goes through functions and
+ * weighing_priv.h - how weighing a program is divided: cost.c goes through functions and
  * loops, cost_fuse.c puts ops into groups, cost_flops.c counts operations,
  * cost_trips.c how often loops run, cost_memory.c what is alive at once.
  */

@@ -1,5 +1,5 @@
 /*
- * suite_priv.h - suites: a file of matrices becomes a list of experiments, the list a
+ * suites_priv.h - suites: a file of matrices becomes a list of experiments, the list a
  * plan in which each stands as often as it is to be repeated.
  *
  *   suite_place.c   line and column of a member     suite_file.c    the file, validated
