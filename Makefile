@@ -1,4 +1,4 @@
-# bench - builds, checks, installs. `make help` lists what can be asked for.
+# bench - builds, checks, installs. `make help` lists the targets.
 #
 #   CC=clang            another compiler (gcc is the default)
 #   CFLAGS=... LDFLAGS=...  added after ours
@@ -7,7 +7,7 @@
 #   BUILD=folder        where everything built goes
 #   PJRT_INCLUDE=folder the folder of another pjrt_c_api.h
 #   RUN_ARGS='...'      what `make run` passes to bench
-#   TESTS='...'         only these: make check TESTS='test_base check_house'
+#   TESTS='...'         only these tests: make check TESTS='test_base check_house'
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 SHELL := /bin/bash
@@ -50,8 +50,8 @@ PKG_CONFIG ?= pkg-config
 LIBRARIES := hdf5-serial jansson gsl hwloc libprotobuf-c libcrypto libxxhash
 TEST_LIBRARIES := cmocka
 
-# One question for all. Where one is missing the flags stay empty, and the
-# first thing to be compiled says so (goals like setup and clean must work).
+# pkg-config is asked once for all libraries. If one is missing, the flags stay empty, and only
+# compiling fails: goals like setup and clean must work.
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) $(TEST_LIBRARIES) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_LIBRARIES) 2>/dev/null)
@@ -60,11 +60,11 @@ READY := $(and $(PKG_LIBS),$(TEST_LIBS),$(wildcard $(PJRT_INCLUDE)/pjrt_c_api.h)
 # No contraction: a*b+c must give the same bits with every compiler.
 BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer -ffp-contract=off \
     $(SANITIZER)
-# The compilers warn falsely where sanitizer code hides the flow of values; the
-# plain builds judge warnings.
+# With sanitizers compilers give false warnings, for that code hides the flow of values. So
+# warnings are errors in plain builds only.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
     $(if $(SANITIZER),,-Werror)
-# Headers of others are system headers: their warnings are not ours to mend.
+# Headers of others are included as system headers: we cannot mend their warnings.
 INCLUDES := -I. -I$(BUILD)/gen -isystem $(PJRT_INCLUDE) $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 COMPILE = $(CC) $(BASE_CFLAGS) $(INCLUDES) -MMD -MP
 LINK = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)
@@ -89,9 +89,10 @@ GENERATED := $(patsubst %.proto,$(BUILD)/gen/%.pb-c.h,$(PROTOS))
 ARCHIVES := $(foreach room,$(ROOMS),$(if $(strip $(OBJECTS_$(room))),$(BUILD)/lib$(room).a))
 
 # The simulated runtime is loaded, never linked; its archive is for tests of its parts.
-SIM := $(if $(filter sim,$(ROOMS)),$(BUILD)/libpjrt_sim.so)
+SIM_ROOMS := $(filter sim_%,$(ROOMS))
+SIM := $(if $(SIM_ROOMS),$(BUILD)/libpjrt_sim.so)
 BENCH := $(if $(MAIN),$(BUILD)/bench)
-BENCH_ARCHIVES := $(filter-out %/libsim.a,$(ARCHIVES))
+BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(ARCHIVES))
 
 .PHONY: all
 all: $(ARCHIVES) $(BENCH) $(SIM)
@@ -134,13 +135,13 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto | $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=. --c_out=$(BUILD)/gen $<
 
-# The generator's style is not ours: no -Wextra and the like.
+# Generated code is compiled without our warnings.
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	$(call note,CC,$<)
 	$(Q)$(COMPILE) -w $(CFLAGS) -c -o $@ $<
 
-# Made afresh each time, or a removed source would live on in the archive; the
-# list notices the removal.
+# Made afresh each time: else a removed source would stay in the archive. The list notices the
+# removal.
 define archive_rules
 $(BUILD)/$(1).list: $(call remembered,$(BUILD)/$(1).list,$(OBJECTS_$(1)))
 	@mkdir -p $$(@D) && printf '%s' '$(strip $(OBJECTS_$(1)))' > $$@
@@ -151,7 +152,8 @@ endef
 $(foreach room,$(ROOMS),$(eval $(call archive_rules,$(room))))
 
 # The simulated runtime's own objects: position-independent, all hidden but the entry.
-SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard $(FOLDER_sim)/*.c))
+SIM_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,\
+    $(wildcard $(foreach room,$(SIM_ROOMS),$(FOLDER_$(room))/*.c)))
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	$(call note,CC,$< (plugin))
 	@mkdir -p $(@D)
@@ -164,17 +166,19 @@ $(BUILD)/libpjrt_sim.so: $(SIM_OBJECTS) $(BUILD)/libpjrt_sim.so.list $(BUILD)/fl
 
 # ---- tests --------------------------------------------------------------
 
-# tests/test_NAME.c is a program, tests/check_NAME.sh a script; test_full_* and
-# full_* take long and run in check-full only. Each runs as its own process.
-TEST_SOURCES := $(filter-out tests/test_full_%,$(wildcard tests/test_*.c))
-TEST_SCRIPTS := $(wildcard tests/check_*.sh)
-FULL_SOURCES := $(wildcard tests/test_full_*.c)
-FULL_SCRIPTS := $(wildcard tests/full_*.sh)
+# tests/ has the folders of the house, and a test stands in the folder of what it
+# tests. test_NAME.c is a program, check_NAME.sh a script; test_full_* and full_*
+# take long and run in check-full only. Each runs as its own process.
+tests_called = $(sort $(shell find tests -name '$(1)'))
+FULL_SOURCES := $(call tests_called,test_full_*.c)
+TEST_SOURCES := $(filter-out $(FULL_SOURCES),$(call tests_called,test_*.c))
+TEST_SCRIPTS := $(call tests_called,check_*.sh)
+FULL_SCRIPTS := $(call tests_called,full_*.sh)
 SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 SUPPORT := $(if $(SUPPORT_OBJECTS),$(BUILD)/tests/libsupport.a)
 program = $(patsubst tests/%.c,$(BUILD)/tests/%,$(1))
-TEST_PLUGINS := $(if $(wildcard tests/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
-    $(if $(wildcard tests/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
+TEST_PLUGINS := $(if $(wildcard tests/support/fake/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
+    $(if $(wildcard tests/support/fake/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
 
 $(BUILD)/tests/libsupport.a: $(SUPPORT_OBJECTS)
 	$(call note,AR,$@)
@@ -184,18 +188,21 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LIBS)
 
-# Plugins that the tests load: ours, so a sanitizer sees into them too.
+# Plugins that the tests load. They are built with the sanitizer, too.
 define plugin_rule
-$(BUILD)/lib$(1).so: $(2) $(BUILD)/flags
+$(BUILD)/lib$(1).so.list: $(call remembered,$(BUILD)/lib$(1).so.list,$(2))
+	@mkdir -p $$(@D) && printf '%s' '$(strip $(2))' > $$@
+$(BUILD)/lib$(1).so: $(2) $(BUILD)/lib$(1).so.list $(BUILD)/flags
 	$$(call note,PLUGIN,$$@)
-	$$(Q)$$(COMPILE) $$(WARNINGS) -Wno-unused-parameter $$(CFLAGS) -fPIC -shared \
-	    -MF $$@.d -MT $$@ -o $$@ $(2) $$(LDFLAGS) -lpthread
+	$$(Q)$$(LINK) -shared -o $$@ $(2) -lpthread
 endef
-$(eval $(call plugin_rule,pjrt_fake,tests/fake_pjrt.c))
-$(eval $(call plugin_rule,not_a_plugin,tests/not_a_plugin.c))
+NOT_A_PLUGIN := tests/support/fake/not_a_plugin.c
+FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
+$(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
+$(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
 
-# What reads foreign bytes, tests/fuzz/fuzz_NAME.c: with a main that feeds it the
-# files of tests/fuzz/corpus/NAME, and, with VARIANT=fuzz, with libFuzzer.
+# tests/fuzz/fuzz_NAME.c is a target for what reads foreign bytes. It is linked with a main that
+# feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
 
@@ -211,8 +218,8 @@ $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(ARCHIVES) 
 .PHONY: fuzzers
 fuzzers: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%)
 
-# Sanitizers: ours is checked to the last byte; the plugins are built without
-# them, and the suppression files say what that hides.
+# The sanitizers check all of our code. The runtimes' plugins are built without them; the
+# suppression files say what that hides.
 SUPPRESS := $(CURDIR)/tests/suppressions
 TEST_ENV_asan := ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1 \
     LSAN_OPTIONS=suppressions=$(SUPPRESS)/lsan.supp:print_suppressions=0
@@ -225,8 +232,8 @@ pick = $(if $(TESTS),$(foreach one,$(1),$(if $(filter $(TESTS),$(basename $(notd
 CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
-needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
-    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/make_history)
+needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
+    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -299,10 +306,8 @@ uninstall:
 
 # ---- house-keeping --------------------------------------------------------
 
-OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c) tests/*.c tests/support/*.c \
-    tests/fuzz/*.c)
-OUR_H = $(wildcard runtime/*.h $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h) tests/*.h \
-    tests/support/*.h tests/fuzz/*.h)
+OUR_C = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.c)) $(call tests_called,*.c)
+OUR_H = $(wildcard $(foreach room,$(ROOMS),$(FOLDER_$(room))/*.h)) $(call tests_called,*.h)
 
 .PHONY: format lint clean distclean help
 format:

@@ -1,5 +1,8 @@
-/* main.c - bench: the commands, one row each. */
-#include "harness/harness.h"
+/*
+ * main.c - bench: the commands, one row each, and the jobs of a worker.
+ */
+#include "harness/options.h"
+#include "harness/worker/worker.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,58 +11,201 @@
 #define BENCH_VERSION "unknown"
 #endif
 
+/* ---- adapters: each hands a command its own options ---------------------------------- */
+
+static int run(options *o, const char *const *words)
+{
+    (void)words;
+    o->matrix.echo = cli_echo(options_table(), OPTION_RUN, o);
+    const int code = command_run(&o->matrix, &o->output);
+    json_decref(o->matrix.echo);
+    return code;
+}
+
+static int table(options *o, const char *const *words)
+{
+    (void)words;
+    return command_table(o->store, o->table, &o->output);
+}
+
+static int verify(options *o, const char *const *words)
+{
+    (void)words;
+    const verify_options own = {
+        .output = o->output, .matrix = &o->matrix, .golden = o->golden, .all = o->all};
+    return verify_command(&own);
+}
+
+static int list(options *o, const char *const *words)
+{
+    return command_list(&o->matrix, &o->output, words[0]);
+}
+
+static int export_weights(options *o, const char *const *words)
+{
+    (void)words;
+    return command_export_weights(&o->matrix, &o->output, o->file);
+}
+
+static int selftest(options *o, const char *const *words)
+{
+    const selftest_options own = {.output = o->output, .matrix = &o->matrix, .quick = o->quick};
+    return selftest_command(&own, words[0]);
+}
+
+static int replay_case(options *o, const char *const *words)
+{
+    const selftest_options own = {.output = o->output, .matrix = &o->matrix};
+    return replay_command(&own, words[0]);
+}
+
+static int suite(options *o, const char *const *words)
+{
+    const suite_options own = options_suites(o);
+    return suite_command(&own, words[0]);
+}
+
+static int nightly(options *o, const char *const *words)
+{
+    (void)words;
+    const suite_options own = options_suites(o);
+    const night_options night = {.suites = &own,
+                                 .suite = o->suite_name,
+                                 .report = o->report,
+                                 .night_hours = o->series.night_hours,
+                                 .fail_if_slower = o->fail_if_slower};
+    return night_command(&night);
+}
+
+static int compare(options *o, const char *const *words)
+{
+    (void)words;
+    const suite_options suites_of = options_suites(o);
+    compare_options own = o->compare;
+    own.output = o->output;
+    own.matrix = &o->matrix;
+    own.a_option = o->a_option;
+    own.b_option = o->b_option;
+    own.a_flag = o->a_flag;
+    own.b_flag = o->b_flag;
+    own.fail_if_slower = o->fail_if_slower;
+    own.suite = o->suite_name;
+    own.suites = &suites_of;
+    own.report = o->report;
+    own.conflict = o->what;
+    o->matrix.echo = cli_echo(options_table(), OPTION_COMPARE, o);
+    const int code = compare_command(&own);
+    json_decref(o->matrix.echo);
+    return code;
+}
+
+static int export_records(options *o, const char *const *words)
+{
+    (void)words;
+    return command_export(o->store, o->to, o->file);
+}
+
+static int import_records(options *o, const char *const *words)
+{
+    return command_import(o->store, o->from, words);
+}
+
+static int plot_records(options *o, const char *const *words)
+{
+    o->selection.store = o->store;
+    return command_plot(&o->selection, words[0], o->file);
+}
+
+static int report(options *o, const char *const *words)
+{
+    (void)words;
+    o->selection.store = o->store;
+    return command_report(&o->selection, &o->series, o->title, o->file);
+}
+
+static int history(options *o, const char *const *words)
+{
+    (void)words;
+    o->selection.store = o->store;
+    return command_history(&o->selection, &o->series, &o->output, o->file);
+}
+
+/* ---- the rows --------------------------------------------------------------------------- */
+
 typedef struct command_row {
     const char *name, *usage, *summary;
-    unsigned bit;
-    const char *what; /* the word after the command, or NULL */
+    uint32_t bit;
+    /* Called when all words were understood. WORDS are those after the command; they end with NULL.
+     * Returns the exit code. */
+    int (*run)(options *o, const char *const *words);
+    const char *what; /* the words that it needs, for a message; NULL: it takes none */
+    int most_words;   /* of them */
+    /* The exit code for words that are not understood and for output that cannot be written; NULL:
+     * the usual ones. BISECT: --bisect was given. */
+    int (*refused)(bool bisect);
+    const char *help; /* exit codes and examples of its own; NULL: the usual exit codes */
 } command_row;
 
 static const command_row commands[] = {
     {"run", "bench [run] [OPTIONS]",
-     "run models in modes on runtimes, write a record of each, print the tables", HN_CMD_RUN, NULL},
+     "run models in modes on runtimes, write a record of each, print the tables", .bit = OPTION_RUN,
+     .run = run},
     {"table", "bench table [--store DIR] [--table NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
-     HN_CMD_TABLE, NULL},
+     .bit = OPTION_TABLE, .run = table},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
-     HN_CMD_VERIFY, NULL},
-    {"list", "bench list models|modes|runtimes|ops", "what there is", HN_CMD_LIST,
-     "models|modes|runtimes|ops"},
+     .bit = OPTION_VERIFY, .run = verify},
+    {"list", "bench list models|modes|runtimes|ops", "what there is", .bit = OPTION_LIST,
+     .run = list, .what = "models|modes|runtimes|ops", .most_words = 1},
     {"selftest", "bench selftest accuracy|statistics|host-cost",
      "is a device of known truth measured rightly; are comparisons right; our own cost of a step",
-     HN_CMD_SELFTEST, "accuracy|statistics|host-cost"},
+     .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|statistics|host-cost",
+     .most_words = 1},
     {"replay", "bench replay resnet50|models",
      "published cases on the simulated runtime, published and replayed values side by side",
-     HN_CMD_REPLAY, "resnet50|models"},
+     .bit = OPTION_REPLAY, .run = replay_case, .what = "resnet50|models", .most_words = 1},
     {"suite", "bench suite NAME|FILE [OPTIONS]",
      "run what a file lists, each once; it resumes where it stopped, and can be split",
-     HN_CMD_SUITE, "smoke|reference|nightly|FILE.json"},
+     .bit = OPTION_SUITE, .run = suite, .what = "smoke|reference|nightly|FILE.json",
+     .most_words = 1},
     {"export-weights", "bench export-weights --model NAME --output FILE",
      "write a model's initial parameters and running statistics as a safetensors file",
-     HN_CMD_EXPORT_WEIGHTS, NULL},
+     .bit = OPTION_WEIGHTS, .run = export_weights},
     {"nightly", "bench nightly --suite FILE --store DIR --report DIR",
      "run a suite, hold it against the last good night and the history, write one page",
-     HN_CMD_NIGHTLY, NULL},
+     .bit = OPTION_NIGHTLY, .run = nightly, .refused = compare_usage, .help = night_help},
     {"export", "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
-     "write the records of a folder as files that other tools open", HN_CMD_EXPORT, NULL},
+     "write the records of a folder as files that other tools open", .bit = OPTION_EXPORT,
+     .run = export_records},
     {"import", "bench import --from pytorch-xla [--store DIR] FILE...",
      "read others' results into a folder of records, so that they stand in the same tables",
-     HN_CMD_IMPORT, "files"},
+     .bit = OPTION_IMPORT, .run = import_records, .what = "files", .most_words = CLI_MAX_PATHS},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
-     HN_CMD_COMPARE, NULL},
+     .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
     {"plot", "bench plot ledger|speedup|overhead|steps|distribution --output FILE.svg",
-     "a picture of a folder of records, as SVG, PNG or gnuplot's script", HN_CMD_PLOT,
-     "ledger|speedup|overhead|steps|distribution"},
+     "a picture of a folder of records, as SVG, PNG or gnuplot's script", .bit = OPTION_PLOT,
+     .run = plot_records, .what = "ledger|speedup|overhead|steps|distribution", .most_words = 1},
     {"report", "bench report --output FILE.html",
      "one page of a folder of records that needs nothing else: summary, tables, plots, provenance",
-     HN_CMD_REPORT, NULL},
+     .bit = OPTION_REPORT, .run = report},
     {"history", "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
-     "series over nights: where their level changed, and which builds were there", HN_CMD_HISTORY,
-     NULL},
+     "series over nights: where their level changed, and which builds were there",
+     .bit = OPTION_HISTORY, .run = history},
+};
+
+/* The jobs that a worker can be asked for. */
+static const worker_job jobs[] = {
+    {"measure", worker_job_measure},
+    {"verify", verify_job},
+    {"selftest", selftest_job},
+    {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+/* ---- help and manual -------------------------------------------------------------------- */
 
 static const char exit_codes[] =
     "Exit codes: 0 all went well; 1 an experiment failed, verify or selftest did not pass, or a\n"
@@ -72,18 +218,16 @@ static void print_help(const command_row *command)
 {
     bn_text text = {0};
     bn_text_printf(&text, "%s\n\n%s\n\n", command->usage, command->summary);
-    if (command->bit == HN_CMD_RUN) {
+    if (command->bit == OPTION_RUN) {
         bn_text_puts(&text, "Commands (each has its own --help):\n");
         for (size_t i = 0; i < COMMAND_COUNT; i++)
             bn_text_printf(&text, "  %s\n      %s\n", commands[i].usage, commands[i].summary);
         bn_text_puts(&text, "\nLists run all combinations, each in a process of its own.\n\n");
     }
     bn_text_puts(&text, "Options:\n");
-    hn_options_help(command->bit, &text);
+    cli_help(options_table(), command->bit, &text);
     bn_text_putc(&text, '\n');
-    bn_text_puts(&text, command->bit == HN_CMD_COMPARE   ? hn_compare_help
-                        : command->bit == HN_CMD_NIGHTLY ? hn_nightly_help
-                                                         : exit_codes);
+    bn_text_puts(&text, command->help ? command->help : exit_codes);
     fputs(text.data, stdout);
     bn_text_free(&text);
 }
@@ -102,7 +246,7 @@ static void print_man(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         bn_text_printf(&text, ".TP\n.B %s\n%s.\n", commands[i].name, commands[i].summary);
     bn_text_puts(&text, ".SH OPTIONS\n");
-    hn_options_man(&text);
+    cli_man(options_table(), &text);
     bn_text_puts(
         &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
                "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
@@ -119,6 +263,8 @@ static void print_man(void)
     bn_text_free(&text);
 }
 
+/* ---- running a command ------------------------------------------------------------------- */
+
 static const command_row *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -127,111 +273,86 @@ static const command_row *find_command(const char *name)
     return NULL;
 }
 
-/* WORDS: what followed the command, ended by NULL. */
-static int dispatch(const command_row *command, const hn_options *o, const char *const *words)
-{
-    const char *what = words[0];
-    switch (command->bit) {
-    case HN_CMD_TABLE:
-        return hn_command_table(o);
-    case HN_CMD_VERIFY:
-        return hn_command_verify(o);
-    case HN_CMD_LIST:
-        return hn_command_list(o, what);
-    case HN_CMD_SELFTEST:
-        return hn_command_selftest(o, what);
-    case HN_CMD_REPLAY:
-        return hn_command_replay(o, what);
-    case HN_CMD_COMPARE:
-        return hn_command_compare(o);
-    case HN_CMD_SUITE:
-        return hn_command_suite(o, what);
-    case HN_CMD_EXPORT_WEIGHTS:
-        return hn_command_export_weights(o);
-    case HN_CMD_EXPORT:
-        return hn_command_export(o);
-    case HN_CMD_IMPORT:
-        return hn_command_import(o, words);
-    case HN_CMD_PLOT:
-        return hn_command_plot(o, what);
-    case HN_CMD_REPORT:
-        return hn_command_report(o);
-    case HN_CMD_NIGHTLY:
-        return hn_command_nightly(o);
-    case HN_CMD_HISTORY:
-        return hn_command_history(o);
-    default:
-        return hn_command_run(o);
-    }
-}
-
-/* The exit code of COMMAND for an error that is CODE for most: compare and nightly say with
- * 2 that something is slower, and git bisect takes 3 for a bad commit. */
+/* The exit code of COMMAND for an error whose usual code is CODE. Compare and nightly have others:
+ * to them 2 means slower, and git bisect takes 3 for a bad commit. */
 static int error_of(const command_row *command, bool bisect, int code)
 {
-    const bool judges = command && (command->bit & (HN_CMD_COMPARE | HN_CMD_NIGHTLY));
-    return judges ? hn_compare_usage(bisect) : code;
+    return command && command->refused ? command->refused(bisect) : code;
 }
 
-/* Words that COMMAND does not understand. */
+/* Prints that COMMAND, NULL for none, did not understand its words; returns the exit code. */
 static int refuse(const command_row *command, int argc, char **argv, const bn_status *st)
 {
-    const int code = (int)hn_complain(st);
+    const int code = (int)cli_complain(st);
     bool bisect = false;
-    /* What was not understood may stand before it. */
+    /* Parsing may have ended before it came to --bisect. */
     for (int i = 1; i < argc; i++)
         bisect = bisect || strcmp(argv[i], "--bisect") == 0;
     return error_of(command, bisect, code);
 }
 
-/* Output that did not reach its reader is an error like any other. */
+/* Ends COMMAND, which gave CODE: output that cannot be written is an error, too. */
 static int finish(const command_row *command, bool bisect, int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("bench: standard output could not be written\n", stderr);
-    return code == HN_EXIT_OK ? error_of(command, bisect, HN_EXIT_ENVIRONMENT) : code;
+    return code == CLI_EXIT_OK ? error_of(command, bisect, CLI_EXIT_ENVIRONMENT) : code;
+}
+
+/* Runs COMMAND with the options and COUNT words that were read. WORDS end with NULL. */
+static int carry_out(const command_row *command, options *o, const char *const *words, int count,
+                     int argc, char **argv)
+{
+    bn_status st = {.code = BN_OK};
+    if (o->help) {
+        print_help(command);
+        return finish(command, false, CLI_EXIT_OK);
+    }
+    if (o->man || o->version) {
+        if (o->man)
+            print_man();
+        else
+            puts("bench " BENCH_VERSION);
+        return finish(command, false, CLI_EXIT_OK);
+    }
+    if ((count > 0) != (command->what != NULL)) {
+        if (command->what)
+            bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
+        else
+            bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", words[0]);
+        return refuse(command, argc, argv, &st);
+    }
+    res_store_begin();
+    return finish(command, o->compare.bisect, command->run(o, words));
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
-        return hn_worker_main();
+        return worker_main(jobs);
     const command_row *command = &commands[0];
-    int first = 1, words = 0;
+    int first = 1, count = 0, code;
     if (argc > 1 && argv[1][0] != '-') {
         command = find_command(argv[1]);
         first = 2;
     }
     bn_status st = {.code = BN_OK};
-    hn_options options;
-    const char *word[HN_MAX_PATHS + 1] = {NULL};
+    static options o;
+    static const char *words[CLI_MAX_PATHS + 1];
     if (!command) {
         bn_fail(&st, BN_INVALID, "there is no command %s; see bench --help", argv[1]);
         return refuse(command, argc, argv, &st);
     }
-    const int most = command->bit == HN_CMD_IMPORT ? HN_MAX_PATHS : 1;
-    if (hn_options_parse(command->bit, argc - first, argv + first, &options, word, most, &words,
-                         &st) != BN_OK)
-        return refuse(command, argc, argv, &st);
-    if (options.help) {
-        print_help(command);
-        return finish(command, false, HN_EXIT_OK);
-    }
-    if (options.man || options.version) {
-        if (options.man)
-            print_man();
-        else
-            puts("bench " BENCH_VERSION);
-        return finish(command, false, HN_EXIT_OK);
-    }
-    if ((words > 0) != (command->what != NULL)) {
-        if (command->what)
-            bn_fail(&st, BN_INVALID, "bench %s needs a word: %s", command->name, command->what);
-        else
-            bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", word[0]);
-        return refuse(command, argc, argv, &st);
-    }
-    res_store_begin();
-    return finish(command, options.bisect, dispatch(command, &options, word));
+    bn_arena *memory = bn_arena_new(4096);
+    if (!memory)
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
+    if (!memory ||
+        options_parse(command->bit, argc - first, argv + first, memory, &o, words,
+                      command->most_words ? command->most_words : 1, &count, &st) != BN_OK)
+        code = refuse(command, argc, argv, &st);
+    else
+        code = carry_out(command, &o, words, count, argc, argv);
+    bn_arena_free(memory);
+    return code;
 }

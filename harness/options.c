@@ -1,554 +1,332 @@
 /*
- * options.c - one table of options. A row says name, argument, kind, default,
- * text and the commands that take it; parsing, --help, the man page and the
- * record's echo are read off the table.
+ * options.c - the options, one row each: name, argument, kind, member, the commands that take it,
+ * default, text. The rows of axes are made from their own table (axes.def). Parsing, --help, the
+ * manual and the record's echo all work from the rows.
  */
-#include "harness/harness.h"
+#include "harness/options.h"
+#include "results/exports/exports.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef enum kind {
-    TEXT,
-    NUMBER,
-    REAL,
-    SHARE, /* "3%" or "0.03" */
-    SPAN,  /* of time: "90s", "10m", "2h" */
-    FLAG,
-    REPEATED, /* NAME=VALUE, HN_MAX_REPEATS times */
-    WORDS,    /* any text, so often */
-    PATHS
-} kind;
-
-typedef struct option_row {
-    const char *name, *argument;
-    kind kind;
-    size_t offset;
-    const char *fallback; /* NULL: none */
-    unsigned commands;
-    double least; /* of a number */
-    const char *text;
-} option_row;
-
-#define AT(member) offsetof(hn_options, member)
+#define AT(member) offsetof(options, member)
 enum {
-    RUN = HN_CMD_RUN,
-    VERIFY = HN_CMD_VERIFY,
-    TABLE = HN_CMD_TABLE,
-    LIST = HN_CMD_LIST,
-    SELFTEST = HN_CMD_SELFTEST,
-    REPLAY = HN_CMD_REPLAY,
-    WEIGHTS = HN_CMD_EXPORT_WEIGHTS,
-    COMPARE = HN_CMD_COMPARE,
-    EXPORT = HN_CMD_EXPORT,
-    IMPORT = HN_CMD_IMPORT,
-    PLOT = HN_CMD_PLOT,
-    REPORT = HN_CMD_REPORT,
+    RUN = OPTION_RUN,
+    VERIFY = OPTION_VERIFY,
+    TABLE = OPTION_TABLE,
+    LIST = OPTION_LIST,
+    SELFTEST = OPTION_SELFTEST,
+    REPLAY = OPTION_REPLAY,
+    WEIGHTS = OPTION_WEIGHTS,
+    COMPARE = OPTION_COMPARE,
+    EXPORT = OPTION_EXPORT,
+    IMPORT = OPTION_IMPORT,
+    PLOT = OPTION_PLOT,
+    REPORT = OPTION_REPORT,
     PICTURES = PLOT | REPORT,
-    HISTORY = HN_CMD_HISTORY,
+    HISTORY = OPTION_HISTORY,
     STORED = PICTURES | HISTORY,
-    SUITE = HN_CMD_SUITE,
-    NIGHTLY = HN_CMD_NIGHTLY,
-    WHAT = 1 << 20, /* not a command: it says what is run, which a suite does in its place */
+    SUITE = OPTION_SUITE,
+    NIGHTLY = OPTION_NIGHTLY,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY
 };
 
-static const option_row rows[] = {
-    {"model", "NAME,...", TEXT, AT(model), "resnet50",
-     RUN | VERIFY | SELFTEST | WEIGHTS | COMPARE | WHAT, 0,
-     "models to run; 'all' is every one (bench list models)"},
-    {"variant", "full,small", TEXT, AT(variant), "full",
-     RUN | VERIFY | LIST | SELFTEST | WEIGHTS | COMPARE | WHAT, 0,
-     "the published model, or its reduced copy for quick tests; full_pad and small_pad: rows of "
-     "tokens end in padding; for verify, names of golden files, or all"},
-    {"mode", "MODE,...", TEXT, AT(mode), "lazy", RUN | VERIFY | COMPARE | WHAT, 0,
-     "eager, lazy, capture (bench list modes)"},
-    {"phase", "train,infer", TEXT, AT(phase), "train", RUN | COMPARE | WHAT, 0,
-     "training step (forward, backward, update) or inference"},
-    {"batch", "N,...", TEXT, AT(batch), "0", RUN | LIST | COMPARE | WHAT, 0,
-     "batch size; 0 is the model's own, in bench list models that of the golden data"},
-    {"image", "N,...", TEXT, AT(image), "0", RUN | LIST | COMPARE | WHAT, 0,
-     "pixels a side of the input image; 0 is the model's own"},
-    {"seq", "N,...", TEXT, AT(seq), "0", RUN | LIST | COMPARE | WHAT, 0,
-     "tokens a row, of models of language; 0 is the model's own"},
-    {"optimizer", "NAME,...", TEXT, AT(optimizer), "default", RUN | COMPARE | WHAT, 0,
-     "of training steps: sgd (with momentum), adamw, or default, the model's own"},
-    {"dropout", "default,off", TEXT, AT(dropout), "default", RUN | COMPARE | WHAT, 0,
-     "in training: as in the model's source, or off"},
-    {"input", "WAY,...", PATHS, AT(input), NULL, RUN | COMPARE | WHAT, 0,
-     "synthetic (the default): batches lie on the device; transfer: each step sends a fresh one "
-     "first; prefetch: it is sent while the device works on the step before. With --program: "
-     "FILE.npy, once for each argument in order; without, arguments are made up: floats in "
-     "[-1, 1), integers from 0 to 7"},
-    {"program", "FILE.mlir", TEXT, AT(program), NULL, RUN | COMPARE | WHAT, 0,
-     "run this StableHLO text in place of models"},
-    {"output", "FILE.npy", PATHS, AT(outputs), NULL, RUN, 0,
-     "with --program: where a result of the first execution goes; repeated, in order"},
-    {"check", "FILE.npy", PATHS, AT(check), NULL, RUN, 0,
-     "with --program: what a result of the first execution must be; repeated, in order"},
-    {"rtol", "R", REAL, AT(rtol), "1e-5", RUN, 0, "of --check: |got - want| <= A + R |want|"},
-    {"atol", "A", REAL, AT(atol), "1e-8", RUN, 0, "of --check; bool and integers are exact"},
-    {"lengths", "fixed,varying", TEXT, AT(lengths), "fixed", RUN | COMPARE | WHAT, 0,
-     "rows of --seq tokens, or a batch of other lengths each step (transformer_wmt_en_de); each "
-     "length not seen before is compiled"},
-    {"buckets", "N", NUMBER, AT(buckets), "0", RUN | COMPARE | WHAT, 0,
-     "pad varying lengths to N lengths; 0 does not; N implies --lengths varying"},
-    {"dtype", "f32,bf16", TEXT, AT(dtype), "f32", RUN | WEIGHTS | COMPARE | WHAT, 0,
-     "type of parameters and arithmetic"},
-    {"graphs", "1,2,3,5", TEXT, AT(graphs), "1", RUN | COMPARE | WHAT, 0,
-     "into how many graphs capture cuts a step: 1 whole; 2 forward+backward, update; 3 forward, "
-     "backward, update; 5 input, forward, statistics, backward, update"},
-    {"layout", "LAYOUT", TEXT, AT(layout), "auto", RUN | VERIFY | SELFTEST | COMPARE | WHAT, 0,
-     "nhwc, nchw, or auto: what suits the runtime"},
-    {"runtime", "NAME,...", TEXT, AT(runtime), "cpu", RUN | VERIFY | SELFTEST, 0,
-     "runtimes (bench list runtimes), or paths of PJRT plugins"},
-    {"runtime-option", "NAME=VALUE", REPEATED, AT(runtime_option), NULL,
-     RUN | VERIFY | SELFTEST | COMPARE | SUITE | NIGHTLY, 0,
-     "option for the plugin's client; may be repeated"},
-    {"xla-flag", "NAME=VALUE", REPEATED, AT(xla_flag), NULL,
-     RUN | VERIFY | SELFTEST | COMPARE | SUITE | NIGHTLY, 0,
-     "compiler option for every executable; may be repeated"},
-    {"label", "TEXT", TEXT, AT(label), "", RUN | SUITE | NIGHTLY, 0,
-     "what this build of the runtime is, for the record (a commit, say)"},
-    {"steps", "N", NUMBER, AT(steps), "10", RUN | COMPARE | WHAT, 1, "steps measured at least"},
-    {"min-time", "SECONDS", REAL, AT(min_time), "3", RUN, 0,
-     "measure at least so long; the later of the two counts"},
-    {"warmup", "N", NUMBER, AT(warmup), "60", RUN | COMPARE | WHAT, 1,
-     "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps and "
-     "their times show no trend"},
-    {"in-flight", "N,...", TEXT, AT(in_flight), "1", RUN | COMPARE | WHAT, 0,
-     "steps dispatched and not awaited; 1 waits for each step (serial)"},
-    {"trace-cost-ns", "N", NUMBER, AT(trace_cost_ns), "0", RUN | COMPARE | WHAT, 0,
-     "busy wait for each traced node, to emulate a slower front end (PyTorch/XLA: about 17000); "
-     "tables say so"},
-    {"device-time", "SOURCE", TEXT, AT(device_time), "auto", RUN | COMPARE | WHAT, 0,
-     "auto: what the plugin's profiler says, or where it has none the slope; slope: never the "
-     "profiler; none: not measured, which saves seconds a process"},
-    {"pin", "WHERE", TEXT, AT(pin), "none", RUN | SELFTEST | COMPARE | WHAT, 0,
-     "none; host: host thread on one core, the runtime on the others; all: everything on the "
-     "cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a plugin "
-     "starts later inherit the mask; threads of a device's driver cannot be pinned"},
-    {"cache-dir", "DIR", TEXT, AT(cache_dir), "", RUN | VERIFY, 0,
-     "keep executables in DIR and load them from there"},
-    {"store", "DIR", TEXT, AT(store), "bench-results",
-     RUN | TABLE | REPLAY | EXPORT | IMPORT | STORED | SUITE | NIGHTLY, 0,
-     "folder of records, one HDF5 file an experiment"},
-    {"golden", "DIR", TEXT, AT(golden), "", VERIFY, 0,
-     "folder of golden values; by default those that come with bench"},
-    {"all", NULL, FLAG, AT(all), NULL, VERIFY, 0, "every entry of the golden folder"},
-    {"quick", NULL, FLAG, AT(quick), NULL, SELFTEST, 0,
-     "accuracy: a part of the grid; statistics: a quarter of the simulated families"},
-    {"format", "FORMAT", TEXT, AT(format), "text", ALL & ~(unsigned)(EXPORT | IMPORT), 0,
-     "text, md, csv, json (records on standard output, all else on standard error), latex (for "
-     "\\input, no package needed) or html"},
-    {"timeout", "SECONDS", REAL, AT(timeout), "1800",
-     RUN | VERIFY | SELFTEST | REPLAY | COMPARE | WHAT, 0,
-     "give an experiment up after so long; 0 never"},
-    {"seed", "N", NUMBER, AT(seed), "1", RUN | WEIGHTS | SELFTEST | COMPARE, 0,
-     "of weights and inputs; of what selftest statistics simulates"},
-    {"weights", "FILE", TEXT, AT(weights), NULL, RUN | COMPARE | WHAT, 0,
-     "safetensors file with the model's parameters and running statistics, by the framework's "
-     "names, as F64, F32, F16 or BF16; all else starts as without"},
-    {"output", "FILE", TEXT, AT(output), NULL, WEIGHTS, 0,
-     "safetensors file that export-weights writes; one that is there is never overwritten"},
-    {"table", "NAME", TEXT, AT(table), "speedup", TABLE, 0,
-     "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's parts); "
-     "compile; memory"},
-    {"to", "FORMAT", TEXT, AT(to), NULL, EXPORT, 0, RES_EXPORT_NAMES},
-    {"output", "FILE|DIR", TEXT, AT(output), NULL, EXPORT, 0,
-     "what export writes: a file, of asv, xla and xspace a folder; without it a file goes to "
-     "standard output. Nothing that is there is overwritten"},
-    {"from", "FORMAT", TEXT, AT(from), NULL, IMPORT, 0,
-     "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes them"},
-    {"runtime", "NAME", WORDS, AT(sides), NULL, COMPARE, 0,
-     "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a plugin; "
-     "of stores, which records count"},
-    {"a-option", "NAME=VALUE", REPEATED, AT(a_option), NULL, COMPARE, 0,
-     "option for A's client alone; may be repeated"},
-    {"b-option", "NAME=VALUE", REPEATED, AT(b_option), NULL, COMPARE, 0, "for B's alone"},
-    {"a-flag", "NAME=VALUE", REPEATED, AT(a_flag), NULL, COMPARE, 0,
-     "compiler option of A alone; may be repeated"},
-    {"b-flag", "NAME=VALUE", REPEATED, AT(b_flag), NULL, COMPARE, 0, "of B alone"},
-    {"label", "TEXT", WORDS, AT(labels), NULL, COMPARE, 0,
-     "given twice: what the builds are (commits, say), for the records; of stores, which records "
-     "count"},
-    {"store", "DIR", WORDS, AT(stores), NULL, COMPARE, 0,
-     "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. Given "
-     "twice, nothing is run: the records of both folders are compared"},
-    {"min-time", "SECONDS", REAL, AT(min_time), "1", COMPARE | WHAT, 0,
-     "each process measures at least so long; more processes tell more than longer ones"},
-    {"pairs", "N", NUMBER, AT(pairs), "0", COMPARE, 0,
-     "pairs of processes for each comparison, at most 64; 0: as many as the number of "
-     "comparisons needs, or with --budget alone as many as fit"},
-    {"precision", "SHARE", SHARE, AT(precision), "0", COMPARE, 0,
-     "go on until ratios are known to about so much: 1%; 0 does not"},
-    {"budget", "TIME", SPAN, AT(budget), "0", COMPARE, 0,
-     "start no pair that would end later: 90s, 10m, 2h; 0: no limit"},
-    {"fail-if-slower", "SHARE", SHARE, AT(fail_if_slower), "0", COMPARE | NIGHTLY, 0,
-     "count as slower what is slower by more than this, and as equivalent what differs by less: "
-     "3%; with 0 anything slower counts, and equivalent is within 3 %"},
-    {"control", "N", NUMBER, AT(control), "1", COMPARE, 0,
-     "experiments in which A is compared with itself, too; 0: none"},
-    {"bisect", NULL, FLAG, AT(bisect), NULL, COMPARE, 0, "exit codes for git bisect run"},
-    {"model", "NAME,...", TEXT, AT(only_model), NULL, STORED, 0, "records of these models only"},
-    {"mode", "MODE,...", TEXT, AT(only_mode), NULL, STORED, 0, "of these modes only"},
-    {"phase", "train,infer", TEXT, AT(only_phase), NULL, STORED, 0, "of this phase only"},
-    {"batch", "N,...", TEXT, AT(only_batch), NULL, STORED, 0, "of these batch sizes only"},
-    {"graphs", "N,...", TEXT, AT(only_graphs), NULL, STORED, 0, "of these numbers of graphs only"},
-    {"runtime", "NAME,...", TEXT, AT(only_runtime), NULL, STORED, 0, "of these runtimes only"},
-    {"output", "FILE", TEXT, AT(output), NULL, STORED, 0,
-     "file to write, or to replace: of a plot and of the one series of a history .svg, .png or "
-     ".gp, of a report .html"},
-    {"title", "TEXT", TEXT, AT(title), "Benchmark report", REPORT, 0, "of the page"},
-    {"metric", "WHAT", TEXT, AT(metric), "wall", HISTORY, 0,
-     "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
-    {"level", "P", REAL, AT(level), "0.05", HISTORY, 0,
-     "probability of any false change point in a series that has none"},
-    {"least-change", "R", REAL, AT(least_change), "0.01", HISTORY, 0,
-     "smaller changes are not told; 0.01 is 1 %"},
-    {"night-hours", "H", REAL, AT(night_hours), "12", HISTORY | NIGHTLY, 0,
-     "records of one build within so many hours are one night"},
-    {"reindex", NULL, FLAG, AT(reindex), NULL, HISTORY, 0,
-     "read every record again, whatever the store's index.tsv says"},
-    {"runtime", "NAME,...", TEXT, AT(suite_runtime), NULL, SUITE | NIGHTLY, 0,
-     "run the suite on these runtimes in place of those that the file names; --runtime-option, "
-     "--xla-flag and --label are of them"},
-    {"filter", "PATTERN", PATHS, AT(filter), NULL, SUITE | NIGHTLY | COMPARE, 0,
-     "only experiments whose title, as --dry-run prints it, has a part like PATTERN, where * "
-     "stands for anything, ? for one character, [..] for one of these; repeated: any of them"},
-    {"exclude", "PATTERN", PATHS, AT(exclude), NULL, SUITE | NIGHTLY | COMPARE, 0,
-     "none whose title has a part like PATTERN; may be repeated"},
-    {"shard", "I/N", TEXT, AT(shard), NULL, SUITE, 0,
-     "part I of N, from 1, or none: the whole suite; by default what a launcher's environment "
-     "says (mpirun, srun)"},
-    {"repetitions", "N", NUMBER, AT(repetitions), "0", SUITE | NIGHTLY, 0,
-     "in place of those that the file asks for; 0: as it says"},
-    {"retry-failed", NULL, FLAG, AT(retry_failed), NULL, SUITE | NIGHTLY, 0,
-     "repeat experiments that failed before, too"},
-    {"dry-run", NULL, FLAG, AT(dry_run), NULL, SUITE, 0,
-     "list what would run and what is done, and run nothing"},
-    {"suite", "FILE", TEXT, AT(suite), NULL, NIGHTLY | COMPARE, 0,
-     "what to run: a suite file, or smoke, reference, nightly; for compare in place of --model, "
-     "--mode and the like, without its runtimes and repetitions"},
-    {"report", "DIR", TEXT, AT(report), NULL, NIGHTLY | COMPARE, 0,
-     "folder of the page, index.html"},
-    {"verbose", NULL, FLAG, AT(verbose), NULL, ALL, 0,
-     "show each ledger, and what the plugin says on standard error"},
-    {"help", NULL, FLAG, AT(help), NULL, ALL | PICTURES, 0, "this text"},
-    {"man", NULL, FLAG, AT(man), NULL, RUN, 0, "the manual page, as roff"},
-    {"version", NULL, FLAG, AT(version), NULL, RUN, 0, "version of bench"},
+/* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
+ * the options in this order. */
+static const cli_option others[] = {
+    {"program", "FILE.mlir", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE,
+     .marked = true, .text = "run this StableHLO text in place of models"},
+    {"output", "FILE.npy", CLI_WORDS, AT(matrix.outputs), .commands = RUN,
+     .text = "with --program: where a result of the first execution goes; repeated, in order"},
+    {"check", "FILE.npy", CLI_WORDS, AT(matrix.checks), .commands = RUN,
+     .text = "with --program: what a result of the first execution must be; repeated, in order"},
+    {"rtol", "R", CLI_REAL, AT(matrix.rtol), .commands = RUN, .fallback = "1e-5",
+     .text = "of --check: |got - want| <= A + R |want|"},
+    {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .fallback = "1e-8",
+     .text = "of --check; bool and integers are exact"},
+    {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
+     .commands = RUN | VERIFY | SELFTEST | COMPARE,
+     .text = "option for the plugin's client; may be repeated"},
+    {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
+     .text = "option for the plugin's client; may be repeated"},
+    {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
+     .commands = RUN | VERIFY | SELFTEST | COMPARE,
+     .text = "compiler option for every executable; may be repeated"},
+    {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
+     .text = "compiler option for every executable; may be repeated"},
+    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN, .fallback = "",
+     .text = "what this build of the runtime is, for the record (a commit, say)"},
+    {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
+     .text = "what this build of the runtime is, for the record (a commit, say)"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE, .fallback = "10",
+     .least = 1, .marked = true, .text = "steps measured at least"},
+    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN, .fallback = "3",
+     .text = "measure at least so long; the later of the two counts"},
+    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE, .fallback = "60",
+     .least = 1, .marked = true,
+     .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
+             "and their times show no trend"},
+    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE,
+     .fallback = "auto", .marked = true,
+     .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
+             "the profiler; none: not measured, which saves seconds a process"},
+    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE,
+     .fallback = "none", .marked = true,
+     .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
+             "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
+             "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
+    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY, .fallback = "",
+     .text = "keep executables in DIR and load them from there"},
+    {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
+     .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+    {"store", "DIR", CLI_TEXT, AT(store),
+     .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY, .fallback = "bench-results",
+     .text = "folder of records, one HDF5 file an experiment"},
+    {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
+     .text = "folder of golden values; by default those that come with bench"},
+    {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
+     .text = "every entry of the golden folder"},
+    {"quick", NULL, CLI_FLAG, AT(quick), .commands = SELFTEST,
+     .text = "accuracy: a part of the grid; statistics: a quarter of the simulated families"},
+    {"format", "FORMAT", CLI_TEXT, AT(output.format),
+     .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
+     .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
+             "(for \\input, no package needed) or html"},
+    {"timeout", "SECONDS", CLI_REAL, AT(matrix.timeout),
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE, .fallback = "1800", .marked = true,
+     .text = "give an experiment up after so long; 0 never"},
+    {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE, .marked = true,
+     .text = "safetensors file with the model's parameters and running statistics, by the "
+             "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,
+     .text = "safetensors file that export-weights writes; one that is there is never overwritten"},
+    {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
+     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
+             "parts); compile; memory"},
+    {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
+    {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
+     .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
+             "to standard output. Nothing that is there is overwritten"},
+    {"from", "FORMAT", CLI_TEXT, AT(from), .commands = IMPORT,
+     .text =
+         "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes them"},
+    {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,
+     .text = "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a "
+             "plugin; of stores, which records count"},
+    {"a-option", "NAME=VALUE", CLI_PAIRS, AT(a_option), .commands = COMPARE,
+     .text = "option for A's client alone; may be repeated"},
+    {"b-option", "NAME=VALUE", CLI_PAIRS, AT(b_option), .commands = COMPARE,
+     .text = "for B's alone"},
+    {"a-flag", "NAME=VALUE", CLI_PAIRS, AT(a_flag), .commands = COMPARE,
+     .text = "compiler option of A alone; may be repeated"},
+    {"b-flag", "NAME=VALUE", CLI_PAIRS, AT(b_flag), .commands = COMPARE, .text = "of B alone"},
+    {"label", "TEXT", CLI_WORDS, AT(compare.labels), .commands = COMPARE,
+     .text = "given twice: what the builds are (commits, say), for the records; of stores, which "
+             "records count"},
+    {"store", "DIR", CLI_WORDS, AT(compare.stores), .commands = COMPARE,
+     .text = "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. "
+             "Given twice, nothing is run: the records of both folders are compared"},
+    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = COMPARE, .fallback = "1",
+     .marked = true,
+     .text = "each process measures at least so long; more processes tell more than longer ones"},
+    {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
+     .text = "pairs of processes for each comparison, at most 64; 0: as many as the number of "
+             "comparisons needs, or with --budget alone as many as fit"},
+    {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
+     .text = "go on until ratios are known to about so much: 1%; 0 does not"},
+    {"budget", "TIME", CLI_SPAN, AT(compare.budget), .commands = COMPARE, .fallback = "0",
+     .text = "start no pair that would end later: 90s, 10m, 2h; 0: no limit"},
+    {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
+     .fallback = "0",
+     .text = "count as slower what is slower by more than this, and as equivalent what differs by "
+             "less: 3%; with 0 anything slower counts, and equivalent is within 3 %"},
+    {"control", "N", CLI_NUMBER, AT(compare.control), .commands = COMPARE, .fallback = "1",
+     .text = "experiments in which A is compared with itself, too; 0: none"},
+    {"bisect", NULL, CLI_FLAG, AT(compare.bisect), .commands = COMPARE,
+     .text = "exit codes for git bisect run"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = STORED,
+     .text = "file to write, or to replace: of a plot and of the one series of a history .svg, "
+             ".png or .gp, of a report .html"},
+    {"title", "TEXT", CLI_TEXT, AT(title), .commands = REPORT, .fallback = "Benchmark report",
+     .text = "of the page"},
+    {"metric", "WHAT", CLI_TEXT, AT(series.metric), .commands = HISTORY, .fallback = "wall",
+     .text =
+         "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
+    {"level", "P", CLI_REAL, AT(series.level), .commands = HISTORY, .fallback = "0.05",
+     .text = "probability of any false change point in a series that has none"},
+    {"least-change", "R", CLI_REAL, AT(series.least_change), .commands = HISTORY,
+     .fallback = "0.01", .text = "smaller changes are not told; 0.01 is 1 %"},
+    {"night-hours", "H", CLI_REAL, AT(series.night_hours), .commands = HISTORY | NIGHTLY,
+     .fallback = "12", .text = "records of one build within so many hours are one night"},
+    {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY,
+     .text = "read every record again, whatever the store's index.tsv says"},
+    {"runtime", "NAME,...", CLI_NAMES, AT(suite.runtimes), .commands = SUITE | NIGHTLY,
+     .text = "run the suite on these runtimes in place of those that the file names; "
+             "--runtime-option, --xla-flag and --label are of them"},
+    {"filter", "PATTERN", CLI_WORDS, AT(suite.filter), .commands = SUITE | NIGHTLY | COMPARE,
+     .text =
+         "only experiments whose title, as --dry-run prints it, has a part like PATTERN, where * "
+         "stands for anything, ? for one character, [..] for one of these; repeated: any of them"},
+    {"exclude", "PATTERN", CLI_WORDS, AT(suite.exclude), .commands = SUITE | NIGHTLY | COMPARE,
+     .text = "none whose title has a part like PATTERN; may be repeated"},
+    {"shard", "I/N", CLI_TEXT, AT(suite.shard), .commands = SUITE,
+     .text = "part I of N, from 1, or none: the whole suite; by default what a launcher's "
+             "environment says (mpirun, srun)"},
+    {"repetitions", "N", CLI_NUMBER, AT(suite.repetitions), .commands = SUITE | NIGHTLY,
+     .fallback = "0", .text = "in place of those that the file asks for; 0: as it says"},
+    {"retry-failed", NULL, CLI_FLAG, AT(suite.retry_failed), .commands = SUITE | NIGHTLY,
+     .text = "repeat experiments that failed before, too"},
+    {"dry-run", NULL, CLI_FLAG, AT(suite.dry_run), .commands = SUITE,
+     .text = "list what would run and what is done, and run nothing"},
+    {"suite", "FILE", CLI_TEXT, AT(suite_name), .commands = NIGHTLY | COMPARE,
+     .text = "what to run: a suite file, or smoke, reference, nightly; for compare in place of "
+             "--model, --mode and the like, without its runtimes and repetitions"},
+    {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
+     .text = "folder of the page, index.html"},
+    {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
+     .text = "show each ledger, and what the plugin says on standard error"},
+    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES, .text = "this text"},
+    {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
+    {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
+};
+#define OTHER_COUNT (sizeof others / sizeof *others)
+
+/* ---- axes -------------------------------------------------------------------------- */
+
+/* Which commands take an axis as something to measure: all axes, or those of the network; MORE are
+ * taken besides, LESS are not. (The runtimes of a comparison have a row of their own.) */
+static const struct {
+    uint32_t commands;
+    bool all, network;
+    res_axis_set more, less;
+} takers[] = {
+    {RUN, true, false, 0, 0},
+    {COMPARE, true, false, 0, RES_AXIS_BIT(RES_AXIS_RUNTIME)},
+    {VERIFY, false, true,
+     RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
+     0},
+    {SELFTEST, false, true,
+     RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED),
+     0},
+    {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
+    {LIST, false, true,
+     RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
+     RES_AXIS_BIT(RES_AXIS_MODEL)},
 };
 
-#define ROW_COUNT (sizeof rows / sizeof *rows)
-
-static void *field(hn_options *options, const option_row *row)
+static uint32_t takers_of(const res_axis *axis)
 {
-    return (char *)options + row->offset;
+    uint32_t commands = 0;
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
+        const bool taken = takers[i].all || (takers[i].network && axis->network) ||
+                           (takers[i].more & RES_AXIS_BIT(axis->id));
+        if (taken && !(takers[i].less & RES_AXIS_BIT(axis->id)))
+            commands |= takers[i].commands;
+    }
+    return commands;
 }
 
-static const void *const_field(const hn_options *options, const option_row *row)
+/* The option of AXIS, to say what is measured. */
+static cli_option measured_row(const res_axis *axis)
 {
-    return (const char *)options + row->offset;
+    /* --input is also given once for each file of a program. */
+    const bool files = axis->id == RES_AXIS_INPUT;
+    return (cli_option){
+        .name = axis->option,
+        .argument = axis->argument,
+        .kind = files                               ? CLI_WORDS
+                : axis->field.kind == RES_KIND_TEXT ? CLI_NAMES
+                                                    : CLI_NUMBERS,
+        .offset = files ? AT(matrix.inputs) : AT(matrix.axis) + (size_t)axis->id * sizeof(cli_list),
+        .fallback = files ? NULL : axis->usual,
+        .commands = takers_of(axis),
+        .least = axis->least,
+        .most = axis->most,
+        .text = axis->help,
+        .single = axis->single,
+        .marked = axis->role != RES_ROLE_BLOCK && axis->role != RES_ROLE_SEED,
+    };
 }
 
-/* ---- parsing ------------------------------------------------------------------ */
-
-static bn_code set_number(const option_row *row, const char *value, int64_t *out, bn_status *st)
+/* The option of AXIS, to choose stored records. */
+static cli_option stored_row(const res_axis *axis)
 {
-    char *end;
-    errno = 0;
-    long long n = strtoll(value, &end, 10);
-    if (errno || *end || end == value || (double)n < row->least)
-        return bn_fail(st, BN_INVALID, "--%s takes a whole number from %.0f, not '%s'", row->name,
-                       row->least, value);
-    *out = n;
-    return BN_OK;
+    return (cli_option){
+        .name = axis->option,
+        .argument = axis->argument,
+        .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
+        .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
+        .commands = STORED,
+        .text = "records of these only",
+    };
 }
 
-static bn_code set_real(const option_row *row, const char *value, double *out, bn_status *st)
+const cli_table *options_table(void)
 {
-    char *end;
-    errno = 0;
-    double n = strtod(value, &end);
-    if (errno || *end || end == value || !isfinite(n) || n < row->least)
-        return bn_fail(st, BN_INVALID, "--%s takes a number from %g, not '%s'", row->name,
-                       row->least, value);
-    *out = n;
-    return BN_OK;
+    static cli_option rows[2 * RES_AXIS_COUNT + OTHER_COUNT];
+    static cli_table table = {.rows = rows};
+    size_t count = 0;
+    if (table.count)
+        return &table;
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].option)
+            rows[count++] = measured_row(&res_axes[i]);
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].option)
+            rows[count++] = stored_row(&res_axes[i]);
+    for (size_t i = 0; i < OTHER_COUNT; i++)
+        rows[count++] = others[i];
+    table.count = count;
+    return &table;
 }
 
-/* A number and one of UNITS, a letter each; NUMBER times the unit's FACTOR. */
-static bn_code set_scaled(const option_row *row, const char *value, const char *units,
-                          const double *factors, const char *wanted, double *out, bn_status *st)
-{
-    char *end;
-    errno = 0;
-    const double n = strtod(value, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (errno || end == value || !isfinite(n) || n < 0 || (*end && (!unit || end[1])))
-        return bn_fail(st, BN_INVALID, "--%s takes %s, not '%s'", row->name, wanted, value);
-    *out = unit ? n * factors[unit - units] : n;
-    return BN_OK;
-}
+/* ---- the command line ---------------------------------------------------------------- */
 
-static bn_code set_share(const option_row *row, const char *value, double *out, bn_status *st)
+bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
+                      const char **words, int most, int *count, bn_status *st)
 {
-    static const double percent[] = {0.01};
-    double share;
-    bn_code code = set_scaled(row, value, "%", percent, "a share, 3% or 0.03", &share, st);
-    /* "3" would be 300 %. */
-    if (code == BN_OK && share >= 1)
-        code = bn_fail(st, BN_INVALID, "--%s takes a share below 100%%, as 3%% or 0.03, not '%s'",
-                       row->name, value);
+    options run = {0};
+    cli_call usual = {.table = options_table(), .command = RUN, .options = &run, .memory = memory};
+    cli_call call = {.table = options_table(),
+                     .command = command,
+                     .options = o,
+                     .memory = memory,
+                     .words = words,
+                     .most_words = most};
+    *o = (options){0};
+    bn_code code = cli_parse(&call, argc, argv, st);
     if (code == BN_OK)
-        *out = share;
+        code = job_matrix_finish(&o->matrix, memory, st);
+    if (code == BN_OK)
+        code = cli_parse(&usual, 0, NULL, st);
+    o->usual = run.matrix;
+    o->what = call.marked;
+    *count = call.word_count;
     return code;
 }
 
-static bn_code set_span(const option_row *row, const char *value, double *out, bn_status *st)
+/* MATRIX as the options of bench run, for records. */
+static json_t *echo_run(const job_matrix *matrix)
 {
-    static const double seconds[] = {1, 60, 3600};
-    return set_scaled(row, value, "smh", seconds, "a time, 90s, 10m or 2h", out, st);
-}
-
-static bn_code set_path(const option_row *row, const char *value, const char **list, bn_status *st)
-{
-    size_t n = 0;
-    while (list[n])
-        n++;
-    if (n == HN_MAX_PATHS)
-        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_PATHS);
-    if (!value[0])
-        return bn_fail(st, BN_INVALID, "--%s is empty", row->name);
-    list[n] = value;
-    return BN_OK;
-}
-
-static bn_code set_repeated(const option_row *row, const char *value, const char **list,
-                            bn_status *st)
-{
-    size_t n = 0;
-    while (list[n])
-        n++;
-    if (n == HN_MAX_REPEATS)
-        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, HN_MAX_REPEATS);
-    if (row->kind == REPEATED && !strchr(value, '='))
-        return bn_fail(st, BN_INVALID, "--%s takes NAME=VALUE, not '%s'", row->name, value);
-    list[n] = value;
-    return BN_OK;
-}
-
-static bn_code set_value(hn_options *options, const option_row *row, const char *value,
-                         bn_status *st)
-{
-    void *at = field(options, row);
-    /* Words travel to workers and into records as JSON. */
-    json_t *utf8 = value ? json_string(value) : NULL;
-    if (value && !utf8)
-        return bn_fail(st, BN_INVALID, "--%s takes text in UTF-8", row->name);
-    json_decref(utf8);
-    switch (row->kind) {
-    case TEXT:
-        *(const char **)at = value;
-        return BN_OK;
-    case NUMBER:
-        return set_number(row, value, at, st);
-    case REAL:
-        return set_real(row, value, at, st);
-    case FLAG:
-        *(bool *)at = true;
-        return BN_OK;
-    case SHARE:
-        return set_share(row, value, at, st);
-    case SPAN:
-        return set_span(row, value, at, st);
-    case REPEATED:
-    case WORDS:
-        return set_repeated(row, value, at, st);
-    case PATHS:
-        return set_path(row, value, at, st);
+    bn_status st = {.code = BN_OK};
+    options o = {0};
+    int count;
+    bn_arena *memory = bn_arena_new(4096);
+    json_t *echo = NULL;
+    if (memory && options_parse(RUN, 0, NULL, memory, &o, NULL, 0, &count, &st) == BN_OK) {
+        o.matrix = *matrix;
+        echo = cli_echo(options_table(), RUN, &o);
     }
-    return BN_OK;
-}
-
-/* The row of an option; *ANYWHERE is set when another command takes it. */
-static const option_row *find_row(unsigned command, const char *name, size_t length, bool *anywhere)
-{
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (strlen(rows[i].name) != length || strncmp(rows[i].name, name, length) != 0)
-            continue;
-        *anywhere = true;
-        if (rows[i].commands & command)
-            return &rows[i];
-    }
-    return NULL;
-}
-
-static bn_code parse_one(unsigned command, int argc, char **argv, int *i, hn_options *options,
-                         bn_status *st)
-{
-    const char *name = argv[*i] + 2;
-    const char *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    bool anywhere = false;
-    const option_row *row = find_row(command, name, length, &anywhere);
-    if (!row)
-        return bn_fail(st, BN_INVALID,
-                       anywhere ? "this command does not take --%.*s; see --help"
-                                : "there is no option --%.*s; see --help",
-                       (int)length, name);
-    if ((row->commands & WHAT) && !options->what)
-        options->what = row->name;
-    if (row->kind == FLAG) {
-        if (equals)
-            return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
-        return set_value(options, row, NULL, st);
-    }
-    if (equals)
-        return set_value(options, row, equals + 1, st);
-    if (*i + 1 >= argc)
-        return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
-    return set_value(options, row, argv[++*i], st);
-}
-
-bn_code hn_options_parse(unsigned command, int argc, char **argv, hn_options *options,
-                         const char **rest, int max_rest, int *rest_count, bn_status *st)
-{
-    bn_code code = BN_OK;
-    *options = (hn_options){0};
-    *rest_count = 0;
-    /* The command's own last: several rows may fill one member. */
-    for (size_t i = 0; i < 2 * ROW_COUNT && code == BN_OK; i++) {
-        const option_row *row = &rows[i % ROW_COUNT];
-        if (row->fallback && (i < ROW_COUNT || (row->commands & command)))
-            code = set_value(options, row, row->fallback, st);
-    }
-    for (int i = 0; i < argc && code == BN_OK; i++) {
-        if (strcmp(argv[i], "-h") == 0)
-            options->help = true;
-        else if (strncmp(argv[i], "--", 2) == 0 && argv[i][2])
-            code = parse_one(command, argc, argv, &i, options, st);
-        else if (*rest_count < max_rest)
-            rest[(*rest_count)++] = argv[i];
-        else
-            code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
-    }
-    return code;
-}
-
-/* ---- texts --------------------------------------------------------------------- */
-
-#define HELP_COLUMN 26
-#define HELP_WIDTH  96
-
-/* TEXT from column HELP_COLUMN, wrapped. */
-static void wrap(bn_text *out, const char *text)
-{
-    size_t column = HELP_COLUMN;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        if (column + word > HELP_WIDTH && column > HELP_COLUMN) {
-            bn_text_printf(out, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        }
-        bn_text_append(out, text, word);
-        column += word;
-        text += word;
-        if (*text == ' ') {
-            bn_text_putc(out, ' ');
-            column++;
-            text++;
-        }
-    }
-}
-
-void hn_options_help(unsigned command, bn_text *out)
-{
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        const option_row *row = &rows[i];
-        if (!(row->commands & command))
-            continue;
-        size_t before = out->length;
-        bn_text_printf(out, "  --%s%s%s", row->name, row->argument ? " " : "",
-                       row->argument ? row->argument : "");
-        size_t used = out->length - before;
-        if (used + 2 > HELP_COLUMN) {
-            bn_text_putc(out, '\n');
-            used = 0;
-        }
-        bn_text_printf(out, "%*s", (int)(HELP_COLUMN - used), "");
-        wrap(out, row->text);
-        if (row->fallback && row->fallback[0])
-            bn_text_printf(out, " [%s]", row->fallback);
-        bn_text_putc(out, '\n');
-    }
-}
-
-/* Roff reads a leading dot and the backslash; hyphens are minus signs here. */
-static void roff(bn_text *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '-' || *text == '\\')
-            bn_text_putc(out, '\\');
-        bn_text_putc(out, *text);
-    }
-}
-
-void hn_options_man(bn_text *out)
-{
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        bn_text_puts(out, ".TP\n.B \\-\\-");
-        roff(out, rows[i].name);
-        if (rows[i].argument) {
-            bn_text_puts(out, " \\fI");
-            roff(out, rows[i].argument);
-            bn_text_puts(out, "\\fR");
-        }
-        bn_text_putc(out, '\n');
-        roff(out, rows[i].text);
-        if (rows[i].fallback && rows[i].fallback[0]) {
-            bn_text_puts(out, " (default: ");
-            roff(out, rows[i].fallback);
-            bn_text_putc(out, ')');
-        }
-        bn_text_puts(out, ".\n");
-    }
-}
-
-static json_t *value_json(const hn_options *options, const option_row *row)
-{
-    const void *at = const_field(options, row);
-    json_t *list;
-    switch (row->kind) {
-    case TEXT:
-        return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
-    case NUMBER:
-        return json_integer(*(const int64_t *)at);
-    case REAL:
-    case SHARE:
-    case SPAN:
-        return json_real(*(const double *)at);
-    case FLAG:
-        return json_boolean(*(const bool *)at);
-    case REPEATED:
-    case WORDS:
-    case PATHS:
-        list = json_array();
-        for (const char *const *item = at; *item; item++)
-            json_array_append_new(list, json_string(*item));
-        return list;
-    }
-    return NULL;
-}
-
-json_t *hn_options_echo(unsigned command, const hn_options *options)
-{
-    json_t *echo = json_object();
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        if (rows[i].commands & command)
-            json_object_set_new(echo, rows[i].name, value_json(options, &rows[i]));
+    bn_arena_free(memory);
     return echo;
+}
+
+suite_options options_suites(const options *o)
+{
+    suite_options own = o->suite;
+    own.output = o->output;
+    own.store = o->store;
+    own.runtime_option = o->suite_option;
+    own.xla_flag = o->suite_flag;
+    own.usual = &o->usual;
+    own.echo = echo_run;
+    return own;
 }

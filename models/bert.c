@@ -3,8 +3,8 @@
  * Bidirectional Transformers, 2019): the encoder, with norms after each part, and the
  * model that predicts masked tokens, its decoder tied to the table of words.
  *
- * Frameworks hold the pad's word out of training. Here that follows: no query sees a
- * pad's key and no loss counts its row, so its embedding gets no gradient.
+ * Frameworks keep the pad's embedding out of training. Here nothing need be done: no
+ * query sees a pad's key and no loss counts its row, so its embedding gets no gradient.
  */
 #include "models/bert_priv.h"
 
@@ -14,16 +14,17 @@
 #define NORM_EPSILON 1e-12
 #define PAD          0
 #define TOKEN_TYPES  2
+#define DROPOUT      0.1    /* wherever the encoder has one */
 #define IGNORED      (-100) /* the label of a row that no loss counts */
 
-const nn_bert_config nn_bert_base = {
+const bert_config model_bert_config_base = {
     .vocabulary = 30522, .positions = 512, .width = 768, .layers = 12, .heads = 12, .hidden = 3072};
-const nn_bert_config nn_bert_small = {
+const bert_config model_bert_config_small = {
     .vocabulary = 512, .positions = 64, .width = 64, .layers = 2, .heads = 4, .hidden = 128};
 
 /* ---- building the encoder --------------------------------------------------- */
 
-void nn_bert_inputs(model *m, nn_bert *bert, const nn_bert_config *config)
+void model_bert_inputs(model *m, bert_encoder *bert, const bert_config *config)
 {
     bert->config = config;
     if (m->options.seq > config->positions)
@@ -49,20 +50,20 @@ void nn_bert_inputs(model *m, nn_bert *bert, const nn_bert_config *config)
                                      false);
 }
 
-static void build_embeddings(model *m, nn_bert *bert)
+static void build_embeddings(model *m, bert_encoder *bert)
 {
-    const nn_bert_config *c = bert->config;
+    const bert_config *c = bert->config;
     nn_enter(m, "embeddings");
     nn_embedding_new(m, &bert->words, "word_embeddings", c->vocabulary, c->width);
     nn_embedding_new(m, &bert->positions, "position_embeddings", c->positions, c->width);
     nn_embedding_new(m, &bert->token_types, "token_type_embeddings", TOKEN_TYPES, c->width);
     nn_layer_norm_new(m, &bert->norm, "LayerNorm", c->width, NORM_EPSILON);
-    nn_dropout_new(m, &bert->drop, NN_BERT_DROPOUT);
+    nn_dropout_new(m, &bert->drop, DROPOUT);
     bert->stage = nn_token_stage(m, NULL, c->width);
     nn_leave(m);
 }
 
-static void build_layer(model *m, nn_bert_layer *layer, int number, const nn_bert_config *c)
+static void build_layer(model *m, bert_layer *layer, int number, const bert_config *c)
 {
     layer->name = nn_index_name(m, number);
     nn_enter(m, layer->name);
@@ -88,9 +89,9 @@ static void build_layer(model *m, nn_bert_layer *layer, int number, const nn_ber
     nn_leave(m);
 }
 
-void nn_bert_new(model *m, nn_bert *bert)
+void model_bert_new(model *m, bert_encoder *bert)
 {
-    const nn_bert_config *c = bert->config;
+    const bert_config *c = bert->config;
     bert->layers = nn_alloc(m, (size_t)c->layers, sizeof *bert->layers);
     nn_enter(m, "bert");
     build_embeddings(m, bert);
@@ -106,7 +107,7 @@ void nn_bert_new(model *m, nn_bert *bert)
 /* ---- the encoder's step -------------------------------------------------------- */
 
 /* T tokens, D the model's width, F the feed-forward part's. */
-static tg_tensor *embed(tg_trace *t, const nn_bert *bert)
+static tg_tensor *embed(tg_trace *t, const bert_encoder *bert)
 {
     static const int map[] = {1, 2};
     tg_scope_push(t, "embeddings");
@@ -120,7 +121,7 @@ static tg_tensor *embed(tg_trace *t, const nn_bert *bert)
     return nn_keep(t, bert->stage, x);
 }
 
-static tg_tensor *attend(tg_trace *t, const nn_bert_layer *layer, tg_tensor *x, int64_t heads,
+static tg_tensor *attend(tg_trace *t, const bert_layer *layer, tg_tensor *x, int64_t heads,
                          const nn_attend *how)
 {
     tg_scope_push(t, "self");
@@ -132,7 +133,7 @@ static tg_tensor *attend(tg_trace *t, const nn_bert_layer *layer, tg_tensor *x, 
     return x;
 }
 
-/* What ends both parts of a layer: the norm of X + dropout(DENSE(Y)). */
+/* The end of both parts of a layer: the norm of X + dropout(DENSE(Y)). */
 static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_norm *norm,
                                const nn_drop *drop, tg_tensor *x, tg_tensor *y)
 {
@@ -143,7 +144,7 @@ static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_
     return x;
 }
 
-static tg_tensor *layer_step(tg_trace *t, const nn_bert *bert, const nn_bert_layer *layer,
+static tg_tensor *layer_step(tg_trace *t, const bert_encoder *bert, const bert_layer *layer,
                              tg_tensor *x, const nn_attend *how)
 {
     tg_scope_push(t, layer->name);
@@ -159,14 +160,14 @@ static tg_tensor *layer_step(tg_trace *t, const nn_bert *bert, const nn_bert_lay
     return nn_keep(t, layer->stage, x);
 }
 
-tg_tensor *nn_bert_keys(tg_trace *t, const nn_bert *bert)
+tg_tensor *model_bert_keys(tg_trace *t, const bert_encoder *bert)
 {
     return nn_tokens_kept(t, bert->attention_mask, 0);
 }
 
-tg_tensor *nn_bert_encode(tg_trace *t, const nn_bert *bert, tg_tensor *keys)
+tg_tensor *model_bert_encode(tg_trace *t, const bert_encoder *bert, tg_tensor *keys)
 {
-    const nn_bert_config *c = bert->config;
+    const bert_config *c = bert->config;
     tg_scope_push(t, "bert");
     tg_tensor *x = embed(t, bert);
     const nn_attend how = {
@@ -188,7 +189,7 @@ tg_tensor *nn_bert_encode(tg_trace *t, const nn_bert *bert, tg_tensor *keys)
 /* ---- masked tokens ---------------------------------------------------------------- */
 
 typedef struct masked_bert {
-    nn_bert bert;
+    bert_encoder bert;
     tg_tensor *labels, *loss; /* NULL when no loss is wanted */
     tg_tensor *logits;        /* result, or NULL */
     tg_tensor *bias;          /* of the decoder, (V) */
@@ -199,7 +200,7 @@ typedef struct masked_bert {
 
 static void build_predictions(model *m, masked_bert *net)
 {
-    const nn_bert_config *c = net->bert.config;
+    const bert_config *c = net->bert.config;
     nn_enter(m, "cls");
     nn_enter(m, "predictions");
     net->bias = nn_parameter(m, "bias", MODEL_FILL_BIAS, 1, TG_DIMS(c->vocabulary));
@@ -214,13 +215,13 @@ static void build_predictions(model *m, masked_bert *net)
 
 static void bert_build(model *m)
 {
-    const nn_bert_config *c = m->variant->config;
+    const bert_config *c = m->variant->config;
     const model_options *o = &m->options;
     masked_bert *net = nn_alloc(m, 1, sizeof *net);
     if (!net)
         return;
     m->network = net;
-    nn_bert_inputs(m, &net->bert, c);
+    model_bert_inputs(m, &net->bert, c);
     if (nn_wants_loss(m))
         net->labels = nn_tokens(m,
                                 &(model_variable){.name = "labels",
@@ -231,7 +232,7 @@ static void bert_build(model *m)
     net->loss = nn_loss_result(m);
     if (nn_wants_outputs(m))
         net->logits = nn_result(m, "logits", o->dtype, 3, TG_DIMS(o->batch, o->seq, c->vocabulary));
-    nn_bert_new(m, &net->bert);
+    model_bert_new(m, &net->bert);
     build_predictions(m, net);
 }
 
@@ -255,8 +256,8 @@ static tg_tensor *predict(tg_trace *t, const masked_bert *net, tg_tensor *x)
 static tg_tensor *bert_forward(tg_trace *t, const void *network)
 {
     const masked_bert *net = network;
-    tg_tensor *x = nn_bert_encode(t, &net->bert, nn_bert_keys(t, &net->bert)); /* (B, T, D) */
-    x = nn_keep(t, net->logits, predict(t, net, x));                           /* (B, T, V) */
+    tg_tensor *x = model_bert_encode(t, &net->bert, model_bert_keys(t, &net->bert)); /* (B, T, D) */
+    x = nn_keep(t, net->logits, predict(t, net, x));                                 /* (B, T, V) */
     if (!net->labels)
         return NULL;
     tg_scope_push(t, "loss");
@@ -284,8 +285,8 @@ const model_row model_bert = {
     .weights = MODEL_FILL_W3,
     .pads = true,
     .tied = bert_tied,
-    .full = {.seq = 128, .learning_rate = 1e-4, .config = &nn_bert_base},
-    .small = {.seq = 16, .learning_rate = 1e-4, .config = &nn_bert_small},
+    .full = {.seq = 128, .learning_rate = 1e-4, .config = &model_bert_config_base},
+    .small = {.seq = 16, .learning_rate = 1e-4, .config = &model_bert_config_small},
     .build = bert_build,
     .forward = bert_forward,
 };

@@ -3,8 +3,8 @@
  * none at the end, sinusoids for places, a norm of its own, and two heads that end in
  * log softmax: the masked tokens, and whether the second sentence follows the first.
  *
- * The source holds the pad's rows out of training. Here that follows: no query sees a
- * pad's key and no loss counts its row, so its embedding gets no gradient.
+ * The source keeps the pad's rows out of training. Here nothing need be done: no query
+ * sees a pad's key and no loss counts its row, so its embedding gets no gradient.
  */
 #include "models/model_priv.h"
 
@@ -21,7 +21,7 @@ typedef struct codertimo_config {
     int vocabulary, width, layers, heads;
 } codertimo_config;
 
-/* A part's norm, before it. */
+/* The norm before one part of a block. */
 typedef struct sublayer {
     const char *name;
     nn_row_norm norm;
@@ -88,7 +88,7 @@ static void build_batch(model *m, codertimo *net)
     }
 }
 
-/* Of column 2k and 2k + 1: sine and cosine of position * 10000^(-2k / D). */
+/* Columns 2k and 2k + 1 hold sine and cosine of position * 10000^(-2k / D). */
 static double sinusoid(const model_variable *v, int64_t index)
 {
     const int64_t width = v->shape.dims[2];
@@ -173,11 +173,6 @@ static void codertimo_build(model *m)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-static tg_tensor *as(tg_trace *t, tg_tensor *x, tg_dtype dtype)
-{
-    return tg_tensor_type(x)->dtype == dtype ? x : tg_convert(t, x, dtype);
-}
-
 /* T tokens, D their width. */
 static tg_tensor *embed(tg_trace *t, const codertimo *net)
 {
@@ -185,7 +180,7 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
     tg_scope_push(t, "embedding");
     tg_tensor *x = nn_embedding(t, &net->token, net->input_ids); /* (B, T, D) */
     const tg_type type = *tg_tensor_type(x);
-    tg_tensor *places = as(t, nn_part(t, net->places, 1, 0, type.dims[1]), type.dtype);
+    tg_tensor *places = nn_to(t, nn_part(t, net->places, 1, 0, type.dims[1]), type.dtype);
     x = tg_add(t, x, tg_broadcast(t, places, 3, type.dims, map));
     x = tg_add(t, x, nn_embedding(t, &net->segment, net->segment_label));
     x = nn_dropout(t, &net->drop, x);
@@ -193,8 +188,8 @@ static tg_tensor *embed(tg_trace *t, const codertimo *net)
     return x;
 }
 
-/* weight * (x - mean) / (s + epsilon) + bias, s the unbiased standard deviation of a
- * row; in f32. */
+/* weight * (x - mean) / (s + epsilon) + bias in f32, where s is the unbiased standard
+ * deviation of a row. */
 static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
 {
     static const int rows[] = {0, 1};
@@ -202,14 +197,14 @@ static tg_tensor *norm_step(tg_trace *t, const sublayer *part, tg_tensor *x)
     const tg_type type = *tg_tensor_type(x); /* (B, T, D) */
     tg_scope_push(t, part->name);
     tg_scope_push(t, norm->name);
-    x = as(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     x = tg_sub(t, x, nn_row_mean(t, x));
     tg_tensor *s = tg_reduce_sum(t, tg_mul(t, x, x), 1u << 2); /* (B, T) */
     s = tg_sqrt(t, tg_mul(t, s, tg_scalar(t, TG_F32, 1.0 / (double)(type.dims[2] - 1))));
     s = tg_add(t, s, tg_scalar(t, TG_F32, norm->epsilon));
-    x = nn_mul_vector(t, x, as(t, norm->weight, TG_F32));
+    x = nn_mul_vector(t, x, nn_to(t, norm->weight, TG_F32));
     x = tg_div(t, x, tg_broadcast(t, s, 3, type.dims, rows));
-    x = as(t, nn_add_vector(t, x, as(t, norm->bias, TG_F32)), type.dtype);
+    x = nn_to(t, nn_add_vector(t, x, nn_to(t, norm->bias, TG_F32)), type.dtype);
     tg_scope_pop(t);
     tg_scope_pop(t);
     return x;
@@ -273,7 +268,7 @@ static tg_tensor *encode(tg_trace *t, const codertimo *net)
     return x;
 }
 
-/* Log softmax of LINEAR(X), f32; in X's dtype it is the result RESULT. */
+/* Returns log softmax of LINEAR(X) in f32; RESULT, where wanted, gets it in X's dtype. */
 static tg_tensor *head_step(tg_trace *t, const char *name, const nn_dense *linear, tg_tensor *x,
                             tg_tensor *result)
 {
@@ -281,7 +276,7 @@ static tg_tensor *head_step(tg_trace *t, const char *name, const nn_dense *linea
     tg_scope_push(t, name);
     tg_tensor *logp = nn_log_softmax(t, nn_linear(t, linear, x));
     if (result)
-        nn_keep(t, result, as(t, logp, dtype));
+        nn_keep(t, result, nn_to(t, logp, dtype));
     tg_scope_pop(t);
     return logp;
 }

@@ -2,13 +2,11 @@
  * decoder.c - the decoder of llama and its relatives, as Hugging Face transformers
  * builds it (Touvron et al., LLaMA, 2023): RMS norms before each sublayer, rotary
  * embedding, heads of keys and values that serve several of queries, an output
- * layer of its own. What a layer's feed-forward is, its model says.
+ * layer of its own. Each model says what the feed-forward of its layers is.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
+#include "models/decoder_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct decoder_layer {
     const char *name;
@@ -21,11 +19,12 @@ typedef struct decoder_layer {
 } decoder_layer;
 
 typedef struct decoder {
-    causal_task task;
+    nn_causal task;
     const decoder_config *config;
     const decoder_feed *feed;
     nn_table embed_tokens;
     decoder_layer *layers;
+    int depth;
     nn_row_norm norm;
     tg_tensor *inv_freq; /* f32 (E / 2) */
     nn_dense lm_head;
@@ -59,9 +58,7 @@ static void build_layer(model *m, decoder *net, int number)
 {
     const decoder_config *c = net->config;
     decoder_layer *layer = &net->layers[number];
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    layer->name = nn_name(m, name);
+    layer->name = nn_index_name(m, number);
     nn_enter(m, layer->name);
     build_attention(m, layer);
     layer->feed = net->feed->build(m, c);
@@ -103,13 +100,14 @@ void model_decoder_build(model *m, const decoder_feed *feed)
     net->config = c;
     net->feed = feed;
 
-    model_causal_new(m, &net->task, c->vocabulary);
+    nn_causal_new(m, &net->task, c->vocabulary);
     nn_enter(m, "model");
     nn_embedding_new(m, &net->embed_tokens, "embed_tokens", c->vocabulary, c->width);
     net->stages.embed_tokens = nn_token_stage(m, "embed_tokens", c->width);
     nn_enter(m, "layers");
-    net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
-    for (int i = 0; i < c->layers && net->layers; i++)
+    net->depth = nn_depth(m);
+    net->layers = nn_alloc(m, (size_t)net->depth, sizeof *net->layers);
+    for (int i = 0; i < net->depth && net->layers; i++)
         build_layer(m, net, i);
     nn_leave(m);
     nn_rms_norm_new(m, &net->norm, "norm", c->width, c->epsilon);
@@ -137,14 +135,12 @@ static void turn_angles(tg_trace *t, decoder_shared *s, int64_t tokens)
     tg_scope_pop(t);
 }
 
-/* The halves of each head exchanged, the one that comes first negated. */
+/* Exchanges the halves of each head and negates the one that then comes first. */
 static tg_tensor *rotate_half(tg_trace *t, tg_tensor *x)
 {
-    const tg_type type = *tg_tensor_type(x); /* (B, T, N, E) */
-    const int64_t half = type.dims[3] / 2, *ones = TG_DIMS(1, 1, 1, 1);
-    const int64_t middle[] = {type.dims[0], type.dims[1], type.dims[2], half};
-    tg_tensor *first = tg_slice(t, x, TG_DIMS(0, 0, 0, 0), middle, ones);
-    tg_tensor *second = tg_slice(t, x, TG_DIMS(0, 0, 0, half), type.dims, ones);
+    const int64_t half = tg_tensor_type(x)->dims[3] / 2; /* of E in (B, T, N, E) */
+    tg_tensor *first = nn_part(t, x, 3, 0, half);
+    tg_tensor *second = nn_part(t, x, 3, half, half);
     return tg_concatenate(t, (tg_tensor *[]){tg_neg(t, second), first}, 2, 3);
 }
 
@@ -153,17 +149,16 @@ static tg_tensor *rotate(tg_trace *t, const decoder_shared *s, tg_tensor *x)
 {
     static const int map[] = {1, 3};
     const tg_type type = *tg_tensor_type(x);
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
+    x = nn_to(t, x, TG_F32);
     tg_tensor *cosines = tg_broadcast(t, s->cosines, 4, type.dims, map);
     tg_tensor *sines = tg_broadcast(t, s->sines, 4, type.dims, map);
     x = tg_add(t, tg_mul(t, x, cosines), tg_mul(t, rotate_half(t, x), sines));
-    return type.dtype == TG_F32 ? x : tg_convert(t, x, type.dtype);
+    return nn_to(t, x, type.dtype);
 }
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* Each head of X as often as there are heads of queries to one: (B, T, K, E) ->
+/* Repeats each head of X for all heads of queries that it serves: (B, T, K, E) ->
  * (B, T, N, E). */
 static tg_tensor *repeat_heads(tg_trace *t, tg_tensor *x, int64_t heads)
 {
@@ -228,11 +223,11 @@ tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
     turn_angles(t, &shared, tokens);
     shared.mask = nn_mask_causal(t, batch, net->config->heads, tokens);
     tg_scope_push(t, "layers");
-    for (int i = 0; i < net->config->layers; i++)
+    for (int i = 0; i < net->depth; i++)
         x = layer_step(t, &net->layers[i], &shared, x); /* (B, T, D) */
     tg_scope_pop(t);
     x = nn_rms_norm(t, &net->norm, x);
     nn_keep(t, net->stages.norm, x);
     tg_scope_pop(t);
-    return model_causal_end(t, &net->task, nn_linear(t, &net->lm_head, x)); /* (B, T, V) */
+    return nn_causal_end(t, &net->task, nn_linear(t, &net->lm_head, x)); /* (B, T, V) */
 }

@@ -3,17 +3,15 @@
  * Learners, 2019), as Hugging Face transformers builds it: learned positions,
  * normalisation before each sublayer, and the embedding as the output layer.
  */
-#include "models/causal_priv.h"
 #include "models/model_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define EPSILON 1e-5
 #define DROPOUT 0.1 /* embeddings, attention weights, outputs of sublayers */
 
 typedef struct gpt2_config {
-    int vocabulary, positions, width, layers, heads;
+    int vocabulary, positions, width, heads;
 } gpt2_config;
 
 /* What Hugging Face calls Conv1D: a linear layer whose weight is (in, out). */
@@ -38,7 +36,7 @@ typedef struct gpt2_block {
 } gpt2_block;
 
 typedef struct gpt2 {
-    causal_task task;
+    nn_causal task;
     nn_table wte, wpe;
     nn_drop drop;
     gpt2_block *h;
@@ -64,9 +62,7 @@ static void build_block(model *m, gpt2_block *b, int number)
 {
     const gpt2_config *c = m->variant->config;
     const int64_t width = c->width;
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    b->name = nn_name(m, name);
+    b->name = nn_index_name(m, number);
     b->attn.heads = c->heads;
 
     nn_enter(m, b->name);
@@ -99,17 +95,17 @@ static void gpt2_build(model *m)
                 m->options.seq, c->positions);
         return;
     }
-    model_causal_new(m, &net->task, c->vocabulary);
+    nn_causal_new(m, &net->task, c->vocabulary);
     nn_enter(m, "transformer");
     nn_embedding_new(m, &net->wte, "wte", c->vocabulary, c->width);
     net->stages.wte = nn_token_stage(m, "wte", c->width);
     nn_embedding_new(m, &net->wpe, "wpe", c->positions, c->width);
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "h");
-    net->layers = c->layers;
+    net->layers = nn_depth(m);
     net->heads = c->heads;
-    net->h = nn_alloc(m, (size_t)c->layers, sizeof *net->h);
-    for (int i = 0; i < c->layers && net->h; i++)
+    net->h = nn_alloc(m, (size_t)net->layers, sizeof *net->h);
+    for (int i = 0; i < net->layers && net->h; i++)
         build_block(m, &net->h[i], i);
     nn_leave(m);
     nn_layer_norm_new(m, &net->ln_f, "ln_f", c->width, EPSILON);
@@ -128,15 +124,12 @@ static tg_tensor *conv1d(tg_trace *t, const gpt2_conv1d *layer, tg_tensor *x)
     return x;
 }
 
-/* Part PART of the three that X (B, T, 2304) holds side by side, in heads. */
+/* X (B, T, 2304) holds three parts side by side: takes PART, split into heads. */
 static tg_tensor *take(tg_trace *t, tg_tensor *x, int64_t part, int64_t heads)
 {
-    const tg_type *type = tg_tensor_type(x);
-    const int64_t width = type->dims[2] / 3;
-    const int64_t start[] = {0, 0, part * width};
-    const int64_t limit[] = {type->dims[0], type->dims[1], (part + 1) * width};
-    x = tg_slice(t, x, start, limit, TG_DIMS(1, 1, 1)); /* (B, T, 768) */
-    return nn_split_heads(t, x, heads);                 /* (B, T, 12, 64) */
+    const int64_t width = tg_tensor_type(x)->dims[2] / 3;
+    x = nn_part(t, x, 2, part * width, width); /* (B, T, 768) */
+    return nn_split_heads(t, x, heads);        /* (B, T, 12, 64) */
 }
 
 static tg_tensor *attention(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_tensor *mask)
@@ -182,7 +175,7 @@ static tg_tensor *positions(tg_trace *t, const nn_table *wpe, int64_t batch, int
     static const int map[] = {1, 2};
     const int64_t width = tg_tensor_type(wpe->weight)->dims[1];
     tg_scope_push(t, wpe->name);
-    tg_tensor *x = tg_slice(t, wpe->weight, TG_DIMS(0, 0), TG_DIMS(tokens, width), TG_DIMS(1, 1));
+    tg_tensor *x = nn_part(t, wpe->weight, 0, 0, tokens);          /* (T, 768) */
     x = tg_broadcast(t, x, 3, TG_DIMS(batch, tokens, width), map); /* (B, T, 768) */
     tg_scope_pop(t);
     return x;
@@ -211,13 +204,13 @@ static tg_tensor *gpt2_forward(tg_trace *t, const void *network)
     tg_scope_push(t, "lm_head");
     x = nn_project(t, x, net->wte.weight, NULL); /* (B, T, 50257) */
     tg_scope_pop(t);
-    return model_causal_end(t, &net->task, x);
+    return nn_causal_end(t, &net->task, x);
 }
 
 /* ---- rows --------------------------------------------------------------------- */
 
-static const gpt2_config published = {50257, 1024, 768, 12, 12};
-static const gpt2_config reduced = {512, 64, 64, 2, 4};
+static const gpt2_config published = {50257, 1024, 768, 12};
+static const gpt2_config reduced = {512, 64, 64, 4};
 static const model_tied tied[] = {{"lm_head.weight", "transformer.wte.weight"}, {NULL, NULL}};
 
 const model_row model_gpt2 = {
@@ -230,8 +223,8 @@ const model_row model_gpt2 = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .tied = tied,
-    .full = {.seq = 64, .learning_rate = 1e-4, .config = &published},
-    .small = {.seq = 16, .learning_rate = 1e-4, .config = &reduced},
+    .full = {.seq = 64, .depth = 12, .learning_rate = 1e-4, .config = &published},
+    .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},
     .build = gpt2_build,
     .forward = gpt2_forward,
 };

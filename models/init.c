@@ -43,9 +43,14 @@ double model_unit(const char *name, uint64_t seed, uint64_t index)
     return unit(name_hash(name, seed), index);
 }
 
+int64_t model_padded_length(int64_t row, int64_t tokens)
+{
+    return tokens - row % 3 * (tokens / 4);
+}
+
 /* ---- fills ------------------------------------------------------------------ */
 
-/* A value is base + scale * draw. */
+/* A value is base + scale * what is drawn: nothing, u or v. */
 typedef enum draw { DRAW_NONE, DRAW_U, DRAW_V } draw;
 
 /* FAN over 0: scale is sqrt(fan / product of all dimensions but the first). */
@@ -116,12 +121,13 @@ static double make_drawn(const maker *k, uint64_t index)
         return k->base + floor(product);
     if (k->base == 0.0)
         return product;
-    /* Stored, so that no compiler fuses the product with the sum. */
+    /* Stored to memory, so that no compiler fuses the product with the sum. */
     volatile double rounded = product;
     return k->base + rounded;
 }
 
-/* What depends on the element's place: tables, and rows of tokens with their mask. */
+/* A value that depends on the element's place: of a table, or of a row of tokens with
+ * its mask. */
 static double make_special(const maker *k, uint64_t index)
 {
     const model_variable *v = k->variable;
@@ -178,24 +184,6 @@ int64_t model_order_next(const model_order *o, int64_t at[TG_MAX_RANK], int64_t 
     return first;
 }
 
-/* ---- element types ---------------------------------------------------------------- */
-
-/* Round to nearest, ties to even; values here are finite. */
-static inline uint16_t bf16_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
-}
-
-static inline float bf16_value(uint16_t half)
-{
-    uint32_t bits = (uint32_t)half << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* COUNT elements from framework index FIRST in steps of STRIDE, to HOST from
  * element AT. */
 static void make_run(const maker *k, tg_dtype dtype, void *host, int64_t at, int64_t first,
@@ -210,7 +198,7 @@ static void make_run(const maker *k, tg_dtype dtype, void *host, int64_t at, int
         if (dtype == TG_F32)
             f32[i] = (float)make(k, index);
         else if (dtype == TG_BF16)
-            bf16[i] = bf16_of((float)make(k, index));
+            bf16[i] = bn_to_bf16((float)make(k, index));
         else if (dtype == TG_I32)
             i32[i] = (int32_t)make(k, index);
         else
@@ -246,7 +234,7 @@ void model_to_framework(const model_variable *v, const void *host, double *value
             if (v->shape.dtype == TG_F32)
                 value = (double)((const float *)host)[done + i];
             else if (v->shape.dtype == TG_BF16)
-                value = (double)bf16_value(((const uint16_t *)host)[done + i]);
+                value = (double)bn_from_bf16(((const uint16_t *)host)[done + i]);
             else if (v->shape.dtype == TG_I32)
                 value = (double)((const int32_t *)host)[done + i];
             else if (v->shape.dtype == TG_U64)

@@ -1,13 +1,13 @@
 /*
- * lengths.c - batches whose rows differ in length: how long they are, and the
- * shapes that follow.
+ * lengths.c - batches whose rows differ in length: draws the lengths and gives the
+ * variables their shapes.
  */
 #include "models/model_priv.h"
 
 #include <math.h>
 
 #define LEAST_TOKENS  4
-#define MEDIAN_SHARE  0.5 /* of the longest row, source */
+#define MEDIAN_SHARE  0.5 /* of seq: the median length of source rows */
 #define SOURCE_SPREAD 0.5
 #define TARGET_SPREAD 0.15
 
@@ -25,7 +25,7 @@ static int32_t within(double tokens, int most)
     return (int32_t)fmin(fmax(round(tokens), (double)least), (double)most);
 }
 
-/* Lengths of the rows of batch NUMBER; the longest of each kind to LONGEST. */
+/* Draws the lengths of the rows of batch NUMBER; LONGEST gets the longest of each kind. */
 static void draw(model *m, uint64_t number, int32_t longest[MODEL_LENGTH_COUNT])
 {
     const model_options *o = &m->options;

@@ -3,8 +3,7 @@
  * it, in sizes of its own: the published ones are too large for a reference on a
  * host.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
+#include "models/decoder_priv.h"
 
 typedef struct llama_mlp {
     nn_dense gate_proj, up_proj, down_proj;
@@ -38,22 +37,20 @@ static void llama_build(model *m)
     model_decoder_build(m, &feed);
 }
 
-static const decoder_config layers_4 = {.vocabulary = 4096,
-                                        .width = 256,
-                                        .layers = 4,
-                                        .heads = 8,
-                                        .key_heads = 4,
-                                        .feed = 688,
-                                        .epsilon = 1e-6,
-                                        .theta = 1e4};
-static const decoder_config layers_2 = {.vocabulary = 512,
-                                        .width = 64,
-                                        .layers = 2,
-                                        .heads = 4,
-                                        .key_heads = 2,
-                                        .feed = 176,
-                                        .epsilon = 1e-6,
-                                        .theta = 1e4};
+static const decoder_config published = {.vocabulary = 4096,
+                                         .width = 256,
+                                         .heads = 8,
+                                         .key_heads = 4,
+                                         .feed = 688,
+                                         .epsilon = 1e-6,
+                                         .theta = 1e4};
+static const decoder_config reduced = {.vocabulary = 512,
+                                       .width = 64,
+                                       .heads = 4,
+                                       .key_heads = 2,
+                                       .feed = 176,
+                                       .epsilon = 1e-6,
+                                       .theta = 1e4};
 
 const model_row model_llama = {
     .name = "llama",
@@ -64,8 +61,8 @@ const model_row model_llama = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
-    .full = {.seq = 64, .learning_rate = 1e-4, .config = &layers_4},
-    .small = {.seq = 16, .learning_rate = 1e-4, .config = &layers_2},
+    .full = {.seq = 64, .depth = 4, .learning_rate = 1e-4, .config = &published},
+    .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},
     .build = llama_build,
     .forward = model_decoder_forward,
 };

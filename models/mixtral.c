@@ -3,13 +3,10 @@
  * transformers builds it, in a size of its own: llama's decoder, whose feed-forward
  * is a mixture of experts of which each token is sent to the best two.
  *
- * Shapes must not depend on data here, so each expert computes all tokens, and the
- * routing weight of those not sent to it is zero.
+ * Shapes must not depend on data here. So each expert computes all tokens; a token that
+ * is not sent to it has the routing weight zero.
  */
-#include "models/causal_priv.h"
-#include "models/model_priv.h"
-
-#include <stdio.h>
+#include "models/decoder_priv.h"
 
 typedef struct mixtral_expert {
     const char *name;
@@ -24,17 +21,15 @@ typedef struct mixtral_moe {
 
 /* ---- building ------------------------------------------------------------- */
 
-/* In the order of the framework, which fuses w1 with w3 of an expert, and keeps
- * all w2 together. */
+/* Makes the experts in the framework's order: it fuses w1 with w3 of an expert, and
+ * keeps all w2 together. */
 static void build_experts(model *m, mixtral_moe *moe, const decoder_config *c)
 {
     nn_enter(m, "experts");
     for (int i = 0; i < 2 * moe->count && moe->experts; i++) {
         mixtral_expert *expert = &moe->experts[i % moe->count];
-        char name[16];
-        snprintf(name, sizeof name, "%d", i % moe->count);
-        expert->name = nn_name(m, name);
-        nn_enter(m, name);
+        expert->name = nn_index_name(m, i % moe->count);
+        nn_enter(m, expert->name);
         if (i < moe->count) {
             nn_linear_new(m, &expert->w1, "w1", c->width, c->feed, false);
             nn_linear_new(m, &expert->w3, "w3", c->width, c->feed, false);
@@ -63,8 +58,8 @@ static void *build_moe(model *m, const decoder_config *c)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* X's routing weights, f32 (B, T, experts): softmax over all experts, those of the
- * chosen ones divided by their sum, zero for the others. */
+/* X's routing weights, f32 (B, T, experts): softmax over all experts; then the weights of
+ * the chosen are divided by their sum, and the others are zero. */
 static tg_tensor *route(tg_trace *t, const mixtral_moe *moe, tg_tensor *x)
 {
     static const int by_token[] = {0, 1}, by_choice[] = {0, 1, 2};
@@ -85,11 +80,9 @@ static tg_tensor *weight_of(tg_trace *t, tg_tensor *weights, int64_t column, tg_
     static const int map[] = {0, 1};
     const tg_type type = *tg_tensor_type(x);
     const int64_t batch = type.dims[0], tokens = type.dims[1];
-    tg_tensor *weight = tg_slice(t, weights, TG_DIMS(0, 0, column),
-                                 TG_DIMS(batch, tokens, column + 1), TG_DIMS(1, 1, 1));
+    tg_tensor *weight = nn_part(t, weights, 2, column, 1);
     weight = tg_reshape(t, weight, 2, TG_DIMS(batch, tokens));
-    if (type.dtype != TG_F32)
-        weight = tg_convert(t, weight, type.dtype);
+    weight = nn_to(t, weight, type.dtype);
     return tg_broadcast(t, weight, 3, type.dims, map);
 }
 
@@ -119,26 +112,25 @@ static void mixtral_build(model *m)
     model_decoder_build(m, &feed);
 }
 
-/* Each token goes through all experts where the framework sends it to the chosen. */
+/* Here each token goes through all experts; the framework sends it to the chosen ones. */
 static double idle_macs(const model *m)
 {
     const decoder_config *c = m->variant->config;
-    const double tokens = (double)m->options.batch * m->options.seq * c->layers;
+    const double tokens = (double)m->options.batch * m->options.seq * nn_depth(m);
     return tokens * (c->experts - c->chosen) * 3.0 * c->width * c->feed;
 }
 
 /* ---- the row ------------------------------------------------------------------ */
 
-static const decoder_config layers_2 = {.vocabulary = 1024,
-                                        .width = 128,
-                                        .layers = 2,
-                                        .heads = 4,
-                                        .key_heads = 2,
-                                        .feed = 256,
-                                        .experts = 4,
-                                        .chosen = 2,
-                                        .epsilon = 1e-5,
-                                        .theta = 1e6};
+static const decoder_config published = {.vocabulary = 1024,
+                                         .width = 128,
+                                         .heads = 4,
+                                         .key_heads = 2,
+                                         .feed = 256,
+                                         .experts = 4,
+                                         .chosen = 2,
+                                         .epsilon = 1e-5,
+                                         .theta = 1e6};
 
 const model_row model_mixtral = {
     .name = "mixtral",
@@ -149,7 +141,7 @@ const model_row model_mixtral = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
-    .full = {.seq = 32, .learning_rate = 1e-4, .config = &layers_2},
+    .full = {.seq = 32, .depth = 2, .learning_rate = 1e-4, .config = &published},
     .build = mixtral_build,
     .forward = model_decoder_forward,
     .idle_macs = idle_macs,

@@ -4,8 +4,8 @@
  */
 #include "models/model_priv.h"
 
-/* REPEATS blocks to CHANNELS; the first one has STRIDE, all are EXPANSION times
- * as wide inside. */
+/* REPEATS blocks with CHANNELS each; the first one has STRIDE. Inside, each is EXPANSION
+ * times as wide. */
 typedef struct mobilenet_stack {
     int expansion, channels, repeats, stride;
 } mobilenet_stack;

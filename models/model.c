@@ -10,6 +10,7 @@
 
 #define MAX_IMAGE 4096
 #define MAX_SEQ   65536
+#define MAX_DEPTH 1000
 
 /* ---- making one ----------------------------------------------------------- */
 
@@ -37,13 +38,15 @@ static void fill_defaults(model_options *o, const model_row *row, const model_va
     o->batch = o->batch ? o->batch : row->batch;
     o->image = o->image ? o->image : variant->image;
     o->seq = o->seq ? o->seq : variant->seq;
+    /* One way to say the model's own number of layers. */
+    o->depth = o->depth == variant->depth ? 0 : o->depth;
     o->seed = o->seed ? o->seed : 1;
     o->optimizer = own ? row->optimizer : o->optimizer;
     if (o->learning_rate == 0)
         o->learning_rate = own ? variant->learning_rate : usual;
 }
 
-/* NUMBER, of an option called NAME that the model may not have (USUAL 0). */
+/* Checks NUMBER, the value of option NAME. USUAL 0: the model has no such option. */
 static bn_code check_size(const char *name, int number, int usual, int most, bn_status *st)
 {
     if (!usual && number)
@@ -61,7 +64,8 @@ static bn_code check_options(const model_options *o, const model_row *row,
     if (o->batch < 1)
         return bn_fail(st, BN_INVALID, "option batch: %d is less than 1", o->batch);
     if (check_size("image", o->image, variant->image, MAX_IMAGE, st) != BN_OK ||
-        check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK)
+        check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK ||
+        (o->depth && check_size("depth", o->depth, variant->depth, MAX_DEPTH, st) != BN_OK))
         return BN_INVALID;
     if (o->pad && !row->pads)
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
@@ -80,10 +84,17 @@ static bn_code check_options(const model_options *o, const model_row *row,
     return BN_OK;
 }
 
+/* What a training step has beyond the forward pass. */
+struct model_training {
+    nn_optimizer optimizer;
+    tg_tensor **gradients; /* [parameter] of the step in hand */
+    tg_tensor **kept;      /* [parameter] results; NULL: not asked for */
+};
+
 /* Results "grad/<parameter>", laid out as the parameters. */
-static void keep_gradients(model *m)
+static void keep_gradients(model *m, model_training *training)
 {
-    m->kept_gradients = nn_alloc(m, m->optimizer.count, sizeof(tg_tensor *));
+    training->kept = nn_alloc(m, training->optimizer.count, sizeof(tg_tensor *));
     const size_t made = m->variable_count;
     for (size_t i = 0, k = 0; i < made && m->status.code == BN_OK; i++) {
         char name[2 * MODEL_PATH_BYTES + 8];
@@ -94,19 +105,27 @@ static void keep_gradients(model *m)
         v.name = name;
         v.role = MODEL_RESULT;
         v.fill = MODEL_FILL_ZERO;
-        m->kept_gradients[k++] = nn_variable(m, &v);
+        training->kept[k++] = nn_variable(m, &v);
     }
+}
+
+static void build_training(model *m)
+{
+    model_training *training = nn_alloc(m, 1, sizeof *training);
+    if (!training)
+        return;
+    m->training = training;
+    nn_optimizer_new(m, &training->optimizer, m->options.optimizer, m->options.learning_rate);
+    training->gradients = nn_alloc(m, training->optimizer.count, sizeof(tg_tensor *));
+    if (m->options.keep_gradients)
+        keep_gradients(m, training);
 }
 
 static bn_code build(model *m, bn_status *st)
 {
     m->row->build(m);
-    if (m->options.train && m->status.code == BN_OK) {
-        nn_optimizer_new(m, &m->optimizer, m->options.optimizer, m->options.learning_rate);
-        m->gradients = nn_alloc(m, m->optimizer.count, sizeof(tg_tensor *));
-        if (m->options.keep_gradients)
-            keep_gradients(m);
-    }
+    if (m->options.train && m->status.code == BN_OK)
+        build_training(m);
     if (m->status.code == BN_OK)
         return BN_OK;
     bn_fail(st, m->status.code, "%s", m->status.message);
@@ -188,11 +207,6 @@ const char *model_alias(const model *m, const char *name, size_t index)
     return NULL;
 }
 
-int64_t model_padded_length(int64_t row, int64_t tokens)
-{
-    return tokens - row % 3 * (tokens / 4);
-}
-
 bn_code model_forward_macs(model *m, double *macs, bn_status *st)
 {
     static const unsigned whole[TG_PHASE_COUNT] = {0};
@@ -221,15 +235,16 @@ bn_code model_forward_macs(model *m, double *macs, bn_status *st)
 void model_step(tg_trace *t, void *instance)
 {
     model *m = instance;
-    const nn_optimizer *o = &m->optimizer;
+    const model_training *training = m->training;
     tg_phase before = tg_trace_phase(t, TG_PHASE_FORWARD);
     tg_tensor *loss = m->row->forward(t, m->network);
-    if (m->options.train) {
+    if (training) {
+        const nn_optimizer *o = &training->optimizer;
         tg_trace_phase(t, TG_PHASE_BACKWARD);
-        tg_backward(t, loss, o->parameters, o->count, m->gradients);
-        for (size_t i = 0; m->kept_gradients && i < o->count; i++)
-            tg_assign(t, m->kept_gradients[i], m->gradients[i]);
-        nn_optimizer_step(t, o, m->gradients);
+        tg_backward(t, loss, o->parameters, o->count, training->gradients);
+        for (size_t i = 0; training->kept && i < o->count; i++)
+            tg_assign(t, training->kept[i], training->gradients[i]);
+        nn_optimizer_step(t, o, training->gradients);
     }
     tg_trace_phase(t, before);
 }

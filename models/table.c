@@ -1,6 +1,6 @@
 /*
- * table.c - the models that there are. A new one is a line here, and a row in the
- * file of its family.
+ * table.c - the table of models. A new model is a line here, and a row in the file of
+ * its family.
  */
 #include "models/model_priv.h"
 
@@ -42,6 +42,8 @@ bool model_describe(size_t index, model_info *info)
                          .default_image = row->full.image,
                          .golden_batch = row->golden_batch,
                          .default_seq = row->full.seq,
+                         .depth = row->full.depth,
+                         .small_depth = row->small.depth,
                          .pads = row->pads,
                          .varies = row->varies,
                          .has_small = row->small.learning_rate > 0};

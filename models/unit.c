@@ -1,8 +1,8 @@
 /*
  * unit.c - UniT's path for pairs of sentences (Hu and Singh, UniT: Multimodal
  * Multitask Learning with a Unified Transformer, 2021): BERT's encoder; DETR's decoder
- * over learned queries (Carion et al., 2020), norms after each part; the mean over the
- * queries is classified.
+ * over learned queries (Carion et al., 2020), with norms after each part; a classifier
+ * of the mean over the queries.
  */
 #include "models/bert_priv.h"
 
@@ -14,11 +14,11 @@
 #define CLASSES      2
 
 typedef struct unit_config {
-    const nn_bert_config *bert;
+    const bert_config *bert;
     int queries, layers, heads, hidden; /* of the decoder */
 } unit_config;
 
-/* One matrix for what becomes q, k and v, as torch.nn.MultiheadAttention has it. */
+/* Attention with one matrix for q, k and v, as torch.nn.MultiheadAttention has it. */
 typedef struct packed_attention {
     const char *name;
     tg_tensor *weight, *bias; /* (3 D, D), (3 D): rows of q, of k, of v */
@@ -36,7 +36,7 @@ typedef struct decoder_layer {
 typedef struct unit {
     const unit_config *config;
     nn_classifier task;
-    nn_bert bert;
+    bert_encoder bert;
     nn_table queries; /* (25, D) */
     nn_drop drop;
     decoder_layer *layers;
@@ -84,9 +84,9 @@ static void unit_build(model *m)
     net->config = c;
     net->layers = nn_alloc(m, (size_t)c->layers, sizeof *net->layers);
 
-    nn_bert_inputs(m, &net->bert, c->bert);
+    model_bert_inputs(m, &net->bert, c->bert);
     nn_row_classifier_new(m, &net->task, CLASSES);
-    nn_bert_new(m, &net->bert);
+    model_bert_new(m, &net->bert);
     nn_embedding_new(m, &net->queries, "query_embed", c->queries, width);
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "decoder");
@@ -110,7 +110,7 @@ typedef struct decoding {
     nn_attend among_queries, over_tokens;
 } decoding;
 
-/* X (B, *, D) by COUNT of q, k and v from FIRST on -> (B, *, COUNT D). */
+/* Projects X (B, *, D) to COUNT of q, k and v, from FIRST on: (B, *, COUNT D). */
 static tg_tensor *project(tg_trace *t, const packed_attention *a, tg_tensor *x, int first,
                           int count)
 {
@@ -175,8 +175,8 @@ static tg_tensor *layer_step(tg_trace *t, const decoder_layer *layer, const deco
     return nn_keep(t, layer->stage, x);
 }
 
-/* MEMORY (B, S, D), KEYS bool (B, S) -> (B, T, D). What the queries attend from
- * starts at zero. */
+/* MEMORY (B, S, D), KEYS bool (B, S) -> (B, T, D). The first layer starts from
+ * zeros; every layer adds the learned queries. */
 static tg_tensor *decode(tg_trace *t, const unit *net, tg_tensor *memory, tg_tensor *keys)
 {
     static const int map[] = {1, 2};
@@ -205,19 +205,17 @@ static tg_tensor *decode(tg_trace *t, const unit *net, tg_tensor *memory, tg_ten
 static tg_tensor *mean_of_queries(tg_trace *t, tg_tensor *x)
 {
     const tg_type type = *tg_tensor_type(x);
-    if (type.dtype != TG_F32)
-        x = tg_convert(t, x, TG_F32);
-    x = tg_reduce_sum(t, x, 1u << 1);
+    x = tg_reduce_sum(t, nn_to(t, x, TG_F32), 1u << 1);
     x = tg_mul(t, x, tg_scalar(t, TG_F32, 1.0 / (double)type.dims[1]));
-    return type.dtype != TG_F32 ? tg_convert(t, x, type.dtype) : x;
+    return nn_to(t, x, type.dtype);
 }
 
 static tg_tensor *unit_forward(tg_trace *t, const void *network)
 {
     const unit *net = network;
     tg_tensor *targets = nn_classifier_targets(t, &net->task); /* (B, 2) */
-    tg_tensor *keys = nn_bert_keys(t, &net->bert);             /* (B, S) */
-    tg_tensor *x = nn_bert_encode(t, &net->bert, keys);        /* (B, S, D) */
+    tg_tensor *keys = model_bert_keys(t, &net->bert);          /* (B, S) */
+    tg_tensor *x = model_bert_encode(t, &net->bert, keys);     /* (B, S, D) */
     x = mean_of_queries(t, decode(t, net, x, keys));           /* (B, D) */
     x = nn_linear(t, &net->classifier, x);                     /* (B, 2) */
     return nn_classifier_end(t, &net->task, x, targets);
@@ -226,9 +224,9 @@ static tg_tensor *unit_forward(tg_trace *t, const void *network)
 /* ---- row -------------------------------------------------------------------- */
 
 static const unit_config detr = {
-    .bert = &nn_bert_base, .queries = 25, .layers = 6, .heads = 8, .hidden = 2048};
+    .bert = &model_bert_config_base, .queries = 25, .layers = 6, .heads = 8, .hidden = 2048};
 static const unit_config detr_small = {
-    .bert = &nn_bert_small, .queries = 25, .layers = 2, .heads = 4, .hidden = 128};
+    .bert = &model_bert_config_small, .queries = 25, .layers = 2, .heads = 4, .hidden = 128};
 
 const model_row model_unit_qnli = {
     .name = "unit_qnli",

@@ -7,7 +7,6 @@
 #include "models/model_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define PAD       1
 #define FIRST_ID  4 /* below it are fairseq's special tokens */
@@ -56,7 +55,7 @@ typedef struct wmt {
     int64_t heads;
 } wmt;
 
-/* What is known of a row of tokens before the first layer. */
+/* What the layers need to know of the rows of tokens. */
 typedef struct wmt_tokens {
     tg_tensor *ids;       /* i32 (B, T) */
     tg_tensor *kept;      /* bool (B, T): no padding */
@@ -81,9 +80,7 @@ static void build_attention(model *m, wmt_attention *a, const char *name)
 static void build_layer(model *m, wmt_layer *layer, int number, bool decodes)
 {
     const wmt_config *c = m->variant->config;
-    char name[16];
-    snprintf(name, sizeof name, "%d", number);
-    layer->name = nn_name(m, name);
+    layer->name = nn_index_name(m, number);
     nn_enter(m, layer->name);
     build_attention(m, &layer->self_attn, "self_attn");
     nn_layer_norm_new(m, &layer->self_attn_layer_norm, "self_attn_layer_norm", c->width, EPSILON);
@@ -113,7 +110,7 @@ static double sinusoid(const model_variable *variable, int64_t index)
     return column < half ? sin(angle) : cos(angle);
 }
 
-/* Within the stack's module; the encoder makes the embedding first. */
+/* Builds STACK within the module in force, where the encoder has its embedding already. */
 static void build_stack(model *m, wmt_stack *stack, bool decodes)
 {
     const wmt_config *c = m->variant->config;
@@ -178,7 +175,7 @@ static void wmt_build(model *m)
 
 /* ---- a step ----------------------------------------------------------------- */
 
-/* In phase TG_PHASE_INPUT. */
+/* Runs in phase TG_PHASE_INPUT. */
 static wmt_tokens prepare(tg_trace *t, tg_tensor *ids)
 {
     tg_phase before = tg_trace_phase(t, TG_PHASE_INPUT);
@@ -199,14 +196,13 @@ static tg_tensor *embed(tg_trace *t, const wmt_stack *stack, const nn_table *tab
     x = tg_mul(t, x, tg_scalar(t, type.dtype, sqrt((double)type.dims[2])));
     tg_scope_push(t, "embed_positions");
     tg_tensor *waves = tg_gather_rows(t, stack->positions, tokens->positions); /* (B, T, D) */
-    if (type.dtype != TG_F32)
-        waves = tg_convert(t, waves, type.dtype);
+    waves = nn_to(t, waves, type.dtype);
     tg_scope_pop(t);
     return nn_dropout(t, &stack->drop, tg_add(t, x, waves));
 }
 
-/* Queries of X (B, T, D) on keys and values of MEMORY (B, S, D); MASK (B, N, T, S).
- * Queries are scaled, not scores. */
+/* Attention of queries of X (B, T, D) to keys and values of MEMORY (B, S, D), under MASK
+ * (B, N, T, S). It scales the queries, not the scores. */
 static tg_tensor *attention(tg_trace *t, const wmt_attention *a, tg_tensor *x, tg_tensor *memory,
                             tg_tensor *mask)
 {
@@ -223,7 +219,7 @@ static tg_tensor *attention(tg_trace *t, const wmt_attention *a, tg_tensor *x, t
     return x; /* (B, T, D) */
 }
 
-/* norm(x + dropout(y)): how each sublayer ends. */
+/* The end of each sublayer: norm(x + dropout(y)). */
 static tg_tensor *join(tg_trace *t, const wmt_layer *layer, const nn_row_norm *norm, tg_tensor *x,
                        tg_tensor *y)
 {
@@ -258,7 +254,7 @@ static tg_tensor *layers_step(tg_trace *t, const wmt_stack *stack, tg_tensor *x,
     return x;
 }
 
-/* Padding embeds as zero, and no query sees it. */
+/* Padding has a zero embedding, and no query sees it. */
 static tg_tensor *encode(tg_trace *t, const wmt *net, const wmt_tokens *source)
 {
     static const int rows[] = {0, 1};
@@ -273,7 +269,7 @@ static tg_tensor *encode(tg_trace *t, const wmt *net, const wmt_tokens *source)
     return x;
 }
 
-/* Padding ends a row, so that only padding, whose loss is left out, sees it. */
+/* Padding stands at the end of a row. Only padding sees it, and the loss leaves that out. */
 static tg_tensor *decode(tg_trace *t, const wmt *net, const wmt_tokens *source,
                          const wmt_tokens *output, tg_tensor *memory)
 {

@@ -12,12 +12,11 @@
  * committed before the step's end, so when a new value asks for a new branch
  * the step can simply be run again from its start.
  */
+#include "modes/guard_priv.h"
 #include "modes/mode_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define FETCH_AHEAD 12 /* guards; enough to hide a trip to memory */
 
 /* Where a graph's input comes from: a variable, or slot SLOT. */
 typedef struct capture_source {
@@ -58,22 +57,15 @@ struct capture_node {
     capture_move *moves;
 };
 
-/* Versions are checked first: types seldom change, and are further away. */
-typedef struct capture_guard {
-    tg_tensor *variable;
-    uint32_t version;
-} capture_guard;
-
-struct mode_capture {
-    mode_call call; /* STATICS is a copy */
-    capture_guard *guards;
-    tg_type *guard_types; /* [guard] */
-    size_t guard_count, guard_capacity;
+/* What one set of guards has recorded; m->own is the list of all. */
+typedef struct mode_capture {
+    mode_guards guards;
     capture_node *root;
     bool whole; /* one graph from variables to variables: replayed the short way */
     size_t slot_count;
+    mode_list slots; /* results of a replay, by slot */
     struct mode_capture *next;
-};
+} mode_capture;
 
 /* The capture being written, while the step function runs. */
 typedef struct recorder {
@@ -123,100 +115,29 @@ static void capture_free(mode_capture *c)
     if (!c)
         return;
     node_free(c->root);
-    free(c->guards);
-    free(c->guard_types);
-    free((void *)(uintptr_t)c->call.statics);
+    mode_guards_free(&c->guards);
+    mode_list_free(&c->slots);
     free(c);
 }
 
 static void capture_end(mode *m)
 {
-    while (m->captures) {
-        mode_capture *c = m->captures;
-        m->captures = c->next;
+    for (mode_capture *c = m->own, *next; c; c = next) {
+        next = c->next;
         capture_free(c);
     }
-}
-
-/* ---- guards ---------------------------------------------------------------------- */
-
-/* After a step of the device little is left in the host's caches, so that the
- * cost of a replay is the cost of fetching the variables. */
-static void fetch_ahead(const mode_capture *c, size_t i)
-{
-    if (i + FETCH_AHEAD < c->guard_count)
-        __builtin_prefetch(c->guards[i + FETCH_AHEAD].variable, 1);
-}
-
-static bool calls_match(const mode_capture *c, const mode_call *call)
-{
-    return c->call.function == call->function && c->call.context == call->context &&
-           c->call.static_bytes == call->static_bytes &&
-           (call->static_bytes == 0 ||
-            memcmp(c->call.statics, call->statics, call->static_bytes) == 0);
-}
-
-/* The type was set anew: the guard holds if it is the same one as before. */
-static bool guard_renew(mode_capture *c, size_t i)
-{
-    capture_guard *g = &c->guards[i];
-    if (!tg_type_equal(&c->guard_types[i], tg_tensor_type(g->variable)))
-        return false;
-    g->version = tg_variable_version(g->variable);
-    return true;
-}
-
-static bool guards_hold(mode_capture *c, const mode_call *call)
-{
-    if (!calls_match(c, call))
-        return false;
-    for (size_t i = 0; i < c->guard_count; i++) {
-        fetch_ahead(c, i);
-        if (c->guards[i].version != tg_variable_version(c->guards[i].variable) &&
-            !guard_renew(c, i))
-            return false;
-    }
-    return true;
-}
-
-static bool guard_add(mode_capture *c, tg_tensor *variable)
-{
-    for (size_t i = 0; i < c->guard_count; i++)
-        if (c->guards[i].variable == variable)
-            return true;
-    if (c->guard_count == c->guard_capacity) {
-        size_t capacity = c->guard_capacity ? c->guard_capacity * 2 : 64;
-        capture_guard *grown = realloc(c->guards, capacity * sizeof *grown);
-        if (grown)
-            c->guards = grown;
-        tg_type *types = realloc(c->guard_types, capacity * sizeof *types);
-        if (types)
-            c->guard_types = types;
-        if (!grown || !types)
-            return false;
-        c->guard_capacity = capacity;
-    }
-    c->guard_types[c->guard_count] = *tg_tensor_type(variable);
-    c->guards[c->guard_count++] = (capture_guard){variable, tg_variable_version(variable)};
-    return true;
 }
 
 static mode_capture *capture_new(const mode_call *call)
 {
     mode_capture *c = calloc(1, sizeof *c);
-    void *statics = malloc(call->static_bytes + 1);
-    capture_node *root = calloc(1, sizeof *root);
-    if (!c || !statics || !root) {
-        free(c);
-        free(statics);
-        free(root);
+    if (!c)
+        return NULL;
+    c->root = calloc(1, sizeof *c->root);
+    if (!mode_guards_begin(&c->guards, call) || !c->root) {
+        capture_free(c);
         return NULL;
     }
-    if (call->static_bytes)
-        memcpy(statics, call->statics, call->static_bytes);
-    c->call = *call;
-    c->call.statics = statics;
-    c->root = root;
     return c;
 }
 
@@ -262,7 +183,8 @@ static bn_code record_graph(void *context, const tg_graph *graph, mode_program *
     }
     for (size_t i = 0; g && code == BN_OK && i < graph->input_count; i++) {
         code = find_source(r, graph->inputs[i], &g->inputs[i], st);
-        if (code == BN_OK && g->inputs[i].variable && !guard_add(r->capture, g->inputs[i].variable))
+        if (code == BN_OK && g->inputs[i].variable &&
+            !mode_guards_add(&r->capture->guards, g->inputs[i].variable))
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for guards");
     }
     for (size_t o = 0; code == BN_OK && o < graph->output_count; o++) {
@@ -446,10 +368,10 @@ static bn_code replay_read(mode *m, const capture_node *node, rt_buffer **slots,
 static bool is_whole(const mode_capture *c)
 {
     const capture_graph *g = c->root->graphs;
-    if (!g || g->next || c->root->breaks || c->guard_count != g->program->input_count)
+    if (!g || g->next || c->root->breaks || c->guards.count != g->program->input_count)
         return false;
-    for (size_t i = 0; i < c->guard_count; i++)
-        if (g->inputs[i].variable != c->guards[i].variable)
+    for (size_t i = 0; i < c->guards.count; i++)
+        if (g->inputs[i].variable != c->guards.items[i].variable)
             return false;
     for (size_t o = 0; o < g->program->output_count; o++) {
         if (!g->targets[o])
@@ -466,18 +388,8 @@ static bn_code gather_whole(mode *m, mode_capture *c, const mode_call *call, boo
                             bn_status *st)
 {
     bn_code code = mode_dispatch_reserve(m, c->root->graphs->program, st);
-    void **arguments = m->arguments.items;
     const tg_tensor *empty = NULL;
-    *held = code == BN_OK && calls_match(c, call);
-    for (size_t i = 0; *held && i < c->guard_count; i++) {
-        uint32_t version;
-        fetch_ahead(c, i);
-        arguments[i] = tg_variable_peek(c->guards[i].variable, &version);
-        if (!arguments[i])
-            empty = c->guards[i].variable;
-        if (version != c->guards[i].version)
-            *held = guard_renew(c, i);
-    }
+    *held = code == BN_OK && mode_guards_gather(&c->guards, call, m->arguments.items, &empty);
     if (*held && empty)
         code = bn_fail(st, BN_INVALID, "%s has no contents; write it before the step",
                        tg_tensor_name(empty));
@@ -491,8 +403,8 @@ static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
     bn_code code = mode_dispatch(m, g->program, st);
     mode_clock(m, BN_PART_BIND);
     for (size_t o = 0; code == BN_OK && o < count; o++) {
-        if (o + FETCH_AHEAD < count)
-            __builtin_prefetch(g->targets[o + FETCH_AHEAD], 1);
+        if (o + MODE_FETCH_AHEAD < count)
+            __builtin_prefetch(g->targets[o + MODE_FETCH_AHEAD], 1);
         void *old = tg_variable_exchange(g->targets[o], m->results.items[o]);
         if (old)
             m->retired.items[m->retired.count++] = old;
@@ -504,11 +416,11 @@ static bn_code replay_whole(mode *m, const mode_capture *c, bn_status *st)
 /* ---- replay of a tree --------------------------------------------------------------------- */
 
 /* *KNOWN is false when the step took a branch that is not captured. */
-static bn_code replay(mode *m, const mode_capture *c, bool *known, bn_status *st)
+static bn_code replay(mode *m, mode_capture *c, bool *known, bn_status *st)
 {
     mode_clock(m, BN_PART_BIND);
-    bn_code code = mode_list_reserve(&m->slots, c->slot_count + 1, st);
-    rt_buffer **slots = (rt_buffer **)m->slots.items;
+    bn_code code = mode_list_reserve(&c->slots, c->slot_count + 1, st);
+    rt_buffer **slots = (rt_buffer **)c->slots.items;
     capture_node *node = c->root;
     *known = true;
     while (code == BN_OK) {
@@ -531,7 +443,7 @@ static bn_code replay(mode *m, const mode_capture *c, bool *known, bn_status *st
 
 static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
 {
-    if (m->captures)
+    if (m->own)
         m->counters[BN_COUNTER_GUARD_MISSES]++;
     m->counters[BN_COUNTER_CAPTURES]++;
     mode_capture *c = capture_new(call);
@@ -543,8 +455,8 @@ static bn_code capture_first(mode *m, const mode_call *call, bn_status *st)
         return code;
     }
     c->whole = is_whole(c);
-    c->next = m->captures;
-    m->captures = c;
+    c->next = m->own;
+    m->own = c;
     return BN_OK;
 }
 
@@ -553,12 +465,12 @@ static bn_code capture_step(mode *m, const mode_call *call, bn_status *st)
     bool known, held = false;
     bn_code code = BN_OK;
     mode_clock(m, BN_PART_HASH);
-    mode_capture *c = m->captures;
+    mode_capture *c = m->own;
     for (; c; c = c->next) {
         if (c->whole)
             code = gather_whole(m, c, call, &held, st);
         else
-            held = guards_hold(c, call);
+            held = mode_guards_hold(&c->guards, call);
         if (code != BN_OK)
             return code;
         if (held)

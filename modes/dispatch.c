@@ -20,7 +20,7 @@ bn_code mode_dispatch_reserve(mode *m, const mode_program *p, bn_status *st)
     bn_code code = mode_list_reserve(&m->arguments, p->input_count + 1, st);
     if (code == BN_OK)
         code = mode_list_reserve(&m->results, p->output_count + 1, st);
-    /* One place a result in whichever list it lands, and its old handle. */
+    /* Each result takes a place in one of these lists, the handle that it replaces another. */
     mode_list *lists[] = {&m->targets, &m->buffers, &m->temporaries, &m->retired};
     for (size_t i = 0; code == BN_OK && i < sizeof lists / sizeof *lists; i++)
         code = mode_list_reserve(lists[i], lists[i]->count + p->output_count + 1, st);

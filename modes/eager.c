@@ -97,7 +97,7 @@ static void eager_forget(void *context, tg_trace *trace, size_t first_node)
     mode_clock(m, before);
 }
 
-static void eager_begin(mode *m)
+static void eager_set_hooks(mode *m)
 {
     tg_trace_set_hooks(
         m->trace,
@@ -178,6 +178,6 @@ static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
 const mode_kind mode_eager = {
     .name = "eager",
     .summary = "compile each op once, execute it at once",
-    .begin = eager_begin,
+    .set_hooks = eager_set_hooks,
     .step = eager_step,
 };

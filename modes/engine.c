@@ -1,55 +1,13 @@
 /*
- * engine.c - a mode's life, the contents of variables, and the frame around
- * every step: clock, failure, completion.
+ * engine.c - a mode's life, and the frame around every step: clock, failure,
+ * completion. It knows no mode by name; what they do differently is in mode_kind.
  */
 #include "modes/mode_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_CACHE_ENTRIES 1024
-
-/* ---- lists ------------------------------------------------------------------- */
-
-bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *st)
-{
-    if (count <= list->capacity)
-        return BN_OK;
-    size_t capacity = list->capacity ? list->capacity : 64;
-    while (capacity < count)
-        capacity *= 2;
-    void **items = realloc(list->items, capacity * sizeof *items);
-    if (!items)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list of %zu handles", count);
-    list->items = items;
-    list->capacity = capacity;
-    return BN_OK;
-}
-
-bn_code mode_list_push(mode_list *list, void *item, bn_status *st)
-{
-    bn_code code = mode_list_reserve(list, list->count + 1, st);
-    if (code == BN_OK)
-        list->items[list->count++] = item;
-    return code;
-}
-
-void mode_list_free(mode_list *list)
-{
-    free(list->items);
-    *list = (mode_list){0};
-}
-
-/* ---- element types: graph's and runtime's meet by their text ------------------- */
-
-static rt_dtype runtime_dtype(tg_dtype dtype)
-{
-    rt_dtype d = 0;
-    while (d < RT_DTYPE_COUNT && strcmp(rt_dtype_text(d), tg_dtype_text(dtype)) != 0)
-        d++;
-    return d;
-}
 
 /* ---- life --------------------------------------------------------------------- */
 
@@ -128,28 +86,10 @@ bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_op
         mode_destroy(m);
         return bn_context(st, "%s mode", kind->name);
     }
-    if (kind->begin)
-        kind->begin(m);
+    if (kind->set_hooks)
+        kind->set_hooks(m);
     *out = m;
     return BN_OK;
-}
-
-bn_code mode_create(const char *name, rt_client *client, const mode_options *options, mode **out,
-                    bn_status *st)
-{
-    const mode_kind *kind;
-    size_t i = 0;
-    while ((kind = mode_kind_at(i)) && strcmp(kind->name, name) != 0)
-        i++;
-    if (!kind)
-        return bn_fail(st, BN_NOT_FOUND, "no mode is called %s (eager, lazy, capture)", name);
-    unsigned graphs = options->graphs ? options->graphs : 1;
-    if (graphs != 1 && !kind->cuts_graphs)
-        return bn_fail(st, BN_INVALID,
-                       "%s mode runs a step as it comes; only capture cuts it "
-                       "into %u graphs",
-                       name, graphs);
-    return mode_create_kind(kind, client, options, out, st);
 }
 
 void mode_destroy(mode *m)
@@ -166,8 +106,8 @@ void mode_destroy(mode *m)
         free(m->rows.items[i]);
     for (size_t i = 0; i <= m->flight_count && m->flights; i++)
         mode_list_free(&m->flights[i].events);
-    mode_list *lists[] = {&m->rows,        &m->arguments, &m->results, &m->targets, &m->buffers,
-                          &m->temporaries, &m->retired,   &m->events,  &m->slots};
+    mode_list *lists[] = {&m->rows,    &m->arguments,   &m->results, &m->targets,
+                          &m->buffers, &m->temporaries, &m->retired, &m->events};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         mode_list_free(lists[i]);
     tg_trace_free(m->trace);
@@ -181,61 +121,6 @@ void mode_destroy(mode *m)
 const int64_t *mode_counters(const mode *m)
 {
     return m->counters;
-}
-
-/* ---- contents of variables -------------------------------------------------------- */
-
-bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st)
-{
-    const tg_type *type = tg_tensor_type(variable);
-    rt_buffer *buffer = NULL;
-    bn_code code = rt_buffer_from_host(m->client, host, runtime_dtype(type->dtype), type->dims,
-                                       (size_t)type->rank, &buffer, st);
-    if (code != BN_OK)
-        return bn_context(st, "writing %s", tg_tensor_name(variable));
-    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-    mode_clear(m, variable);
-    tg_tensor_set_data(variable, buffer);
-    return BN_OK;
-}
-
-bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
-                    rt_event **host_done, bn_status *st)
-{
-    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
-    return rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype), type->dims,
-                                     (size_t)type->rank, buffer, host_done, st);
-}
-
-bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
-{
-    void *old = tg_tensor_data(variable);
-    bn_code code = old ? mode_list_push(&m->retired, old, st) : BN_OK;
-    if (code == BN_OK)
-        tg_tensor_set_data(variable, buffer);
-    return code;
-}
-
-bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size, bn_status *st)
-{
-    rt_buffer *buffer = tg_tensor_data(variable);
-    bn_code code;
-    if (!buffer)
-        code = bn_fail(st, BN_INVALID, "it has no contents");
-    else if ((int64_t)size != tg_type_bytes(tg_tensor_type(variable)))
-        code = bn_fail(st, BN_INVALID, "its contents are not %zu bytes", size);
-    else
-        code = rt_buffer_to_host(m->client, buffer, host, size, st);
-    if (code != BN_OK)
-        return bn_context(st, "reading %s", tg_tensor_name(variable));
-    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
-    return BN_OK;
-}
-
-void mode_clear(mode *m, tg_tensor *variable)
-{
-    rt_buffer_release(m->client, tg_tensor_data(variable));
-    tg_tensor_set_data(variable, NULL);
 }
 
 /* ---- steps --------------------------------------------------------------------------- */
@@ -254,7 +139,7 @@ bn_code mode_drain(mode *m, bn_status *st)
     return code;
 }
 
-/* One of a feed's calls, NULL allowed. */
+/* One of a feed's callbacks; FUNCTION may be NULL. */
 static bn_code feed_step(mode *m, const mode_feed *feed,
                          bn_code (*function)(void *context, mode *m, bn_status *st), bn_status *st)
 {
@@ -316,28 +201,6 @@ bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, bn_stat
     return code;
 }
 
-/* ---- figures --------------------------------------------------------------------------- */
-
-size_t mode_execution_count(const mode *m)
-{
-    return m->rows.count;
-}
-
-const mode_execution *mode_execution_at(const mode *m, size_t index)
-{
-    mode_row_figures *row = m->rows.items[index];
-    if (row->step != (uint64_t)m->counters[BN_COUNTER_STEPS])
-        row->view.per_step = 0;
-    return &row->view;
-}
-
-const char *mode_execution_text(const mode *m, size_t index, size_t *length)
-{
-    const mode_row_figures *row = m->rows.items[index];
-    *length = row->program ? row->program->text_length : 0;
-    return row->program ? row->program->text : "";
-}
-
 bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds, uint64_t *lower_ns,
                            size_t *text_bytes, bn_status *st)
 {
@@ -360,7 +223,7 @@ bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds, uint64
     if (text_bytes)
         *text_bytes = text.length;
     bn_text_free(&text);
-    if (m->kind->begin)
-        m->kind->begin(m);
+    if (m->kind->set_hooks)
+        m->kind->set_hooks(m);
     return code;
 }

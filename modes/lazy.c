@@ -21,7 +21,7 @@ static bn_code lazy_read(void *context, tg_trace *trace, tg_tensor *value, void 
     return code == BN_OK ? mode_read_buffer(m, buffer, host, size, st) : code;
 }
 
-static void lazy_begin(mode *m)
+static void lazy_set_hooks(mode *m)
 {
     tg_trace_set_hooks(m->trace, &(tg_hooks){.context = m, .read = lazy_read});
 }
@@ -44,6 +44,6 @@ static bn_code lazy_step(mode *m, const mode_call *call, bn_status *st)
 const mode_kind mode_lazy = {
     .name = "lazy",
     .summary = "trace every step, look its hash up, dispatch",
-    .begin = lazy_begin,
+    .set_hooks = lazy_set_hooks,
     .step = lazy_step,
 };

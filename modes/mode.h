@@ -1,45 +1,57 @@
 /*
  * mode.h - how a step function becomes executions on a runtime.
  *
- * A mode is a row (modes/table.c): the same step function runs under each.
+ * A mode is a row (modes/table.c), and the same step function runs under each:
  *   eager    every op is compiled once and executed at once
  *   lazy     ops append to a trace; at the end of the step the trace is hashed,
  *            looked up, compiled on a miss, dispatched
  *   capture  the step is traced once, guarded, and replayed without calling
  *            the step function
  *
- * A mode works on variables (runtime/graph.h): it gives them device buffers,
- * replaces those at the end of each step and frees them when it is destroyed.
- * One thread per mode. Prefix mode_.
+ * A mode works on variables (runtime/graph/graph.h): it gives them device buffers and
+ * replaces those at the end of each step. Whoever made a variable frees its buffer
+ * (mode_clear). One thread per mode. A status must be given (not NULL). Prefix mode_.
  */
 #ifndef BENCH_MODES_MODE_H
 #define BENCH_MODES_MODE_H
 
-#include "runtime/graph.h"
-#include "runtime/ledger.h"
-#include "runtime/pjrt.h"
+#include "runtime/graph/graph.h"
+#include "runtime/pjrt/pjrt.h"
 
 typedef struct mode mode;
 
-/* Traces one step; CONTEXT is the caller's. */
+/*
+ * Emits the ops of one step into TRACE, which comes empty and in phase FORWARD; CONTEXT is the
+ * call's. Eager and lazy mode call it in each step, capture only where none of its captures
+ * holds, so a replayed step has no other effects of the function. What it emits may depend on
+ * the types of variables, on the call's statics and on values that it reads (tg_read), but on
+ * nothing else that changes. It puts its errors on the trace (tg_trace_fail). Its time is the
+ * ledger's `trace`.
+ */
 typedef void mode_function(tg_trace *trace, void *context);
 
-/* How batches come to the device. mode_step calls BEGIN before the step's function
- * or replay, and SUBMITTED when all executions of the step have been submitted and
- * not yet awaited; their time is the ledger's `input`. Either may be NULL. */
+/*
+ * How batches come to the device. Either call may be NULL. Both get CONTEXT, may write,
+ * upload, place and clear contents of variables (mode_write to mode_clear), and must not run
+ * steps. Their time is the ledger's `input`. A failure is the step's: after that of BEGIN
+ * variables hold what they held, after that of SUBMITTED the step's results.
+ */
 typedef struct mode_feed {
     void *context;
+    /* Called before the step's function or replay: what the step takes in is put in place here,
+     * and may be of another type than in the step before. */
     bn_code (*begin)(void *context, mode *m, bn_status *st);
+    /* Called when all executions of the step have been submitted, none of them awaited, and
+     * variables stand for their new contents: the time to send the next batch ahead. */
     bn_code (*submitted)(void *context, mode *m, bn_status *st);
 } mode_feed;
 
-/* What is called each step. STATICS are arguments that the trace may depend on
- * (any bytes): capture guards them; they may be NULL. */
+/* What a step calls; the mode copies what it keeps of it. */
 typedef struct mode_call {
     mode_function *function;
     void *context;
-    const void *statics;
-    size_t static_bytes;
+    const void *statics;   /* arguments that the trace may depend on; capture guards the bytes */
+    size_t static_bytes;   /* 0: there are none, and STATICS may be NULL */
     const mode_feed *feed; /* NULL: inputs stay as they are */
 } mode_call;
 
@@ -60,7 +72,8 @@ typedef struct mode_info {
 } mode_info;
 bool mode_describe(size_t index, mode_info *info);
 
-/* A mode called NAME on device 0 of CLIENT, which must outlive it. */
+/* A mode called NAME on device 0 of CLIENT, which must outlive it. BN_NOT_FOUND where no mode
+ * has that name, BN_INVALID where it cannot cut a step into that many graphs. */
 BN_MUST_USE bn_code mode_create(const char *name, rt_client *client, const mode_options *options,
                                 mode **out, bn_status *st);
 /* Waits for all steps, frees executables. Variables' buffers stay: free each
@@ -134,8 +147,8 @@ void mode_digest_programs(mode *m);
  * and then awaited before the next one is submitted; fills submit_ns and
  * pjrt_ns. Donated inputs are fed from the outputs that took their memory, so
  * with REPEAT above 1 variables have been updated that often: for measuring
- * only. The slope of pjrt_ns over REPEAT is the device time (docs of the
- * harness say when it is not).
+ * only. The slope of pjrt_ns over REPEAT is the device time, unless the host takes longer to
+ * submit than the device to execute.
  */
 BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, bn_status *st);
 

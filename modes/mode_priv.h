@@ -1,12 +1,17 @@
 /*
- * mode_priv.h - the engine under all modes.
+ * mode_priv.h - the engine under all modes. From top to bottom, each file calls only those
+ * below it:
  *
- *   engine.c    creation, variables' contents, the step's frame, the clock
- *   program.c   graph -> executable: memory cache, lowering, compiling
- *   disk.c      executables on disk
- *   dispatch.c  bind, execute, commit, release, wait; the probe
- *   eager.c lazy.c capture.c   one mode each
+ *   table.c     the modes by name
+ *   eager.c lazy.c capture.c   one mode each; guard.c checks what a capture depends on
  *   plain.c     a program that others wrote; signature.c reads its arguments
+ *   engine.c    a mode's life, the frame around each step, the clock
+ *   dispatch.c  bind, execute, commit, release, wait; the probe
+ *   program.c   graph -> executable: memory cache, lowering, compiling
+ *   figures.c   names and figures of executables
+ *   contents.c  what variables hold on the device
+ *   disk.c      executables on disk
+ *   list.c      lists of handles
  */
 #ifndef BENCH_MODE_PRIV_H
 #define BENCH_MODE_PRIV_H
@@ -50,21 +55,61 @@ typedef struct mode_flight {
     mode_list events;
 } mode_flight;
 
-typedef struct mode_capture mode_capture;
-typedef struct mode_plain mode_plain;
-
-/* The rows of table.c. BEGIN may prepare the trace; STEP runs the call up to
- * the last dispatch; END frees what the mode keeps. */
+/*
+ * What one mode does its own way: a row of table.c, or plain.c's own kind. The engine calls
+ * these, on the mode's one thread.
+ */
 typedef struct mode_kind {
-    const char *name, *summary;
-    bool cuts_graphs;
-    void (*begin)(mode *m);
+    const char *name;    /* as --mode and records have it; no other row has it */
+    const char *summary; /* a line of `bench list modes` */
+    bool cuts_graphs;    /* whether options.graphs may be other than 1 */
+
+    /*
+     * Hangs the mode's hooks on m->trace; NULL: it has none, or sets them in each step. Called
+     * once at the end of creation, when trace, options and cache are there, and again whenever
+     * the engine has used the trace with other hooks (mode_time_lowering). It cannot fail and
+     * makes nothing. No step runs then, so no part of the ledger is charged.
+     */
+    void (*set_hooks)(mode *m);
+
+    /*
+     * Runs CALL up to its last dispatch. Called once for each mode_step and mode_step_probe,
+     * when the step has been counted and the feed has begun. Part OTHER is in force, and the
+     * lists of the step in hand are empty, but for m->retired, where a feed may have put old
+     * handles.
+     *
+     * It traces or replays, gets executables from program.c and submits them with
+     * mode_dispatch, which probes where a probe was asked for. It awaits only values that the
+     * step's function reads. Each result gets one owner: a variable, as its contents to come
+     * (mode_pend), the step's temporaries, or the mode itself. Variables keep the contents they
+     * had, since the engine commits afterwards. The mode may exchange them itself, with the old
+     * handles in m->retired, only where nothing of its own can fail any more. A steady step
+     * makes no allocation of ours.
+     *
+     * On success OTHER is in force again. The engine then commits, tells the feed, gives back
+     * m->retired and m->temporaries, and awaits or queues m->events. On failure, with a code
+     * and its message in ST (never NULL; the engine puts the step in front), the lists stay as
+     * they are: the engine drops what they hold (mode_abandon), and the mode's own data must be
+     * good for another step.
+     *
+     * Ledger, by mode_clock: the step's function and appending nodes are TRACE; closing the
+     * trace, hashing it and checking guards are HASH; gathering handles is BIND; arguments that
+     * the mode itself sends are INPUT. LOOKUP, LOWER, COMPILE, DISPATCH and READ are charged by
+     * the calls below. RELEASE is the engine's, but for what is given back in the middle of a
+     * step; WAIT is the engine's alone.
+     */
     bn_code (*step)(mode *m, const mode_call *call, bn_status *st);
+
+    /*
+     * Frees m->own and all that hangs on it: programs that it retained, buffers of its own.
+     * NULL: the mode keeps nothing. Called once by mode_destroy, when no step is in flight any
+     * more, before the memory cache goes. Creation may have failed on the way, so m->own may
+     * be NULL or half made. It cannot fail. Contents of variables are not its affair.
+     */
     void (*end)(mode *m);
 } mode_kind;
 
 extern const mode_kind mode_eager, mode_lazy, mode_captured;
-const mode_kind *mode_kind_at(size_t index);
 
 struct mode {
     const mode_kind *kind;
@@ -96,12 +141,10 @@ struct mode {
     mode_flight *flights;         /* ring of steps not awaited */
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
-
-    mode_capture *captures; /* capture.c */
-    mode_plain *plain;      /* plain.c */
-    const int64_t *keep;    /* arguments that the next execution must not consume */
+    const int64_t *keep;   /* arguments that a probe must not consume */
     size_t keep_count;
-    mode_list slots; /* results of a replay, by slot */
+
+    void *own; /* the kind's own data, which its END frees */
 };
 
 /* ---- engine.c ---------------------------------------------------------- */
@@ -118,14 +161,17 @@ static inline bn_part mode_clock(mode *m, bn_part part)
     return before;
 }
 
+/* A mode of KIND, which need not be in the table; as mode_create otherwise. */
+BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
+                                     const mode_options *options, mode **out, bn_status *st);
+
+/* ---- list.c -------------------------------------------------------------- */
+
 /* Room for COUNT items; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code mode_list_reserve(mode_list *list, size_t count, bn_status *st);
 BN_MUST_USE bn_code mode_list_push(mode_list *list, void *item, bn_status *st);
+/* Frees the list, not what its items point to. */
 void mode_list_free(mode_list *list);
-
-/* A mode of KIND without rows of the table. */
-BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
-                                     const mode_options *options, mode **out, bn_status *st);
 
 /* ---- program.c --------------------------------------------------------- */
 
@@ -136,9 +182,9 @@ BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
  */
 BN_MUST_USE bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label,
                                      bool share, mode_program **program, bn_status *st);
-/* An executable of TEXT (copied) as it stands, with a row of its own: INPUTS
- * arguments, the compiler's figures. DONOR (result count unknown before) stays empty.
- * The caller releases it. */
+/* An executable of TEXT (copied) as it stands, of INPUTS arguments. It gets a row of its
+ * own, with the compiler's figures. DONOR has room for the results; the caller fills it in.
+ * The caller releases the program. */
 BN_MUST_USE bn_code mode_program_from_text(mode *m, const char *label, const char *text,
                                            size_t length, size_t inputs, mode_program **program,
                                            bn_status *st);
@@ -148,10 +194,22 @@ mode_program *mode_program_retain(mode_program *program);
 void mode_program_release(mode_program *program);
 /* Frees the memory cache. */
 void mode_programs_end(mode *m);
+
+/* ---- figures.c ----------------------------------------------------------- */
+
 /* "step", "forward", "backward+update": what a graph of phases is called. */
 void mode_graph_label(const mode *m, const tg_graph *graph, char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
+/* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode;
+ * NULL without memory, which ST says. */
+mode_row_figures *mode_row_new(mode *m, const char *label, bool share, bn_status *st);
+/* Adds what is known of PROGRAM, made of GRAPH, to its row. */
+void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
+                  uint64_t lower_ns, uint64_t compile_ns, bool from_disk);
+/* Fills in the row of PROGRAM, whose text others wrote. */
+void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint64_t compile_ns,
+                       bool from_disk);
 
 /* ---- disk.c ------------------------------------------------------------- */
 
@@ -170,20 +228,23 @@ BN_MUST_USE bn_code mode_dispatch(mode *m, mode_program *program, bn_status *st)
 /* Binds, dispatches and keeps the results of a graph of the current trace. */
 BN_MUST_USE bn_code mode_run_graph(mode *m, const tg_graph *graph, mode_program *program,
                                    bn_status *st);
-/* Cuts the trace (at STOP_AT, or at the end), compiles and dispatches its
- * graphs. With RAN, calls it after each. */
+/* Called after GRAPH has been dispatched as PROGRAM, with its results kept. What it needs of
+ * GRAPH it copies, since the graph dies with the trace; PROGRAM it retains to keep it. Its time
+ * is charged to the part in force. A failure ends the step. */
 typedef bn_code mode_ran(void *context, const tg_graph *graph, mode_program *program,
                          bn_status *st);
+/* Cuts the trace (at STOP_AT, or at the end where it is NULL), compiles and dispatches its
+ * graphs, and calls RAN after each, unless it is NULL. Charges hash, and what the calls do. */
 BN_MUST_USE bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context,
                                    bn_status *st);
 /* Notes that a dispatched BUFFER becomes VARIABLE's contents at commit. */
 BN_MUST_USE bn_code mode_pend(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
-/* Takes BUFFER out of the step's temporaries for VARIABLE. */
+/* Takes BUFFER out of the step's temporaries and makes it VARIABLE's contents at commit. */
 BN_MUST_USE bn_code mode_adopt(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st);
 /* Whether VALUE, which the trace assigned to VARIABLE, was put out as a temporary
  * and has yet to be taken over. */
 bool mode_wants_adoption(const mode *m, const tg_tensor *variable, const tg_tensor *value);
-/* Values that the trace assigned after they were put out as temporaries. */
+/* Adopts all values that the trace assigned after they were put out as temporaries. */
 BN_MUST_USE bn_code mode_adopt_assigned(mode *m, bn_status *st);
 /* Copies a computed value to the host and charges read. */
 BN_MUST_USE bn_code mode_read_buffer(mode *m, rt_buffer *buffer, void *host, size_t size,
@@ -194,6 +255,7 @@ BN_MUST_USE bn_code mode_commit(mode *m, bn_status *st);
 void mode_release_retired(mode *m);
 /* Awaits or queues the step's completions. Charges wait. */
 BN_MUST_USE bn_code mode_complete(mode *m, bn_status *st);
+/* Awaits and releases all EVENTS, and empties the list; the first error is the one told. */
 BN_MUST_USE bn_code mode_await_events(mode *m, mode_list *events, bn_status *st);
 /* After a failure: drops what the step made. */
 void mode_abandon(mode *m);

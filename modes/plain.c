@@ -16,7 +16,7 @@ typedef struct plain_argument {
     bool renewed; /* consumed by each execution, and by no result we know of */
 } plain_argument;
 
-struct mode_plain {
+typedef struct mode_plain {
     mode_program *program;
     plain_argument *arguments;
     size_t argument_count;
@@ -26,7 +26,7 @@ struct mode_plain {
     int64_t *keep; /* arguments that a probe must not consume */
     size_t keep_count;
     bool known; /* which arguments are consumed */
-};
+} mode_plain;
 
 /* ---- a step ------------------------------------------------------------------------ */
 
@@ -55,8 +55,8 @@ static bn_code bind(mode *m, mode_plain *p, bn_status *st)
     return code;
 }
 
-/* Whether RESULT can be the argument A of the next step: memory may be shared by
- * types of one size, contents not. */
+/* Whether RESULT can be the argument A of the next step. Types of one size can share memory,
+ * but not contents. */
 static bool is_of_type(mode *m, rt_buffer *result, const mode_argument *a)
 {
     bn_status ignored = {.code = BN_OK};
@@ -67,8 +67,8 @@ static bool is_of_type(mode *m, rt_buffer *result, const mode_argument *a)
            dtype == a->dtype && rank == a->rank && memcmp(dims, a->dims, rank * sizeof *dims) == 0;
 }
 
-/* Arguments whose contents the first execution took, though the text names no result
- * for them: asked once, of the plugin itself. */
+/* Finds out which arguments the first execution consumed though the text names no result for
+ * them. Only the plugin knows, and it is asked once. */
 static void learn_consumed(mode *m, mode_plain *p)
 {
     for (size_t o = 0; o < p->result_count; o++)
@@ -110,7 +110,7 @@ static void keep_results(mode *m, mode_plain *p)
 
 static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
 {
-    mode_plain *p = m->plain;
+    mode_plain *p = m->own;
     (void)call;
     mode_clock(m, BN_PART_BIND);
     bn_code code = bind(m, p, st);
@@ -131,7 +131,7 @@ static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
 
 static void plain_end(mode *m)
 {
-    mode_plain *p = m->plain;
+    mode_plain *p = m->own;
     if (!p)
         return;
     for (size_t i = 0; i < p->argument_count && p->arguments; i++)
@@ -144,7 +144,6 @@ static void plain_end(mode *m)
     free(p->taker);
     free(p->keep);
     free(p);
-    m->plain = NULL;
 }
 
 static const mode_kind mode_plain_kind = {
@@ -175,7 +174,7 @@ static bn_code tie(mode_plain *p, bn_status *st)
 static bn_code build(mode *m, const char *text, size_t length, const mode_argument *arguments,
                      size_t count, const void *const *host, bn_status *st)
 {
-    mode_plain *p = m->plain = calloc(1, sizeof *p);
+    mode_plain *p = m->own = calloc(1, sizeof *p);
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     bn_code code = mode_program_from_text(m, "program", text, length, count, &p->program, st);
@@ -215,11 +214,12 @@ bn_code mode_create_program(rt_client *client, const mode_options *options, cons
 
 size_t mode_program_result_count(const mode *m)
 {
-    return m->plain->result_count;
+    const mode_plain *p = m->own;
+    return p->result_count;
 }
 
 rt_buffer *mode_program_result(const mode *m, size_t index)
 {
-    const mode_plain *p = m->plain;
+    const mode_plain *p = m->own;
     return p->taker[index] >= 0 ? p->arguments[p->taker[index]].buffer : p->results[index];
 }

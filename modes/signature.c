@@ -267,13 +267,8 @@ static bn_code read_list(cursor *c, mode_argument **list, size_t *count)
     if (take(c, ")"))
         return BN_OK;
     do {
-        if (*count == capacity) {
-            capacity = capacity ? 2 * capacity : 16;
-            mode_argument *grown = realloc(*list, capacity * sizeof *grown);
-            if (!grown)
-                return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", capacity);
-            *list = grown;
-        }
+        if (!bn_reserve(list, *count + 1, &capacity, sizeof **list))
+            return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", *count + 1);
         bn_code code = read_argument(c, *list + *count);
         if (code != BN_OK)
             return code;

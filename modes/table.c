@@ -1,18 +1,45 @@
-/* table.c - the modes, one row each. */
+/*
+ * table.c - the modes, one row each, on top of all else in this room: making one by its name.
+ */
 #include "modes/mode_priv.h"
 
-static const mode_kind *const kinds[] = {&mode_eager, &mode_lazy, &mode_captured, NULL};
+#include <string.h>
 
-const mode_kind *mode_kind_at(size_t index)
-{
-    return index < sizeof kinds / sizeof *kinds ? kinds[index] : NULL;
-}
+static const mode_kind *const kinds[] = {&mode_eager, &mode_lazy, &mode_captured};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 bool mode_describe(size_t index, mode_info *info)
 {
-    const mode_kind *kind = mode_kind_at(index);
-    if (!kind)
+    if (index >= KIND_COUNT)
         return false;
-    *info = (mode_info){kind->name, kind->summary, kind->cuts_graphs};
+    *info = (mode_info){kinds[index]->name, kinds[index]->summary, kinds[index]->cuts_graphs};
     return true;
+}
+
+static bn_code name_unknown(const char *name, bn_status *st)
+{
+    bn_text names = {0};
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", kinds[i]->name);
+    bn_code code =
+        bn_fail(st, BN_NOT_FOUND, "no mode is called %s (%s)", name, names.data ? names.data : "");
+    bn_text_free(&names);
+    return code;
+}
+
+bn_code mode_create(const char *name, rt_client *client, const mode_options *options, mode **out,
+                    bn_status *st)
+{
+    const unsigned graphs = options->graphs ? options->graphs : 1;
+    size_t i = 0;
+    while (i < KIND_COUNT && strcmp(kinds[i]->name, name) != 0)
+        i++;
+    if (i == KIND_COUNT)
+        return name_unknown(name, st);
+    if (graphs != 1 && !kinds[i]->cuts_graphs)
+        return bn_fail(st, BN_INVALID,
+                       "%s mode runs a step as it comes; only capture cuts it "
+                       "into %u graphs",
+                       name, graphs);
+    return mode_create_kind(kinds[i], client, options, out, st);
 }

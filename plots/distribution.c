@@ -13,9 +13,9 @@
 #define WIDTH       980
 #define BODY        360
 #define FOOT        56
-/* Beyond, a curve is drawn by its quantiles. */
+/* A curve of more points is drawn by its quantiles. */
 #define MOST_POINTS 500
-/* Slower steps than these are told, not drawn: one would squeeze all the others. */
+/* Steps beyond this quantile are counted, not drawn: one would squeeze all the others. */
 #define SHOWN       0.995
 
 typedef struct side {
@@ -50,7 +50,7 @@ static bool pool(const res_side *from, side *s)
     return true;
 }
 
-/* Time in ns and the share of steps up to it. */
+/* Puts times in ns and the share of steps up to each. */
 static void put_data(plot *p, const side *s, const res_side *from)
 {
     const size_t points = s->count < MOST_POINTS ? s->count : MOST_POINTS;
@@ -75,7 +75,7 @@ static void put_axes(plot *p, const side *a, const side *b, plot_unit unit, doub
     const double last = fmax((double)a->all[a->count - 1], (double)b->all[b->count - 1]);
     const double shown =
         fmax(res_quantile(a->all, a->count, SHOWN), res_quantile(b->all, b->count, SHOWN));
-    /* What is hardly longer than the rest need not be left out. */
+    /* If the longest step is hardly longer than the rest, it is drawn, too. */
     *most_ns = last < least + 1.6 * (shown - least) ? last : shown;
     const bool log_scale = fmax(a->median, b->median) > 4 * fmin(a->median, b->median);
     const double pad = fmax((*most_ns - least) * 0.03, least * 0.005);
@@ -180,7 +180,7 @@ bn_code plot_distribution(const plot_words *words, const char *label_a, const re
 
 /* ---- of a store ------------------------------------------------------------------------ */
 
-/* Same but for the run: records of the one are processes like those of the other. */
+/* The same experiment, except for the seed: their records are processes of one side. */
 static bool same_experiment(const res_record *a, const res_record *b)
 {
     const res_experiment *l = &a->experiment, *r = &b->experiment;
@@ -207,7 +207,7 @@ static bool gather(const res_collection *all, const res_record *like, store_side
         return false;
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
-        if (record->status != BN_OK || record->step_count == 0 || !same_experiment(record, like))
+        if (!res_record_good(record) || !same_experiment(record, like))
             continue;
         s->series[s->side.processes] = record->wall_ns;
         s->counts[s->side.processes++] = record->step_count;
@@ -222,7 +222,7 @@ static bool eager(const plot_row *row)
     return strcmp(row->record->experiment.mode, "eager") == 0;
 }
 
-/* Two good rows of one cell, the first there are; eager only where EAGER_TOO. */
+/* Finds the first two good rows of one cell, with eager only where EAGER_TOO. */
 static bool find_pair(const plot_rows *rows, bool eager_too, const plot_row **a, const plot_row **b)
 {
     for (size_t i = 0; i < rows->count; i++)

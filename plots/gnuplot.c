@@ -1,8 +1,8 @@
 /*
  * gnuplot.c - the child process that draws.
  *
- * The script goes in by a file without a name and complaints come out by another,
- * so that one pipe is left to wait for and neither side can hold up the other.
+ * The script goes in by a file without a name and complaints come out by another. So there is one
+ * pipe to wait for, and neither side can block the other.
  */
 #define _GNU_SOURCE
 #include "plots/plot_priv.h"
@@ -61,8 +61,8 @@ typedef struct child {
     pid_t pid;
 } child;
 
-/* Ours, but for the language: UTF-8 and numbers with a point, wherever we are. An array
- * to be freed, of texts that are not. */
+/* Our environment with another language: UTF-8 and numbers with a point, wherever we are. The array
+ * is to be freed, its texts are not. */
 static char **plain_environment(void)
 {
     static char language[] = "LC_ALL=C.UTF-8";
@@ -136,7 +136,7 @@ static bn_code read_output(child *c, bn_text *out, bn_status *st)
     }
 }
 
-/* What it said last that is not blank. */
+/* The last line that gnuplot said and that is not blank. */
 static void last_complaint(child *c, char *text, size_t size)
 {
     char line[512];
@@ -181,7 +181,7 @@ static bn_code draw(const bn_text *script, bn_text *out, bn_status *st)
 
 /* ---- what comes out ------------------------------------------------------------------ */
 
-/* Gnuplot takes a font's weight for a part of its family. */
+/* Gnuplot writes a font's weight as a part of its family. */
 static void put_weighted(const char *svg, size_t length, bn_text *out)
 {
     static const char from[] = "sans-serif:Bold\"", to[] = "sans-serif\" font-weight=\"bold\"";
@@ -196,7 +196,7 @@ static void put_weighted(const char *svg, size_t length, bn_text *out)
     }
 }
 
-/* The SVG says in words what it shows, in place of what drew it. */
+/* Puts the description of the picture in place of gnuplot's own title. */
 static void put_svg(const plot *p, const bn_text *svg, bn_text *out)
 {
     static const char first[] = "<title>", last[] = "</desc>";

@@ -15,7 +15,7 @@
 /* With more points than these, intervals are a band. */
 #define MOST_WHISKERS 150
 
-/* What the values of each metric are, as the axis has it. */
+/* The name of each metric at the axis. */
 static const char *const axes[RES_METRIC_COUNT] = {
     [RES_METRIC_WALL] = "median step",
     [RES_METRIC_DEVICE] = "device time of a step",
@@ -31,7 +31,7 @@ typedef struct series {
     size_t change_count;
 } series;
 
-/* Seconds, value, low, high in ns; without an interval the value alone. */
+/* Puts seconds, value, low, high in ns; without an interval, the value alone. */
 static void put_data(plot *p, const series *s)
 {
     bn_text_puts(&p->script, "$points << EOD\n");
@@ -44,22 +44,15 @@ static void put_data(plot *p, const series *s)
     plot_data_end(p);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const series *s, size_t from, size_t to, double *scratch)
 {
     size_t n = 0;
     for (size_t i = from; i < to; i++)
         scratch[n++] = s->points[i].value;
-    qsort(scratch, n, sizeof *scratch, by_value);
-    return n ? (scratch[(n - 1) / 2] + scratch[n / 2]) / 2 : (double)NAN;
+    return res_median(scratch, n);
 }
 
-/* A line for each stretch, with an empty line between; and words for each change. */
+/* Puts a line for each stretch, with an empty line between, and words for each change. */
 static void put_stretches(plot *p, const series *s, double *scratch)
 {
     double before = (double)NAN;
@@ -79,7 +72,8 @@ static void put_stretches(plot *p, const series *s, double *scratch)
     plot_data_end(p);
 }
 
-/* Labels of neighbours go one below the other; near the right edge to the left. */
+/* Labels of neighbouring changes stand one below the other; near the right edge they are
+ * right-aligned. */
 static void put_changes(plot *p, const series *s)
 {
     const double first = s->points[0].time_s, last = s->points[s->count - 1].time_s;
@@ -110,7 +104,7 @@ static void put_axes(plot *p, const char *value, const series *s, plot_unit unit
     }
     const double first = s->points[0].time_s, last = s->points[s->count - 1].time_s;
     const double pad = (most - least) * 0.06 + most * 0.01, aside = (last - first) * 0.02 + 5;
-    /* Room for the labels of changes above the values. */
+    /* Leaves room for the labels of changes above the values. */
     const double room = s->change_count ? (most - least) * 0.3 + most * 0.02 : 0;
     bn_text_printf(&p->script,
                    "set xdata time\nset timefmt '%%s'\nset format x '%s'\nset xtics rotate by 0 "
@@ -199,7 +193,7 @@ static const char *build_of(const res_night *night)
     return night->origin->label[0] ? night->origin->label : night->origin->sha256;
 }
 
-/* The nights of T that have a value, and which of them begin a stretch. */
+/* Collects the nights of T that have a value, and which of them begin a stretch. */
 static void collect(const res_timeline *t, plot_point *points, size_t *changes, series *s)
 {
     size_t stretch = 1;

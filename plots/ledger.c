@@ -1,8 +1,8 @@
 /*
  * ledger.c - where the mean step went: a stacked bar a mode.
  *
- * Bars of one model share a scale, on which its longest step is 100 %: models that
- * differ a thousandfold stand in one picture. Means, because they add up.
+ * Bars of one model share a scale, on which its longest step is 100 %, so that models that differ a
+ * thousandfold fit in one picture. Bars show means, because means add up.
  */
 #include "plots/plot_priv.h"
 
@@ -15,7 +15,7 @@
 #define GAP        10
 #define FOOT       62
 #define FIGURES    96    /* column of the times, at the right */
-#define LEAST_PART 0.005 /* of some bar; parts below are drawn as one */
+#define LEAST_PART 0.005 /* parts that are smaller in all bars are drawn as one */
 
 /* Parts that stand side by side differ in lightness and hatching as well as in hue. */
 static const plot_fill fills[BN_PART_COUNT] = {
@@ -81,7 +81,7 @@ static double row_y(const drawing *d, size_t i)
     return ((double)i + heads) * ROW + cells * GAP + ROW / 2.0;
 }
 
-/* Data of each part: x y left right top bottom, and the mean in ns. */
+/* Puts the data of each part: x y left right top bottom, and the mean in ns. */
 static void put_data(plot *p, const drawing *d)
 {
     for (int part = 0; part <= BN_PART_COUNT; part++) {
@@ -123,7 +123,8 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
     }
 }
 
-/* Boxes in lines below each other; returns the y after them. DRAW false only measures. */
+/* Draws boxes in lines below each other, or with DRAW false only measures them; returns the y after
+ * them. */
 static double legend(plot *p, const drawing *d, double y, bool draw)
 {
     plot scratch = {.width = WIDTH, .height = 100};

@@ -13,7 +13,7 @@
 #define PANEL 330
 #define FOOT  62
 
-/* One execution, or the mean one of a step. */
+/* One execution, or the mean of a step's. */
 typedef struct dot {
     size_t series;
     double x;
@@ -70,7 +70,8 @@ static void take_row(drawing *d, const plot_row *row)
 
 /* ---- the picture ------------------------------------------------------------------------ */
 
-/* A block of each series and kind, told from zero or not: x, overhead, low, high in ns. */
+/* Puts a block of data for each series, those told from zero apart from the others: x, overhead,
+ * low, high in ns. */
 static void put_data(plot *p, const drawing *d, const dots *of, const char *name, bool shift)
 {
     for (size_t s = 0; s < 2 * d->names_count; s++) {
@@ -145,7 +146,7 @@ static void put_panels(plot *p, const drawing *d, double top)
     put_data(p, d, &d->arguments, "arguments", false);
     put_series(p, d, "arguments", unit.ns);
     if (both) {
-        /* What was placed on the whole is drawn once. */
+        /* Labels and boxes of the whole picture are drawn once. */
         bn_text_puts(&p->script, "unset label\nunset object\nunset logscale x\nunset ylabel\n");
         plot_margins(p, middle + 70, WIDTH - 24, top, bottom);
         axis_label(p, "x", "graphs that a step is cut into");

@@ -1,17 +1,16 @@
 /*
  * plot.h - pictures of records, and the page that holds them.
  *
- * A plot is a gnuplot script with its data inside: a function of records, made
- * without gnuplot. plot_render has gnuplot draw it, as a child process. Colours
- * are those of M. Okabe and K. Ito ("Color Universal Design", 2008), which
- * colour-blind readers tell apart; patterns, markers and line styles say the same
- * again for print in black and white. What a simulated device or an emulated front
- * end made says so in the picture. Nothing here prints. Prefix plot_.
+ * A plot is a gnuplot script with its data inside: a function of records, made without gnuplot.
+ * plot_render lets gnuplot draw it, as a child process. Colours are those of M. Okabe and K. Ito
+ * ("Color Universal Design", 2008), which colour-blind readers can tell apart; patterns, markers
+ * and line styles say the same again for print in black and white. A picture says where figures
+ * come from a simulated device or an emulated front end. Nothing here prints. Prefix plot_.
  */
 #ifndef BENCH_PLOTS_PLOT_H
 #define BENCH_PLOTS_PLOT_H
 
-#include "results/results.h"
+#include "results/tables/tables.h"
 
 /* Zero-initialise, release with plot_free. */
 typedef struct plot {
@@ -31,8 +30,8 @@ BN_MUST_USE bn_code plot_render(const plot *p, plot_format format, bn_text *out,
 
 /* ---- of a store ---------------------------------------------------------------- */
 
-/* Each fills P from the records of ALL, newest good one of each experiment. BN_NOT_FOUND where ALL
- * has nothing to draw; the message says what is needed. */
+/* Each fills P from the newest good records of each experiment in ALL. BN_NOT_FOUND where ALL has
+ * nothing to draw; the message says what is needed. */
 
 /* A stacked bar a mode: where the mean step went, beside the others of its model. */
 BN_MUST_USE bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st);
@@ -45,8 +44,8 @@ BN_MUST_USE bn_code plot_overhead(const res_collection *all, plot *p, bn_status 
  * compiles marked. */
 #define PLOT_MOST_PANELS 8
 BN_MUST_USE bn_code plot_steps(const res_collection *all, plot *p, bn_status *st);
-/* Step times of two ways of one model: A and B are the first two modes (or numbers of
- * graphs) that ALL has of its first model; records of one way are its processes. */
+/* Step times of one model in two modes, or with two numbers of graphs: A and B are the first two
+ * that ALL has of its first model. Records of one of them are its processes. */
 BN_MUST_USE bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st);
 
 /* ---- of plain series -------------------------------------------------------------- */
@@ -56,11 +55,11 @@ typedef struct plot_words {
     const char *title, *subtitle, *badge;
 } plot_words;
 
-/* What a picture of one experiment must say of its figures, or NULL. */
+/* What a picture of one experiment must say about its figures, or NULL. */
 const char *plot_badge(bool simulated, const res_experiment *experiment);
 
-/* Shares of steps up to each time, of A and of B, over all processes; below them the
- * median of each process. Sides as res_compare takes them. */
+/* Shares of steps up to each time, of A and of B, over all processes; below them the median of each
+ * process. Sides are as in res_compare. */
 BN_MUST_USE bn_code plot_distribution(const plot_words *words, const char *label_a,
                                       const res_side *a, const char *label_b, const res_side *b,
                                       plot *p, bn_status *st);
@@ -71,21 +70,21 @@ typedef struct plot_point {
     const char *label;       /* of the runtime's build; NULL or "": none */
 } plot_point;
 
-/* A series in order of time, whose values are VALUE ("median step"), with its change points, which
- * are indices of the first point after each change, ascending. Lines show the median of each
- * stretch between changes, labels the builds at them. */
+/* A series in order of time. VALUE says what its values are ("median step"). CHANGES are indices of
+ * the first point after each change, ascending. Lines show the median of each stretch between
+ * changes, labels the builds at them. */
 BN_MUST_USE bn_code plot_history(const plot_words *words, const char *value,
                                  const plot_point *points, size_t count, const size_t *changes,
                                  size_t change_count, plot *p, bn_status *st);
 
-/* The nights of TIMELINE that have a value, its values being those of METRIC, with its
- * change points. BN_NOT_FOUND where no night has one. */
+/* The nights of TIMELINE that have a value of METRIC, with its change points. BN_NOT_FOUND where no
+ * night has one. */
 BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p,
                                   bn_status *st);
 
 /* ---- the page ------------------------------------------------------------------------ */
 
-/* One comparison of B with A, as the page tells it. */
+/* One comparison of B with A, as the page shows it. */
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
@@ -93,7 +92,8 @@ typedef struct plot_comparison {
     double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
-    /* Of one that failed, which then has no verdict: class and message; NULL: it did not. */
+    /* Class and message of a comparison that failed, which has no verdict; NULL: it did not
+     * fail. */
     const char *failure_class, *failure;
 } plot_comparison;
 
@@ -124,5 +124,41 @@ typedef struct plot_report {
  * plot_render does.
  */
 BN_MUST_USE bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st);
+
+/* ---- pages of comparisons and series (page.c) ------------------------------------ */
+
+/* At most so many pictures of series, and as many of comparisons, so that the page can be read; the
+ * tables have all. */
+#define PLOT_PAGE_FIGURES 24
+
+/* Zero-initialise; release with plot_page_free. */
+typedef struct plot_page {
+    bn_arena *memory; /* of titles and causes */
+    plot_comparison *comparisons;
+    size_t comparison_count, comparison_capacity;
+    plot pictures[2 * PLOT_PAGE_FIGURES];
+    size_t picture_count;
+    plot_figure figures[PLOT_PAGE_FIGURES];
+    size_t figure_count;
+    bn_text remarks; /* sentences, one a line */
+    bn_text details; /* tables of the comparisons, as HTML */
+} plot_page;
+void plot_page_free(plot_page *page);
+
+/* Adds what VERSUS, which is judged, says about its cells. ON, a runtime's name, follows their
+ * titles (NULL: none). A cell that is not equivalent is drawn where there are pairs and room.
+ * LABELS name A and B in the pictures. */
+BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
+                                       const char *const labels[2], bn_status *st);
+/* Adds pictures of the series of HISTORY that have more than one night, those with changes first,
+ * as long as there is room. */
+BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st);
+
+/* Writes REPORT, with what PAGE has for it, to FILE, which is replaced. */
+BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, const char *file,
+                                    bn_status *st);
+/* The same as FOLDER/index.html; the folder is made. */
+BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report,
+                                          const char *folder, bn_status *st);
 
 #endif

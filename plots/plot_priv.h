@@ -1,6 +1,7 @@
 /*
- * plot_priv.h - what the files of plots share: pieces of gnuplot scripts
- * (script.c), the rows of a store that are drawn (rows.c), HTML (html.c).
+ * plot_priv.h - what the files of plots share: pieces of gnuplot scripts (script.c), the rows of a
+ * store that are drawn (rows.c), HTML (html.c), pictures in it (figure.c), parts of the page
+ * (report*.c).
  */
 #ifndef BENCH_PLOTS_PLOT_PRIV_H
 #define BENCH_PLOTS_PLOT_PRIV_H
@@ -13,7 +14,7 @@
 #define PLOT_INK   "#1b1f24" /* text, axes, borders */
 #define PLOT_SOFT  "#57606a" /* second text */
 #define PLOT_GRID  "#d0d7de"
-#define PLOT_SHADE "#eef1f4" /* of the part that does not count */
+#define PLOT_SHADE "#eef1f4" /* behind the part that does not count */
 #define PLOT_QUIET "#dfe3e8" /* a large part of little interest */
 #define PLOT_PAPER "#ffffff"
 
@@ -32,32 +33,33 @@ typedef struct plot_fill {
     int pattern;
 } plot_fill;
 
-/* Colour and filled marker of the series NUMBER; the hollow marker is one less. */
+/* Colour and filled marker of series NUMBER; the number of the hollow marker is one less. */
 const char *plot_series_colour(size_t number);
 int plot_series_marker(size_t number);
 
-/* TEXT as a string of gnuplot's that holds it and nothing else: neither commands
- * nor formats are found in it; control characters become '?'. */
+/* Puts TEXT as a string of gnuplot's that is nothing but text: gnuplot finds neither commands nor
+ * formats in it. Control characters become '?'. */
 void plot_quote(bn_text *out, const char *text);
 /* About how wide TEXT is at SIZE, in pixels. */
 double plot_text_width(const char *text, double size);
 
-/* Begins P: size, title, subtitle (wrapped), badge, axes in the house's style. Returns
- * the pixels from the top that are taken. HEIGHT is of the rest and is added to. */
+/* Begins P: size, title, subtitle (wrapped), badge, axes in the style of all pictures. HEIGHT is
+ * that of the rest; the head is added to it. Returns the pixels that the head takes from the
+ * top. */
 double plot_begin(plot *p, const plot_words *words, int width, int height);
 /* Everything is placed in pixels from the top left. STYLE is title, strong, soft or
  * "". */
 void plot_margins(plot *p, double left, double right, double top, double bottom);
 void plot_text_at(plot *p, const char *text, double x, double y, const char *align,
                   const char *style);
-/* A box of FILL with TEXT beside it; returns the x after it. */
+/* Draws a box of FILL with TEXT beside it; returns the x after it. */
 double plot_legend_box(plot *p, plot_fill fill, const char *text, double x, double y);
 double plot_legend_marker(plot *p, int marker, const char *colour, const char *text, double x,
                           double y);
 double plot_legend_line(plot *p, bool dash, const char *colour, const char *text, double x,
                         double y);
-/* ", $NAME ..." with its hatching: bars of six columns x y left right top bottom.
- * FIRST is without the comma. */
+/* Puts ", $NAME ..." with its hatching: bars of six columns x y left right top bottom. The FIRST
+ * has no comma. */
 void plot_bars(plot *p, const char *name, plot_fill fill, bool first);
 /* Ends the block of data that "$NAME << EOD" began. */
 void plot_data_end(plot *p);
@@ -101,7 +103,7 @@ typedef struct plot_rows {
 
 BN_MUST_USE bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st);
 void plot_rows_free(plot_rows *rows);
-/* Width of the widest label; beyond PLOT_LABEL_COLUMN labels go above their rows. */
+/* Width of the widest label. Labels wider than PLOT_LABEL_COLUMN stand above their rows. */
 #define PLOT_LABEL_COLUMN 240
 double plot_labels_width(const plot_rows *rows);
 /* A number of the row's JSON; NaN for null. */
@@ -113,27 +115,30 @@ void plot_row_title(const plot_row *row, bn_text *out);
 
 /* ---- HTML (html.c) -------------------------------------------------------------- */
 
-/* TEXT for content and for values of attributes in quotes; bytes that are not UTF-8
- * and control characters become '?'. */
+/* Puts TEXT as content or as an attribute's value in quotes. Bytes that are not UTF-8 and control
+ * characters become '?'. */
 void plot_html_text(bn_text *out, const char *text);
 void plot_html_printf(bn_text *out, const char *format, ...) BN_PRINTF(2, 3);
-/* The picture P as inline SVG in a figure; NUMBER makes its ids its own. */
-BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
-                                     bn_text *out, bn_status *st);
-
-/* A table that readers can sort: columns are separated by '|', '#' before a name is of
- * numbers. Rows are "<tr>", cells, "</tr>". */
+/* Begins a table that readers can sort. Columns are separated by '|'; '#' before a name marks a
+ * column of numbers. Rows are "<tr>", cells, "</tr>". */
 void plot_table_begin(bn_text *out, const char *caption, const char *columns);
 void plot_table_end(bn_text *out);
 void plot_cell(bn_text *out, const char *text);
-/* VALUE is what is sorted by, TEXT what is read; NaN is an empty cell. */
+/* Rows are sorted by VALUE and show TEXT; NaN is an empty cell. */
 void plot_cell_number(bn_text *out, double value, const char *text);
+
+/* ---- pictures in HTML (figure.c) ---------------------------------------------------- */
+
+/* Puts the picture P as inline SVG in a figure; NUMBER makes its ids unique. */
+BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
+                                     bn_text *out, bn_status *st);
 
 /* ---- parts of the page (report*.c) ------------------------------------------------- */
 
-extern const char plot_page_colours[];
-extern const char plot_page_style[];
-extern const char plot_page_script[];
+/* The page's style, in two parts, and its script (report_assets.c). */
+extern const char plot_report_colours[];
+extern const char plot_report_style[];
+extern const char plot_report_script[];
 /* NUMBER counts the pictures of the page. */
 BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,
                                         size_t *number, bn_text *out, bn_status *st);

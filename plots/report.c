@@ -1,8 +1,8 @@
 /*
- * report.c - the page: its frame, its pictures, its provenance.
+ * report.c - the page: its frame and its pictures. Its other parts are in report_summary.c,
+ * report_tables.c and report_provenance.c.
  *
- * Nothing of it depends on when or where it is made: the same records give the same
- * bytes.
+ * The page does not depend on when or where it is made: the same records give the same bytes.
  */
 #include "plots/plot_priv.h"
 
@@ -22,7 +22,7 @@ static bool same_block(const res_record *a, const res_record *b)
 
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
-/* What a picture lacks records for is left out. */
+/* A picture without records is left out. */
 static bn_code put_picture(const res_collection *all, maker make, const char *caption,
                            size_t *number, bn_text *out, bn_status *st)
 {
@@ -69,7 +69,7 @@ static bool seen_before(const res_collection *all, size_t i, choice same)
     return false;
 }
 
-/* A picture a model: eight panels of all models would say little. */
+/* Puts a picture a model: eight panels of all models would say little. */
 static bn_code put_steps(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
 {
     bn_code code = BN_OK;
@@ -90,7 +90,8 @@ static bn_code put_steps(const res_collection *block, size_t *number, bn_text *o
     return code;
 }
 
-/* Eager steps are so much longer that beside them the others cannot be read. */
+/* Beside eager steps, which are much longer, the others cannot be read: there are pictures with and
+ * without. */
 static bn_code put_block(const res_collection *block, size_t *number, bn_text *out, bn_status *st)
 {
     static const struct {
@@ -167,8 +168,8 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<title>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
     bn_text_puts(out, "</title>\n<style>\n");
-    bn_text_puts(out, plot_page_colours);
-    bn_text_puts(out, plot_page_style);
+    bn_text_puts(out, plot_report_colours);
+    bn_text_puts(out, plot_report_style);
     bn_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<div>\n<h1>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
     bn_text_puts(out, "</h1>\n<p class=\"soft\">");
@@ -191,7 +192,7 @@ static void put_foot(bn_text *out)
 {
     bn_text_puts(out, "</main>\n<footer><p class=\"soft\">Made by bench report from the records "
                       "alone.</p></footer>\n<script>\n");
-    bn_text_puts(out, plot_page_script);
+    bn_text_puts(out, plot_report_script);
     bn_text_puts(out, "</script>\n</body>\n</html>\n");
 }
 

@@ -1,9 +1,9 @@
 /*
- * report_assets.c - style and script of the page, which go into it whole.
+ * report_assets.c - style and script of the page, which contains them.
  *
- * Colours are variables, for light and dark; pictures use the same. Text against its
- * ground has a contrast of 4.5 at least. The script sorts tables and remembers the
- * theme; without it all can be read.
+ * Colours are variables, for light and dark; pictures use the same. The contrast of text to its
+ * ground is at least 4.5. The script sorts tables and remembers the theme; the page can be read
+ * without it.
  */
 #include "plots/plot_priv.h"
 
@@ -13,14 +13,14 @@
     "--bad:#ff8f8f;--unsure:#c9b8ff;color-scheme:dark"
 
 /* A literal may have 4,095 characters. */
-const char plot_page_colours[] =
+const char plot_report_colours[] =
     ":root{--paper:#ffffff;--card:#f6f8fa;--ink:#1b1f24;--soft:#57606a;--grid:#d0d7de;"
     "--shade:#eef1f4;--quiet:#dfe3e8;--line:#d0d7de;--link:#0550ae;--slow:#a04100;--fast:#00694d;"
     "--bad:#a4161a;--unsure:#5b3fa0;color-scheme:light}\n"
     "@media (prefers-color-scheme:dark){:root:not([data-theme=light]){" DARK "}}\n"
     ":root[data-theme=dark]{" DARK "}\n";
 
-const char plot_page_style[] =
+const char plot_report_style[] =
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\n"
     "main,header,nav,footer{max-width:1240px;margin:0 auto;padding:0 20px}\n"
@@ -83,7 +83,7 @@ const char plot_page_style[] =
     "body{font-size:11pt}table{font-size:7.5pt}th,td{padding:2px "
     "4px}.scroll,.picture{overflow:visible}.picture svg{min-width:0!important}}\n";
 
-const char plot_page_script[] =
+const char plot_report_script[] =
     "(function(){\n"
     "'use strict';\n"
     "var root=document.documentElement,button=document.getElementById('theme');\n"

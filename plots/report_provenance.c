@@ -1,14 +1,12 @@
-/*
- * report_provenance.c - what the records say of runtimes, machines and options, each
- * once, and which records they were.
- */
+/* report_provenance.c - what the records say about runtimes, machines and options, each once, and a
+ * list of the records. */
 #include "plots/plot_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that differ from run to run of one machine, or that nobody reads here. */
+/* Members that differ between runs on one machine, or that nobody reads here. */
 static const char *const passing[] = {"memory_available_bytes", "load_1min", "load_5min",
                                       "load_15min", "xml"};
 
@@ -55,7 +53,7 @@ static bool says_nothing(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
-/* "device kind", "simulated TPU v4": a pair for each value that says something. */
+/* Puts a pair for each value that says something: "device kind", "simulated TPU v4". */
 static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
 {
     const char *key;

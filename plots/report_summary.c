@@ -1,8 +1,5 @@
-/*
- * report_summary.c - the first thing that is read: what got slower, what got faster,
- * what failed, what could not be decided. Without comparisons: what failed, and the
- * newest results.
- */
+/* report_summary.c - what is read first: what got slower, what got faster, what failed, what could
+ * not be decided. Without comparisons: what failed, and the newest results. */
 #include "plots/plot_priv.h"
 
 #include <math.h>
@@ -71,7 +68,7 @@ static void put_counts(const plot_report *report, const plot_rows *rows, bn_text
 
 /* ---- comparisons --------------------------------------------------------------------- */
 
-/* The largest change first; ties as they came. */
+/* The largest change first; ties stay in their order. */
 static int larger_first(const void *a, const void *b)
 {
     const plot_comparison *x = *(const plot_comparison *const *)a,
@@ -101,7 +98,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     bn_text_puts(out, "</tr>\n");
 }
 
-/* What was not decided is there for those who want to see it. */
+/* Pictures of what was not decided are folded. */
 static bn_code put_distribution(const plot_comparison *c, size_t *number, bn_text *out,
                                 bn_status *st)
 {
@@ -153,13 +150,10 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
 static void title_of(const res_record *record, bn_text *out)
 {
     const res_experiment *e = &record->experiment;
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
-    if (e->graphs > 1)
-        bn_text_printf(out, ", %d graphs", e->graphs);
-    bn_text_printf(out, ", %s, batch %d, on %s%s", e->variant, e->batch, e->runtime,
-                   record->simulated ? " (simulated)" : "");
-    if (e->trace_cost_ns > 0)
-        bn_text_printf(out, ", emulated front end of %d ns a node", e->trace_cost_ns);
+    res_experiment_name(e, out);
+    bn_text_puts(out, ", ");
+    res_setup_text(e, res_setup_brief(e), out);
+    bn_text_printf(out, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
 }
 
 static void title_cell(const res_record *record, bn_text *out)
@@ -171,8 +165,39 @@ static void title_cell(const res_record *record, bn_text *out)
     bn_text_free(&title);
 }
 
+static void failure_row(const res_record *record, bn_text *out)
+{
+    bn_text_puts(out, "<tr>");
+    title_cell(record, out);
+    plot_cell(out, bn_code_name(record->status));
+    plot_cell(out, record->message);
+    plot_cell(out, record->id);
+    bn_text_puts(out, "</tr>\n");
+}
+
+static void failed_comparison_row(const plot_comparison *c, bn_text *out)
+{
+    bn_text_puts(out, "<tr>");
+    plot_cell(out, c->title);
+    plot_cell(out, c->failure_class);
+    plot_cell(out, c->failure);
+    plot_cell(out, "");
+    bn_text_puts(out, "</tr>\n");
+}
+
+static void damaged_row(const res_damaged *file, bn_text *out)
+{
+    bn_text_puts(out, "<tr>");
+    plot_cell(out, "");
+    plot_cell(out, bn_code_name(file->status.code));
+    plot_cell(out, file->status.message);
+    plot_cell(out, bn_base_name(file->path));
+    bn_text_puts(out, "</tr>\n");
+}
+
 static void put_failures(const plot_report *report, bn_text *out)
 {
+    const res_collection *all = report->all;
     if (failures(report) == 0) {
         bn_text_puts(out, "<h3>What failed</h3>\n<p>Nothing failed.</p>\n");
         return;
@@ -180,38 +205,14 @@ static void put_failures(const plot_report *report, bn_text *out)
     bn_text_puts(out, "<h3 class=\"bad\">What failed</h3>\n");
     plot_table_begin(out, "Each failed experiment with its class, and files that cannot be read.",
                      "experiment|class|message|record");
-    for (size_t i = 0; i < report->all->count; i++) {
-        const res_record *record = report->all->records[i];
-        if (record->status == BN_OK)
-            continue;
-        bn_text_puts(out, "<tr>");
-        title_cell(record, out);
-        plot_cell(out, bn_code_name(record->status));
-        plot_cell(out, record->message);
-        plot_cell(out, record->id);
-        bn_text_puts(out, "</tr>\n");
-    }
-    for (size_t i = 0; i < report->comparison_count; i++) {
-        const plot_comparison *c = &report->comparisons[i];
-        if (!c->failure)
-            continue;
-        bn_text_puts(out, "<tr>");
-        plot_cell(out, c->title);
-        plot_cell(out, c->failure_class);
-        plot_cell(out, c->failure);
-        plot_cell(out, "");
-        bn_text_puts(out, "</tr>\n");
-    }
-    for (size_t i = 0; i < report->all->damaged_count; i++) {
-        const res_damaged *file = &report->all->damaged[i];
-        const char *slash = strrchr(file->path, '/');
-        bn_text_puts(out, "<tr>");
-        plot_cell(out, "");
-        plot_cell(out, bn_code_name(file->status.code));
-        plot_cell(out, file->status.message);
-        plot_cell(out, slash ? slash + 1 : file->path);
-        bn_text_puts(out, "</tr>\n");
-    }
+    for (size_t i = 0; i < all->count; i++)
+        if (all->records[i]->status != BN_OK)
+            failure_row(all->records[i], out);
+    for (size_t i = 0; i < report->comparison_count; i++)
+        if (report->comparisons[i].failure)
+            failed_comparison_row(&report->comparisons[i], out);
+    for (size_t i = 0; i < all->damaged_count; i++)
+        damaged_row(&all->damaged[i], out);
     plot_table_end(out);
 }
 
@@ -227,7 +228,7 @@ static void put_newest(const plot_report *report, bn_text *out)
     const res_record **list = calloc(report->all->count + 1, sizeof *list);
     out->failed = out->failed || !list;
     for (size_t i = 0; list && i < report->all->count; i++)
-        if (report->all->records[i]->status == BN_OK && report->all->records[i]->step_count > 0)
+        if (res_record_good(report->all->records[i]))
             list[count++] = report->all->records[i];
     if (list)
         qsort(list, count, sizeof *list, newer_first);
@@ -253,7 +254,7 @@ static void put_newest(const plot_report *report, bn_text *out)
     free(list);
 }
 
-/* What was compared, and what is to be known of it. */
+/* Puts what was compared, and remarks. */
 static void put_sides(const plot_report *report, bn_text *out)
 {
     if (report->side_a || report->side_b) {

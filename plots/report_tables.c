@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Executions of a step that are listed; eager has hundreds. */
+/* Steps of more executions are not listed; eager has hundreds. */
 #define MOST_EXECUTIONS 12
 
 static double real(const json_t *object, const char *name)
@@ -128,7 +128,7 @@ static void put_speedups(const plot_rows *rows, bn_text *out)
 
 /* ---- ledger --------------------------------------------------------------------------- */
 
-/* Parts that took time in some row. */
+/* Marks parts that took time in some row. */
 static void parts_that_are(const plot_rows *rows, bool present[BN_PART_COUNT])
 {
     for (size_t i = 0; i < rows->count; i++) {

@@ -1,9 +1,9 @@
 /*
- * rows.c - what of a store is drawn, and how it is called.
+ * rows.c - which records of a store are drawn, and what they are called.
  *
- * The rows are those of the speedup table, read as its JSON: pictures and tables
- * cannot differ. A picture says once what all its rows have in common; a row's
- * label says what else tells it from the others of its model.
+ * The rows are those of the speedup table, read from its JSON: pictures and tables cannot differ. A
+ * picture says once what all its rows have in common; a row's label says what else tells it from
+ * the others of its model.
  */
 #include "plots/plot_priv.h"
 
@@ -12,62 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of an experiment that name its cell, in the order they are said. */
-static const char *const members[] = {
-    "variant", "batch", "image",  "seq",       "optimizer", "dropout",       "input",  "lengths",
-    "buckets", "dtype", "layout", "in_flight", "settings",  "trace_cost_ns", "runtime"};
-#define MEMBERS (sizeof members / sizeof *members)
-
-/* A cell's words, one text a member. */
+/* The words for a cell, one text an axis; those of joined axes stand with the axis before. */
 typedef struct words {
-    char text[MEMBERS][300];
+    char text[RES_AXIS_COUNT][300];
 } words;
-
-static void number_words(const char *name, json_int_t n, char *text, size_t size)
-{
-    if (strcmp(name, "in_flight") == 0 && n <= 1)
-        snprintf(text, size, "serial");
-    else if (n <= 0)
-        text[0] = '\0';
-    else if (strcmp(name, "in_flight") == 0)
-        snprintf(text, size, "%lld in flight", (long long)n);
-    else if (strcmp(name, "trace_cost_ns") == 0)
-        snprintf(text, size, "emulated front end of %lld ns a node", (long long)n);
-    else
-        snprintf(text, size, "%s %lld", name, (long long)n);
-}
-
-/* What is as usual is not said. */
-static void member_words(const char *name, const json_t *value, char *text, size_t size)
-{
-    const char *string = json_string_value(value);
-    if (!string)
-        number_words(name, json_integer_value(value), text, size);
-    else if (!string[0] || strcmp(string, "default") == 0 || strcmp(string, "synthetic") == 0 ||
-             strcmp(string, "fixed") == 0)
-        text[0] = '\0';
-    else if (strcmp(name, "dropout") == 0 || strcmp(name, "input") == 0 ||
-             strcmp(name, "lengths") == 0)
-        snprintf(text, size, "%s %s", name, string);
-    else
-        snprintf(text, size, "%s", string);
-}
 
 static void fill_words(const res_record *record, words *w)
 {
-    json_t *experiment = res_experiment_to_json(&record->experiment);
-    for (size_t m = 0; m < MEMBERS; m++) {
-        char *text = w->text[m];
-        member_words(members[m], json_object_get(experiment, members[m]), text, sizeof w->text[m]);
-        if (strcmp(members[m], "runtime") == 0 && record->simulated)
-            snprintf(text, sizeof w->text[m], "%s (simulated)", record->experiment.runtime);
+    for (int a = 0; a < RES_AXIS_COUNT; a++) {
+        bn_text text = {0};
+        if (a == RES_AXIS_RUNTIME)
+            bn_text_printf(&text, "%s%s", record->experiment.runtime,
+                           record->simulated ? " (simulated)" : "");
+        else
+            res_setup_text(&record->experiment, RES_AXIS_BIT(a), &text);
+        snprintf(w->text[a], sizeof w->text[a], "%s", text.data ? text.data : "");
+        bn_text_free(&text);
     }
-    json_decref(experiment);
 }
 
 static bool same_words(const words *a, const words *b)
 {
-    for (size_t m = 0; m < MEMBERS; m++)
+    for (int m = 0; m < RES_AXIS_COUNT; m++)
         if (strcmp(a->text[m], b->text[m]) != 0)
             return false;
     return true;
@@ -81,9 +47,9 @@ static bool same_model(const plot_row *a, const plot_row *b)
 
 /* ---- labels ------------------------------------------------------------------------ */
 
-/* Whether member M is the same in all rows, and whether it tells two cells of one
- * model apart. */
-static void classify(const plot_rows *rows, const words *w, size_t m, bool *common, bool *telling)
+/* Finds out whether axis M is the same in all rows, and whether it tells two cells of one model
+ * apart. */
+static void classify(const plot_rows *rows, const words *w, int m, bool *common, bool *telling)
 {
     *common = true;
     *telling = false;
@@ -93,8 +59,9 @@ static void classify(const plot_rows *rows, const words *w, size_t m, bool *comm
             *telling = same_model(&rows->rows[i], &rows->rows[j]) &&
                        strcmp(w[i].text[m], w[j].text[m]) != 0;
     }
-    /* Never left out: not all rows are of a real device, or of our own front end. */
-    if (strcmp(members[m], "trace_cost_ns") == 0 || strcmp(members[m], "runtime") == 0)
+    /* These two are never left out: they say which rows are of a real device and of our own front
+     * end. */
+    if (m == RES_AXIS_TRACE_COST || m == RES_AXIS_RUNTIME)
         *telling = *telling || !*common;
 }
 
@@ -104,7 +71,7 @@ static void add(bn_text *out, const char *text)
         bn_text_printf(out, "%s%s", out->length ? ", " : "", text);
 }
 
-/* The build, where all rows are of one. */
+/* Adds the build, if all rows are of one. */
 static void add_build(const plot_rows *rows, bn_text *out)
 {
     const char *build = NULL;
@@ -121,18 +88,17 @@ static void add_build(const plot_rows *rows, bn_text *out)
 
 static bool make_labels(plot_rows *rows, const words *w)
 {
-    bool common[MEMBERS], telling[MEMBERS], failed = false;
+    bool common[RES_AXIS_COUNT], telling[RES_AXIS_COUNT], failed = false;
     bn_text text = {0};
-    for (size_t m = 0; m < MEMBERS; m++)
+    for (int m = 0; m < RES_AXIS_COUNT; m++)
         classify(rows, w, m, &common[m], &telling[m]);
     /* The runtime first. */
-    for (size_t m = MEMBERS; m-- > 0;)
-        if (common[m] && m == MEMBERS - 1)
-            add(&text, w[0].text[m]);
+    if (common[RES_AXIS_RUNTIME])
+        add(&text, w[0].text[RES_AXIS_RUNTIME]);
     if (text.length)
         add_build(rows, &text);
-    for (size_t m = 0; m + 1 < MEMBERS; m++)
-        if (common[m])
+    for (int m = 0; m < RES_AXIS_COUNT; m++)
+        if (common[m] && m != RES_AXIS_RUNTIME)
             add(&text, w[0].text[m]);
     rows->common = text.data ? text.data : strdup("");
     failed = text.failed || !rows->common;
@@ -140,9 +106,11 @@ static bool make_labels(plot_rows *rows, const words *w)
         const res_experiment *e = &rows->rows[i].record->experiment;
         text = (bn_text){0};
         bn_text_printf(&text, "%s %s", e->model, e->phase);
-        for (size_t m = 0; m < MEMBERS; m++)
-            if (telling[m])
+        for (int m = 0; m < RES_AXIS_COUNT; m++)
+            if (telling[m] && m != RES_AXIS_RUNTIME)
                 add(&text, w[i].text[m]);
+        if (telling[RES_AXIS_RUNTIME])
+            add(&text, w[i].text[RES_AXIS_RUNTIME]);
         rows->rows[i].label = text.data;
         failed = failed || text.failed;
     }
@@ -251,7 +219,7 @@ double plot_row_real(const plot_row *row, const char *name)
 
 bool plot_row_good(const plot_row *row)
 {
-    return row->record->status == BN_OK && row->record->step_count > 0;
+    return res_record_good(row->record);
 }
 
 const char *plot_badge(bool simulated, const res_experiment *experiment)

@@ -38,7 +38,7 @@ const char *plot_series_colour(size_t number)
     return colours[number % (sizeof colours / sizeof *colours)];
 }
 
-/* Filled markers; the hollow one of each is the number before. Five shapes and seven
+/* These are filled markers; the number of each hollow one is one less. Five shapes and seven
  * colours make 35 pairs. */
 int plot_series_marker(size_t number)
 {
@@ -48,9 +48,9 @@ int plot_series_marker(size_t number)
 
 /* ---- text ------------------------------------------------------------------------- */
 
-/* In double quotes, with a number in place of each character that gnuplot could read
- * there (commands in back quotes, macros, escapes). Its single quotes do not hold a
- * text that begins with one. */
+/* The string stands in double quotes, with a number for each character that gnuplot could interpret
+ * there (commands in back quotes, macros, escapes). Single quotes cannot hold a text that begins
+ * with one. */
 void plot_quote(bn_text *out, const char *text)
 {
     bn_text_putc(out, '"');
@@ -66,8 +66,8 @@ void plot_quote(bn_text *out, const char *text)
     bn_text_putc(out, '"');
 }
 
-/* Advances of common sans-serif fonts in three classes, on the wide side; continuation
- * bytes have none. */
+/* Widths of common sans-serif fonts in three classes, rather too wide; continuation bytes have no
+ * width. */
 double plot_text_width(const char *text, double size)
 {
     double width = 0;
@@ -116,7 +116,7 @@ plot_figure_text plot_id_time(const char *id)
 
 /* ---- places ------------------------------------------------------------------------ */
 
-/* Gnuplot counts from the bottom left, in shares of the whole. */
+/* Gnuplot counts from the bottom left, in fractions of the whole. */
 static double across(const plot *p, double x)
 {
     return x / p->width;
@@ -198,8 +198,8 @@ double plot_legend_line(plot *p, bool dash, const char *colour, const char *text
 
 /* ---- the frame ------------------------------------------------------------------------- */
 
-/* SUBTITLE in lines of at most WIDTH pixels, from Y; returns the y after them. COUNT alone
- * only measures. */
+/* Puts SUBTITLE in lines of at most WIDTH pixels, from Y, or without DRAW only measures it. Returns
+ * the y after the lines. */
 static double subtitle_lines(plot *p, const char *subtitle, double width, double y, bool draw)
 {
     bn_text line = {0};
@@ -239,7 +239,7 @@ static void badge(plot *p, const char *text)
     box(p, at,
         "fillcolor rgb '" PLOT_YELLOW "' fillstyle solid 1 border linecolor rgb '" PLOT_BLACK
         "' linewidth 1.5");
-    /* Black on yellow, whatever the page's ink is. */
+    /* The badge is black on yellow, whatever the page's ink is. */
     bn_text_puts(&p->script, "set label ");
     plot_quote(&p->script, text);
     bn_text_printf(&p->script,

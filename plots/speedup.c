@@ -29,7 +29,7 @@ static const struct {
 
 /* A line of the picture. */
 typedef struct bar {
-    const char *label, *way; /* LABEL: of the cell, in its first line only */
+    const char *label, *way; /* LABEL: of the cell; empty but in its first line */
     char mean_label[96], mean_way[96];
     int kind;
     double y, speedup, low, high;
@@ -65,7 +65,7 @@ static void measure(drawing *d, const bar *b)
     d->ways = fmax(d->ways, plot_text_width(b->way, 12));
 }
 
-/* Rows with a ratio, and failures; the base of a cell has neither. */
+/* Takes rows with a ratio, and failures; the base of a cell is neither. */
 static void take_rows(drawing *d, const plot_rows *rows)
 {
     size_t cell = SIZE_MAX;
@@ -128,13 +128,13 @@ static void take_means(drawing *d, const plot_rows *rows)
 
 /* ---- the picture ---------------------------------------------------------------------- */
 
-/* Ticks that people know, with room for their words on a scale so many PIXELS wide. */
+/* Puts familiar ticks, with room for their numbers, on a scale so many PIXELS wide. */
 static void put_tics(plot *p, double least, double most, double pixels)
 {
     static const double known[] = {1,    0.01, 0.1, 10,   100,  2, 0.5,  5,    0.2,  20,
                                    0.05, 50,   1.5, 0.75, 1.25, 3, 4,    0.25, 0.9,  1.1,
                                    0.8,  1.2,  0.7, 1.4,  0.6,  8, 0.95, 1.05, 1.15, 0.85};
-    double placed[sizeof known / sizeof *known];
+    double placed[sizeof known / sizeof *known] = {0};
     size_t count = 0;
     const double apart = log(most / least) * 46 / pixels;
     bn_text_puts(&p->script, "set xtics (");
@@ -225,7 +225,7 @@ static void put_commands(plot *p, const drawing *d, const bool present[KINDS], d
             plot_bars(p, name, kinds[kind].fill, first);
         first = first && !present[kind];
     }
-    /* Wide and light below narrow and dark, so that they show on any bar. */
+    /* A narrow dark line on a wide light one shows on any bar. */
     bn_text_printf(&p->script,
                    "%s \\\n    $intervals using 1:2:3:4 with xerrorbars pointtype -1 linewidth 4 "
                    "linecolor rgb '" PLOT_PAPER "', \\\n    $intervals using 1:2:3:4 with "

@@ -11,19 +11,20 @@
 
 #define WIDTH       980
 #define PANEL       150
-#define PANEL_ROOM  226 /* with its title and axis */
-/* Longer series are drawn as the least and the greatest of stretches: nothing that
+#define PANEL_ROOM  226 /* height of a panel with its title and axis */
+/* Longer series are drawn by stretches, with the least and the greatest value of each: nothing that
  * sticks out is lost. */
 #define MOST_POINTS 400
-/* Of the panel's width, however long either part is: measured steps have 0 to 1. */
+/* The warm-up takes this share of the width of the measured steps, which have 0 to 1, however long
+ * either part is. */
 #define WARMUP      0.22
 
-/* A panel: where steps stand, and what it shows of their times. */
+/* A panel: its scale and what it shows. */
 typedef struct panel {
     const res_record *record;
     size_t number;
     plot_unit unit;
-    double median_ns, low_ns, high_ns; /* LOW to HIGH: of what is not drawn at the edge */
+    double median_ns, low_ns, high_ns; /* LOW to HIGH: what lies beyond is drawn at the edge */
     bool log_scale;
 } panel;
 
@@ -37,7 +38,7 @@ static double step_x(const panel *n, size_t i)
     return ((double)i + 0.5) / (double)n->record->step_count;
 }
 
-/* Step (the first measured one is 1), its place, its time. */
+/* Puts a step (the first measured one is 1), its place and its time. */
 static void put_point(plot *p, const panel *n, double step, double x, uint64_t ns)
 {
     bn_text_printf(&p->script, "%.0f %.6f %.7g\n", step, x, (double)ns / n->unit.ns);
@@ -102,8 +103,8 @@ static void put_data(plot *p, const panel *n)
     plot_data_end(p);
 }
 
-/* The scale is that of the measured steps and of the later warm-up: a first step takes a
- * thousand times longer and would leave a flat line of the rest. */
+/* The scale is that of the measured steps and of the later warm-up. A first step takes a thousand
+ * times longer and would make a flat line of the rest. */
 static panel make_panel(const res_record *record, size_t number)
 {
     panel n = {.record = record, .number = number, .low_ns = (double)INFINITY};
@@ -142,7 +143,8 @@ static void put_tics(plot *p, const panel *n)
     bn_text_puts(&p->script, ")\n");
 }
 
-/* On a logarithmic scale 1, 2 and 5 of each ten: gnuplot would write the tens alone. */
+/* A logarithmic scale has ticks at 1, 2 and 5 of each power of ten: gnuplot would put them at the
+ * powers alone. */
 static void put_time_tics(plot *p, const panel *n)
 {
     static const int firsts[] = {1, 2, 5};

@@ -6,7 +6,7 @@
  * Under AddressSanitizer the unused part of each chunk is poisoned, so a use
  * after reset is reported as a use after free would be.
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

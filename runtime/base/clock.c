@@ -5,7 +5,7 @@
  * a system call on every kernel we support, and its rate is the one that
  * profilers and other processes report in.
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <time.h>
 

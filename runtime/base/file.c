@@ -6,7 +6,7 @@
  * the folder so that the rename itself survives a power cut.
  */
 #define _GNU_SOURCE
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +28,10 @@ static bn_code read_all(int fd, const char *path, size_t guess, char **data, siz
     if (!bytes)
         return bn_fail_errno(st, ENOMEM, "%s", path);
     for (;;) {
-        if (length + 1 >= capacity) {
-            capacity = capacity < 4096 ? 4096 : capacity * 2;
-            char *grown = realloc(bytes, capacity);
-            if (!grown) {
-                free(bytes);
-                return bn_fail_errno(st, ENOMEM, "%s", path);
-            }
-            bytes = grown;
+        const size_t needed = length + 2 < 4096 ? 4096 : length + 2;
+        if (length + 1 >= capacity && !bn_reserve(&bytes, needed, &capacity, 1)) {
+            free(bytes);
+            return bn_fail_errno(st, ENOMEM, "%s", path);
         }
         ssize_t got = read(fd, bytes + length, capacity - length - 1);
         if (got < 0 && errno == EINTR)

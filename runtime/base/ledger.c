@@ -1,7 +1,7 @@
 /*
  * ledger.c - the names of the ledger's parts, sources and counters.
  */
-#include "runtime/ledger.h"
+#include "runtime/base/ledger.h"
 
 const char *bn_part_name(bn_part part)
 {

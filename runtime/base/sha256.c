@@ -4,7 +4,7 @@
  * libcrypto uses the processor's SHA instructions: a plugin of 200 MB takes a
  * fifth of a second. Source: FIPS 180-4, OpenSSL EVP_DigestInit(3).
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>

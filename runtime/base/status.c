@@ -4,7 +4,7 @@
  * Boundary: records failures only; nothing here prints or decides what a
  * failure means. Texts of errno values come from the C library.
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -38,12 +38,7 @@ bn_code bn_code_from_name(const char *name)
  * names out of foreign files: what would steer a terminal becomes '?'. */
 static void message_set(bn_status *st, const char *text)
 {
-    size_t length = strlen(text);
-    if (length >= sizeof st->message) {
-        length = sizeof st->message - 1;
-        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
-            length--;
-    }
+    const size_t length = bn_utf8_fit(text, sizeof st->message - 1);
     for (size_t i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)text[i];
         st->message[i] = c < ' ' || c == 0x7F ? '?' : text[i];

@@ -4,7 +4,7 @@
  * Integers have their own path: lowering writes hundreds of thousands of them,
  * and printf costs several times as much as the digits.
  */
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,22 +33,11 @@ static bool text_reserve(bn_text *text, size_t more)
         return false;
     if (more < text->capacity - text->length)
         return true;
-    if (more > SIZE_MAX / 4 - text->length) {
-        text->failed = true;
-        return false;
-    }
-    size_t need = text->length + more + 1;
-    size_t capacity = text->capacity ? text->capacity * 2 : 256;
-    if (capacity < need)
-        capacity = need;
-    char *data = realloc(text->data, capacity);
-    if (!data) {
-        text->failed = true;
-        return false;
-    }
-    text->data = data;
-    text->capacity = capacity;
-    return true;
+    /* A sum that would not fit is refused before it is made. */
+    const size_t needed = more < SIZE_MAX - text->length ? text->length + more + 1 : SIZE_MAX;
+    text->failed =
+        !bn_reserve(&text->data, needed < 256 ? 256 : needed, &text->capacity, sizeof *text->data);
+    return !text->failed;
 }
 
 void bn_text_append(bn_text *text, const char *bytes, size_t length)
@@ -106,4 +95,14 @@ void bn_text_printf(bn_text *text, const char *format, ...)
         text->length += (size_t)length;
     va_end(again);
     va_end(args);
+}
+
+size_t bn_utf8_fit(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+    /* A byte 10xxxxxx continues a character, so the cut must not stand before it. Before
+     * the end of the text it never does: that byte is zero. */
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+        length--;
+    return length;
 }

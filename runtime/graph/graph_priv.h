@@ -2,11 +2,15 @@
  * graph_priv.h - nodes, values and op rows, for the files of runtime/graph and
  * for tests. An op is one constant tg_op row; its rules sit together in a
  * family file (op_*.c) and the row is listed once in op_table.c.
+ *
+ * Who calls whom: op_table.c stands on the families; they emit (trace.c) and write
+ * statements (lower.c); both stand on tensor.c. Families call each other in circles, since
+ * gradients emit ops.
  */
 #ifndef BENCH_GRAPH_PRIV_H
 #define BENCH_GRAPH_PRIV_H
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 #define TG_OP_NAME_BYTES 24
 #define TG_MAX_RESULTS   3
@@ -61,24 +65,62 @@ struct tg_node {
 typedef struct tg_lowering tg_lowering; /* the writer of lower.c */
 
 /*
- * One op. INFER checks operands and attributes and fills results[i].type; its
- * message needs no op name (the caller adds it). LOWER writes the whole
- * statement but the location. GRAD emits gradients for the operands whose NEED
- * is set; GOUT[i] is NULL where no gradient reaches result i; NULL GRAD means
- * not differentiable. FLOPS NULL means one per result element.
+ * One op: its words and its four rules. Nodes of one op with equal attributes and operand
+ * types share an executable, so a rule may look at these only: what it gives must not
+ * depend on the trace, the time or anything global. The bytes that a node moves need no
+ * rule: it reads each operand once and writes each result once.
  */
 struct tg_op {
-    char name[TG_OP_NAME_BYTES];
-    const char *stablehlo;
-    const char *family;
+    char name[TG_OP_NAME_BYTES]; /* no other row has it; joins the hash with its zeros */
+    const char *stablehlo;       /* the op that statements and listings name */
+    const char *family;          /* tg_graph_cost.macs counts "dot" and "convolution" */
     const char *summary;
-    int min_operands, max_operands; /* max -1: any number */
-    int results;
-    size_t attribute_bytes; /* structs of int32_t or int64_t only: hashed as bytes */
+    int min_operands, max_operands; /* for listings; max -1: any number */
+    int results;                    /* 1 to TG_MAX_RESULTS */
+    size_t attribute_bytes;         /* structs of int32_t or int64_t only: hashed as bytes */
+
+    /*
+     * Type rule. tg_emit calls it once for each node, before the node joins the hash and
+     * before any hook sees it. NODE's attributes are a copy of the caller's. Its operands are
+     * values of the trace, as many as the caller gave; a row that takes a varying number checks
+     * it here. Result types come as zeros. The rule checks operands and attributes, fills in
+     * results[i].type for every result, leaves dims past the rank 0, and changes nothing else.
+     * To refuse a node it returns a code with a message in ST (never NULL); the trace puts the
+     * op's name in front, and result types do not matter then. Only tg_op_input has NULL here.
+     */
     bn_code (*infer)(const tg_node *node, bn_status *st);
+
+    /*
+     * Lowering. tg_graph_lower calls it for each node that an output needs, in the trace's
+     * order, so that operands have their names. The rule writes the node's statement with the
+     * functions below: it defines the results once (tg_lowering_define, or
+     * tg_lowering_define_result for each) and stops behind the type; the caller writes the
+     * location. A rule of several statements ends each but the last with tg_lowering_end.
+     * Nothing can fail: the type rule has let the node in, and tg_graph_lower looks for lack of
+     * memory once, in the finished text. Only tg_op_input has NULL here: its nodes are not
+     * written.
+     */
     void (*lower)(tg_lowering *l, const tg_node *node);
+
+    /*
+     * Gradient rule; NULL: not differentiable, and a gradient that reaches the op is an error.
+     * tg_backward calls it for a node once all uses of its results have been differentiated,
+     * with the node's scope in force. GOUT[i] is the gradient with respect to result i, of its
+     * type, or NULL where none reaches it; at least one is there. NEED[k] says whether operand
+     * k's gradient is wanted; at least one is. GIN[k] comes as NULL. The rule emits ops into T
+     * and sets GIN[k], for each operand whose gradient is wanted, to a value of the operand's
+     * type. NULL there lets no gradient flow, and entries of other operands are ignored. The
+     * rule may use NODE's operands and results as values; all values belong to the trace. It
+     * reports a case that it cannot differentiate by tg_trace_fail with BN_NOT_SUPPORTED.
+     */
     void (*grad)(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,
                  tg_tensor **gin);
+
+    /*
+     * FLOPs of one execution; a multiplication and an addition are two. tg_graph_measure calls
+     * it for each node that an output needs, any time after the type rule. NULL: one for each
+     * element of result 0. tg_op_no_flops: the op moves data only.
+     */
     double (*flops)(const tg_node *node);
 };
 
@@ -86,7 +128,7 @@ struct tg_op {
 const tg_op *tg_op_at(size_t index);
 const tg_op *tg_op_find(const char *name);
 
-/* Pseudo row of entry values; not in the table. */
+/* Pseudo row of variables' entry values (trace.c); not in the table. */
 extern const tg_op tg_op_input;
 
 /* Appends a node of OP with a copy of ATTRIBUTES (op->attribute_bytes);
@@ -95,6 +137,9 @@ tg_tensor *tg_emit(tg_trace *trace, const tg_op *op, const void *attributes,
                    tg_tensor *const *operands, size_t count);
 /* Result INDEX of the node that made FIRST; poison stays poison. */
 tg_tensor *tg_emit_result(tg_tensor *first, unsigned index);
+/* X itself, for calls that have nothing to do: of a variable the value that it has
+ * now, because the handle would follow later assignments. */
+tg_tensor *tg_emit_unchanged(tg_trace *trace, tg_tensor *x);
 
 /* The precision in force, for ops that carry it as an attribute. */
 tg_precision tg_trace_precision(const tg_trace *trace);
@@ -103,6 +148,15 @@ static inline const tg_type *tg_operand_type(const tg_node *node, size_t index)
 {
     return &node->operands[index]->type;
 }
+
+/* ---- refusing types (tensor.c) ------------------------------------------- */
+
+/* BN_INVALID with "WHAT tensor<...>". */
+bn_code tg_type_fail(bn_status *st, const char *what, const tg_type *type);
+/* BN_INVALID with "WHAT: tensor<...> and tensor<...>". */
+bn_code tg_type_fail_pair(bn_status *st, const char *what, const tg_type *a, const tg_type *b);
+/* BN_INVALID where an attribute is no shape: rank or a size out of range. */
+bn_code tg_shape_check(int64_t rank, const int64_t *dims, bn_status *st);
 
 /* ---- writing statements (lower.c) --------------------------------------- */
 
@@ -122,6 +176,10 @@ void tg_lowering_printf(tg_lowering *l, const char *format, ...) BN_PRINTF(2, 3)
 void tg_lowering_type(tg_lowering *l, const tg_type *type);
 /* " : (operand types) -> result type(s)" */
 void tg_lowering_signature(tg_lowering *l, const tg_node *node);
+/* "    %5 = stablehlo.op %1, %2" */
+void tg_lowering_head(tg_lowering *l, const tg_node *node);
+/* "    %5 = "stablehlo.op"(%1, %2)": MLIR's generic form, which every op has. */
+void tg_lowering_generic_head(tg_lowering *l, const tg_node *node);
 /* "    %5 = stablehlo.op %1, %2 : type" where operands and result share a type,
  * the functional signature where they do not. */
 void tg_lowering_plain(tg_lowering *l, const tg_node *node);
@@ -130,7 +188,11 @@ void tg_lowering_end(tg_lowering *l, const tg_node *node);
 /* A literal for dtype: 1.500000e+00 (or hexadecimal where decimal would not do),
  * 3, true. */
 void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value);
-/* "[1, 2, 3]" */
+/* "[1, 2, 3]", and "NAME[1, 2, 3]" */
 void tg_lowering_ints(tg_lowering *l, const int64_t *values, size_t count);
+void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, size_t count);
+
+/* FLOPs of ops that only move data. */
+double tg_op_no_flops(const tg_node *node);
 
 #endif

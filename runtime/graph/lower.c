@@ -1,8 +1,8 @@
 /*
- * lower.c - a graph becomes StableHLO text.
+ * lower.c - a graph becomes StableHLO text; and what a graph costs.
  *
- * Statements are written by the ops' rows; this file gives them names, types
- * and locations, writes the function around them and leaves out nodes that no
+ * The ops' rows write the statements. This file gives them names, types and
+ * locations, writes the function around them and leaves out nodes that no
  * output needs. Text format: StableHLO specification and MLIR's assembly.
  */
 #include "runtime/graph/trace_priv.h"
@@ -125,17 +125,39 @@ void tg_lowering_signature(tg_lowering *l, const tg_node *node)
         bn_text_putc(l->out, ')');
 }
 
-void tg_lowering_plain(tg_lowering *l, const tg_node *node)
+/* The operands, the first one behind the text FIRST, the others behind commas. */
+static void write_operands(tg_lowering *l, const tg_node *node, const char *first)
 {
-    bool uniform = true;
+    for (size_t i = 0; i < node->operand_count; i++) {
+        bn_text_puts(l->out, i ? ", " : first);
+        tg_lowering_value(l, node->operands[i]);
+    }
+}
+
+void tg_lowering_head(tg_lowering *l, const tg_node *node)
+{
     tg_lowering_define(l, node);
     bn_text_puts(l->out, "stablehlo.");
     bn_text_puts(l->out, node->op->stablehlo);
-    for (size_t i = 0; i < node->operand_count; i++) {
-        bn_text_puts(l->out, i ? ", " : " ");
-        tg_lowering_value(l, node->operands[i]);
+    write_operands(l, node, " ");
+}
+
+void tg_lowering_generic_head(tg_lowering *l, const tg_node *node)
+{
+    tg_lowering_define(l, node);
+    bn_text_puts(l->out, "\"stablehlo.");
+    bn_text_puts(l->out, node->op->stablehlo);
+    bn_text_puts(l->out, "\"(");
+    write_operands(l, node, "");
+    bn_text_putc(l->out, ')');
+}
+
+void tg_lowering_plain(tg_lowering *l, const tg_node *node)
+{
+    bool uniform = true;
+    tg_lowering_head(l, node);
+    for (size_t i = 0; i < node->operand_count; i++)
         uniform &= tg_type_equal(tg_operand_type(node, i), &node->results[0].type);
-    }
     if (!uniform) {
         tg_lowering_signature(l, node);
         return;
@@ -182,6 +204,12 @@ void tg_lowering_ints(tg_lowering *l, const int64_t *values, size_t count)
         bn_text_int(l->out, values[i]);
     }
     bn_text_putc(l->out, ']');
+}
+
+void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, size_t count)
+{
+    bn_text_puts(l->out, name);
+    tg_lowering_ints(l, values, count);
 }
 
 /* ---- the function ----------------------------------------------------------- */
@@ -277,6 +305,12 @@ out:
 }
 
 /* ---- cost --------------------------------------------------------------------- */
+
+double tg_op_no_flops(const tg_node *node)
+{
+    (void)node;
+    return 0;
+}
 
 static void add_cost(const tg_node *node, tg_graph_cost *cost)
 {

@@ -8,7 +8,7 @@
 #ifndef BENCH_OP_ATTRIBUTES_H
 #define BENCH_OP_ATTRIBUTES_H
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 /* compare */
 typedef struct tg_compare_attributes {

@@ -38,7 +38,7 @@ static bool in_range(tg_dtype dtype, double value)
 static bn_code infer_constant(const tg_node *node, bn_status *st)
 {
     const tg_constant_attributes *c = node->attributes;
-    bn_code code = tg_op_check_shape(c->type.rank, c->type.dims, st);
+    bn_code code = tg_shape_check(c->type.rank, c->type.dims, st);
     if (code != BN_OK)
         return code;
     if (!tg_dtype_is_float(c->type.dtype) && c->type.dtype != TG_BOOL &&
@@ -52,11 +52,11 @@ static bn_code infer_constant(const tg_node *node, bn_status *st)
 static bn_code infer_iota(const tg_node *node, bn_status *st)
 {
     const tg_iota_attributes *i = node->attributes;
-    bn_code code = tg_op_check_shape(i->type.rank, i->type.dims, st);
+    bn_code code = tg_shape_check(i->type.rank, i->type.dims, st);
     if (code != BN_OK)
         return code;
     if (i->type.dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants a number type, got", &i->type);
+        return tg_type_fail(st, "wants a number type, got", &i->type);
     if (i->dim < 0 || i->dim >= i->type.rank)
         return bn_fail(st, BN_INVALID, "dimension %lld of a tensor of rank %d", (long long)i->dim,
                        i->type.rank);

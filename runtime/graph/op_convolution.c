@@ -69,7 +69,7 @@ static bn_code infer_convolution(const tg_node *node, bn_status *st)
     const tg_type *x = tg_operand_type(node, 0), *w = tg_operand_type(node, 1);
     tg_type *out = &node->results[0].type;
     if (x->rank != 4 || w->rank != 4 || x->dtype != w->dtype || x->dtype == TG_BOOL)
-        return tg_op_fail_types(st, "wants rank 4 and numbers of one element type", x, w);
+        return tg_type_fail_pair(st, "wants rank 4 and numbers of one element type", x, w);
     if (check_attributes(c, st) != BN_OK || check_sizes(c, x, w, st) != BN_OK)
         return BN_INVALID;
     out->dtype = x->dtype;
@@ -133,8 +133,9 @@ static void lower_convolution(tg_lowering *l, const tg_node *node)
 
 /* ---- gradients ----------------------------------------------------------------- */
 
-/* Dimension FROM of X divides by COUNT: the group number, its outer part, becomes
- * the outer part of dimension TO. Works one way for filters and for the input. */
+/* Dimension FROM of X, whose size COUNT divides, consists of COUNT groups. The group's number
+ * moves from the outer part of FROM to the outer part of dimension TO. For filters and for the
+ * input's gradient alike. */
 static tg_tensor *move_groups(tg_trace *t, tg_tensor *x, int32_t from, int32_t to, int32_t count)
 {
     tg_type type = x->type;

@@ -42,7 +42,7 @@ static bn_code infer_dot(const tg_node *node, bn_status *st)
     tg_type *out = &node->results[0].type;
     unsigned used_a, used_b;
     if (a->dtype != b->dtype || a->dtype == TG_BOOL)
-        return tg_op_fail_types(st, "wants numbers of one element type", a, b);
+        return tg_type_fail_pair(st, "wants numbers of one element type", a, b);
     if (d->batch_count < 0 || d->contract_count < 0 ||
         d->batch_count + d->contract_count > TG_MAX_RANK)
         return bn_fail(st, BN_INVALID, "%d batch and %d contracting dimensions", d->batch_count,
@@ -53,7 +53,7 @@ static bn_code infer_dot(const tg_node *node, bn_status *st)
             BN_OK)
         return BN_INVALID;
     if (a->rank + b->rank - d->batch_count - 2 * d->contract_count > TG_MAX_RANK)
-        return tg_op_fail_types(st, "too many dimensions in the result", a, b);
+        return tg_type_fail_pair(st, "too many dimensions in the result", a, b);
     out->dtype = a->dtype;
     for (int32_t i = 0; i < d->batch_count; i++) {
         int64_t size = a->dims[d->batch_a[i]], other = b->dims[d->batch_b[i]];

@@ -1,48 +1,11 @@
 /*
- * op_elementwise.c - ops that work on each element alone: one operand, two
- * operands, comparison, selection, conversion. A scalar operand of a two- or
- * three-operand op stands for a tensor of the result's shape; lowering
- * broadcasts it.
+ * op_elementwise.c - ops that work on each element alone and have two or three
+ * operands, and conversion; functions of one operand are in op_unary.c. A scalar
+ * operand stands for a tensor of the result's shape; lowering broadcasts it.
  */
 #include "runtime/graph/op_priv.h"
 
-#include <math.h>
-
 /* ---- type rules -------------------------------------------------------------- */
-
-static bn_code infer_same(const tg_node *node, bn_status *st)
-{
-    (void)st;
-    node->results[0].type = *tg_operand_type(node, 0);
-    return BN_OK;
-}
-
-static bn_code infer_float(const tg_node *node, bn_status *st)
-{
-    const tg_type *x = tg_operand_type(node, 0);
-    if (!tg_dtype_is_float(x->dtype))
-        return tg_op_fail_type(st, "wants a floating-point operand, got", x);
-    node->results[0].type = *x;
-    return BN_OK;
-}
-
-static bn_code infer_signed(const tg_node *node, bn_status *st)
-{
-    const tg_type *x = tg_operand_type(node, 0);
-    if (x->dtype == TG_BOOL || tg_dtype_is_unsigned(x->dtype))
-        return tg_op_fail_type(st, "wants a signed operand, got", x);
-    node->results[0].type = *x;
-    return BN_OK;
-}
-
-static bn_code infer_bits(const tg_node *node, bn_status *st)
-{
-    const tg_type *x = tg_operand_type(node, 0);
-    if (tg_dtype_is_float(x->dtype))
-        return tg_op_fail_type(st, "wants bool or integers, got", x);
-    node->results[0].type = *x;
-    return BN_OK;
-}
 
 /* The common shape of two operands, either of which may be a scalar. */
 static bn_code common_type(const tg_type *a, const tg_type *b, tg_type *out, bn_status *st)
@@ -57,14 +20,14 @@ static bn_code common_type(const tg_type *a, const tg_type *b, tg_type *out, bn_
             return BN_OK;
         }
     }
-    return tg_op_fail_types(st, "operand types differ", a, b);
+    return tg_type_fail_pair(st, "operand types differ", a, b);
 }
 
 static bn_code infer_binary(const tg_node *node, bn_status *st)
 {
     const tg_type *a = tg_operand_type(node, 0);
     if (a->dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants numbers, got", a);
+        return tg_type_fail(st, "wants numbers, got", a);
     return common_type(a, tg_operand_type(node, 1), &node->results[0].type, st);
 }
 
@@ -72,7 +35,7 @@ static bn_code infer_logical(const tg_node *node, bn_status *st)
 {
     const tg_type *a = tg_operand_type(node, 0);
     if (tg_dtype_is_float(a->dtype))
-        return tg_op_fail_type(st, "wants bool or integers, got", a);
+        return tg_type_fail(st, "wants bool or integers, got", a);
     return common_type(a, tg_operand_type(node, 1), &node->results[0].type, st);
 }
 
@@ -89,7 +52,7 @@ static bn_code infer_select(const tg_node *node, bn_status *st)
     const tg_type *p = tg_operand_type(node, 0);
     tg_type *out = &node->results[0].type;
     if (p->dtype != TG_BOOL)
-        return tg_op_fail_type(st, "wants a bool predicate, got", p);
+        return tg_type_fail(st, "wants a bool predicate, got", p);
     bn_code code = common_type(tg_operand_type(node, 1), tg_operand_type(node, 2), out, st);
     if (code != BN_OK)
         return code;
@@ -99,7 +62,16 @@ static bn_code infer_select(const tg_node *node, bn_status *st)
     shape.dtype = TG_BOOL;
     return tg_type_equal(&shape, p)
                ? BN_OK
-               : tg_op_fail_types(st, "predicate and result shapes differ", p, out);
+               : tg_type_fail_pair(st, "predicate and result shapes differ", p, out);
+}
+
+static bn_code infer_convert(const tg_node *node, bn_status *st)
+{
+    const tg_convert_attributes *c = node->attributes;
+    (void)st;
+    node->results[0].type = *tg_operand_type(node, 0);
+    node->results[0].type.dtype = (tg_dtype)c->dtype;
+    return BN_OK;
 }
 
 /* ---- lowering ---------------------------------------------------------------- */
@@ -151,21 +123,6 @@ static void lower_binary(tg_lowering *l, const tg_node *node)
     bn_text_puts(out, ", ");
     write_shaped(l, node, 1, b);
     bn_text_puts(out, " : ");
-    tg_type_write(&node->results[0].type, out);
-}
-
-/* StableHLO itself has no error function; its companion dialect CHLO, which JAX
- * emits too, is parsed wherever StableHLO is. */
-static void lower_erf(tg_lowering *l, const tg_node *node)
-{
-    bn_text *out = tg_lowering_text(l);
-    tg_lowering_define(l, node);
-    bn_text_puts(out, node->op->stablehlo);
-    bn_text_putc(out, ' ');
-    tg_lowering_value(l, node->operands[0]);
-    bn_text_puts(out, " : ");
-    tg_type_write(tg_operand_type(node, 0), out);
-    bn_text_puts(out, " -> ");
     tg_type_write(&node->results[0].type, out);
 }
 
@@ -221,104 +178,6 @@ static tg_tensor *fit(tg_trace *t, const tg_node *node, size_t index, tg_tensor 
     return tg_reduce_sum(t, g, (1u << rank) - 1u);
 }
 
-static tg_tensor *number_like(tg_trace *t, const tg_node *node, double value)
-{
-    return tg_scalar(t, node->results[0].type.dtype, value);
-}
-
-GRADIENT(grad_neg)
-{
-    (void)node, (void)need;
-    gin[0] = tg_neg(t, gout[0]);
-}
-
-GRADIENT(grad_abs)
-{
-    (void)need;
-    gin[0] = tg_mul(t, gout[0], tg_sign(t, node->operands[0]));
-}
-
-/* Piecewise constant: the derivative is zero where it exists. */
-GRADIENT(grad_zero)
-{
-    (void)need, (void)gout;
-    gin[0] = tg_full(t, tg_operand_type(node, 0), 0.0);
-}
-
-GRADIENT(grad_exp)
-{
-    (void)need;
-    gin[0] = tg_mul(t, gout[0], node->results);
-}
-
-/* e^x, from the result: (e^x - 1) + 1. */
-GRADIENT(grad_expm1)
-{
-    (void)need;
-    gin[0] = tg_mul(t, gout[0], tg_add(t, node->results, number_like(t, node, 1.0)));
-}
-
-GRADIENT(grad_log)
-{
-    (void)need;
-    gin[0] = tg_div(t, gout[0], node->operands[0]);
-}
-
-GRADIENT(grad_log1p)
-{
-    (void)need;
-    gin[0] = tg_div(t, gout[0], tg_add(t, node->operands[0], number_like(t, node, 1.0)));
-}
-
-GRADIENT(grad_sqrt)
-{
-    (void)need;
-    gin[0] = tg_div(t, tg_mul(t, gout[0], number_like(t, node, 0.5)), node->results);
-}
-
-/* d x^(-1/2) = -1/2 x^(-3/2) = -1/2 r / x */
-GRADIENT(grad_rsqrt)
-{
-    (void)need;
-    tg_tensor *r = tg_div(t, node->results, node->operands[0]);
-    gin[0] = tg_mul(t, gout[0], tg_mul(t, r, number_like(t, node, -0.5)));
-}
-
-GRADIENT(grad_tanh)
-{
-    (void)need;
-    tg_tensor *square = tg_mul(t, node->results, node->results);
-    gin[0] = tg_mul(t, gout[0], tg_sub(t, number_like(t, node, 1.0), square));
-}
-
-GRADIENT(grad_logistic)
-{
-    (void)need;
-    tg_tensor *rest = tg_sub(t, number_like(t, node, 1.0), node->results);
-    gin[0] = tg_mul(t, gout[0], tg_mul(t, node->results, rest));
-}
-
-/* d erf(x) = 2 / sqrt(pi) exp(-x^2) */
-GRADIENT(grad_erf)
-{
-    (void)need;
-    tg_tensor *x = node->operands[0];
-    tg_tensor *bell = tg_exp(t, tg_neg(t, tg_mul(t, x, x)));
-    gin[0] = tg_mul(t, gout[0], tg_mul(t, bell, number_like(t, node, M_2_SQRTPI)));
-}
-
-GRADIENT(grad_sin)
-{
-    (void)need;
-    gin[0] = tg_mul(t, gout[0], tg_cos(t, node->operands[0]));
-}
-
-GRADIENT(grad_cos)
-{
-    (void)need;
-    gin[0] = tg_neg(t, tg_mul(t, gout[0], tg_sin(t, node->operands[0])));
-}
-
 GRADIENT(grad_add)
 {
     gin[0] = need[0] ? fit(t, node, 0, gout[0]) : NULL;
@@ -349,7 +208,7 @@ static void grad_extremum(tg_trace *t, const tg_node *node, tg_tensor *g, const 
                           tg_tensor **gin, tg_direction a_wins)
 {
     tg_tensor *won = tg_compare(t, node->operands[0], node->operands[1], a_wins);
-    tg_tensor *zero = number_like(t, node, 0.0);
+    tg_tensor *zero = tg_op_number_like(t, node, 0.0);
     gin[0] = need[0] ? fit(t, node, 0, tg_select(t, won, g, zero)) : NULL;
     gin[1] = need[1] ? fit(t, node, 1, tg_select(t, won, zero, g)) : NULL;
 }
@@ -369,7 +228,7 @@ GRADIENT(grad_pow)
 {
     tg_tensor *a = node->operands[0], *b = node->operands[1];
     if (need[0]) {
-        tg_tensor *power = tg_pow(t, a, tg_sub(t, b, number_like(t, node, 1.0)));
+        tg_tensor *power = tg_pow(t, a, tg_sub(t, b, tg_op_number_like(t, node, 1.0)));
         gin[0] = fit(t, node, 0, tg_mul(t, gout[0], tg_mul(t, power, b)));
     }
     if (need[1])
@@ -378,7 +237,7 @@ GRADIENT(grad_pow)
 
 GRADIENT(grad_select)
 {
-    tg_tensor *zero = number_like(t, node, 0.0);
+    tg_tensor *zero = tg_op_number_like(t, node, 0.0);
     tg_tensor *p = node->operands[0];
     gin[1] = need[1] ? fit(t, node, 1, tg_select(t, p, gout[0], zero)) : NULL;
     gin[2] = need[2] ? fit(t, node, 2, tg_select(t, p, zero, gout[0])) : NULL;
@@ -394,48 +253,6 @@ GRADIENT(grad_convert)
 
 #define FAMILY "element-wise"
 
-static const tg_op op_neg = {"neg",        "negate",          FAMILY,   "-x", 1, 1, 1, 0,
-                             infer_signed, tg_lowering_plain, grad_neg, NULL};
-static const tg_op op_abs = {
-    "abs", "abs", FAMILY, "|x|", 1, 1, 1, 0, infer_signed, tg_lowering_plain, grad_abs, NULL};
-static const tg_op op_sign = {"sign", "sign", FAMILY,       "-1, 0 or 1",      1,         1,
-                              1,      0,      infer_signed, tg_lowering_plain, grad_zero, NULL};
-static const tg_op op_floor = {"floor",     "floor",
-                               FAMILY,      "largest whole number not above x",
-                               1,           1,
-                               1,           0,
-                               infer_float, tg_lowering_plain,
-                               grad_zero,   NULL};
-static const tg_op op_exp = {"exp",       "exponential",     FAMILY,   "e^x", 1, 1, 1, 0,
-                             infer_float, tg_lowering_plain, grad_exp, NULL};
-static const tg_op op_expm1 = {
-    "expm1",     "exponential_minus_one", FAMILY,     "e^x - 1", 1, 1, 1, 0,
-    infer_float, tg_lowering_plain,       grad_expm1, NULL};
-static const tg_op op_log = {"log", "log", FAMILY,      "natural logarithm", 1,        1,
-                             1,     0,     infer_float, tg_lowering_plain,   grad_log, NULL};
-static const tg_op op_log1p = {"log1p",     "log_plus_one",    FAMILY,     "ln(1 + x)", 1, 1, 1, 0,
-                               infer_float, tg_lowering_plain, grad_log1p, NULL};
-static const tg_op op_sqrt = {"sqrt", "sqrt", FAMILY,      "square root",     1,         1,
-                              1,      0,      infer_float, tg_lowering_plain, grad_sqrt, NULL};
-static const tg_op op_rsqrt = {"rsqrt", "rsqrt", FAMILY,      "1 / square root", 1,          1,
-                               1,       0,       infer_float, tg_lowering_plain, grad_rsqrt, NULL};
-static const tg_op op_tanh = {"tanh", "tanh", FAMILY,      "hyperbolic tangent", 1,         1,
-                              1,      0,      infer_float, tg_lowering_plain,    grad_tanh, NULL};
-static const tg_op op_logistic = {
-    "logistic",        "logistic",    FAMILY, "1 / (1 + e^-x)", 1, 1, 1, 0, infer_float,
-    tg_lowering_plain, grad_logistic, NULL};
-static const tg_op op_erf = {"erf", "chlo.erf", FAMILY,      "error function", 1,        1,
-                             1,     0,          infer_float, lower_erf,        grad_erf, NULL};
-static const tg_op op_sin = {
-    "sin", "sine", FAMILY, "sine", 1, 1, 1, 0, infer_float, tg_lowering_plain, grad_sin, NULL};
-static const tg_op op_cos = {"cos", "cosine", FAMILY,      "cosine",          1,        1,
-                             1,     0,        infer_float, tg_lowering_plain, grad_cos, NULL};
-static const tg_op op_not = {"not",      "not",
-                             FAMILY,     "logical or bitwise complement",
-                             1,          1,
-                             1,          0,
-                             infer_bits, tg_lowering_plain,
-                             NULL,       NULL};
 static const tg_op op_add = {"add", "add", FAMILY,       "a + b",      2,        2,
                              1,     0,     infer_binary, lower_binary, grad_add, NULL};
 static const tg_op op_sub = {"sub", "subtract", FAMILY,       "a - b",      2,        2,
@@ -486,14 +303,6 @@ static const tg_op op_select = {"select",
                                 grad_select,
                                 NULL};
 
-static bn_code infer_convert(const tg_node *node, bn_status *st)
-{
-    const tg_convert_attributes *c = node->attributes;
-    bn_code code = infer_same(node, st);
-    node->results[0].type.dtype = (tg_dtype)c->dtype;
-    return code;
-}
-
 static const tg_op op_convert = {"convert",
                                  "convert",
                                  FAMILY,
@@ -507,103 +316,16 @@ static const tg_op op_convert = {"convert",
                                  grad_convert,
                                  tg_op_no_flops};
 
-const tg_op *const tg_ops_elementwise[] = {
-    &op_neg,  &op_abs,   &op_sign,    &op_floor,    &op_exp,     &op_expm1, &op_log, &op_log1p,
-    &op_sqrt, &op_rsqrt, &op_tanh,    &op_logistic, &op_erf,     &op_sin,   &op_cos, &op_not,
-    &op_add,  &op_sub,   &op_mul,     &op_div,      &op_max,     &op_min,   &op_pow, &op_and,
-    &op_or,   &op_xor,   &op_compare, &op_select,   &op_convert, NULL};
+const tg_op *const tg_ops_elementwise[] = {&op_add,     &op_sub,    &op_mul,     &op_div, &op_max,
+                                           &op_min,     &op_pow,    &op_and,     &op_or,  &op_xor,
+                                           &op_compare, &op_select, &op_convert, NULL};
 
 /* ---- public calls ------------------------------------------------------------------ */
-
-static tg_tensor *unary(tg_trace *t, const tg_op *op, tg_tensor *x)
-{
-    return tg_emit(t, op, NULL, &x, 1);
-}
 
 static tg_tensor *binary(tg_trace *t, const tg_op *op, tg_tensor *a, tg_tensor *b)
 {
     tg_tensor *operands[] = {a, b};
     return tg_emit(t, op, NULL, operands, 2);
-}
-
-tg_tensor *tg_neg(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_neg, x);
-}
-
-tg_tensor *tg_abs(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_abs, x);
-}
-
-tg_tensor *tg_sign(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_sign, x);
-}
-
-tg_tensor *tg_floor(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_floor, x);
-}
-
-tg_tensor *tg_exp(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_exp, x);
-}
-
-tg_tensor *tg_expm1(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_expm1, x);
-}
-
-tg_tensor *tg_log(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_log, x);
-}
-
-tg_tensor *tg_log1p(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_log1p, x);
-}
-
-tg_tensor *tg_sqrt(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_sqrt, x);
-}
-
-tg_tensor *tg_rsqrt(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_rsqrt, x);
-}
-
-tg_tensor *tg_tanh(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_tanh, x);
-}
-
-tg_tensor *tg_logistic(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_logistic, x);
-}
-
-tg_tensor *tg_erf(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_erf, x);
-}
-
-tg_tensor *tg_sin(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_sin, x);
-}
-
-tg_tensor *tg_cos(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_cos, x);
-}
-
-tg_tensor *tg_not(tg_trace *t, tg_tensor *x)
-{
-    return unary(t, &op_not, x);
 }
 
 tg_tensor *tg_add(tg_trace *t, tg_tensor *a, tg_tensor *b)
@@ -673,6 +395,6 @@ tg_tensor *tg_convert(tg_trace *t, tg_tensor *x, tg_dtype dtype)
 {
     tg_convert_attributes attributes = {(int32_t)dtype};
     if (x->type.dtype == dtype)
-        return tg_op_unchanged(t, x);
+        return tg_emit_unchanged(t, x);
     return tg_emit(t, &op_convert, &attributes, &x, 1);
 }

@@ -15,11 +15,11 @@
 static bn_code check_rows(const tg_type *x, const tg_type *ids, bn_status *st)
 {
     if (x->rank == 0 || x->dims[0] == 0)
-        return tg_op_fail_type(st, "wants rows, got", x);
+        return tg_type_fail(st, "wants rows, got", x);
     if (tg_dtype_is_float(ids->dtype) || tg_dtype_bytes(ids->dtype) < 4)
-        return tg_op_fail_type(st, "wants row numbers of 32 or 64 bits, got", ids);
+        return tg_type_fail(st, "wants row numbers of 32 or 64 bits, got", ids);
     if (ids->rank + x->rank - 1 > TG_MAX_RANK)
-        return tg_op_fail_types(st, "too many dimensions in the result", x, ids);
+        return tg_type_fail_pair(st, "too many dimensions in the result", x, ids);
     return BN_OK;
 }
 
@@ -46,13 +46,13 @@ static bn_code infer_scatter_add_rows(const tg_node *node, bn_status *st)
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
     const tg_type *updates = tg_operand_type(node, 2);
     if (x->dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants numbers, got", x);
+        return tg_type_fail(st, "wants numbers, got", x);
     bn_code code = check_rows(x, ids, st);
     if (code != BN_OK)
         return code;
     tg_type rows = rows_type(x, ids);
     if (!tg_type_equal(&rows, updates))
-        return tg_op_fail_types(st, "rows and updates differ", &rows, updates);
+        return tg_type_fail_pair(st, "rows and updates differ", &rows, updates);
     node->results[0].type = *x;
     return BN_OK;
 }
@@ -68,9 +68,9 @@ static bn_code check_starts(const tg_node *node, size_t first, bn_status *st)
     for (size_t i = first; i < node->operand_count; i++) {
         const tg_type *start = tg_operand_type(node, i);
         if (start->rank != 0 || start->dtype == TG_BOOL || tg_dtype_is_float(start->dtype))
-            return tg_op_fail_type(st, "wants integer scalars as starts, got", start);
+            return tg_type_fail(st, "wants integer scalars as starts, got", start);
         if (start->dtype != tg_operand_type(node, first)->dtype)
-            return tg_op_fail_types(st, "starts differ", tg_operand_type(node, first), start);
+            return tg_type_fail_pair(st, "starts differ", tg_operand_type(node, first), start);
     }
     return BN_OK;
 }
@@ -95,7 +95,7 @@ static bn_code infer_dynamic_update_slice(const tg_node *node, bn_status *st)
     for (int32_t i = 0; fits && i < x->rank; i++)
         fits = update->dims[i] <= x->dims[i];
     if (!fits)
-        return tg_op_fail_types(st, "the update is no part of the operand", x, update);
+        return tg_type_fail_pair(st, "the update is no part of the operand", x, update);
     node->results[0].type = *x;
     return check_starts(node, 2, st);
 }
@@ -108,26 +108,13 @@ static void write_row_dims(tg_lowering *l, const char *name, int32_t first, int3
     int64_t dims[TG_MAX_RANK] = {0};
     for (int32_t i = 0; i < rank; i++)
         dims[i] = first + i;
-    tg_op_write_list(l, name, dims, (size_t)rank);
-}
-
-/* "    %5 = "stablehlo.gather"(%1, %2)" */
-static void write_generic_head(tg_lowering *l, const tg_node *node)
-{
-    tg_lowering_define(l, node);
-    tg_lowering_printf(l, "\"stablehlo.%s\"(", node->op->stablehlo);
-    for (size_t i = 0; i < node->operand_count; i++) {
-        if (i)
-            bn_text_puts(tg_lowering_text(l), ", ");
-        tg_lowering_value(l, node->operands[i]);
-    }
-    bn_text_putc(tg_lowering_text(l), ')');
+    tg_lowering_list(l, name, dims, (size_t)rank);
 }
 
 static void lower_gather_rows(tg_lowering *l, const tg_node *node)
 {
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
-    write_generic_head(l, node);
+    tg_lowering_generic_head(l, node);
     write_row_dims(l, " {dimension_numbers = #stablehlo.gather<offset_dims = ", ids->rank,
                    x->rank - 1);
     tg_lowering_printf(l,
@@ -144,7 +131,7 @@ static void lower_scatter_add_rows(tg_lowering *l, const tg_node *node)
 {
     const tg_type *x = tg_operand_type(node, 0), *ids = tg_operand_type(node, 1);
     const char *d = tg_dtype_text(x->dtype);
-    write_generic_head(l, node);
+    tg_lowering_generic_head(l, node);
     tg_lowering_printf(l, " ({\n    ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n", d, d);
     tg_lowering_printf(l, "      %%c = stablehlo.add %%a, %%b : tensor<%s>\n", d);
     tg_lowering_printf(l, "      stablehlo.return %%c : tensor<%s>\n    })", d);
@@ -160,14 +147,14 @@ static void lower_scatter_add_rows(tg_lowering *l, const tg_node *node)
 static void lower_dynamic_slice(tg_lowering *l, const tg_node *node)
 {
     const tg_type *y = &node->results[0].type;
-    tg_op_write_head(l, node);
-    tg_op_write_list(l, ", sizes = ", y->dims, (size_t)y->rank);
+    tg_lowering_head(l, node);
+    tg_lowering_list(l, ", sizes = ", y->dims, (size_t)y->rank);
     tg_lowering_signature(l, node);
 }
 
 static void lower_dynamic_update_slice(tg_lowering *l, const tg_node *node)
 {
-    tg_op_write_head(l, node);
+    tg_lowering_head(l, node);
     tg_lowering_signature(l, node);
 }
 
@@ -210,7 +197,7 @@ GRADIENT(grad_scatter_add_rows)
         gin[2] = where_added(t, node, tg_gather_rows(t, gout[0], node->operands[1]));
 }
 
-/* Starts are moved inside in the same way there and back: the sizes are equal. */
+/* The gradient moves a start inside as the op did, since the sizes are equal. */
 GRADIENT(grad_dynamic_slice)
 {
     (void)need;

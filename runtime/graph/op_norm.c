@@ -30,14 +30,14 @@ static bn_code check_norm(const tg_node *node, size_t first, size_t end, bn_stat
     const tg_type *x = tg_operand_type(node, 0);
     int64_t feature = ((const tg_norm_attributes *)node->attributes)->feature;
     if (!tg_dtype_is_float(x->dtype))
-        return tg_op_fail_type(st, "wants a floating-point operand, got", x);
+        return tg_type_fail(st, "wants a floating-point operand, got", x);
     if (feature < 0 || feature >= x->rank)
         return bn_fail(st, BN_INVALID, "feature dimension %lld of a tensor of rank %d",
                        (long long)feature, x->rank);
     for (size_t i = first; i < end; i++) {
         const tg_type *p = tg_operand_type(node, i);
         if (p->rank != 1 || p->dtype != x->dtype || p->dims[0] != x->dims[feature])
-            return tg_op_fail_types(st, "wants one element a feature", p, x);
+            return tg_type_fail_pair(st, "wants one element a feature", p, x);
     }
     return BN_OK;
 }
@@ -71,7 +71,7 @@ static bn_code infer_grad(const tg_node *node, bn_status *st)
     if (code != BN_OK)
         return code;
     if (!tg_type_equal(x, g))
-        return tg_op_fail_types(st, "operand and output gradient differ", x, g);
+        return tg_type_fail_pair(st, "operand and output gradient differ", x, g);
     node->results[0].type = *x;
     node->results[1].type = node->results[2].type = feature_type(node);
     return BN_OK;
@@ -82,15 +82,8 @@ static bn_code infer_grad(const tg_node *node, bn_status *st)
 /* Epsilon is an f32 attribute whatever the operand's dtype. */
 static void lower_norm(tg_lowering *l, const tg_node *node)
 {
-    bn_text *out = tg_lowering_text(l);
-    tg_lowering_define(l, node);
-    tg_lowering_printf(l, "\"stablehlo.%s\"(", node->op->stablehlo);
-    for (size_t i = 0; i < node->operand_count; i++) {
-        if (i)
-            bn_text_puts(out, ", ");
-        tg_lowering_value(l, node->operands[i]);
-    }
-    bn_text_puts(out, ") {epsilon = ");
+    tg_lowering_generic_head(l, node);
+    bn_text_puts(tg_lowering_text(l), " {epsilon = ");
     tg_lowering_literal(l, TG_F32, norm_epsilon(node));
     tg_lowering_printf(l, " : f32, feature_index = %d : i64}", norm_feature(node));
     tg_lowering_signature(l, node);

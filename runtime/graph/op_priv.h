@@ -1,6 +1,6 @@
 /*
- * op_priv.h - what family files share: their lists, the messages of type rules,
- * and the arithmetic of windows.
+ * op_priv.h - what family files share: their lists, reducers, and the arithmetic of
+ * windows.
  */
 #ifndef BENCH_OP_PRIV_H
 #define BENCH_OP_PRIV_H
@@ -9,6 +9,7 @@
 #include "runtime/graph/trace_priv.h"
 
 /* Each family's rows, ended by NULL. */
+extern const tg_op *const tg_ops_unary[];       /* op_unary.c */
 extern const tg_op *const tg_ops_elementwise[]; /* op_elementwise.c */
 extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
@@ -22,33 +23,26 @@ extern const tg_op *const tg_ops_window[];      /* op_window.c */
 extern const tg_op *const tg_ops_norm[];        /* op_norm.c */
 extern const tg_op *const tg_ops_random[];      /* op_random.c */
 
-/* BN_INVALID with "WHAT tensor<...>". */
-bn_code tg_op_fail_type(bn_status *st, const char *what, const tg_type *type);
-/* BN_INVALID with "WHAT: tensor<...> and tensor<...>". */
-bn_code tg_op_fail_types(bn_status *st, const char *what, const tg_type *a, const tg_type *b);
-
 /* The head of a gradient rule (tg_op.grad). */
 #define GRADIENT(name)                                                                             \
     static void name(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,   \
                      tg_tensor **gin)
 
-/* FLOPs of ops that only move data (op_shape.c). */
-double tg_op_no_flops(const tg_node *node);
+/* VALUE as a scalar of the dtype of NODE's result. */
+static inline tg_tensor *tg_op_number_like(tg_trace *t, const tg_node *node, double value)
+{
+    return tg_scalar(t, node->results[0].type.dtype, value);
+}
 
-/* BN_INVALID where an attribute is no shape: rank or a size out of range
- * (op_shape.c). */
-bn_code tg_op_check_shape(int64_t rank, const int64_t *dims, bn_status *st);
-
-/* X itself, for calls that have nothing to do: a variable as the value it has
- * now, because the handle would follow later assignments (op_shape.c). */
-tg_tensor *tg_op_unchanged(tg_trace *trace, tg_tensor *x);
-
-/* Writes the dimensions in the bit mask AXES to LIST, ascending (op_shape.c). */
-size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list);
-
-/* "    %5 = stablehlo.op %1, %2", and "NAME[1, 2]" (op_shape.c). */
-void tg_op_write_head(tg_lowering *l, const tg_node *node);
-void tg_op_write_list(tg_lowering *l, const char *name, const int64_t *list, size_t count);
+/* Writes the dimensions in the bit mask AXES to LIST, ascending; returns how many. */
+static inline size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list)
+{
+    size_t count = 0;
+    for (int32_t i = 0; i < rank; i++)
+        if (axes >> i & 1u)
+            list[count++] = i;
+    return count;
+}
 
 /* DEFAULT, HIGH or HIGHEST, as StableHLO writes a tg_precision (op_dot.c). */
 const char *tg_op_precision_text(int32_t precision);

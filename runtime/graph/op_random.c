@@ -17,20 +17,18 @@ static bn_code infer_random_bits(const tg_node *node, bn_status *st)
     const tg_random_attributes *a = node->attributes;
     const tg_type *state = tg_operand_type(node, 0);
     if (state->dtype != TG_U64 || state->rank != 1 || state->dims[0] != 2)
-        return tg_op_fail_type(st, "wants a state of tensor<2xui64>, got", state);
+        return tg_type_fail(st, "wants a state of tensor<2xui64>, got", state);
     if (a->type.dtype != TG_U32 && a->type.dtype != TG_U64)
-        return tg_op_fail_type(st, "gives ui32 and ui64, not", &a->type);
+        return tg_type_fail(st, "gives ui32 and ui64, not", &a->type);
     node->results[STATE].type = *state;
     node->results[BITS].type = a->type;
-    return tg_op_check_shape(a->type.rank, a->type.dims, st);
+    return tg_shape_check(a->type.rank, a->type.dims, st);
 }
 
 static void lower_random_bits(tg_lowering *l, const tg_node *node)
 {
-    tg_lowering_define(l, node);
-    tg_lowering_printf(l, "\"stablehlo.%s\"(", node->op->stablehlo);
-    tg_lowering_value(l, node->operands[0]);
-    tg_lowering_printf(l, ") {rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}");
+    tg_lowering_generic_head(l, node);
+    tg_lowering_printf(l, " {rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}");
     tg_lowering_signature(l, node);
 }
 

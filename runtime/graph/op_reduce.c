@@ -16,7 +16,7 @@ static bn_code infer_reduce(const tg_node *node, bn_status *st)
     const tg_type *x = tg_operand_type(node, 0);
     tg_type *out = &node->results[0].type;
     if (x->dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants numbers, got", x);
+        return tg_type_fail(st, "wants numbers, got", x);
     if (a->axes >> x->rank)
         return bn_fail(st, BN_INVALID, "axes 0x%llx name a dimension past rank %d",
                        (unsigned long long)a->axes, x->rank);

@@ -1,62 +1,27 @@
 /*
  * op_shape.c - ops that put all elements into another shape or order: reshape,
- * transpose, broadcast, reverse; and what all families share. None of them
- * counts FLOPs.
+ * transpose, broadcast, reverse. None of them counts FLOPs.
  *
  * Attributes are lists of int64_t, one entry a dimension; entries past the rank
  * are 0, because attributes are hashed as bytes.
  */
 #include "runtime/graph/op_priv.h"
 
-/* ---- shared ------------------------------------------------------------------ */
-
-double tg_op_no_flops(const tg_node *node)
-{
-    (void)node;
-    return 0;
-}
-
-tg_tensor *tg_op_unchanged(tg_trace *t, tg_tensor *x)
-{
-    tg_tensor *value = t->status.code == BN_OK ? tg_trace_resolve(t, x) : NULL;
-    return value ? value : &t->poison;
-}
-
-size_t tg_op_axes(unsigned axes, int32_t rank, int64_t *list)
-{
-    size_t count = 0;
-    for (int32_t i = 0; i < rank; i++)
-        if (axes >> i & 1u)
-            list[count++] = i;
-    return count;
-}
-
 /* ---- type rules (StableHLO specification, the op of the same name) ------------- */
-
-bn_code tg_op_check_shape(int64_t rank, const int64_t *dims, bn_status *st)
-{
-    if (rank < 0 || rank > TG_MAX_RANK)
-        return bn_fail(st, BN_INVALID, "rank %lld is not in 0..%d", (long long)rank, TG_MAX_RANK);
-    for (int64_t i = 0; i < rank; i++)
-        if (dims[i] < 0)
-            return bn_fail(st, BN_INVALID, "dimension %lld has size %lld", (long long)i,
-                           (long long)dims[i]);
-    return BN_OK;
-}
 
 /* reshape (C2): as many elements as before. */
 static bn_code infer_reshape(const tg_node *node, bn_status *st)
 {
     const tg_list_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
-    bn_code code = tg_op_check_shape(a->rank, a->at, st);
+    bn_code code = tg_shape_check(a->rank, a->at, st);
     if (code != BN_OK)
         return code;
     tg_type *out = &node->results[0].type;
     *out = tg_type_make(x->dtype, (int32_t)a->rank, a->at);
     return tg_type_elements(out) == tg_type_elements(x)
                ? BN_OK
-               : tg_op_fail_types(st, "numbers of elements differ", x, out);
+               : tg_type_fail_pair(st, "numbers of elements differ", x, out);
 }
 
 /* transpose (C2, C3): the permutation names every dimension once. */
@@ -84,7 +49,7 @@ static bn_code infer_broadcast(const tg_node *node, bn_status *st)
 {
     const tg_broadcast_attributes *a = node->attributes;
     const tg_type *x = tg_operand_type(node, 0);
-    bn_code code = tg_op_check_shape(a->rank, a->dims, st);
+    bn_code code = tg_shape_check(a->rank, a->dims, st);
     if (code != BN_OK)
         return code;
     for (int32_t i = 0; i < x->rank; i++) {
@@ -114,43 +79,25 @@ static bn_code infer_reverse(const tg_node *node, bn_status *st)
 
 /* ---- lowering ---------------------------------------------------------------- */
 
-void tg_op_write_head(tg_lowering *l, const tg_node *node)
-{
-    bn_text *out = tg_lowering_text(l);
-    tg_lowering_define(l, node);
-    bn_text_puts(out, "stablehlo.");
-    bn_text_puts(out, node->op->stablehlo);
-    for (size_t i = 0; i < node->operand_count; i++) {
-        bn_text_puts(out, i ? ", " : " ");
-        tg_lowering_value(l, node->operands[i]);
-    }
-}
-
-void tg_op_write_list(tg_lowering *l, const char *name, const int64_t *list, size_t count)
-{
-    bn_text_puts(tg_lowering_text(l), name);
-    tg_lowering_ints(l, list, count);
-}
-
 static void lower_reshape(tg_lowering *l, const tg_node *node)
 {
-    tg_op_write_head(l, node);
+    tg_lowering_head(l, node);
     tg_lowering_signature(l, node);
 }
 
 static void lower_transpose(tg_lowering *l, const tg_node *node)
 {
     const tg_list_attributes *a = node->attributes;
-    tg_op_write_head(l, node);
-    tg_op_write_list(l, ", dims = ", a->at, (size_t)a->rank);
+    tg_lowering_head(l, node);
+    tg_lowering_list(l, ", dims = ", a->at, (size_t)a->rank);
     tg_lowering_signature(l, node);
 }
 
 static void lower_broadcast(tg_lowering *l, const tg_node *node)
 {
     const tg_broadcast_attributes *a = node->attributes;
-    tg_op_write_head(l, node);
-    tg_op_write_list(l, ", dims = ", a->map, (size_t)tg_operand_type(node, 0)->rank);
+    tg_lowering_head(l, node);
+    tg_lowering_list(l, ", dims = ", a->map, (size_t)tg_operand_type(node, 0)->rank);
     tg_lowering_signature(l, node);
 }
 
@@ -159,8 +106,8 @@ static void lower_reverse(tg_lowering *l, const tg_node *node)
     const tg_axes_attributes *a = node->attributes;
     int64_t list[TG_MAX_RANK];
     size_t count = tg_op_axes((unsigned)a->axes, node->results[0].type.rank, list);
-    tg_op_write_head(l, node);
-    tg_op_write_list(l, ", dims = ", list, count);
+    tg_lowering_head(l, node);
+    tg_lowering_list(l, ", dims = ", list, count);
     bn_text_puts(tg_lowering_text(l), " : ");
     tg_lowering_type(l, &node->results[0].type);
 }
@@ -269,7 +216,7 @@ tg_tensor *tg_reshape(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *di
         attributes.at[i] = dims[i];
         same = same && dims[i] == x->type.dims[i];
     }
-    return same ? tg_op_unchanged(t, x) : tg_emit(t, &op_reshape, &attributes, &x, 1);
+    return same ? tg_emit_unchanged(t, x) : tg_emit(t, &op_reshape, &attributes, &x, 1);
 }
 
 tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
@@ -280,7 +227,7 @@ tg_tensor *tg_transpose(tg_trace *t, tg_tensor *x, const int *permutation)
         attributes.at[i] = permutation[i];
         same = same && permutation[i] == i;
     }
-    return same ? tg_op_unchanged(t, x) : tg_emit(t, &op_transpose, &attributes, &x, 1);
+    return same ? tg_emit_unchanged(t, x) : tg_emit(t, &op_transpose, &attributes, &x, 1);
 }
 
 tg_tensor *tg_broadcast(tg_trace *t, tg_tensor *x, int32_t rank, const int64_t *dims,

@@ -34,7 +34,7 @@ static bn_code infer_pad(const tg_node *node, bn_status *st)
     const tg_type *x = tg_operand_type(node, 0), *value = tg_operand_type(node, 1);
     tg_type *out = &node->results[0].type;
     if (value->rank != 0 || value->dtype != x->dtype)
-        return tg_op_fail_types(st, "wants a scalar of the operand's element type", x, value);
+        return tg_type_fail_pair(st, "wants a scalar of the operand's element type", x, value);
     out->dtype = x->dtype;
     out->rank = x->rank;
     for (int32_t i = 0; i < x->rank; i++) {
@@ -66,8 +66,8 @@ static bn_code infer_concatenate(const tg_node *node, bn_status *st)
         for (int32_t i = 0; fits && i < x->rank; i++)
             fits = i == a->dim || x->dims[i] == out->dims[i];
         if (!fits)
-            return tg_op_fail_types(st, "parts differ elsewhere than along the dimension",
-                                    tg_operand_type(node, 0), x);
+            return tg_type_fail_pair(st, "parts differ elsewhere than along the dimension",
+                                     tg_operand_type(node, 0), x);
         out->dims[a->dim] += x->dims[a->dim];
     }
     return BN_OK;
@@ -79,7 +79,7 @@ static void lower_slice(tg_lowering *l, const tg_node *node)
 {
     const tg_slice_attributes *a = node->attributes;
     bn_text *out = tg_lowering_text(l);
-    tg_op_write_head(l, node);
+    tg_lowering_head(l, node);
     bn_text_puts(out, " [");
     for (int32_t i = 0; i < node->results[0].type.rank; i++) {
         if (i)
@@ -98,17 +98,17 @@ static void lower_pad(tg_lowering *l, const tg_node *node)
 {
     const tg_pad_attributes *a = node->attributes;
     size_t rank = (size_t)node->results[0].type.rank;
-    tg_op_write_head(l, node);
-    tg_op_write_list(l, ", low = ", a->low, rank);
-    tg_op_write_list(l, ", high = ", a->high, rank);
-    tg_op_write_list(l, ", interior = ", a->interior, rank);
+    tg_lowering_head(l, node);
+    tg_lowering_list(l, ", low = ", a->low, rank);
+    tg_lowering_list(l, ", high = ", a->high, rank);
+    tg_lowering_list(l, ", interior = ", a->interior, rank);
     tg_lowering_signature(l, node);
 }
 
 static void lower_concatenate(tg_lowering *l, const tg_node *node)
 {
     const tg_concatenate_attributes *a = node->attributes;
-    tg_op_write_head(l, node);
+    tg_lowering_head(l, node);
     bn_text_puts(tg_lowering_text(l), ", dim = ");
     bn_text_int(tg_lowering_text(l), a->dim);
     tg_lowering_signature(l, node);

@@ -14,7 +14,7 @@ static bn_code infer_top_k(const tg_node *node, bn_status *st)
     const tg_type *x = tg_operand_type(node, 0);
     tg_type *values = &node->results[0].type, *indices = &node->results[1].type;
     if (x->rank == 0 || x->dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants numbers of rank 1 or more, got", x);
+        return tg_type_fail(st, "wants numbers of rank 1 or more, got", x);
     int32_t last = x->rank - 1;
     if (a->k < 0 || a->k > x->dims[last])
         return bn_fail(st, BN_INVALID, "%lld elements of dimension %d of size %lld",

@@ -1,19 +1,15 @@
-/* op_table.c - all op rows in one list, and the input pseudo-op. */
+/*
+ * op_table.c - all op rows in one list, on top of the families: nothing below calls it, for a
+ * node knows its own row.
+ */
 #include "runtime/graph/op_priv.h"
 
 #include <string.h>
 
-const tg_op tg_op_input = {.name = "input",
-                           .stablehlo = "",
-                           .family = "input",
-                           .summary = "a variable's contents at the start of the step",
-                           .results = 1,
-                           .attribute_bytes = sizeof(tg_type)};
-
 static const tg_op *const *const families[] = {
-    tg_ops_elementwise, tg_ops_constant, tg_ops_shape,  tg_ops_slice,
-    tg_ops_index,       tg_ops_sort,     tg_ops_reduce, tg_ops_dot,
-    tg_ops_convolution, tg_ops_window,   tg_ops_norm,   tg_ops_random,
+    tg_ops_unary,  tg_ops_elementwise, tg_ops_constant, tg_ops_shape, tg_ops_slice,
+    tg_ops_index,  tg_ops_sort,        tg_ops_reduce,   tg_ops_dot,   tg_ops_convolution,
+    tg_ops_window, tg_ops_norm,        tg_ops_random,
 };
 
 const tg_op *tg_op_at(size_t index)
@@ -48,24 +44,4 @@ bool tg_op_describe(size_t index, tg_op_info *info)
                          .results = op->results,
                          .differentiable = op->grad != NULL};
     return true;
-}
-
-bn_code tg_op_fail_type(bn_status *st, const char *what, const tg_type *type)
-{
-    bn_text text = {0};
-    tg_type_write(type, &text);
-    bn_fail(st, BN_INVALID, "%s %s", what, text.failed ? "another type" : text.data);
-    bn_text_free(&text);
-    return BN_INVALID;
-}
-
-bn_code tg_op_fail_types(bn_status *st, const char *what, const tg_type *a, const tg_type *b)
-{
-    bn_text text = {0};
-    tg_type_write(a, &text);
-    bn_text_puts(&text, " and ");
-    tg_type_write(b, &text);
-    bn_fail(st, BN_INVALID, "%s: %s", what, text.failed ? "no memory to say more" : text.data);
-    bn_text_free(&text);
-    return BN_INVALID;
 }

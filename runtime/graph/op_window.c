@@ -19,7 +19,7 @@ static const tg_window *node_window(const tg_node *node)
 static bn_code window_type(const tg_type *x, const tg_window *w, tg_type *out, bn_status *st)
 {
     if (x->rank == 0 || x->dtype == TG_BOOL)
-        return tg_op_fail_type(st, "wants numbers of rank 1 or more, got", x);
+        return tg_type_fail(st, "wants numbers of rank 1 or more, got", x);
     *out = *x;
     for (int32_t i = 0; i < x->rank; i++) {
         if (w->size[i] < 1 || w->stride[i] < 1)
@@ -48,7 +48,7 @@ static bn_code infer_scatter(const tg_node *node, bn_status *st)
     if (code != BN_OK)
         return code;
     if (!tg_type_equal(&windows, source))
-        return tg_op_fail_types(st, "windows and source differ", &windows, source);
+        return tg_type_fail_pair(st, "windows and source differ", &windows, source);
     node->results[0].type = *x;
     return BN_OK;
 }

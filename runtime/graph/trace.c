@@ -1,185 +1,28 @@
 /*
- * trace.c - variables, values, and the append-only trace.
+ * trace.c - the append-only trace: its life, appending nodes, assigning and reading.
  *
  * This is the path that runs for every op of every lazy step, so it allocates
  * from arenas only and touches each node once: resolve operands, infer the
- * type, join the hash. Each node leaves a record, its op's name, attributes and
- * operands' numbers, which say everything about the node that a program can
- * depend on; records are chained through XXH3 (128 bits) a page at a time.
+ * type, join the hash (hash.c).
  */
-#define XXH_INLINE_ALL
 #include "runtime/graph/trace_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-#define RECORD_BYTES 512
-#define AHEAD_BYTES  1024
+#define AHEAD_BYTES 1024
 
-bool tg_grow(void *items, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? *capacity * 2 : 256;
-    void *old, *grown;
-    memcpy(&old, items, sizeof old);
-    grown = realloc(old, larger * size);
-    if (!grown)
-        return false;
-    memcpy(items, &grown, sizeof grown);
-    *capacity = larger;
-    return true;
-}
-
-/* ---- variables ---------------------------------------------------------- */
-
-tg_tensor *tg_variable_new(const char *name, const tg_type *type)
-{
-    size_t length = strlen(name);
-    tg_variable *v = calloc(1, sizeof *v + length + 1);
-    if (!v)
-        return NULL;
-    v->head.type = *type;
-    v->head.kind = TG_KIND_VARIABLE;
-    memcpy(v->name, name, length + 1);
-    return &v->head;
-}
-
-void tg_variable_free(tg_tensor *variable)
-{
-    free(variable);
-}
-
-void tg_variable_retype(tg_tensor *variable, const tg_type *type)
-{
-    variable->type = *type;
-    variable->version++;
-}
-
-uint32_t tg_variable_version(const tg_tensor *variable)
-{
-    return variable->version;
-}
-
-void *tg_variable_peek(const tg_tensor *variable, uint32_t *version)
-{
-    *version = variable->version;
-    return variable->data;
-}
-
-void *tg_variable_exchange(tg_tensor *variable, void *data)
-{
-    void *old = variable->data;
-    variable->data = data;
-    return old;
-}
-
-const tg_type *tg_tensor_type(const tg_tensor *tensor)
-{
-    return &tensor->type;
-}
-
-const char *tg_tensor_name(const tg_tensor *tensor)
-{
-    return tensor->kind == TG_KIND_VARIABLE ? ((const tg_variable *)tensor)->name : "";
-}
-
-void *tg_tensor_data(const tg_tensor *tensor)
-{
-    return tensor->data;
-}
-
-void tg_tensor_set_data(tg_tensor *tensor, void *data)
-{
-    tensor->data = data;
-}
+const tg_op tg_op_input = {.name = "input",
+                           .stablehlo = "",
+                           .family = "input",
+                           .summary = "a variable's contents at the start of the step",
+                           .results = 1,
+                           .attribute_bytes = sizeof(tg_type)};
 
 static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
 {
     return tensor->trace == t && tensor->epoch == t->epoch;
-}
-
-/* ---- hash ----------------------------------------------------------------- */
-
-tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size)
-{
-    char record[RECORD_BYTES];
-    const char *next = bytes;
-    do {
-        size_t room = sizeof record - sizeof hash;
-        size_t take = size < room ? size : room;
-        memcpy(record, &hash, sizeof hash);
-        memcpy(record + sizeof hash, next, take);
-        XXH128_hash_t h = XXH3_128bits(record, sizeof hash + take);
-        hash = (tg_hash){h.low64, h.high64};
-        next += take;
-        size -= take;
-    } while (size > 0);
-    return hash;
-}
-
-/* What is written down and not yet hashed starts with the hash so far. */
-static void record_begin(tg_trace *t, tg_hash hash)
-{
-    t->hash = hash;
-    memcpy(t->record, &hash, sizeof hash);
-    t->record_used = sizeof hash;
-}
-
-tg_hash tg_trace_hash(const tg_trace *t)
-{
-    if (t->record_used == sizeof t->hash)
-        return t->hash;
-    XXH128_hash_t h = XXH3_128bits(t->record, t->record_used);
-    return (tg_hash){h.low64, h.high64};
-}
-
-/* Room for SIZE bytes of the record; what was there before is hashed when it
- * does not fit. NULL when it never will. */
-static char *record_room(tg_trace *t, size_t size)
-{
-    if (t->record_used + size > sizeof t->record)
-        record_begin(t, tg_trace_hash(t));
-    if (t->record_used + size > sizeof t->record)
-        return NULL;
-    char *at = t->record + t->record_used;
-    t->record_used += size;
-    return at;
-}
-
-static void record_mark(tg_trace *t, uint32_t mark)
-{
-    memcpy(record_room(t, sizeof mark), &mark, sizeof mark);
-}
-
-/* One record per node: op, number of operands, attributes, operands' numbers.
- * Records are hashed together when the page is full. */
-static void hash_node(tg_trace *t, const tg_node *node)
-{
-    const tg_op *op = node->op;
-    uint32_t count = node->operand_count;
-    size_t size = sizeof op->name + sizeof count + op->attribute_bytes + count * sizeof(uint32_t);
-    char *at = record_room(t, size), *large = NULL;
-    if (!at) {
-        at = large = bn_arena_alloc(t->arena, size);
-        if (!large) {
-            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", count);
-            return;
-        }
-    }
-    memcpy(at, op->name, sizeof op->name);
-    at += sizeof op->name;
-    memcpy(at, &count, sizeof count);
-    at += sizeof count;
-    if (op->attribute_bytes)
-        memcpy(at, node->attributes, op->attribute_bytes);
-    at += op->attribute_bytes;
-    for (uint32_t i = 0; i < count; i++, at += sizeof(uint32_t))
-        memcpy(at, &node->operands[i]->id, sizeof(uint32_t));
-    if (large)
-        record_begin(t, tg_hash_absorb(t->hash, large, size));
 }
 
 /* ---- life of a trace ---------------------------------------------------- */
@@ -241,7 +84,7 @@ void tg_trace_begin(tg_trace *t)
     t->status.code = BN_OK;
     t->phase = TG_PHASE_FORWARD;
     t->scope = NULL;
-    record_begin(t, (tg_hash){0, 0});
+    tg_record_begin(t);
     t->node_count = 0;
     t->value_count = 0;
     t->input_count = 0;
@@ -285,7 +128,7 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
     tg_phase before = t->phase;
     if (phase != before) {
         /* Phases decide where a step is cut, so they belong to its structure. */
-        record_mark(t, (uint32_t)phase);
+        tg_record_mark(t, (uint32_t)phase);
         t->phase = phase;
     }
     return before;
@@ -321,7 +164,6 @@ void tg_scope_write(const tg_scope *scope, bn_text *out)
 
 /* ---- appending -------------------------------------------------------------- */
 
-/* A node with room for its operands and results, appended but not yet typed. */
 /* A front end that costs more than ours, emulated. */
 static void wait_busily(uint64_t ns)
 {
@@ -329,6 +171,17 @@ static void wait_busily(uint64_t ns)
         continue;
 }
 
+/* A step of the device leaves the host's caches cold; both arenas are written in order, so
+ * the next lines can be asked for in time. */
+static void fetch_ahead(const void *node, const void *values)
+{
+    __builtin_prefetch((const char *)node + AHEAD_BYTES, 1);
+    __builtin_prefetch((const char *)node + AHEAD_BYTES + 64, 1);
+    __builtin_prefetch((const char *)values + AHEAD_BYTES, 1);
+    __builtin_prefetch((const char *)values + AHEAD_BYTES + 64, 1);
+}
+
+/* A node with room for its operands and results, appended but not yet typed. */
 static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes, size_t operands)
 {
     size_t results = (size_t)op->results;
@@ -336,16 +189,11 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
     tg_node *node = bn_arena_alloc(t->arena, bytes);
     tg_tensor *values = bn_arena_alloc(t->tensors, results * sizeof *values);
     if (!node || !values ||
-        !tg_grow(&t->nodes, t->node_count, &t->node_capacity, sizeof *t->nodes)) {
+        !bn_reserve(&t->nodes, t->node_count + 1, &t->node_capacity, sizeof *t->nodes)) {
         tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for node %zu", t->node_count);
         return NULL;
     }
-    /* A step of the device leaves the host's caches cold; both arenas are written
-     * in order, so the next lines can be asked for in time. */
-    __builtin_prefetch((char *)node + AHEAD_BYTES, 1);
-    __builtin_prefetch((char *)node + AHEAD_BYTES + 64, 1);
-    __builtin_prefetch((char *)values + AHEAD_BYTES, 1);
-    __builtin_prefetch((char *)values + AHEAD_BYTES + 64, 1);
+    fetch_ahead(node, values);
     *node = (tg_node){.op = op,
                       .operands = (tg_tensor **)(node + 1),
                       .results = values,
@@ -371,10 +219,19 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
     return node;
 }
 
+/* NODE joins the hash once its operands and types are there; false sets an error. */
+static bool node_record(tg_trace *t, const tg_node *node)
+{
+    if (tg_record_node(t, node))
+        return true;
+    tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a node of %u operands", node->operand_count);
+    return false;
+}
+
 /* First use of a variable in this trace: its entry value joins the inputs. */
 static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
 {
-    if (!tg_grow(&t->inputs, t->input_count, &t->input_capacity, sizeof *t->inputs)) {
+    if (!bn_reserve(&t->inputs, t->input_count + 1, &t->input_capacity, sizeof *t->inputs)) {
         tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for input %zu", t->input_count);
         return NULL;
     }
@@ -383,7 +240,8 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
         return NULL;
     node->variable = v;
     node->results[0].type = v->head.type;
-    hash_node(t, node);
+    if (!node_record(t, node))
+        return NULL;
     v->input = (uint32_t)t->input_count;
     t->inputs[t->input_count++] = node->results;
     v->entry = node->results;
@@ -456,12 +314,19 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tens
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }
-    hash_node(t, node);
+    if (!node_record(t, node))
+        return &t->poison;
     if (t->hooks.node && t->hooks.node(t->hooks.context, t, node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }
     return node->results;
+}
+
+tg_tensor *tg_emit_unchanged(tg_trace *t, tg_tensor *x)
+{
+    tg_tensor *value = t->status.code == BN_OK ? tg_trace_resolve(t, x) : NULL;
+    return value ? value : &t->poison;
 }
 
 tg_tensor *tg_emit_result(tg_tensor *first, unsigned index)
@@ -502,7 +367,8 @@ void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
     v->current = now;
     if (v->assigned)
         return;
-    if (!tg_grow(&t->assigned, t->assigned_count, &t->assigned_capacity, sizeof *t->assigned)) {
+    if (!bn_reserve(&t->assigned, t->assigned_count + 1, &t->assigned_capacity,
+                    sizeof *t->assigned)) {
         tg_trace_fail(t, BN_OUT_OF_MEMORY, "assign %s: no memory", v->name);
         return;
     }
@@ -571,7 +437,7 @@ void tg_hold(tg_trace *t, tg_tensor *value)
     if (v && !v->held) {
         v->held = true;
         /* A held value is an output of its graph. */
-        record_mark(t, v->id);
+        tg_record_mark(t, v->id);
     }
 }
 
@@ -605,21 +471,4 @@ size_t tg_node_result_count(const tg_node *node)
 tg_tensor *tg_node_result(const tg_node *node, size_t index)
 {
     return node->results + index;
-}
-
-tg_hash tg_node_key(const tg_node *node)
-{
-    /* Types instead of numbers: equal ops of different steps share a program. Which
-     * operands are the same value matters, since a program takes each once. */
-    tg_hash h = tg_hash_absorb((tg_hash){0, 0}, node->op->name, sizeof node->op->name);
-    if (node->op->attribute_bytes)
-        h = tg_hash_absorb(h, node->attributes, node->op->attribute_bytes);
-    for (size_t i = 0; i < node->operand_count; i++) {
-        int32_t same = 0;
-        while (node->operands[same] != node->operands[i])
-            same++;
-        h = tg_hash_absorb(h, &node->operands[i]->type, sizeof(tg_type));
-        h = tg_hash_absorb(h, &same, sizeof same);
-    }
-    return h;
 }

@@ -1,5 +1,5 @@
 /*
- * trace_priv.h - the trace itself, shared by trace.c (appending), cut.c
+ * trace_priv.h - the trace itself, shared by trace.c (appending), hash.c, cut.c
  * (graphs), backward.c and lower.c.
  */
 #ifndef BENCH_TRACE_PRIV_H
@@ -9,8 +9,8 @@
 
 #define TG_SCALAR_MEMO 32
 
-/* Scalars are used over and over in a step (momentum, one half); each is
- * appended once a trace. Direct-mapped by value. */
+/* A step uses the same scalars over and over (momentum, one half); each is appended to a
+ * trace once. Direct-mapped by value. */
 typedef struct tg_scalar_memo {
     uint32_t epoch;
     tg_dtype dtype;
@@ -44,14 +44,21 @@ struct tg_trace {
     tg_scalar_memo memo[TG_SCALAR_MEMO];
 };
 
-/* Joins SIZE bytes to the hash. */
-tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
 /* A trace's value for TENSOR, registering a variable's entry at first use; NULL
  * after putting an error on the trace. */
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
-/* Makes room for one more element of SIZE bytes in *ITEMS; false without memory. */
-bool tg_grow(void *items, size_t count, size_t *capacity, size_t size);
 /* "layer1.0.conv2" of a node's scope. */
 void tg_scope_write(const tg_scope *scope, bn_text *out);
+
+/* ---- the hash (hash.c) ---------------------------------------------------- */
+
+/* HASH with SIZE bytes joined to it. */
+tg_hash tg_hash_absorb(tg_hash hash, const void *bytes, size_t size);
+/* Starts the trace's hash anew. */
+void tg_record_begin(tg_trace *trace);
+/* Joins a number that is part of the trace's structure: a phase, a value that is held. */
+void tg_record_mark(tg_trace *trace, uint32_t mark);
+/* Joins NODE, whose operands and attributes are set; false without memory. */
+bool tg_record_node(tg_trace *trace, const tg_node *node);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef BENCH_RUNTIME_PJRT_PRIV_H
 #define BENCH_RUNTIME_PJRT_PRIV_H
 
-#include "runtime/pjrt.h"
+#include "runtime/pjrt/pjrt.h"
 
 /* The official header closes its macros with a semicolon too many. */
 #pragma GCC diagnostic push

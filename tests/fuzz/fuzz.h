@@ -3,7 +3,7 @@
  *
  * A target is one file fuzz_NAME.c with one function: it feeds bytes that anybody
  * could have written to one reader, and ends the process where the reader breaks its
- * word. tests/full_fuzz.sh links it with libFuzzer, which looks for such bytes;
+ * word. tests/fuzz/full_fuzz.sh links it with libFuzzer, which looks for such bytes;
  * replay.c feeds it the files of corpus/NAME and mutations of them.
  */
 #ifndef BENCH_TESTS_FUZZ_H
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/base.h"
+#include "runtime/base/base.h"
 
 /* Always 0. Must leave nothing behind: it is called again in the same process. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

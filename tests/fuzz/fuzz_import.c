@@ -4,7 +4,9 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "results/results_priv.h"
+#include "results/records/records_priv.h"
+#include "results/exports/exports.h"
+#include "results/tables/tables.h"
 
 static void use(const res_collection *all)
 {

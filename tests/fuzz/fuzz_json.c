@@ -8,7 +8,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/golden.h"
+#include "harness/verify/golden_priv.h"
+#include "harness/jobs/jobs.h"
 
 /* Elements of an output above which it is not compared: that is a matter of time. */
 #define MOST_ELEMENTS 100000
@@ -16,11 +17,11 @@
 /* ---- golden values ------------------------------------------------------------------ */
 
 /* Compares zeros with all that the file says of the outputs. */
-static void compare(const hn_golden *golden, const model *m)
+static void compare(const golden_file *golden, const model *m)
 {
-    const hn_check check = {golden, json_array()};
+    const golden_check check = {golden, json_array()};
     const char *name;
-    for (size_t i = 0; hn_golden_output(golden, i, &name); i++) {
+    for (size_t i = 0; golden_output(golden, i, &name); i++) {
         const model_variable *v = model_find(m, name);
         fuzz_require(v != NULL, "an output that the model does not have");
         const int64_t count = tg_type_elements(&v->shape);
@@ -28,26 +29,26 @@ static void compare(const hn_golden *golden, const model *m)
             continue;
         double *zeros = calloc((size_t)count + 1, sizeof *zeros);
         fuzz_require(zeros != NULL, "no memory");
-        hn_compare_output(&check, name, zeros, (size_t)count);
+        golden_compare_output(&check, name, zeros, (size_t)count);
         free(zeros);
     }
     json_decref(check.rows);
 }
 
 /* As a worker does: its model, and whether that computes what the file describes. */
-static void ask_model(const hn_golden *golden)
+static void ask_model(const golden_file *golden)
 {
     res_experiment what = {.phase = "train", .layout = "nhwc"};
     bn_status st = {0};
     model *m = NULL;
-    bn_code code = hn_golden_configure(golden, &what, &st);
+    bn_code code = golden_configure(golden, &what, &st);
     if (code == BN_OK) {
-        model_options options = hn_model_options(&what, "");
+        model_options options = job_model_options(&what, "");
         options.keep_stages = true;
         code = model_new(what.model, &options, &m, &st);
     }
     if (code == BN_OK)
-        code = hn_golden_supports(golden, m, &st);
+        code = golden_supports(golden, m, &st);
     fuzz_status(code, &st);
     if (code == BN_OK)
         compare(golden, m);
@@ -57,12 +58,12 @@ static void ask_model(const hn_golden *golden)
 static void try_golden(const uint8_t *data, size_t size)
 {
     bn_status st = {0};
-    hn_golden golden;
-    bn_code code = hn_golden_parse("golden.json", (const char *)data, size, &golden, &st);
+    golden_file golden;
+    bn_code code = golden_parse("golden.json", (const char *)data, size, &golden, &st);
     fuzz_status(code, &st);
     if (code == BN_OK)
         ask_model(&golden);
-    hn_golden_free(&golden);
+    golden_free(&golden);
 }
 
 /* ---- requests -------------------------------------------------------------------------- */
@@ -88,15 +89,15 @@ static void try_experiment(const json_t *json)
 static void try_request(const json_t *json)
 {
     bn_status st = {0};
-    hn_experiment e;
-    bn_code code = hn_experiment_from_json(json, &e, &st);
+    job_experiment e;
+    bn_code code = job_experiment_from_json(json, &e, &st);
     fuzz_status(code, &st);
     if (code != BN_OK)
         return;
     size_t options = 0, flags = 0;
-    while (options < HN_MAX_REPEATS && e.runtime_option[options])
+    while (options < CLI_MAX_REPEATS && e.runtime_option[options])
         options++;
-    while (flags < HN_MAX_REPEATS && e.xla_flag[flags])
+    while (flags < CLI_MAX_REPEATS && e.xla_flag[flags])
         flags++;
     fuzz_require(!e.runtime_option[options] && !e.xla_flag[flags], "lists without an end");
     fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");

@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/verdict.h"
+#include "harness/jobs/ending_priv.h"
 
 static void check_text(const char *text, size_t size)
 {
@@ -19,20 +19,20 @@ static void check_text(const char *text, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static hn_noise noise;
+    static job_noise noise;
     char words[64];
-    hn_outcome outcome = {.status = BN_OK};
+    job_outcome outcome = {.status = BN_OK};
     if (size < 2)
         return 0;
     noise.written = 0;
-    const size_t left = size - 2, times = data[1] < 250 || !left ? 1 : HN_NOISE_BYTES / left + 2;
+    const size_t left = size - 2, times = data[1] < 250 || !left ? 1 : JOB_NOISE_BYTES / left + 2;
     for (size_t i = 0; i < times; i++)
-        hn_noise_add(&noise, (const char *)data + 2, left);
-    hn_noise_last_words(&noise, words, sizeof words);
+        job_noise_add(&noise, (const char *)data + 2, left);
+    job_noise_last_words(&noise, words, sizeof words);
     check_text(words, sizeof words);
 
     const unsigned how = data[0];
-    const hn_ending ending = {.wait_status = how & 1 ? 9 : (int)(how & 6) << 8,
+    const job_ending ending = {.wait_status = how & 1 ? 9 : (int)(how & 6) << 8,
                               .cancelled = (how & 24) == 8,
                               .timed_out = (how & 24) == 16,
                               .killed = how & 32,
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                               .timeout = 1,
                               .stage = how & 128 ? "compiling" : "",
                               .noise = &noise};
-    hn_judge(&ending, &outcome);
+    job_ending_explain(&ending, &outcome);
     fuzz_require(outcome.status != BN_OK, "a worker without a result is a failure");
     check_text(outcome.message, sizeof outcome.message);
     return 0;

@@ -1,13 +1,13 @@
 /* fuzz_npy.c - arrays in .npy files (--input, --check). */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/npy.h"
+#include "harness/worker/npy_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bn_status st = {0};
-    hn_npy array;
-    bn_code code = hn_npy_parse("array.npy", (const char *)data, size, &array, &st);
+    worker_npy array;
+    bn_code code = worker_npy_parse("array.npy", (const char *)data, size, &array, &st);
     fuzz_status(code, &st);
     if (code != BN_OK)
         return 0;
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fuzz_require(bytes == array.size, "elements that do not fill the shape");
     fuzz_touch(array.data, array.size);
-    hn_array_difference difference =
-        hn_compare_arrays(array.dtype, array.data, array.data, array.size, 0, 0);
+    worker_array_difference difference =
+        worker_arrays_compare(array.dtype, array.data, array.data, array.size, 0, 0);
     fuzz_require(difference.count == 0, "an array differs from itself");
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/pjrt.h"
+#include "runtime/pjrt/pjrt.h"
 
 static void check(const rt_option *option, const char *text, size_t size)
 {

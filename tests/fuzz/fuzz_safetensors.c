@@ -1,7 +1,7 @@
 /* fuzz_safetensors.c - files of weights (--weights). */
 #include "tests/fuzz/fuzz.h"
 
-#include "models/safetensors_priv.h"
+#include "models/weights/safetensors_priv.h"
 
 static void check(const model_file *file, const uint8_t *data, size_t size)
 {

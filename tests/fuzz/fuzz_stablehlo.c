@@ -2,7 +2,9 @@
  * fuzz_stablehlo.c - any bytes as a program for the simulator: whatever can be read can
  * be weighed, and what can be evaluated ends.
  */
-#include "runtime/sim/program.h"
+#include "runtime/sim/cost/cost.h"
+#include "runtime/sim/evaluate/evaluate.h"
+#include "runtime/sim/program/program.h"
 
 #include <assert.h>
 #include <math.h>

@@ -8,7 +8,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "results/store_priv.h"
+#include "results/records/store_priv.h"
+#include "results/tables/tables.h"
 
 #define MOST_EDITS    8
 #define MOST_ELEMENTS 512

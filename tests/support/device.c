@@ -2,20 +2,9 @@
 #include "tests/support/device.h"
 
 #include "tests/support/evaluator.h"
+#include "tests/support/plugin_leaks.h"
 
 #include <stdlib.h>
-
-/*
- * Each compilation of a select_and_scatter leaks 72 bytes inside XLA for CPU (the
- * lammps build), on a thread of its own. Its symbols are stripped, so the whole
- * library is named; that would hide handles that we forget to give back, so only
- * programs that use this file have the line, and they look at rt_live.
- */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:pjrt_c_api_cpu_plugin.so\n";
-}
 
 bn_code device_open(rt_client **client, bn_status *st)
 {

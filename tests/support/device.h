@@ -5,8 +5,8 @@
 #ifndef BENCH_TESTS_DEVICE_H
 #define BENCH_TESTS_DEVICE_H
 
-#include "runtime/graph.h"
-#include "runtime/pjrt.h"
+#include "runtime/graph/graph.h"
+#include "runtime/pjrt/pjrt.h"
 
 /* The default runtime (or BENCH_TEST_RUNTIME) with one device. */
 BN_MUST_USE bn_code device_open(rt_client **client, bn_status *st);

@@ -59,34 +59,6 @@ double evaluator_round(tg_dtype dtype, double value)
     return NAN;
 }
 
-static uint16_t half_bits(double value)
-{
-    uint16_t sign = signbit(value) ? 0x8000 : 0;
-    int exponent;
-    if (isnan(value))
-        return 0x7e00;
-    if (isinf(value))
-        return sign | 0x7c00;
-    if (value == 0)
-        return sign;
-    double m = frexp(fabs(value), &exponent); /* [1/2, 1) */
-    if (exponent - 1 < -14)
-        return (uint16_t)(sign | (unsigned)ldexp(fabs(value), 24)); /* subnormal */
-    unsigned fraction = (unsigned)ldexp(m, 11) & 0x3ffu;
-    return (uint16_t)(sign | (unsigned)(exponent + 14) << 10 | fraction);
-}
-
-static double half_value(uint16_t bits)
-{
-    int exponent = bits >> 10 & 0x1f;
-    double fraction = bits & 0x3ff, value;
-    if (exponent == 0x1f)
-        value = fraction != 0 ? NAN : INFINITY;
-    else
-        value = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    return bits & 0x8000 ? -value : value;
-}
-
 static uint16_t brain_bits(double value)
 {
     float single = (float)value;
@@ -113,7 +85,7 @@ void evaluator_pack(tg_dtype dtype, const double *from, void *to, int64_t count)
             float single = (float)value;
             memcpy(at, &single, size);
         } else if (tg_dtype_is_float(dtype)) {
-            uint16_t half = dtype == TG_F16 ? half_bits(value) : brain_bits(value);
+            uint16_t half = dtype == TG_F16 ? bn_half_from_double(value) : brain_bits(value);
             memcpy(at, &half, size);
         } else {
             /* Little-endian: the low bytes come first. Rounded values of unsigned
@@ -136,7 +108,7 @@ void evaluator_unpack(tg_dtype dtype, const void *from, double *to, int64_t coun
         } else if (tg_dtype_is_float(dtype)) {
             uint16_t half;
             memcpy(&half, at, size);
-            to[i] = dtype == TG_F16 ? half_value(half) : brain_value(half);
+            to[i] = dtype == TG_F16 ? bn_half_to_double(half) : brain_value(half);
         } else {
             int64_t whole = 0;
             memcpy(&whole, at, size);

@@ -5,7 +5,7 @@
 #ifndef BENCH_TESTS_SAMPLES_H
 #define BENCH_TESTS_SAMPLES_H
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 #define SAMPLE_OPERANDS 5
 

@@ -2,7 +2,7 @@
 #include "tests/support/sim_compare.h"
 
 #include "tests/support/evaluator.h"
-#include "tests/test_runtime.h"
+#include "tests/support/test_runtime.h"
 
 #include <math.h>
 #include <stdlib.h>

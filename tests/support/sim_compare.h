@@ -5,8 +5,9 @@
 #ifndef BENCH_TESTS_SIM_COMPARE_H
 #define BENCH_TESTS_SIM_COMPARE_H
 
-#include "runtime/pjrt.h"
-#include "runtime/sim/program.h"
+#include "runtime/pjrt/pjrt.h"
+#include "runtime/sim/evaluate/evaluate.h"
+#include "runtime/sim/program/program.h"
 
 /* Element operations that no program of a test comes near. */
 #define SIM_COMPARE_LIMIT 1e10

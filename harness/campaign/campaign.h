@@ -1,0 +1,78 @@
+/*
+ * campaign.h - what runs many experiments: suites, comparisons of two runtimes, nights. Each
+ * command prints what it has to say and returns its exit code. Options are borrowed while it
+ * runs. Prefixes suite_, compare_, night_.
+ */
+#ifndef BENCH_HARNESS_CAMPAIGN_H
+#define BENCH_HARNESS_CAMPAIGN_H
+
+#include "harness/jobs/jobs.h"
+
+/* ---- bench suite ------------------------------------------------------------------ */
+
+typedef struct suite_options {
+    cli_output output;
+    const char *store;
+    /* These replace what the file says; empty lists, NULL, "" and 0 leave the file's. Options and
+     * flags, which end with NULL, are of RUNTIMES and need them. */
+    cli_list runtimes;
+    const char *const *runtime_option, *const *xla_flag;
+    const char *label;
+    int64_t repetitions;
+    const char *shard;         /* "I/N", "none"; NULL: what a launcher's environment says */
+    cli_words filter, exclude; /* patterns of titles */
+    bool retry_failed;         /* repeat experiments that failed before */
+    bool dry_run;              /* list what would run, and run nothing */
+    const job_matrix *usual;   /* bench run's defaults, for all that the file leaves out */
+    /* Called once for each matrix that is expanded. Returns MATRIX as the options of bench run
+     * (new reference), for its records; NULL: they have none. */
+    json_t *(*echo)(const job_matrix *matrix);
+} suite_options;
+
+/* Runs the suite WHAT: a name of those that come with bench, or a file. */
+int suite_command(const suite_options *options, const char *what);
+
+/* ---- bench compare ---------------------------------------------------------------- */
+
+typedef struct compare_options {
+    cli_output output;
+    const job_matrix *matrix; /* what is measured; its runtime, label and store are not looked at */
+    cli_words runtimes, labels; /* each given twice, for A and for B, or once with a comma */
+    cli_words stores; /* one: for the records; two, or one with a comma: nothing is run, and the
+                         records of the two are compared */
+    /* What one side alone is told; each ends with NULL. */
+    const char *const *a_option, *const *b_option, *const *a_flag, *const *b_flag;
+    int64_t pairs;               /* of processes; 0: as many as the number of comparisons needs */
+    int64_t control;             /* experiments in which A is compared with itself, too */
+    double precision;            /* share to which ratios are to be known; 0: not asked for */
+    double budget;               /* seconds; 0: no limit */
+    double fail_if_slower;       /* share; 0: anything slower counts */
+    bool bisect;                 /* exit codes for git bisect run */
+    const char *suite;           /* in place of MATRIX; NULL: none */
+    const suite_options *suites; /* how a suite is expanded and filtered */
+    const char *conflict;        /* an option given that cannot be given with a suite, or NULL */
+    const char *report;          /* folder of the page, or NULL */
+} compare_options;
+
+int compare_command(const compare_options *options);
+/* Exit codes and examples, for --help. */
+extern const char compare_help[];
+/* The exit code for an error of bench compare or nightly that others end with CLI_EXIT_USAGE or
+ * CLI_EXIT_ENVIRONMENT: to these two, 2 means slower. BISECT: the codes are git bisect's. */
+int compare_usage(bool bisect);
+
+/* ---- bench nightly ---------------------------------------------------------------- */
+
+typedef struct night_options {
+    const suite_options *suites; /* how the suite is run; its store is the nights' */
+    const char *suite;           /* what to run; NULL: not given, which is refused */
+    const char *report;          /* folder of the page; the same */
+    double night_hours;          /* records of one build within so many hours are one night */
+    double fail_if_slower;       /* share, as for compare */
+} night_options;
+
+int night_command(const night_options *options);
+/* Exit codes, for --help. */
+extern const char night_help[];
+
+#endif

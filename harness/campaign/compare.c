@@ -1,0 +1,300 @@
+/*
+ * compare.c - bench compare: what the user asked for, and the verdicts as a table, an exit code
+ * and a page. compare_run.c measures.
+ */
+#define _GNU_SOURCE
+#include "harness/campaign/compare_priv.h"
+#include "plots/plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char compare_help[] =
+    "Exit codes: 0 nothing slower; 1 error: wrong words, no such plugin, a process that failed, a\n"
+    "control that alarms; 2 something is slower (by more than --fail-if-slower); 130 interrupted\n"
+    "(verdicts on what was measured are printed).\n"
+    "\n"
+    "In CI, last night's build against the one that is known to be good:\n"
+    "\n"
+    "  bench compare --runtime good.so --runtime new.so --model resnet50,bert \\\n"
+    "      --mode lazy,capture --fail-if-slower 3% --budget 30m\n"
+    "\n"
+    "With --bisect the codes are those of git bisect run: 0 good, nothing is slower and no more\n"
+    "than --fail-if-slower is possible; 2 bad, slower; 125 skip: B was not built or failed, or\n"
+    "too few pairs to tell, or the control alarms; 128 ends the bisection: wrong words, or A\n"
+    "itself fails. Give half of the slowdown that is hunted:\n"
+    "\n"
+    "  git bisect start BAD GOOD\n"
+    "  git bisect run sh -c 'make plugin || exit 125; bench compare --bisect \\\n"
+    "      --runtime /tmp/good.so --runtime ./plugin.so --model resnet50 --fail-if-slower 2%'\n";
+
+int compare_usage(bool bisect)
+{
+    return bisect ? COMPARE_ABORT : COMPARE_ERROR;
+}
+
+/* ---- words ------------------------------------------------------------------------- */
+
+/* Takes the two values of an option that was given twice, or once with a comma, into PAIR; not
+ * given, it leaves PAIR alone. *SPLIT is the copy that they may point into, the caller's. */
+static bn_code take_two(const char *option, const cli_words *words, char **split,
+                        const char *pair[2], bn_status *st)
+{
+    const size_t count = words->count;
+    const char *const *list = words->list;
+    if (count == 0)
+        return BN_OK;
+    const char *comma = strchr(list[0], ',');
+    if (count == 1 && comma && !strchr(comma + 1, ',')) {
+        *split = strdup(list[0]);
+        if (!*split)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        (*split)[comma - list[0]] = '\0';
+        pair[0] = *split;
+        pair[1] = *split + (comma - list[0]) + 1;
+        return BN_OK;
+    }
+    if (count != 2)
+        return bn_fail(st, BN_INVALID, "--%s is given twice, for A and for B, not %zu time%s",
+                       option, count, count == 1 ? "" : "s");
+    pair[0] = list[0];
+    pair[1] = list[1];
+    return BN_OK;
+}
+
+static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
+{
+    if (stored && o->suite)
+        return bn_fail(st, BN_INVALID,
+                       "--suite is of what is measured; of stores all is compared "
+                       "that both have");
+    if (!o->suite && (o->suites->filter.count || o->suites->exclude.count))
+        return bn_fail(st, BN_INVALID, "--filter and --exclude go with --suite");
+    if (o->suite && o->conflict)
+        return bn_fail(st, BN_INVALID,
+                       "--%s and --suite: a suite says itself what is run; choose from it with "
+                       "--filter and --exclude",
+                       o->conflict);
+    if (o->pairs > RES_MOST_PAIRS)
+        return bn_fail(st, BN_INVALID, "--pairs takes at most %d", RES_MOST_PAIRS);
+    if (o->pairs > 0 && o->precision > 0)
+        return bn_fail(st, BN_INVALID,
+                       "--pairs is a number and --precision a rule for it: one of them");
+    return BN_OK;
+}
+
+/* ---- stores ------------------------------------------------------------------------- */
+
+static bn_code compare_stores(compare_run *compare, const char *const stores[2],
+                              res_collection all[2], bn_status *st)
+{
+    res_choice choice[2];
+    for (int i = 0; i < 2; i++) {
+        choice[i] = (res_choice){stores[i], compare->runtime[i], compare->label[i]};
+        if (res_store_load(stores[i], &all[i], st) != BN_OK)
+            return st->code;
+        for (size_t d = 0; d < all[i].damaged_count; d++)
+            fprintf(stderr, "bench: %s\n", all[i].damaged[d].status.message);
+    }
+    bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+    if (code == BN_OK)
+        res_versus_note_pairs(&compare->versus);
+    return code;
+}
+
+/* ---- the end ------------------------------------------------------------------------ */
+
+static int exit_of(const compare_run *compare)
+{
+    const res_versus *versus = &compare->versus;
+    const res_versus_sum sum = res_versus_add_up(versus);
+    bool a_failed = false;
+    for (size_t i = 0; i < versus->count; i++)
+        a_failed = a_failed || versus->cells[i].failed == 'A' ||
+                   (versus->cells[i].control && versus->cells[i].failed);
+    const bool failed = sum.failed || sum.dead_controls;
+    if (job_interrupted())
+        return CLI_EXIT_INTERRUPTED;
+    if (compare->options->bisect)
+        return a_failed                               ? COMPARE_ABORT
+               : sum.alarms                           ? COMPARE_SKIP
+               : sum.slower                           ? COMPARE_SLOWER
+               : failed || sum.open || !versus->count ? COMPARE_SKIP
+                                                      : COMPARE_FINE;
+    return sum.alarms   ? COMPARE_ERROR
+           : sum.slower ? COMPARE_SLOWER
+           : failed     ? COMPARE_ERROR
+                        : COMPARE_FINE;
+}
+
+static void print(const compare_run *compare, res_format format)
+{
+    bn_text text = {0}, page = {0};
+    res_table_versus(&compare->versus, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, "Comparison of two runtimes", text.data);
+    if (text.data)
+        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
+    bn_text_free(&page);
+    bn_text_clear(&text);
+    /* Formats for programs lack the last line of the table: people read it here. */
+    res_versus_summary(&compare->versus, &text);
+    if ((format == RES_TABLE_JSON || format == RES_TABLE_CSV) && text.data)
+        fprintf(stderr, "compare: %s\n", text.data);
+    bn_text_free(&text);
+}
+
+/* ---- the page ----------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp((*(const res_record *const *)a)->id, (*(const res_record *const *)b)->id);
+}
+
+/* The records that were compared, in order of their ids; borrowed. */
+static bn_code compared_records(const res_versus *versus, res_collection *all, bn_status *st)
+{
+    all->records = calloc(2 * RES_MOST_PAIRS * versus->count + 1, sizeof(res_record *));
+    if (!all->records)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    for (size_t i = 0; i < versus->count; i++)
+        for (size_t k = 0; k < versus->cells[i].pairs; k++) {
+            const res_compared *cell = &versus->cells[i];
+            all->records[all->count++] = (res_record *)(uintptr_t)cell->a[k];
+            all->records[all->count++] = (res_record *)(uintptr_t)cell->b[k];
+        }
+    qsort(all->records, all->count, sizeof *all->records, by_id);
+    return BN_OK;
+}
+
+static void put_settings(bn_text *name, const char *const *settings)
+{
+    for (; settings && *settings; settings++)
+        bn_text_printf(name, "%s%s", name->length ? ", " : "", *settings);
+}
+
+/* Names a side: runtime, label, store, and what it alone was given. */
+static void name_side(const compare_run *compare, const char *const stores[2], int side,
+                      bn_text *name)
+{
+    const compare_options *o = compare->options;
+    const char *words[4] = {NULL};
+    size_t count = 0;
+    if (compare->runtime[side])
+        words[count++] = compare->runtime[side];
+    if (compare->label[side])
+        words[count++] = compare->label[side];
+    if (stores[side])
+        words[count++] = stores[side];
+    put_settings(name, words);
+    put_settings(name, side ? o->b_option : o->a_option);
+    put_settings(name, side ? o->b_flag : o->a_flag);
+}
+
+static bn_code write_page(const compare_run *compare, const char *const stores[2], bn_status *st)
+{
+    const res_versus *versus = &compare->versus;
+    bn_text name[2] = {{0}, {0}};
+    plot_page page = {0};
+    res_collection all = {0};
+    for (int side = 0; side < 2; side++)
+        name_side(compare, stores, side, &name[side]);
+    const char *const labels[2] = {name[0].data, name[1].data};
+    bn_code code = name[0].failed || name[1].failed
+                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page")
+                       : compared_records(versus, &all, st);
+    if (code == BN_OK)
+        code = plot_page_compared(&page, versus, NULL, labels, st);
+    if (code == BN_OK) {
+        const plot_report report = {.title = "Comparison of two runtimes",
+                                    .store = compare->store[0] ? compare->store : "two stores",
+                                    .all = &all,
+                                    .side_a = labels[0],
+                                    .side_b = labels[1]};
+        code = plot_page_write_index(&page, report, compare->options->report, st);
+    }
+    plot_page_free(&page);
+    free(all.records);
+    for (int side = 0; side < 2; side++)
+        bn_text_free(&name[side]);
+    return code;
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
+/* Prints what went wrong before anything could be judged; returns the exit code. */
+static int refused(const compare_run *compare, const bn_status *st)
+{
+    cli_complain(st);
+    if (job_interrupted())
+        return CLI_EXIT_INTERRUPTED;
+    if (!compare->options->bisect)
+        return COMPARE_ERROR;
+    return compare->fault == 'B' ? COMPARE_SKIP : COMPARE_ABORT;
+}
+
+static void begin_versus(const compare_options *o, res_versus *versus)
+{
+    res_versus_begin(versus, o->fail_if_slower);
+    versus->options.seed = compare_seed(o);
+}
+
+/* The command line, taken apart. */
+typedef struct words {
+    res_format format;
+    bool stored; /* two stores are compared, and nothing is run */
+    const char *stores[2];
+    char *split[3]; /* what the sides' names may point into */
+} words;
+
+static bn_code take_words(compare_run *compare, words *w, bn_status *st)
+{
+    const compare_options *o = compare->options;
+    w->stored = o->stores.count > 1 || (o->stores.count == 1 && strchr(o->stores.list[0], ','));
+    bn_code code = res_format_parse(o->output.format, &w->format, st);
+    if (code == BN_OK)
+        code = check_words(o, w->stored, st);
+    if (code == BN_OK)
+        code = take_two("runtime", &o->runtimes, &w->split[0], compare->runtime, st);
+    if (code == BN_OK)
+        code = take_two("label", &o->labels, &w->split[1], compare->label, st);
+    if (code == BN_OK && w->stored)
+        code = take_two("store", &o->stores, &w->split[2], w->stores, st);
+    if (code == BN_OK && !w->stored && !compare->runtime[0])
+        code = bn_fail(st, BN_INVALID,
+                       "compare takes two runtimes, --runtime A --runtime B, or two folders of "
+                       "records, --store A --store B");
+    return code;
+}
+
+int compare_command(const compare_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    compare_run compare = {.options = options};
+    res_collection all[2] = {{0}};
+    words w = {.format = RES_TABLE_TEXT};
+    begin_versus(options, &compare.versus);
+    bn_code code = take_words(&compare, &w, &st);
+    if (code == BN_OK)
+        code = w.stored ? compare_stores(&compare, w.stores, all, &st)
+                        : compare_measure(&compare, &st);
+    if (code == BN_OK)
+        code = res_versus_judge(&compare.versus, &st);
+    int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
+    if (code == BN_OK)
+        print(&compare, w.format);
+    if (code == BN_OK && options->report && write_page(&compare, w.stores, &st) != BN_OK) {
+        cli_complain(&st);
+        end = end == COMPARE_FINE ? COMPARE_ERROR : end;
+    }
+    for (size_t i = 0; i < compare.record_count; i++)
+        res_record_free(compare.records[i]);
+    free(compare.records);
+    res_versus_free(&compare.versus);
+    for (int i = 0; i < 2; i++)
+        res_collection_free(&all[i]);
+    for (int i = 0; i < 3; i++)
+        free(w.split[i]);
+    return end;
+}

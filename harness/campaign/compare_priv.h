@@ -1,0 +1,38 @@
+/*
+ * compare_priv.h - the two ways of bench compare: measuring pairs of processes
+ * (compare_run.c), and what both share (compare.c).
+ */
+#ifndef BENCH_HARNESS_COMPARE_H
+#define BENCH_HARNESS_COMPARE_H
+
+#include "harness/campaign/campaign.h"
+#include "results/findings/findings.h"
+
+/* Exit codes of compare and nightly: 2 means slower, so errors are 1. `git bisect run` takes 125
+ * for a commit that cannot be judged, and ends at 128 and more. */
+enum {
+    COMPARE_FINE = 0,
+    COMPARE_ERROR = 1,
+    COMPARE_SLOWER = 2,
+    COMPARE_SKIP = 125,
+    COMPARE_ABORT = 128
+};
+
+/* What a comparison has so far. */
+typedef struct compare_run {
+    const compare_options *options;
+    const char *runtime[2], *label[2]; /* "A" and "B"; NULL: not given */
+    res_versus versus;
+    res_record **records; /* all that were measured; owned */
+    size_t record_count, record_capacity;
+    char store[4096]; /* where they went */
+    char fault;       /* 'A' or 'B': the side that cannot be run; 0: none, or both */
+} compare_run;
+
+/* The seed of orders and resampling. */
+uint64_t compare_seed(const compare_options *options);
+/* Measures pairs until the stop rule or the user ends it, or nothing can go on. What was measured
+ * is in COMPARE in any case. */
+BN_MUST_USE bn_code compare_measure(compare_run *compare, bn_status *st);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * night_folder_priv.h - the folder inside a store in which a night's records wait until the night
+ * has ended.
+ */
+#ifndef BENCH_HARNESS_NIGHT_FOLDER_H
+#define BENCH_HARNESS_NIGHT_FOLDER_H
+
+#include "runtime/base/base.h"
+
+/* Zero at first; ends with night_folder_close, also after a failure. */
+typedef struct night_folder {
+    const char *store; /* borrowed */
+    char folder[4096]; /* where the suite writes */
+    char ended[4096];  /* its name once its records are the store's */
+    int lock;          /* on the store, plus 1; 0: none */
+} night_folder;
+
+/* Makes STORE if need be, and locks it: a second night at the same time is BN_IO. If a night was
+ * killed, its records that are older than NIGHT_HOURS go to the store now; younger ones stay in
+ * the folder, and tonight's suite goes on with them. */
+BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
+                                       bn_status *st);
+/* Puts the records into the store, and leaves them in the folder as well: a night that is killed
+ * from here on is found whole there. May be called again. */
+BN_MUST_USE bn_code night_folder_share(const night_folder *tonight, bn_status *st);
+/* Removes the folder: the night is over. To be called when all else is done. */
+BN_MUST_USE bn_code night_folder_end(const night_folder *tonight, bn_status *st);
+/* Unlocks the store. */
+void night_folder_close(night_folder *tonight);
+
+#endif

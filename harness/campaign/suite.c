@@ -1,0 +1,160 @@
+/*
+ * suite.c - bench suite: reads the file, makes the plan, and lists it or carries it out.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Gives each item the digest of its runtime's file, which is read once for each name. */
+static bn_code find_runtimes(suite_spec *suite, bn_status *st)
+{
+    for (size_t i = 0; i < suite->count; i++) {
+        suite_item *item = &suite->items[i];
+        const char *name = item->e.what.runtime;
+        char path[4096], digest[BN_SHA256_TEXT];
+        for (size_t k = 0; k < i && !item->sha256; k++)
+            if (strcmp(suite->items[k].e.what.runtime, name) == 0)
+                item->sha256 = suite->items[k].sha256;
+        if (item->sha256)
+            continue;
+        bn_code code = job_runtime_ready(name, path, sizeof path, st);
+        if (code == BN_OK)
+            code = bn_file_sha256(path, digest, st);
+        if (code != BN_OK)
+            return code;
+        item->sha256 = bn_arena_strdup(suite->arena, digest);
+        if (!item->sha256)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+    }
+    return BN_OK;
+}
+
+static const char *state_name(const suite_run *run, bool retry)
+{
+    return run->state == SUITE_DONE               ? "done"
+           : run->state == SUITE_FAILED && !retry ? "failed"
+                                                  : "run";
+}
+
+static void list_json(const suite_plan *plan, bool retry)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < plan->count; i++) {
+        const suite_run *run = &plan->runs[i];
+        json_array_append_new(
+            all,
+            json_pack("{ss ss sI ss ss sO* ss* ss*}", "state", state_name(run, retry), "title",
+                      run->item->title, "repetition", (json_int_t)run->repetition, "identity",
+                      run->identity, "runtime_sha256", run->item->sha256, "options",
+                      run->item->e.echo, "record", run->record ? run->record->id : NULL, "failure",
+                      run->state == SUITE_FAILED ? bn_code_name(run->failure) : NULL));
+    }
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void list_text(const suite_plan *plan, bool retry)
+{
+    size_t open = 0, done = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const suite_run *run = &plan->runs[i];
+        const char *state = state_name(run, retry);
+        printf("%-6s  #%-3d %s", state, run->repetition, run->item->title);
+        if (run->state == SUITE_FAILED)
+            printf("  (%s)", bn_code_name(run->failure));
+        putchar('\n');
+        open += strcmp(state, "run") == 0;
+        done += run->state == SUITE_DONE;
+    }
+    printf("%zu to run, %zu done, %zu failed before and not to be repeated\n", open, done,
+           plan->count - open - done);
+}
+
+static bn_code check_format(const suite_options *options, res_format *format, bn_status *st)
+{
+    bn_code code = res_format_parse(options->output.format, format, st);
+    if (code == BN_OK && options->dry_run && *format != RES_TABLE_TEXT && *format != RES_TABLE_JSON)
+        code = bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s",
+                       options->output.format);
+    return code;
+}
+
+static bn_code prepare(const suite_options *options, const char *what, res_format *format,
+                       suite_spec *suite, suite_shard *shard, bn_status *st)
+{
+    char path[4096];
+    bn_code code = check_format(options, format, st);
+    if (code == BN_OK)
+        code = suite_shard_find(options->shard, shard, st);
+    if (code == BN_OK)
+        code = suite_find(what, path, sizeof path, st);
+    if (code == BN_OK)
+        code = suite_open(path, suite, st);
+    if (code == BN_OK)
+        code = suite_expand(suite, options, st);
+    if (code == BN_OK)
+        code = find_runtimes(suite, st);
+    if (code == BN_OK && !options->dry_run)
+        code = job_store_ready(options->store, st);
+    return code;
+}
+
+/* Fills END; without memory it has no identities, and is not whole. */
+static void tell_end(const suite_plan *plan, suite_end *end)
+{
+    end->identities = calloc(plan->count + 1, sizeof *end->identities);
+    for (size_t i = 0; end->identities && i < plan->count; i++)
+        memcpy(end->identities[i], plan->runs[i].identity, sizeof end->identities[i]);
+    end->count = end->identities ? plan->count : 0;
+    end->whole = end->identities && plan->left == 0;
+}
+
+int suite_command(const suite_options *options, const char *what)
+{
+    suite_end end;
+    const int code = suite_to_end(options, what, &end);
+    free(end.identities);
+    return code;
+}
+
+int suite_to_end(const suite_options *options, const char *what, suite_end *end)
+{
+    bn_status st = {.code = BN_OK};
+    *end = (suite_end){0};
+    res_format format = RES_TABLE_TEXT;
+    suite_spec suite = {0};
+    suite_plan plan = {0};
+    suite_shard shard = {.index = 1, .of = 1};
+    cli_exit code = CLI_EXIT_OK;
+    bn_code made = prepare(options, what, &format, &suite, &shard, &st);
+    if (made == BN_OK)
+        made = suite_plan_make(&suite, options, &shard, &plan, &st);
+    if (made == BN_OK && plan.count == 0 && shard.of == 1)
+        made = bn_fail(&st, BN_INVALID,
+                       "suite %s: --filter and --exclude leave nothing of its %zu "
+                       "experiments",
+                       suite.name, suite.count);
+    for (size_t i = 0; i < plan.stored.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", plan.stored.damaged[i].status.message);
+    if (made != BN_OK) {
+        code = cli_complain(&st);
+        goto out;
+    }
+    if (suite.notes.length)
+        fputs(suite.notes.data, stderr);
+    if (!options->dry_run) {
+        code = suite_run_plan(&suite, options, &shard, format, &plan);
+        tell_end(&plan, end);
+    } else if (format == RES_TABLE_JSON) {
+        list_json(&plan, options->retry_failed);
+    } else {
+        list_text(&plan, options->retry_failed);
+    }
+out:
+    suite_plan_free(&plan);
+    suite_close(&suite);
+    return (int)code;
+}

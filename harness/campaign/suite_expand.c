@@ -1,0 +1,318 @@
+/*
+ * suite_expand.c - matrices to experiments. A matrix of the file, with the defaults, becomes a
+ * job_matrix for each runtime, which is expanded as for bench run.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A suite that is being expanded. */
+typedef struct expansion {
+    suite_spec *suite;
+    const suite_options *command; /* the command line's */
+    char at[SUITE_POINTER_TEXT];  /* of the matrix or include */
+    const json_t *exclude;        /* list, or NULL */
+    int repetitions;
+} expansion;
+
+static bn_code no_memory(bn_status *st)
+{
+    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the experiments of a suite");
+}
+
+/* A copy of TEXT that lives as long as the suite; NULL without memory. Frees TEXT. */
+static const char *keep_text(suite_spec *suite, bn_text *text)
+{
+    const char *kept = text->failed ? NULL : bn_arena_strdup(suite->arena, text->data);
+    bn_text_free(text);
+    return kept;
+}
+
+/* Sets AXIS of MATRIX to VALUE, a list of values or one of them. */
+static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matrix)
+{
+    cli_list *list = &matrix->axis[axis->id];
+    const size_t n = json_is_array(value) ? json_array_size(value) : 1;
+    list->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const char *word = json_string_value(one);
+        /* "all" stands for the rest, too. */
+        if (word && strcmp(word, "all") == 0) {
+            cli_list_set(list, word);
+            return;
+        }
+        list->value[list->count++] = (cli_value){word, json_integer_value(one)};
+    }
+}
+
+/* NAME, or its path: a path is relative to the suite's folder, so that it does not matter where
+ * bench is started. */
+static const char *runtime_path(suite_spec *suite, const char *name)
+{
+    const char *slash = strrchr(suite->source.file, '/');
+    bn_text text = {0};
+    if (strchr(name, '/') && name[0] != '/' && slash)
+        bn_text_append(&text, suite->source.file, (size_t)(slash - suite->source.file) + 1);
+    bn_text_puts(&text, name);
+    return keep_text(suite, &text);
+}
+
+/* Fills LIST from {"a": 1, ...}: "a=1", ... */
+static bn_code add_settings(suite_spec *suite, const json_t *settings, const char **list,
+                            bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    size_t n = 0;
+    json_object_foreach((json_t *)(uintptr_t)settings, name, value)
+    {
+        bn_text text = {0};
+        bn_text_printf(&text, "%s=", name);
+        if (json_is_string(value))
+            bn_text_puts(&text, json_string_value(value));
+        else if (json_is_integer(value))
+            bn_text_int(&text, json_integer_value(value));
+        else if (json_is_real(value))
+            bn_text_printf(&text, "%.17g", json_real_value(value));
+        else
+            bn_text_puts(&text, json_is_true(value) ? "true" : "false");
+        list[n] = keep_text(suite, &text);
+        if (!list[n++])
+            return no_memory(st);
+    }
+    list[n] = NULL;
+    return BN_OK;
+}
+
+/* Makes RUNTIME, with its label, options and flags, the one runtime of M. */
+static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix *m, bn_status *st)
+{
+    const json_t *label = json_object_get(runtime, "label");
+    const json_t *name = json_is_object(runtime) ? json_object_get(runtime, "name") : runtime;
+    if (!runtime)
+        return BN_OK; /* the usual one */
+    const char *path = runtime_path(suite, json_string_value(name));
+    if (!path)
+        return no_memory(st);
+    job_matrix_set(m, RES_AXIS_RUNTIME, path);
+    if (label)
+        m->label = json_string_value(label);
+    bn_code code = add_settings(suite, json_object_get(runtime, "options"), m->runtime_option, st);
+    if (code == BN_OK)
+        code = add_settings(suite, json_object_get(runtime, "xla_flags"), m->xla_flag, st);
+    return code;
+}
+
+/* Sets all members of OBJECT but the runtimes. */
+static void set_members(const json_t *object, suite_measure *measure)
+{
+    suite_member m;
+    for (size_t i = 0; suite_member_at(i, &m); i++) {
+        const json_t *value = json_object_get(object, m.name);
+        char *at = (char *)measure + m.offset;
+        if (!value || (m.axis && m.axis->id == RES_AXIS_RUNTIME))
+            continue;
+        if (m.kind == SUITE_NUMBER)
+            *(int64_t *)(void *)at = json_integer_value(value);
+        else if (m.kind == SUITE_REAL)
+            *(double *)(void *)at = json_number_value(value);
+        else if (m.kind == SUITE_TEXT)
+            *(const char **)(void *)at = json_string_value(value);
+        else
+            set_axis(m.axis, value, &measure->matrix);
+    }
+}
+
+/* ---- excluding -------------------------------------------------------------------- */
+
+static bool one_fits(suite_spec *suite, const suite_member *m, const json_t *want,
+                     const json_t *have)
+{
+    const char *word = json_string_value(want);
+    if (m->axis->id == RES_AXIS_RUNTIME) {
+        if (json_is_object(want))
+            word = json_string_value(json_object_get(want, "name"));
+        const char *path = runtime_path(suite, word);
+        return path && strcmp(path, json_string_value(have)) == 0;
+    }
+    return (word && strcmp(word, "all") == 0) || json_equal(want, have);
+}
+
+static bool member_fits(suite_spec *suite, const suite_member *m, const json_t *want,
+                        const json_t *have)
+{
+    if (!json_is_array(want))
+        return one_fits(suite, m, want, have);
+    for (size_t i = 0; i < json_array_size(want); i++)
+        if (one_fits(suite, m, json_array_get(want, i), have))
+            return true;
+    return false;
+}
+
+/* Whether one object of the list has a fitting value for each of its members. */
+static bool excluded(const expansion *x, const res_experiment *what)
+{
+    json_t *have = res_experiment_to_json(what);
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(x->exclude) && !found; i++) {
+        const char *key;
+        json_t *want;
+        found = true;
+        json_object_foreach(json_array_get(x->exclude, i), key, want)
+        {
+            suite_member m;
+            if (suite_member_of(key, &m))
+                found = found && member_fits(x->suite, &m, want, json_object_get(have, m.option));
+        }
+    }
+    json_decref(have);
+    return found;
+}
+
+/* ---- items ------------------------------------------------------------------------- */
+
+static void title_of(suite_item *item)
+{
+    char title[512];
+    job_experiment_title(&item->e, title, sizeof title);
+    snprintf(item->title, sizeof item->title, "%.*s", (int)bn_utf8_fit(title, 255), title);
+    const size_t n = strlen(item->title);
+    if (item->e.label[0])
+        snprintf(item->title + n, sizeof item->title - n, " [%.*s]",
+                 (int)bn_utf8_fit(item->e.label, 60), item->e.label);
+}
+
+/* Adds E. An experiment that several matrices name is one item, with the most repetitions. */
+static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
+{
+    suite_spec *s = x->suite;
+    suite_item item = {.e = *e, .resolved = e->what, .repetitions = x->repetitions};
+    job_experiment_resolve(&item.resolved);
+    for (size_t i = 0; i < s->count; i++) {
+        if (memcmp(&s->items[i].resolved, &item.resolved, sizeof item.resolved) != 0)
+            continue;
+        if (s->items[i].repetitions < item.repetitions)
+            s->items[i].repetitions = item.repetitions;
+        return BN_OK;
+    }
+    if (!bn_reserve(&s->items, s->count + 1, &s->capacity, sizeof *s->items))
+        return no_memory(st);
+    title_of(&item);
+    s->items[s->count++] = item;
+    return BN_OK;
+}
+
+static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
+{
+    job_experiment *list = NULL;
+    size_t count = 0;
+    bn_status why = {.code = BN_OK};
+    m->echo = x->command->echo(m);
+    json_array_append_new(x->suite->echoes, m->echo);
+    bn_code code = job_matrix_expand(m, &list, &count, &x->suite->notes, &why);
+    if (code == BN_INVALID)
+        suite_fail(&x->suite->source, x->at, false, st, "%s", why.message);
+    else if (code != BN_OK)
+        bn_fail(st, code, "%s", why.message);
+    for (size_t i = 0; i < count && code == BN_OK; i++)
+        if (!excluded(x, &list[i].what))
+            code = add_item(x, &list[i], st);
+    free(list);
+    return code;
+}
+
+static void copy_pairs(const char *const *from, const char *to[CLI_MAX_REPEATS + 1])
+{
+    size_t n = 0;
+    for (; from && from[n] && n < CLI_MAX_REPEATS; n++)
+        to[n] = from[n];
+    to[n] = NULL;
+}
+
+/* With --runtime, options, flags and label come from the command line alone. */
+static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
+{
+    const suite_options *c = x->command;
+    m->axis[RES_AXIS_RUNTIME] = c->runtimes;
+    copy_pairs(c->runtime_option, m->runtime_option);
+    copy_pairs(c->xla_flag, m->xla_flag);
+    m->label = c->label;
+    return expand_one(x, m, st);
+}
+
+static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
+{
+    const suite_options *c = x->command;
+    suite_measure base = {.matrix = *c->usual, .repetitions = 1};
+    const json_t *runtimes = json_object_get(object, "runtimes");
+    bn_code code = BN_OK;
+    set_members(object, &base);
+    base.matrix.store = c->store;
+    x->repetitions = (int)(c->repetitions ? c->repetitions : base.repetitions);
+    if (c->runtimes.count)
+        return expand_override(x, &base.matrix, st);
+    const size_t n = json_is_array(runtimes) ? json_array_size(runtimes) : 1;
+    for (size_t i = 0; i < n && code == BN_OK; i++) {
+        job_matrix m = base.matrix;
+        if (c->label[0])
+            m.label = c->label;
+        code = set_runtime(
+            x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m, st);
+        if (code == BN_OK)
+            code = expand_one(x, &m, st);
+    }
+    return code;
+}
+
+/* BASE with OVER's members in place of its own (new reference). */
+static json_t *merged(const json_t *base, const json_t *over)
+{
+    json_t *object = base ? json_copy((json_t *)(uintptr_t)base) : json_object();
+    json_object_update(object, (json_t *)(uintptr_t)over);
+    return object;
+}
+
+static bn_code expand_matrix(expansion *x, const json_t *defaults, size_t index, bn_status *st)
+{
+    char at[SUITE_POINTER_TEXT];
+    const json_t *matrix = json_array_get(json_object_get(x->suite->json, "matrix"), index);
+    const json_t *includes = json_object_get(matrix, "include");
+    json_t *whole = merged(defaults, matrix);
+    suite_pointer_at(at, "/matrix", index);
+    memcpy(x->at, at, sizeof at);
+    x->exclude = json_object_get(matrix, "exclude");
+    bn_code code = expand_object(x, whole, st);
+    x->exclude = NULL;
+    suite_pointer(at, at, "include");
+    for (size_t i = 0; i < json_array_size(includes) && code == BN_OK; i++) {
+        json_t *with = merged(whole, json_array_get(includes, i));
+        suite_pointer_at(x->at, at, i);
+        code = expand_object(x, with, st);
+        json_decref(with);
+    }
+    json_decref(whole);
+    return code;
+}
+
+bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st)
+{
+    expansion x = {.suite = suite, .command = options};
+    const json_t *defaults = json_object_get(suite->json, "defaults");
+    const size_t n = json_array_size(json_object_get(suite->json, "matrix"));
+    bn_code code = BN_OK;
+    if (!options->runtimes.count && ((options->runtime_option && options->runtime_option[0]) ||
+                                     (options->xla_flag && options->xla_flag[0])))
+        return bn_fail(st, BN_INVALID,
+                       "--runtime-option and --xla-flag of a suite go with --runtime");
+    if (options->repetitions > RES_MOST_REPETITIONS)
+        return bn_fail(st, BN_INVALID, "--repetitions: %d at most", RES_MOST_REPETITIONS);
+    suite->echoes = json_array();
+    for (size_t i = 0; i < n && code == BN_OK; i++)
+        code = expand_matrix(&x, defaults, i, st);
+    if (code == BN_OK && suite->count == 0)
+        code = suite_fail(&suite->source, "/matrix", false, st, "all of it is excluded");
+    return code;
+}

@@ -1,0 +1,426 @@
+/*
+ * suite_file.c - a suite's file is found, read, and checked member by member, before anything is
+ * made of it. docs/suites.md describes the format.
+ */
+#define _GNU_SOURCE
+#include "harness/campaign/suites_priv.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AT(member)   offsetof(suite_measure, member)
+#define RUNTIME_NAME 255 /* the longest that a record can hold */
+
+/* How to measure: the same for all experiments of a matrix. */
+static const suite_member measures[] = {
+    {"steps", SUITE_NUMBER, NULL, "steps", AT(matrix.steps), 1, 1e9},
+    {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), 1, 1e9},
+    {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), 1, RES_MOST_REPETITIONS},
+    {"min_time", SUITE_REAL, NULL, "min_time", AT(matrix.min_time), 0, 1e9},
+    {"timeout", SUITE_REAL, NULL, "timeout", AT(matrix.timeout), 0, 1e9},
+    {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time), 0, 0},
+    {"pin", SUITE_TEXT, NULL, "pin", AT(matrix.pin), 0, 0},
+    {"cache_dir", SUITE_TEXT, NULL, "cache_dir", AT(matrix.cache_dir), 0, 0},
+};
+#define MEASURE_COUNT (sizeof measures / sizeof *measures)
+
+bool suite_member_at(size_t index, suite_member *member)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (!axis->suite || index-- > 0)
+            continue;
+        *member = (suite_member){axis->suite, SUITE_AXIS,  axis,      axis->field.name,
+                                 0,           axis->least, axis->most};
+        return true;
+    }
+    if (index < MEASURE_COUNT)
+        *member = measures[index];
+    return index < MEASURE_COUNT;
+}
+
+bool suite_member_of(const char *name, suite_member *member)
+{
+    size_t i = 0;
+    while (suite_member_at(i, member) && strcmp(member->name, name) != 0)
+        i++;
+    return suite_member_at(i, member);
+}
+
+/* ---- finding -------------------------------------------------------------------- */
+
+bn_code suite_find(const char *word, char *path, size_t size, bn_status *st)
+{
+    static const char *const places[] = {"../suites", "../share/bench/suites"};
+    char self[PATH_MAX];
+    const char *dot = strrchr(word, '.');
+    if (strchr(word, '/') || (dot && strcmp(dot, ".json") == 0)) {
+        if (access(word, R_OK) != 0)
+            return bn_fail(st, BN_NOT_FOUND, "suite %s: no such file, or it cannot be read", word);
+        snprintf(path, size, "%s", word);
+        return BN_OK;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s/%s/%s.json", self, places[i], word);
+        if (access(path, R_OK) == 0)
+            return BN_OK;
+    }
+    return bn_fail(st, BN_INVALID,
+                   "there is no suite %s; smoke, reference and nightly come with bench, a file of "
+                   "one's own is given as a path",
+                   word);
+}
+
+/* ---- checking ------------------------------------------------------------------- */
+
+/* What a value is, for a message: "the text 'x'", "the number 3", "a list". */
+static const char *shown(const json_t *value, char text[128])
+{
+    static const char *const names[] = {"an object", "a list", "text",  "a number",
+                                        "a number",  "true",   "false", "null"};
+    if (json_is_string(value))
+        snprintf(text, 128, "the text '%.90s'", json_string_value(value));
+    else if (json_is_integer(value))
+        snprintf(text, 128, "the number %lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(text, 128, "the number %g", json_real_value(value));
+    else
+        snprintf(text, 128, "%s", names[json_typeof(value)]);
+    return text;
+}
+
+static bn_code check_word(const suite_text *s, const char *at, const suite_member *m,
+                          const json_t *value, bn_status *st)
+{
+    const char *word = json_string_value(value);
+    bn_text known = {0};
+    char text[128];
+    if (word && m->axis->all && strcmp(word, "all") == 0)
+        return BN_OK;
+    const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known);
+    bn_code code =
+        taken ? BN_OK
+              : suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
+                           shown(value, text), known.failed ? "another" : known.data);
+    bn_text_free(&known);
+    return code;
+}
+
+static bn_code check_number(const suite_text *s, const char *at, const suite_member *m,
+                            const json_t *value, bn_status *st)
+{
+    const bool real = m->kind == SUITE_REAL;
+    const double n = json_number_value(value);
+    char text[128];
+    if ((real ? !json_is_number(value) : !json_is_integer(value)) ||
+        !(n >= m->least && n <= m->most))
+        return suite_fail(s, at, false, st, "a %s from %.0f to %.0f is needed, not %s",
+                          real ? "number" : "whole number", m->least, m->most, shown(value, text));
+    /* Not all numbers in the range need be values of the axis. */
+    bn_text known = {0};
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    const bool taken = !m->axis || job_axis_takes(m->axis->id, text, &known);
+    char *last = known.data && !known.failed ? strrchr(known.data, ',') : NULL;
+    bn_code code = taken ? BN_OK
+                         : suite_fail(s, at, false, st, "it takes %.*s or%s %s, not %s",
+                                      last ? (int)(last - known.data) : 0, last ? known.data : "",
+                                      last ? last + 1 : " others", m->option, text);
+    bn_text_free(&known);
+    return code;
+}
+
+static bn_code check_text(const suite_text *s, const char *at, const suite_member *m,
+                          const json_t *value, bn_status *st)
+{
+    char text[128];
+    const char *word = json_string_value(value);
+    if (!word)
+        return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
+    if (strcmp(m->option, "device_time") == 0 && strcmp(word, "auto") != 0 &&
+        strcmp(word, "slope") != 0 && strcmp(word, "none") != 0)
+        return suite_fail(s, at, false, st, "there are auto, slope and none, not '%s'", word);
+    return BN_OK;
+}
+
+/* {"NAME": VALUE, ...} for a runtime's options or the compiler's. */
+static bn_code check_settings(const suite_text *s, const char *at, const json_t *settings,
+                              bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_object(settings))
+        return suite_fail(s, at, false, st, "an object {\"NAME\": VALUE} is needed, not %s",
+                          shown(settings, text));
+    if (json_object_size(settings) > CLI_MAX_REPEATS)
+        return suite_fail(s, at, false, st, "%zu are too many; %d can be given",
+                          json_object_size(settings), CLI_MAX_REPEATS);
+    json_object_foreach((json_t *)(uintptr_t)settings, name, value)
+    {
+        suite_pointer(inner, at, name);
+        if (!name[0] || strchr(name, '='))
+            return suite_fail(s, inner, true, st, "this is no name of an option");
+        if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
+            return suite_fail(s, inner, false, st,
+                              "text, a number, true or false is needed, not %s",
+                              shown(value, text));
+    }
+    return BN_OK;
+}
+
+static bn_code check_runtime_name(const suite_text *s, const char *at, const json_t *value,
+                                  bn_status *st)
+{
+    char text[128];
+    const char *name = json_string_value(value);
+    if (!name || !name[0])
+        return suite_fail(s, at, false, st,
+                          "a runtime's name (bench list runtimes) or path is needed, not %s",
+                          shown(value, text));
+    if (strchr(name, ',') || strlen(name) > RUNTIME_NAME)
+        return suite_fail(s, at, false, st, "a runtime's path has at most %d bytes and no comma",
+                          RUNTIME_NAME);
+    return BN_OK;
+}
+
+static bn_code check_runtime(const suite_text *s, const char *at, const json_t *value,
+                             bn_status *st)
+{
+    const char *key;
+    json_t *part;
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_object(value))
+        return check_runtime_name(s, at, value, st);
+    json_object_foreach((json_t *)(uintptr_t)value, key, part)
+    {
+        bn_code code = BN_OK;
+        suite_pointer(inner, at, key);
+        if (strcmp(key, "name") == 0)
+            code = check_runtime_name(s, inner, part, st);
+        else if (strcmp(key, "options") == 0 || strcmp(key, "xla_flags") == 0)
+            code = check_settings(s, inner, part, st);
+        else if (strcmp(key, "label") != 0 && strcmp(key, "comment") != 0)
+            code = suite_fail(s, inner, true, st,
+                              "a runtime has no such member; it has name, label, options, "
+                              "xla_flags, comment");
+        else if (!json_is_string(part))
+            code = suite_fail(s, inner, false, st, "text is needed, not %s", shown(part, text));
+        if (code != BN_OK)
+            return code;
+    }
+    if (!json_object_get(value, "name"))
+        return suite_fail(s, at, false, st, "a runtime needs a name");
+    return BN_OK;
+}
+
+static bn_code check_one(const suite_text *s, const char *at, const suite_member *m,
+                         const json_t *value, bn_status *st)
+{
+    if (m->kind == SUITE_TEXT)
+        return check_text(s, at, m, value, st);
+    if (m->axis && m->axis->id == RES_AXIS_RUNTIME)
+        return check_runtime(s, at, value, st);
+    if (m->axis && m->axis->field.kind == RES_KIND_TEXT)
+        return check_word(s, at, m, value, st);
+    return check_number(s, at, m, value, st);
+}
+
+/* An axis is a list of values, or one of them. */
+static bn_code check_member(const suite_text *s, const char *at, const suite_member *m,
+                            const json_t *value, bn_status *st)
+{
+    char inner[SUITE_POINTER_TEXT];
+    if (!suite_member_varies(m) || !json_is_array(value))
+        return check_one(s, at, m, value, st);
+    const size_t n = json_array_size(value);
+    if (n == 0 || n > CLI_MAX_ITEMS)
+        return suite_fail(s, at, false, st, "a list of 1 to %d values is needed, not of %zu",
+                          CLI_MAX_ITEMS, n);
+    for (size_t i = 0; i < n; i++) {
+        suite_pointer_at(inner, at, i);
+        if (check_one(s, inner, m, json_array_get(value, i), st) != BN_OK)
+            return st->code;
+    }
+    return BN_OK;
+}
+
+static bn_code unknown_member(const suite_text *s, const char *at, bool axes, const char *more,
+                              bn_status *st)
+{
+    bn_text known = {0};
+    suite_member m;
+    for (size_t i = 0; suite_member_at(i, &m); i++)
+        if (!axes || suite_member_varies(&m))
+            bn_text_printf(&known, "%s, ", m.name);
+    bn_code code = suite_fail(s, at, true, st, "there is no such member here; there are %s%s",
+                              known.failed ? "" : known.data, more);
+    bn_text_free(&known);
+    return code;
+}
+
+static bn_code check_object(const suite_text *s, const char *at, const json_t *object,
+                            const char *what, bn_status *st)
+{
+    char text[128];
+    if (json_is_object(object))
+        return BN_OK;
+    return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
+}
+
+typedef enum suite_part { DEFAULTS, MATRIX, INCLUDE, EXCLUDE } suite_part;
+
+static bn_code check_members(const suite_text *s, const char *at, const json_t *object,
+                             suite_part part, bn_status *st);
+
+/* "include" and "exclude": lists of objects. */
+static bn_code check_list(const suite_text *s, const char *at, const json_t *list, suite_part part,
+                          bn_status *st)
+{
+    char inner[SUITE_POINTER_TEXT], text[128];
+    if (!json_is_array(list))
+        return suite_fail(s, at, false, st, "a list of objects is needed, not %s",
+                          shown(list, text));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *object = json_array_get(list, i);
+        suite_pointer_at(inner, at, i);
+        if (check_members(s, inner, object, part, st) != BN_OK)
+            return st->code;
+        /* An empty object would exclude everything, or add the whole matrix again. */
+        if (part != MATRIX && json_object_size(object) == 0)
+            return suite_fail(s, inner, false, st, "an empty object says nothing");
+    }
+    return BN_OK;
+}
+
+static bn_code check_members(const suite_text *s, const char *at, const json_t *object,
+                             suite_part part, bn_status *st)
+{
+    const char *key;
+    json_t *value;
+    char inner[SUITE_POINTER_TEXT];
+    if (check_object(s, at, object, "an object of lists", st) != BN_OK)
+        return st->code;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        suite_member m;
+        bn_code code = BN_OK;
+        suite_pointer(inner, at, key);
+        if (suite_member_of(key, &m) && (part != EXCLUDE || suite_member_varies(&m)))
+            code = check_member(s, inner, &m, value, st);
+        else if (part == MATRIX && strcmp(key, "include") == 0)
+            code = check_list(s, inner, value, INCLUDE, st);
+        else if (part == MATRIX && strcmp(key, "exclude") == 0)
+            code = check_list(s, inner, value, EXCLUDE, st);
+        else if (strcmp(key, "comment") != 0)
+            code = unknown_member(s, inner, part == EXCLUDE,
+                                  part == MATRIX ? "include, exclude, comment" : "comment", st);
+        if (code != BN_OK)
+            return code;
+    }
+    return BN_OK;
+}
+
+static bn_code check_root_member(const suite_spec *suite, const char *key, const json_t *value,
+                                 bn_status *st)
+{
+    static const suite_member seed = {.kind = SUITE_NUMBER, .option = "", .most = 9e15};
+    const suite_text *s = &suite->source;
+    char at[SUITE_POINTER_TEXT], text[128];
+    suite_pointer(at, "", key);
+    if (strcmp(key, "bench_suite") == 0)
+        return json_integer_value(value) == 1
+                   ? BN_OK
+                   : suite_fail(s, at, false, st, "this program reads suites of version 1, not %s",
+                                shown(value, text));
+    if (strcmp(key, "defaults") == 0)
+        return check_members(s, at, value, DEFAULTS, st);
+    if (strcmp(key, "matrix") == 0)
+        return check_list(s, at, value, MATRIX, st);
+    if (strcmp(key, "order_seed") == 0)
+        return check_number(s, at, &seed, value, st);
+    if (strcmp(key, "name") != 0 && strcmp(key, "description") != 0 && strcmp(key, "comment") != 0)
+        return suite_fail(s, at, true, st,
+                          "there is no such member here; there are bench_suite, name, "
+                          "description, order_seed, defaults, matrix, comment");
+    return json_is_string(value)
+               ? BN_OK
+               : suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
+}
+
+static bn_code check_root(const suite_spec *suite, bn_status *st)
+{
+    static const char *const needed[] = {"bench_suite", "name", "matrix"};
+    const char *key;
+    json_t *value;
+    bn_code code = check_object(&suite->source, "", suite->json, "an object", st);
+    if (code != BN_OK)
+        return code;
+    json_object_foreach(suite->json, key, value)
+    {
+        code = check_root_member(suite, key, value, st);
+        if (code != BN_OK)
+            return code;
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!json_object_get(suite->json, needed[i]))
+            return suite_fail(&suite->source, "", false, st, "member %s is missing", needed[i]);
+    if (json_array_size(json_object_get(suite->json, "matrix")) == 0)
+        return suite_fail(&suite->source, "/matrix", false, st, "there is no matrix in it");
+    return BN_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------- */
+
+bn_code suite_parse(const char *file, const char *text, suite_spec *suite, bn_status *st)
+{
+    json_error_t error;
+    *suite = (suite_spec){.order_seed = 1};
+    suite->text = strdup(text);
+    suite->arena = bn_arena_new(16384);
+    if (!suite->text || !suite->arena)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for suite %s", file);
+    suite->source = (suite_text){bn_arena_strdup(suite->arena, file), suite->text};
+    suite->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (!suite->json)
+        return bn_fail(st, BN_INVALID, "%s:%d:%d: %s", file, error.line, error.column, error.text);
+    if (check_root(suite, st) != BN_OK)
+        return st->code;
+    const json_t *seed = json_object_get(suite->json, "order_seed");
+    if (seed)
+        suite->order_seed = (uint64_t)json_integer_value(seed);
+    suite->name = json_string_value(json_object_get(suite->json, "name"));
+    return BN_OK;
+}
+
+bn_code suite_open(const char *file, suite_spec *suite, bn_status *st)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *suite = (suite_spec){.order_seed = 1};
+    bn_code code = bn_file_read(file, &text, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = strlen(text) == size ? suite_parse(file, text, suite, st)
+                                : bn_fail(st, BN_INVALID, "%s: there is a zero byte in it", file);
+    free(text);
+    return code;
+}
+
+void suite_close(suite_spec *suite)
+{
+    free(suite->items);
+    free(suite->text);
+    bn_text_free(&suite->notes);
+    bn_arena_free(suite->arena);
+    json_decref(suite->echoes);
+    json_decref(suite->json);
+    *suite = (suite_spec){0};
+}

@@ -1,0 +1,151 @@
+/*
+ * suite_plan.c - which runs a suite has, in which order, and which of them the store has already.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- filters --------------------------------------------------------------------- */
+
+static bool any_fits(const char *title, const char *const *patterns)
+{
+    for (; patterns && *patterns; patterns++) {
+        bn_text whole = {0};
+        bn_text_printf(&whole, "*%s*", *patterns);
+        const bool fits = !whole.failed && fnmatch(whole.data, title, 0) == 0;
+        bn_text_free(&whole);
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+bool suite_wanted(const char *title, const suite_options *options)
+{
+    return (!options->filter.count || any_fits(title, options->filter.list)) &&
+           !any_fits(title, options->exclude.list);
+}
+
+/* ---- order ----------------------------------------------------------------------- */
+
+/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014:
+ * the same numbers on every machine. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static void shuffle(const suite_item **list, size_t count, uint64_t *state)
+{
+    for (size_t i = count; i > 1; i--) {
+        const size_t k = (size_t)(draw(state) % i);
+        const suite_item *moved = list[i - 1];
+        list[i - 1] = list[k];
+        list[k] = moved;
+    }
+}
+
+static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition, bn_status *st)
+{
+    suite_run *run = &plan->runs[plan->count++];
+    *run = (suite_run){.item = item, .repetition = repetition};
+    return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
+}
+
+static bn_code fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
+                    const suite_item **list, suite_plan *plan, bn_status *st)
+{
+    uint64_t state = suite->order_seed;
+    int rounds = 0;
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < suite->count; i++) {
+        list[i] = &suite->items[i];
+        if (list[i]->repetitions > rounds)
+            rounds = list[i]->repetitions;
+    }
+    for (int r = 1; r <= rounds; r++) {
+        shuffle(list, suite->count, &state);
+        for (size_t i = 0; i < suite->count && code == BN_OK; i++)
+            if (r <= list[i]->repetitions && suite_wanted(list[i]->title, options) &&
+                suite_shard_of(&list[i]->resolved, shard->of) == shard->index)
+                code = add_run(plan, list[i], r, st);
+    }
+    return code;
+}
+
+/* ---- what the store has ------------------------------------------------------------ */
+
+static int by_identity(const void *a, const void *b)
+{
+    const suite_run *const *left = a, *const *right = b;
+    return strcmp((*left)->identity, (*right)->identity);
+}
+
+static suite_run *find(suite_run **sorted, size_t count, const char *identity)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(sorted[middle]->identity, identity) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
+}
+
+/* Marks the runs that the store has a record of. Records come in order of time. */
+static void look_up(suite_plan *plan, suite_run **sorted)
+{
+    for (size_t i = 0; i < plan->stored.count; i++) {
+        const res_record *r = plan->stored.records[i];
+        char identity[BN_SHA256_TEXT];
+        suite_run *run =
+            res_record_identity(r, identity) ? find(sorted, plan->count, identity) : NULL;
+        if (!run || (run->state == SUITE_DONE && r->status != BN_OK))
+            continue;
+        run->record = r;
+        run->state = r->status == BN_OK ? SUITE_DONE : SUITE_FAILED;
+        run->failure = r->status;
+    }
+}
+
+bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, suite_plan *plan, bn_status *st)
+{
+    size_t most = 0;
+    *plan = (suite_plan){0};
+    for (size_t i = 0; i < suite->count; i++)
+        most += (size_t)suite->items[i].repetitions;
+    const suite_item **list = calloc(suite->count + 1, sizeof *list);
+    suite_run **sorted = calloc(most + 1, sizeof(suite_run *));
+    plan->runs = calloc(most + 1, sizeof *plan->runs);
+    bn_code code = list && sorted && plan->runs
+                       ? fill(suite, options, shard, list, plan, st)
+                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
+    if (code == BN_OK && (access(options->store, F_OK) == 0 || errno != ENOENT))
+        code = res_store_load(options->store, &plan->stored, st);
+    for (size_t i = 0; i < plan->count && code == BN_OK; i++)
+        sorted[i] = &plan->runs[i];
+    if (code == BN_OK && plan->count > 1)
+        qsort(sorted, plan->count, sizeof *sorted, by_identity);
+    if (code == BN_OK)
+        look_up(plan, sorted);
+    free(sorted);
+    free(list);
+    return code;
+}
+
+void suite_plan_free(suite_plan *plan)
+{
+    free(plan->runs);
+    res_collection_free(&plan->stored);
+    *plan = (suite_plan){0};
+}

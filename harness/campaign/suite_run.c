@@ -1,0 +1,282 @@
+/*
+ * suite_run.c - carries out a plan: one experiment after the other, with the time that is left;
+ * table and summary at the end.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STARTING_S 1.0 /* seconds of a worker beside its steps, whose times a record has */
+
+/* A plan being carried out. */
+typedef struct carry {
+    const suite_spec *suite;
+    const suite_options *options;
+    suite_plan *plan;
+    double *seconds;      /* [run]: how long it took, by our clock or its record; 0: not known */
+    res_record **records; /* of what ran now, owned */
+    size_t record_count;
+    size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
+    size_t strange;  /* records of another build than the plan was made for */
+    bn_status store; /* why it takes no records any more */
+    cli_exit worst;
+} carry;
+
+static bool to_run(const carry *c, const suite_run *run)
+{
+    return run->state == SUITE_OPEN || (run->state == SUITE_FAILED && c->options->retry_failed);
+}
+
+/* ---- time left --------------------------------------------------------------------- */
+
+/* How long the run of R took, as far as its record shows; 0 for a failure. */
+static double record_seconds(const res_record *r)
+{
+    double ns = 0;
+    for (size_t i = 0; i < r->step_count; i++)
+        ns += (double)r->wall_ns[i];
+    for (size_t i = 0; i < r->warmup_count; i++)
+        ns += (double)r->warmup_wall_ns[i];
+    return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
+}
+
+/* How much A is like B: from 1, another model or variant, to 4, alike in model, phase, batch and
+ * mode. */
+static int likeness(const res_experiment *a, const res_experiment *b)
+{
+    if (strcmp(a->model, b->model) != 0 || strcmp(a->variant, b->variant) != 0)
+        return 1;
+    if (strcmp(a->phase, b->phase) != 0 || a->batch != b->batch)
+        return 2;
+    return strcmp(a->mode, b->mode) != 0 || a->graphs != b->graphs ? 3 : 4;
+}
+
+/* Mean of the runs with a known time that are most like RUN; negative where none is. */
+static double expected(const carry *c, const suite_run *run)
+{
+    double sum[5] = {0};
+    size_t count[5] = {0};
+    for (size_t i = 0; i < c->plan->count; i++) {
+        if (c->seconds[i] <= 0)
+            continue;
+        const int like = likeness(&run->item->resolved, &c->plan->runs[i].item->resolved);
+        sum[like] += c->seconds[i];
+        count[like]++;
+    }
+    for (int like = 4; like > 0; like--)
+        if (count[like])
+            return sum[like] / (double)count[like];
+    return -1;
+}
+
+/* Tells the progress line how long run INDEX and those after it will take. Each item is looked at
+ * once: a suite may repeat a few of them thousands of times. */
+static void expect(const carry *c, size_t index)
+{
+    const double job = expected(c, &c->plan->runs[index]);
+    double after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
+    for (size_t i = index + 1; of_item && i < c->plan->count && job >= 0; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        double *known = &of_item[run->item - c->suite->items];
+        if (!to_run(c, run))
+            continue;
+        if (*known <= 0)
+            *known = expected(c, run);
+        after += *known;
+    }
+    free(of_item);
+    job_progress_expect(job, after);
+}
+
+/* ---- running ----------------------------------------------------------------------- */
+
+/* Prints a failure, and keeps the worst exit code. */
+static void note(carry *c, const bn_status *st, const char *title)
+{
+    const cli_exit code = cli_complain_of(title, st);
+    if (code > c->worst)
+        c->worst = code;
+}
+
+/* What the record says of the suite. A record of a failure takes the runtime's digest from here. */
+static json_t *describe(const carry *c, const suite_run *run)
+{
+    return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
+                     (json_int_t)run->repetition, "repetitions", (json_int_t)run->item->repetitions,
+                     "identity", run->identity, "runtime_sha256", run->item->sha256);
+}
+
+/* If the runtime's file was replaced meanwhile, the record is of another build, and so of no run of
+ * this plan. */
+static void note_build(carry *c, const suite_run *run, const res_record *record, const char *title)
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    bn_status st = {.code = BN_OK};
+    if (!sha256 || strcmp(sha256, run->item->sha256) == 0)
+        return;
+    c->strange++;
+    bn_fail(&st, BN_EXECUTE,
+            "the runtime's file was replaced while the suite ran: this is of build %.12s, not "
+            "%.12s; the same command again measures what is missing",
+            sha256, run->item->sha256);
+    note(c, &st, title);
+}
+
+static void run_one(carry *c, size_t index, size_t number, size_t of)
+{
+    const suite_run *run = &c->plan->runs[index];
+    char title[384];
+    job_kept kept;
+    job_experiment e = run->item->e;
+    const uint64_t start = bn_now_ns();
+    snprintf(title, sizeof title, "%s", run->item->title);
+    if (run->item->repetitions > 1)
+        snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
+    e.suite = describe(c, run);
+    job_order job = {NULL, title, number, of, e.timeout, c->options->output.verbose};
+    expect(c, index);
+    job_measure_and_keep(&e, &job, &kept);
+    json_decref(e.suite);
+    if (kept.record)
+        c->records[c->record_count++] = kept.record;
+    if (kept.failure.code == BN_CANCELLED)
+        return;
+    c->seconds[index] = (double)(bn_now_ns() - start) / 1e9;
+    c->store = kept.store;
+    if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
+        note(c, &kept.store, title);
+    if (kept.record)
+        note_build(c, run, kept.record, title);
+    if (kept.failure.code == BN_OK) {
+        c->done++;
+        return;
+    }
+    c->failed[kept.failure.code]++;
+    note(c, &kept.failure, title);
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+    const res_record *const *left = a, *const *right = b;
+    return strcmp((*left)->id, (*right)->id);
+}
+
+/* Prints the table of the plan's records, stored before or now, in order of time. */
+static void print_table(const carry *c, res_format format)
+{
+    bn_text text = {0}, page = {0};
+    res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
+    size_t n = 0;
+    for (size_t i = 0; all && i < c->plan->stored.count; i++)
+        for (size_t k = 0; k < c->plan->count; k++)
+            if (c->plan->runs[k].record == c->plan->stored.records[i])
+                all[n++] = c->plan->stored.records[i];
+    for (size_t i = 0; all && i < c->record_count; i++)
+        all[n++] = c->records[i];
+    if (n > 1)
+        qsort(all, n, sizeof *all, by_id);
+    const res_collection list = {.records = all, .count = n};
+    /* Programs that read JSON get an array even if it is empty. */
+    if (n || format == RES_TABLE_JSON)
+        res_table_speedup(&list, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, c->suite->name, text.data);
+    if (text.data)
+        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
+    bn_text_free(&text);
+    bn_text_free(&page);
+    free(all);
+}
+
+/* Printed in one piece: the tasks of a launcher share its standard error. */
+static void print_summary(const carry *c, const suite_shard *shard, size_t open)
+{
+    size_t failed = 0;
+    bn_text line = {0};
+    bn_text_printf(&line, "suite %s", c->suite->name);
+    if (shard->of > 1)
+        bn_text_printf(&line, ", shard %d/%d by %s", shard->index, shard->of, shard->source);
+    bn_text_printf(&line, ": %zu done, %zu skipped as already done", c->done, c->skipped);
+    for (int i = 0; i < BN_CODE_COUNT; i++)
+        failed += c->failed[i];
+    bn_text_printf(&line, ", %zu failed", failed);
+    for (int i = 0, first = 1; i < BN_CODE_COUNT; i++) {
+        if (!c->failed[i])
+            continue;
+        bn_text_printf(&line, "%s%s %zu", first ? " (" : ", ", bn_code_name((bn_code)i),
+                       c->failed[i]);
+        first = 0;
+    }
+    bn_text_printf(&line, "%s", failed ? ")" : "");
+    if (c->kept_failures)
+        bn_text_printf(&line, ", %zu had failed before (--retry-failed repeats them)",
+                       c->kept_failures);
+    if (c->strange)
+        bn_text_printf(&line, ", %zu of another build", c->strange);
+    if (open)
+        bn_text_printf(&line, ", %zu not run", open);
+    bn_text_printf(&line, "; records in %s\n", c->options->store);
+    fputs(line.data ? line.data : "", stderr);
+    bn_text_free(&line);
+}
+
+static bool begin(carry *c, bn_status *st)
+{
+    c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
+    c->records = calloc(c->plan->count + 1, sizeof(res_record *));
+    if (!c->seconds || !c->records) {
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
+        return false;
+    }
+    for (size_t i = 0; i < c->plan->count; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        if (run->record)
+            c->seconds[i] = record_seconds(run->record);
+        if (run->state == SUITE_DONE)
+            c->skipped++;
+        else if (!to_run(c, run))
+            c->kept_failures++;
+    }
+    return true;
+}
+
+cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, res_format format, suite_plan *plan)
+{
+    bn_status st = {.code = BN_OK};
+    carry c = {.suite = suite, .options = options, .plan = plan};
+    size_t number = 0;
+    cli_exit code;
+    plan->left = plan->count;
+    if (begin(&c, &st)) {
+        const size_t of = plan->count - c.skipped - c.kept_failures;
+        job_supervise_begin();
+        for (size_t i = 0; i < plan->count && !job_interrupted() && c.store.code == BN_OK; i++)
+            if (to_run(&c, &plan->runs[i]))
+                run_one(&c, i, ++number, of);
+        cli_line_clear();
+        print_table(&c, format);
+        size_t ran = c.done;
+        for (int i = 0; i < BN_CODE_COUNT; i++)
+            ran += c.failed[i];
+        plan->left = of - ran;
+        print_summary(&c, shard, plan->left);
+        /* The last run has no record. */
+        plan->left += c.store.code != BN_OK;
+        code = job_interrupted()                           ? CLI_EXIT_INTERRUPTED
+               : c.worst == CLI_EXIT_OK && c.kept_failures ? CLI_EXIT_FAILED
+                                                           : c.worst;
+    } else {
+        code = cli_complain(&st);
+    }
+    for (size_t i = 0; i < c.record_count; i++)
+        res_record_free(c.records[i]);
+    free(c.records);
+    free(c.seconds);
+    return code;
+}

@@ -1,0 +1,170 @@
+/*
+ * suites_priv.h - suites: a file of matrices becomes a list of experiments, the list a
+ * plan in which each stands as often as it is to be repeated.
+ *
+ *   suite_place.c   line and column of a member     suite_file.c    the file, validated
+ *   suite_expand.c  matrices to experiments         suite_shard.c   who runs what
+ *   suite_plan.c    repetitions, order, what the store has already
+ *   suite_run.c     one after the other             suite.c         the command
+ */
+#ifndef BENCH_HARNESS_SUITE_H
+#define BENCH_HARNESS_SUITE_H
+
+#include "harness/campaign/campaign.h"
+#include "harness/jobs/jobs.h"
+#include "results/tables/tables.h"
+
+/* ---- places (suite_place.c) ---------------------------------------------------- */
+
+typedef struct suite_text {
+    const char *file; /* as the user named it */
+    const char *text; /* valid JSON, with a terminating zero */
+} suite_text;
+
+/* Fails with BN_INVALID: "FILE:LINE:COLUMN: POINTER: ...". The place is that of the value at
+ * POINTER (a JSON pointer, RFC 6901), or with KEY that of its name. */
+bn_code suite_fail(const suite_text *source, const char *pointer, bool key, bn_status *st,
+                   const char *format, ...) BN_PRINTF(5, 6);
+/* Writes to OUT, which may be POINTER, POINTER with one more part: NAME, escaped, or INDEX. */
+#define SUITE_POINTER_TEXT 512
+void suite_pointer(char out[SUITE_POINTER_TEXT], const char *pointer, const char *name);
+void suite_pointer_at(char out[SUITE_POINTER_TEXT], const char *pointer, size_t index);
+
+/* ---- members (suite_file.c) ------------------------------------------------------ */
+
+typedef enum suite_kind {
+    SUITE_AXIS, /* an axis of experiments: a list of values, or one of them */
+    SUITE_NUMBER,
+    SUITE_REAL,
+    SUITE_TEXT
+} suite_kind;
+
+/* A member of "defaults", of a matrix or of an include. */
+typedef struct suite_member {
+    const char *name;
+    suite_kind kind;
+    const res_axis *axis; /* of SUITE_AXIS */
+    const char *option;   /* its name in a record's experiment, and in messages */
+    size_t offset;        /* of others, in suite_measure */
+    double least, most;   /* of numbers */
+} suite_member;
+/* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
+bool suite_member_at(size_t index, suite_member *member);
+/* The same by NAME; false where there is none. */
+bool suite_member_of(const char *name, suite_member *member);
+/* Whether MEMBER takes a list of values. */
+static inline bool suite_member_varies(const suite_member *member)
+{
+    return member->kind == SUITE_AXIS && !member->axis->single;
+}
+
+/* ---- suites ------------------------------------------------------------------------ */
+
+/* What a matrix of a suite says. */
+typedef struct suite_measure {
+    job_matrix matrix;
+    int64_t repetitions;
+} suite_measure;
+
+/* One experiment of a suite. */
+typedef struct suite_item {
+    job_experiment e;        /* as asked for */
+    res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
+    int repetitions;
+    const char *sha256; /* of the runtime's file */
+    char title[320];
+} suite_item;
+
+/* A suite: its file, and the experiments made of it. */
+typedef struct suite_spec {
+    char *text; /* of the file */
+    suite_text source;
+    json_t *json;
+    const char *name; /* points into JSON */
+    uint64_t order_seed;
+    bn_arena *arena; /* what the items point to */
+    json_t *echoes;  /* array: options of the items, as bench run would echo them */
+    suite_item *items;
+    size_t count, capacity;
+    bn_text notes; /* combinations that cannot be run, a line each */
+} suite_spec;
+
+/* Writes to PATH the file that WORD names: a path (with a slash, or ending in .json), or one of the
+ * suites that come with bench. */
+BN_MUST_USE bn_code suite_find(const char *word, char *path, size_t size, bn_status *st);
+/* Reads and validates FILE; no items yet. Wrong contents are BN_INVALID with the place.
+ * Ends with suite_close, also after a failure. */
+BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *st);
+/* The same with TEXT (copied) as the contents of FILE. */
+BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
+                                bn_status *st);
+/* Fills in the items, each combination once, in the file's order. OPTIONS gives the store and
+ * what replaces the file's words (runtimes with their options, label, repetitions). */
+BN_MUST_USE bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st);
+void suite_close(suite_spec *suite);
+
+/* ---- shards (suite_shard.c) ----------------------------------------------------------- */
+
+typedef struct suite_shard {
+    int index, of;    /* from 1; 1 of 1 is all */
+    char source[128]; /* "--shard", "OMPI_COMM_WORLD_RANK", ...; "" when nothing is split */
+} suite_shard;
+
+/* WORD is --shard's value; NULL: the environment decides. */
+BN_MUST_USE bn_code suite_shard_find(const char *word, suite_shard *shard, bn_status *st);
+/* Which of OF shards, from 1, runs WHAT. Experiments that a table or a comparison sets side by
+ * side (modes, graphs, runtimes) and all repetitions are in one shard, hence on one machine. The
+ * answer does not depend on the other experiments of the suite. A further shard takes its share
+ * from each of the others and moves nothing else (rendezvous hashing: D. Thaler and
+ * C. Ravishankar, "Using name-based mappings to increase hit rates", IEEE/ACM Transactions on
+ * Networking 6, 1998). */
+int suite_shard_of(const res_experiment *what, int of);
+
+/* ---- plans (suite_plan.c) ---------------------------------------------------------------- */
+
+typedef enum suite_state { SUITE_OPEN, SUITE_DONE, SUITE_FAILED } suite_state;
+
+/* One repetition of one item. */
+typedef struct suite_run {
+    const suite_item *item;
+    int repetition; /* from 1 */
+    char identity[BN_SHA256_TEXT];
+    suite_state state;        /* in the store, before anything ran */
+    bn_code failure;          /* of a failed one, the newest */
+    const res_record *record; /* its newest good record, else its newest; NULL: none */
+} suite_run;
+
+typedef struct suite_plan {
+    suite_run *runs; /* in the order in which they are to be run */
+    size_t count;
+    res_collection stored; /* what the store had */
+    size_t left;           /* set by suite_run_plan: runs that have no record */
+} suite_plan;
+
+/*
+ * The runs of SUITE that belong to SHARD and that OPTIONS do not filter out: first all
+ * first repetitions, then all second ones, each round in an order of its own drawn from the
+ * suite's order_seed. So a drift of the machine hits all experiments alike, and a suite that was
+ * stopped has whole rounds. The items must have their runtime's SHA-256. A store that does not
+ * exist yet is empty. Ends with suite_plan_free, also after a failure.
+ */
+BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
+                                    const suite_shard *shard, suite_plan *plan, bn_status *st);
+void suite_plan_free(suite_plan *plan);
+/* Whether TITLE passes --filter and --exclude. */
+bool suite_wanted(const char *title, const suite_options *options);
+
+/* Runs what is open (and with --retry-failed what failed), and prints the table and the summary. */
+cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
+                        const suite_shard *shard, res_format format, suite_plan *plan);
+
+/* What became of a suite. */
+typedef struct suite_end {
+    bool whole;                         /* each of its runs has a record, if only of a failure */
+    char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
+    size_t count;
+} suite_end;
+/* suite_command for another command, which fills END as well. */
+int suite_to_end(const suite_options *options, const char *what, suite_end *end);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * cli.h - the command line: exit codes, messages, the progress line, rows of options. It knows
+ * no command and no experiment. Prefix cli_.
+ */
+#ifndef BENCH_HARNESS_CLI_H
+#define BENCH_HARNESS_CLI_H
+
+#include <jansson.h>
+
+#include "runtime/base/base.h"
+
+/* ---- exit codes and messages (exit.c) ------------------------------------------ */
+
+/* As --help, the manual page and docs/exit-codes.md list them. compare and nightly have their
+ * own (compare_priv.h). A greater code is a worse end. */
+typedef enum cli_exit {
+    CLI_EXIT_OK = 0,
+    CLI_EXIT_FAILED = 1,      /* an experiment failed, verify or selftest did not pass */
+    CLI_EXIT_USAGE = 2,       /* unknown command, option, model, mode, ... */
+    CLI_EXIT_ENVIRONMENT = 3, /* no such plugin, not a plugin, store not writable, disk full */
+    CLI_EXIT_INTERRUPTED = 130
+} cli_exit;
+
+/* The exit code for a failure of CODE. */
+cli_exit cli_exit_for(bn_code code);
+/* Prints "bench: MESSAGE" on standard error; returns the exit code for ST's code. */
+cli_exit cli_complain(const bn_status *st);
+/* The same for the experiment called TITLE: "bench: TITLE: MESSAGE". Never CLI_EXIT_USAGE: the
+ * words of the command were in order, so a request that a worker refuses is a failed experiment. */
+cli_exit cli_complain_of(const char *title, const bn_status *st);
+
+/* ---- the progress line (line.c) -------------------------------------------------- */
+
+/* Whether standard error is a terminal. */
+bool cli_terminal(void);
+/* Shows TEXT in place of the line that is shown. Cuts TEXT itself to the terminal's width. */
+void cli_line_show(char *text);
+/* Takes the line back. To be called before anything else is written to the terminal. */
+void cli_line_clear(void);
+
+/* ---- values (list.c) -------------------------------------------------------------- */
+
+#define CLI_MAX_REPEATS 32   /* of an option NAME=VALUE */
+#define CLI_MAX_PATHS   4096 /* files given by repeating one option */
+#define CLI_MAX_ITEMS   64   /* of a list with commas */
+#define CLI_ITEM_BYTES  256  /* of an item, its terminating zero included */
+
+/* A value of a list. */
+typedef struct cli_value {
+    const char *word; /* as it was written; NULL: the program set NUMBER itself */
+    int64_t number;   /* of lists of numbers */
+} cli_value;
+
+typedef struct cli_list {
+    size_t count;
+    cli_value value[CLI_MAX_ITEMS];
+} cli_list;
+
+/* All that a repeated option was given; LIST ends with NULL, and is NULL where COUNT is 0. */
+typedef struct cli_words {
+    size_t count;
+    const char **list;
+} cli_words;
+
+/* Splits TEXT, "a,b,c", into words of LIST; numbers are not read. The words lie in MEMORY.
+ * BN_INVALID names OPTION. */
+BN_MUST_USE bn_code cli_list_parse(const char *option, const char *text, bn_arena *memory,
+                                   cli_list *list, bn_status *st);
+/* Makes WORD, which is not copied, the one value of LIST. */
+void cli_list_set(cli_list *list, const char *word);
+/* Appends the values with commas between. */
+void cli_list_put(const cli_list *list, bn_text *out);
+/* Whether WORD is one of LIST's words. */
+bool cli_list_has(const cli_list *list, const char *word);
+
+/* ---- rows of options -------------------------------------------------------------- */
+
+/* What an option takes, and the type of the member that holds it. */
+typedef enum cli_kind {
+    CLI_TEXT,    /* const char * */
+    CLI_NUMBER,  /* int64_t */
+    CLI_REAL,    /* double */
+    CLI_SHARE,   /* double below 1: "3%" or "0.03" */
+    CLI_SPAN,    /* double, seconds: "90s", "10m", "2h" */
+    CLI_FLAG,    /* bool: takes no value */
+    CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: repeated NAME=VALUE; ends with NULL */
+    CLI_WORDS,   /* cli_words: repeated, any text that is not empty */
+    CLI_NAMES,   /* cli_list, of words */
+    CLI_NUMBERS, /* cli_list, of whole numbers */
+} cli_kind;
+
+/* An option. Several rows may share a name if no command takes two of them. */
+typedef struct cli_option {
+    const char *name;     /* without its two hyphens */
+    const char *argument; /* its value in --help; NULL: a flag */
+    cli_kind kind;
+    size_t offset;        /* of its member in the struct of options */
+    const char *fallback; /* the value where it is not given, as one would write it; NULL: zero */
+    uint32_t commands;    /* the commands that take it, a bit each */
+    double least, most;   /* of numbers; MOST, of whole numbers only, 0: no limit */
+    const char *text;     /* for --help */
+    bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
+    bool marked;          /* cli_call.marked names the first of these that was given */
+} cli_option;
+
+typedef struct cli_table {
+    const cli_option *rows;
+    size_t count;
+} cli_table;
+
+/* ---- reading a command line (parse.c) ----------------------------------------------- */
+
+/* What cli_parse works on. The caller fills the first half, cli_parse the other. */
+typedef struct cli_call {
+    const cli_table *table;
+    uint32_t command;   /* one bit */
+    void *options;      /* the struct that the rows' offsets are of; all zero */
+    bn_arena *memory;   /* for lists; outlives OPTIONS */
+    const char **words; /* room for MOST_WORDS words that are no options */
+    int most_words;
+    int word_count;
+    const char *marked; /* the first marked option that was given, or NULL */
+} cli_call;
+
+/* Fills the options: the defaults of all commands, then the command's own, then ARGV, which
+ * starts behind the command. Strings stay in ARGV and in the table. BN_INVALID for whatever the
+ * command does not take; the options are then filled in part. */
+BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
+
+/* ---- rows as text and JSON (help.c) -------------------------------------------------- */
+
+/* Appends the options that COMMAND takes, as help text. */
+void cli_help(const cli_table *table, uint32_t command, bn_text *out);
+/* Appends the options of all commands, as roff. */
+void cli_man(const cli_table *table, bn_text *out);
+/* {"model": "resnet50", ...}: the options of COMMAND as they stand in OPTIONS (new reference). */
+json_t *cli_echo(const cli_table *table, uint32_t command, const void *options);
+
+/* ---- what most commands are told of their output --------------------------------------- */
+
+typedef struct cli_output {
+    const char *format; /* text, md, csv, json, latex, html; each command checks it */
+    bool verbose;
+} cli_output;
+
+#endif

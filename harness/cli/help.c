@@ -1,0 +1,141 @@
+/*
+ * help.c - options as help text, as a page of the manual, and as JSON for records.
+ */
+#include "harness/cli/cli.h"
+
+#include <string.h>
+
+#define HELP_COLUMN 26
+#define HELP_WIDTH  96
+
+/* TEXT from column HELP_COLUMN, wrapped. */
+static void wrap(bn_text *out, const char *text)
+{
+    size_t column = HELP_COLUMN;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + word > HELP_WIDTH && column > HELP_COLUMN) {
+            bn_text_printf(out, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+        bn_text_append(out, text, word);
+        column += word;
+        text += word;
+        if (*text == ' ') {
+            bn_text_putc(out, ' ');
+            column++;
+            text++;
+        }
+    }
+}
+
+void cli_help(const cli_table *table, uint32_t command, bn_text *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const cli_option *row = &table->rows[i];
+        if (!(row->commands & command))
+            continue;
+        size_t before = out->length;
+        bn_text_printf(out, "  --%s%s%s", row->name, row->argument ? " " : "",
+                       row->argument ? row->argument : "");
+        size_t used = out->length - before;
+        if (used + 2 > HELP_COLUMN) {
+            bn_text_putc(out, '\n');
+            used = 0;
+        }
+        bn_text_printf(out, "%*s", (int)(HELP_COLUMN - used), "");
+        wrap(out, row->text);
+        if (row->fallback && row->fallback[0])
+            bn_text_printf(out, " [%s]", row->fallback);
+        bn_text_putc(out, '\n');
+    }
+}
+
+/* Roff reads a leading dot and the backslash; hyphens are minus signs here. */
+static void roff(bn_text *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '-' || *text == '\\')
+            bn_text_putc(out, '\\');
+        bn_text_putc(out, *text);
+    }
+}
+
+void cli_man(const cli_table *table, bn_text *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const cli_option *row = &table->rows[i];
+        bn_text_puts(out, ".TP\n.B \\-\\-");
+        roff(out, row->name);
+        if (row->argument) {
+            bn_text_puts(out, " \\fI");
+            roff(out, row->argument);
+            bn_text_puts(out, "\\fR");
+        }
+        bn_text_putc(out, '\n');
+        roff(out, row->text);
+        if (row->fallback && row->fallback[0]) {
+            bn_text_puts(out, " (default: ");
+            roff(out, row->fallback);
+            bn_text_putc(out, ')');
+        }
+        bn_text_puts(out, ".\n");
+    }
+}
+
+/* ---- echo ------------------------------------------------------------------------ */
+
+static json_t *words_json(const char *const *list)
+{
+    json_t *array = json_array();
+    for (; list && *list; list++)
+        json_array_append_new(array, json_string(*list));
+    return array;
+}
+
+static json_t *list_json(const cli_list *list, const cli_option *row)
+{
+    bn_text text = {0};
+    if (list->count == 0)
+        return json_null();
+    if (row->single && row->kind == CLI_NUMBERS)
+        return json_integer(list->value[0].number);
+    cli_list_put(list, &text);
+    json_t *json = text.failed ? json_null() : json_string(text.data);
+    bn_text_free(&text);
+    return json;
+}
+
+static json_t *value_json(const void *options, const cli_option *row)
+{
+    const void *at = (const char *)options + row->offset;
+    switch (row->kind) {
+    case CLI_TEXT:
+        return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
+    case CLI_NUMBER:
+        return json_integer(*(const int64_t *)at);
+    case CLI_REAL:
+    case CLI_SHARE:
+    case CLI_SPAN:
+        return json_real(*(const double *)at);
+    case CLI_FLAG:
+        return json_boolean(*(const bool *)at);
+    case CLI_PAIRS:
+        return words_json(at);
+    case CLI_WORDS:
+        return words_json(((const cli_words *)at)->list);
+    case CLI_NAMES:
+    case CLI_NUMBERS:
+        return list_json(at, row);
+    }
+    return NULL;
+}
+
+json_t *cli_echo(const cli_table *table, uint32_t command, const void *options)
+{
+    json_t *echo = json_object();
+    for (size_t i = 0; i < table->count; i++)
+        if (table->rows[i].commands & command)
+            json_object_set_new(echo, table->rows[i].name, value_json(options, &table->rows[i]));
+    return echo;
+}

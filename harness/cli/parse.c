@@ -1,0 +1,239 @@
+/*
+ * parse.c - a command line, by the rows of a table, into a struct of options.
+ */
+#include "harness/cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/* The whole number that TEXT is, in the row's range. */
+static bool is_number(const cli_option *row, const char *text, int64_t *number)
+{
+    char *end;
+    errno = 0;
+    const long long n = strtoll(text, &end, 10);
+    *number = n;
+    return !errno && !*end && end != text && (double)n >= row->least &&
+           (row->most == 0 || (double)n <= row->most);
+}
+
+/* "from 1", "from 0 to 1000". */
+static const char *range_of(const cli_option *row, char text[64])
+{
+    if (row->most > 0)
+        snprintf(text, 64, "from %.0f to %.0f", row->least, row->most);
+    else
+        snprintf(text, 64, "from %.0f", row->least);
+    return text;
+}
+
+static bn_code set_number(const cli_option *row, const char *value, int64_t *out, bn_status *st)
+{
+    if (is_number(row, value, out))
+        return BN_OK;
+    char range[64];
+    return bn_fail(st, BN_INVALID, "--%s takes a whole number %s, not '%s'", row->name,
+                   range_of(row, range), value);
+}
+
+static bn_code set_real(const cli_option *row, const char *value, double *out, bn_status *st)
+{
+    char *end;
+    errno = 0;
+    double n = strtod(value, &end);
+    if (errno || *end || end == value || !isfinite(n) || n < row->least)
+        return bn_fail(st, BN_INVALID, "--%s takes a number from %g, not '%s'", row->name,
+                       row->least, value);
+    *out = n;
+    return BN_OK;
+}
+
+/* A number and one of UNITS, a letter each; NUMBER times the unit's FACTOR. */
+static bn_code set_scaled(const cli_option *row, const char *value, const char *units,
+                          const double *factors, const char *wanted, double *out, bn_status *st)
+{
+    char *end;
+    errno = 0;
+    const double n = strtod(value, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (errno || end == value || !isfinite(n) || n < 0 || (*end && (!unit || end[1])))
+        return bn_fail(st, BN_INVALID, "--%s takes %s, not '%s'", row->name, wanted, value);
+    *out = unit ? n * factors[unit - units] : n;
+    return BN_OK;
+}
+
+static bn_code set_share(const cli_option *row, const char *value, double *out, bn_status *st)
+{
+    static const double percent[] = {0.01};
+    double share;
+    bn_code code = set_scaled(row, value, "%", percent, "a share, 3% or 0.03", &share, st);
+    /* "3" would be 300 %. */
+    if (code == BN_OK && share >= 1)
+        code = bn_fail(st, BN_INVALID, "--%s takes a share below 100%%, as 3%% or 0.03, not '%s'",
+                       row->name, value);
+    if (code == BN_OK)
+        *out = share;
+    return code;
+}
+
+static bn_code set_span(const cli_option *row, const char *value, double *out, bn_status *st)
+{
+    static const double seconds[] = {1, 60, 3600};
+    return set_scaled(row, value, "smh", seconds, "a time, 90s, 10m or 2h", out, st);
+}
+
+static bn_code add_pair(const cli_option *row, const char *value, const char **list, bn_status *st)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    if (n == CLI_MAX_REPEATS)
+        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, CLI_MAX_REPEATS);
+    if (!strchr(value, '='))
+        return bn_fail(st, BN_INVALID, "--%s takes NAME=VALUE, not '%s'", row->name, value);
+    list[n] = value;
+    return BN_OK;
+}
+
+static bn_code add_word(const cli_option *row, const char *value, bn_arena *memory,
+                        cli_words *words, bn_status *st)
+{
+    if (words->count == CLI_MAX_PATHS)
+        return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, CLI_MAX_PATHS);
+    if (!value[0])
+        return bn_fail(st, BN_INVALID, "--%s is empty", row->name);
+    /* Doubled when the count is a power of two; the list ends with NULL. */
+    if ((words->count & (words->count - 1)) == 0) {
+        const size_t room = words->count ? 2 * words->count : 1;
+        const char **grown = bn_arena_zalloc(memory, (room + 1) * sizeof *grown);
+        if (!grown)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+        if (words->count)
+            memcpy(grown, words->list, words->count * sizeof *grown);
+        words->list = grown;
+    }
+    words->list[words->count++] = value;
+    return BN_OK;
+}
+
+static bn_code set_list(const cli_option *row, const char *value, bn_arena *memory, cli_list *list,
+                        bn_status *st)
+{
+    char range[64];
+    bn_code code = cli_list_parse(row->name, value, memory, list, st);
+    if (code == BN_OK && row->single && row->kind == CLI_NAMES && list->count != 1)
+        return bn_fail(st, BN_INVALID, "--%s takes one %s", row->name, row->name);
+    for (size_t i = 0; code == BN_OK && row->kind == CLI_NUMBERS && i < list->count; i++)
+        if (!is_number(row, list->value[i].word, &list->value[i].number) ||
+            (row->single && list->count != 1))
+            code = bn_fail(st, BN_INVALID, "--%s takes %s %s, not '%s'", row->name,
+                           row->single ? "a whole number" : "whole numbers", range_of(row, range),
+                           row->single ? value : list->value[i].word);
+    return code;
+}
+
+static bn_code set_value(const cli_call *call, const cli_option *row, const char *value,
+                         bn_status *st)
+{
+    void *at = (char *)call->options + row->offset;
+    /* Words travel to workers and into records as JSON. */
+    json_t *utf8 = value ? json_string(value) : NULL;
+    if (value && !utf8)
+        return bn_fail(st, BN_INVALID, "--%s takes text in UTF-8", row->name);
+    json_decref(utf8);
+    switch (row->kind) {
+    case CLI_TEXT:
+        *(const char **)at = value;
+        return BN_OK;
+    case CLI_NUMBER:
+        return set_number(row, value, at, st);
+    case CLI_REAL:
+        return set_real(row, value, at, st);
+    case CLI_FLAG:
+        *(bool *)at = true;
+        return BN_OK;
+    case CLI_SHARE:
+        return set_share(row, value, at, st);
+    case CLI_SPAN:
+        return set_span(row, value, at, st);
+    case CLI_PAIRS:
+        return add_pair(row, value, at, st);
+    case CLI_WORDS:
+        return add_word(row, value, call->memory, at, st);
+    case CLI_NAMES:
+    case CLI_NUMBERS:
+        return set_list(row, value, call->memory, at, st);
+    }
+    return BN_OK;
+}
+
+/* ---- the command line ----------------------------------------------------------------- */
+
+/* The row of an option; *ANYWHERE is set when another command takes it. */
+static const cli_option *find_row(const cli_call *call, const char *name, size_t length,
+                                  bool *anywhere)
+{
+    for (size_t i = 0; i < call->table->count; i++) {
+        const cli_option *row = &call->table->rows[i];
+        if (strlen(row->name) != length || strncmp(row->name, name, length) != 0)
+            continue;
+        *anywhere = true;
+        if (row->commands & call->command)
+            return row;
+    }
+    return NULL;
+}
+
+static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
+{
+    const char *name = strcmp(argv[*i], "-h") == 0 ? "help" : argv[*i] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    bool anywhere = false;
+    const cli_option *row = find_row(call, name, length, &anywhere);
+    if (!row)
+        return bn_fail(st, BN_INVALID,
+                       anywhere ? "this command does not take --%.*s; see --help"
+                                : "there is no option --%.*s; see --help",
+                       (int)length, name);
+    if (row->marked && !call->marked)
+        call->marked = row->name;
+    if (row->kind == CLI_FLAG) {
+        if (equals)
+            return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
+        return set_value(call, row, NULL, st);
+    }
+    if (equals)
+        return set_value(call, row, equals + 1, st);
+    if (*i + 1 >= argc)
+        return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
+    return set_value(call, row, argv[++*i], st);
+}
+
+bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
+{
+    const size_t count = call->table->count;
+    bn_code code = BN_OK;
+    call->word_count = 0;
+    call->marked = NULL;
+    /* The command's own last: several rows may fill one member. */
+    for (size_t i = 0; i < 2 * count && code == BN_OK; i++) {
+        const cli_option *row = &call->table->rows[i % count];
+        if (row->fallback && (i < count || (row->commands & call->command)))
+            code = set_value(call, row, row->fallback, st);
+    }
+    for (int i = 0; i < argc && code == BN_OK; i++) {
+        if (strcmp(argv[i], "-h") == 0 || (strncmp(argv[i], "--", 2) == 0 && argv[i][2]))
+            code = parse_one(call, argc, argv, &i, st);
+        else if (call->word_count < call->most_words)
+            call->words[call->word_count++] = argv[i];
+        else
+            code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
+    }
+    return code;
+}

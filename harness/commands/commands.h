@@ -1,0 +1,57 @@
+/*
+ * commands.h - commands that run, list, read, draw or copy. Each takes its own options, prints
+ * what it has to say, and returns the exit code (cli_exit). Prefix command_.
+ */
+#ifndef BENCH_HARNESS_COMMANDS_H
+#define BENCH_HARNESS_COMMANDS_H
+
+#include "harness/jobs/jobs.h"
+
+/* ---- of models and runtimes ----------------------------------------------------------- */
+
+/* bench run: measures each experiment of MATRIX, keeps a record of each, prints the tables. */
+int command_run(const job_matrix *matrix, const cli_output *output);
+/* bench list WHAT: models, modes, runtimes, ops. MATRIX' axes of the network, and batch, image and
+ * seq, say which model of each kind the list of models describes. */
+int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
+/* bench export-weights: writes the initial weights of MATRIX' one model into FILE, which must not
+ * exist; NULL: not given, which is refused. */
+int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file);
+
+/* ---- of stored records ------------------------------------------------------------------ */
+
+/* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
+
+/* bench table: prints the table called TABLE. */
+int command_table(const char *store, const char *table, const cli_output *output);
+
+/* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
+int command_export(const char *store, const char *format, const char *file);
+/* bench import: FILES, which end with NULL, are of FORMAT and become records of STORE. */
+int command_import(const char *store, const char *format, const char *const *files);
+
+/* Which records of a store are asked about: for each axis some values; an empty list: all. */
+typedef struct command_selection {
+    const char *store;
+    cli_list axis[RES_AXIS_COUNT];
+} command_selection;
+
+/* How series over nights are made. */
+typedef struct command_series {
+    const char *metric;  /* the name of a res_metric */
+    double night_hours;  /* records of one build within so many hours are one night */
+    double level;        /* probability of any false change point in a series */
+    double least_change; /* a share: smaller changes are not shown */
+    bool reindex;        /* read every record again, whatever the index says */
+} command_series;
+
+/* bench plot WHAT, into FILE; NULL: not given, which is refused. So for report. */
+int command_plot(const command_selection *selection, const char *what, const char *file);
+/* bench report: a page called TITLE into FILE. */
+int command_report(const command_selection *selection, const command_series *series,
+                   const char *title, const char *file);
+/* bench history; with FILE, which may be NULL, also a picture of the one series. */
+int command_history(const command_selection *selection, const command_series *series,
+                    const cli_output *output, const char *file);
+
+#endif

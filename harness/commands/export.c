@@ -1,0 +1,52 @@
+/* export.c - bench export and bench import. */
+#include "harness/commands/commands.h"
+#include "results/exports/exports.h"
+
+#include <stdio.h>
+
+static bn_code write_out(const res_export *export, const char *format, const char *file,
+                         bn_status *st)
+{
+    if (file)
+        return res_export_write(export, file, st);
+    const bn_text *bytes = &export->files[0].bytes;
+    if (export->folder)
+        return bn_fail(st, BN_INVALID, "--to %s writes a folder: name one with --output", format);
+    /* Whether this arrived is checked in main. */
+    fwrite(bytes->data, 1, bytes->length, stdout);
+    return BN_OK;
+}
+
+int command_export(const char *store, const char *format, const char *file)
+{
+    bn_status st = {.code = BN_OK};
+    res_collection all = {0};
+    res_export export = {0};
+    if (!format)
+        bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
+    if (st.code != BN_OK || res_store_load(store, &all, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    for (size_t i = 0; i < all.damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", all.damaged[i].status.message);
+    int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (res_export_make(&all, format, &export, &st) != BN_OK ||
+        write_out(&export, format, file, &st) != BN_OK)
+        code = (int)cli_complain(&st);
+    res_export_free(&export);
+    res_collection_free(&all);
+    return code;
+}
+
+int command_import(const char *store, const char *format, const char *const *files)
+{
+    bn_status st = {.code = BN_OK};
+    res_imported done = {0};
+    if (!format)
+        bn_fail(&st, BN_INVALID, "bench import needs --from: pytorch-xla");
+    for (; *files && st.code == BN_OK; files++)
+        (void)!res_import(format, *files, store, &done, &st);
+    if (done.written + done.known > 0)
+        printf("%zu records written to %s, %zu were there already\n", done.written, store,
+               done.known);
+    return st.code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
+}

@@ -1,0 +1,99 @@
+/*
+ * history.c - bench history: series of a store over nights, with their change points.
+ */
+#include "harness/commands/commands.h"
+#include "harness/commands/selection_priv.h"
+#include "plots/plot.h"
+
+#include <stdio.h>
+
+/* Says on standard error what the index found. */
+static void tell(const res_index *index, bool verbose)
+{
+    for (size_t i = 0; i < index->damaged_count; i++)
+        fprintf(stderr, "bench: %s\n", index->damaged[i].status.message);
+    if (verbose)
+        fprintf(stderr, "%zu records, of which %zu files were read, the others by the index\n",
+                index->count, index->read);
+    if (verbose && index->unsaved.code != BN_OK)
+        fprintf(stderr, "the next call will read them again: %s\n", index->unsaved.message);
+}
+
+/* Draws the picture that --output asks for. */
+static bn_code draw(const char *file, const res_history *history, bn_status *st)
+{
+    plot_format format;
+    plot picture = {0};
+    bn_text out = {0};
+    bn_code code = plot_format_parse(file, &format, st);
+    if (code == BN_OK && history->count != 1)
+        code = bn_fail(st, BN_INVALID,
+                       "a picture is of one series, not of %zu; choose with --model, --mode, "
+                       "--phase, --graphs, --batch, --runtime",
+                       history->count);
+    if (code == BN_OK)
+        code = plot_timeline(&history->series[0], history->metric, &picture, st);
+    if (code == BN_OK)
+        code = plot_render(&picture, format, &out, st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(file, out.data, out.length, st);
+    bn_text_free(&out);
+    plot_free(&picture);
+    return code;
+}
+
+/* A history that was asked for, and its data. */
+typedef struct asked {
+    const command_selection *selection;
+    const command_series *series;
+    const cli_output *output;
+    const char *file; /* of the picture, or NULL */
+    command_history_data data;
+} asked;
+
+static bn_code answer(asked *a, bn_text *text, bn_status *st)
+{
+    res_format format;
+    const res_history *history = &a->data.history;
+    const res_index *index = &a->data.index;
+    bn_code code = res_format_parse(a->output->format, &format, st);
+    if (code == BN_OK)
+        code = command_history_load(a->selection, a->series, &a->data, st);
+    if (code == BN_OK)
+        tell(index, a->output->verbose);
+    if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
+        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+                       a->selection->store, index->count);
+    if (code == BN_OK && a->file)
+        code = draw(a->file, history, st);
+    if (code != BN_OK)
+        return code;
+    if (format == RES_TABLE_HTML) {
+        bn_text body = {0};
+        res_table_history(history, format, &body);
+        res_put_page(text, a->selection->store, body.data ? body.data : "");
+        text->failed = text->failed || body.failed;
+        bn_text_free(&body);
+    } else {
+        res_table_history(history, format, text);
+    }
+    return text->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the table") : BN_OK;
+}
+
+int command_history(const command_selection *selection, const command_series *series,
+                    const cli_output *output, const char *file)
+{
+    bn_status st = {.code = BN_OK};
+    asked a = {.selection = selection, .series = series, .output = output, .file = file};
+    bn_text text = {0};
+    int code;
+    if (answer(&a, &text, &st) == BN_OK) {
+        fputs(text.data, stdout);
+        code = a.data.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    } else {
+        code = (int)cli_complain(&st);
+    }
+    bn_text_free(&text);
+    command_history_free(&a.data);
+    return code;
+}

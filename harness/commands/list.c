@@ -1,0 +1,249 @@
+/* list.c - bench list models|modes|runtimes|ops. */
+#include "harness/commands/commands.h"
+#include "models/model.h"
+#include "modes/mode.h"
+#include "results/tables/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first value of each axis: what bench list models is asked about. */
+static res_experiment asked(const job_matrix *m)
+{
+    res_experiment e;
+    res_experiment_usual(&e);
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (m->axis[i].count)
+            res_axis_set_value(&res_axes[i], m->axis[i].value[0].word, m->axis[i].value[0].number,
+                               &e);
+    return e;
+}
+
+/* A listing is an array of objects, one a row. This is the row of a model; NULL after a failure. */
+static json_t *describe_model(const res_experiment *e, const model_info *info, bn_status *st)
+{
+    model *m = NULL;
+    double macs = 0;
+    model_options options = job_model_options(e, e->runtime);
+    options.small = options.small && info->has_small;
+    options.pad = options.train = false;
+    options.batch = e->batch ? e->batch : info->golden_batch;
+    options.image = info->default_image ? e->image : 0;
+    options.seq = info->default_seq ? e->seq : 0;
+    options.depth = info->depth ? e->depth : 0;
+    bn_code code = model_new(info->name, &options, &m, st);
+    if (code == BN_OK)
+        code = model_forward_macs(m, &macs, st);
+    const model_options *filled = code == BN_OK ? model_get_options(m) : &options;
+    json_t *row =
+        code == BN_OK
+            ? json_pack("{ss ss ss sI sI si si si ss ss}", "model", info->name, "family",
+                        info->family, "variant", options.small ? "small" : "full", "parameters",
+                        (json_int_t)model_parameter_elements(m), "macs", (json_int_t)macs, "batch",
+                        filled->batch, "image", filled->image, "seq", filled->seq, "source",
+                        info->source, "summary", info->summary)
+            : NULL;
+    model_free(m);
+    return row;
+}
+
+/* Column macs counts one forward pass of column batch's rows, by default as many as the golden
+ * values have. */
+static json_t *list_models(const job_matrix *matrix, bn_status *st)
+{
+    const res_experiment e = asked(matrix);
+    json_t *list = json_array();
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++) {
+        json_t *row = describe_model(&e, &info, st);
+        if (!row) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *list_modes(const job_matrix *matrix, bn_status *st)
+{
+    json_t *list = json_array();
+    mode_info info;
+    (void)matrix, (void)st;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        json_array_append_new(list, json_pack("{ss ss ss}", "mode", info.name, "graphs",
+                                              info.cuts_graphs ? "1, 2, 3, 5" : "1", "summary",
+                                              info.summary));
+    return list;
+}
+
+static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
+{
+    json_t *list = json_array();
+    const char *name, *source;
+    (void)matrix, (void)st;
+    for (size_t i = 0; (name = rt_plugin_known(i, &source)); i++) {
+        char path[4096];
+        bn_status why = {.code = BN_OK};
+        bool found = rt_plugin_find(name, path, sizeof path, &why) == BN_OK;
+        char *places = strstr(why.message, " (searched");
+        if (places)
+            *places = '\0'; /* a listing says what to do, not where bench looked */
+        json_array_append_new(list,
+                              json_pack("{ss sb ss ss}", "runtime", name, "found", found, "source",
+                                        source, "where", found ? path : why.message));
+    }
+    return list;
+}
+
+static json_t *list_ops(const job_matrix *matrix, bn_status *st)
+{
+    json_t *list = json_array();
+    tg_op_info info;
+    (void)matrix, (void)st;
+    for (size_t i = 0; tg_op_describe(i, &info); i++)
+        json_array_append_new(
+            list, json_pack("{ss ss ss si si si sb ss}", "op", info.name, "family", info.family,
+                            "stablehlo", info.stablehlo, "min_operands", info.min_operands,
+                            "max_operands", info.max_operands, "results", info.results,
+                            "differentiable", info.differentiable, "summary", info.summary));
+    return list;
+}
+
+static void cell_text(const json_t *value, bn_text *out)
+{
+    if (json_is_string(value))
+        bn_text_puts(out, json_string_value(value));
+    else if (json_is_integer(value))
+        bn_text_int(out, json_integer_value(value));
+    else
+        bn_text_puts(out, json_is_true(value) ? "yes" : "no");
+}
+
+#define COLUMNS 16
+
+/* The width of each column: that of its widest cell or its name. */
+static void measure_columns(const json_t *list, size_t width[COLUMNS])
+{
+    size_t index;
+    json_t *row, *value;
+    const char *key;
+    bn_text cell = {0};
+    json_array_foreach((json_t *)(uintptr_t)list, index, row)
+    {
+        size_t column = 0;
+        json_object_foreach(row, key, value)
+        {
+            bn_text_clear(&cell);
+            cell_text(value, &cell);
+            if (column < COLUMNS && cell.length > width[column])
+                width[column] = cell.length;
+            if (column < COLUMNS && strlen(key) > width[column])
+                width[column] = strlen(key);
+            column++;
+        }
+    }
+    bn_text_free(&cell);
+}
+
+/* Prints LIST, first the names of its columns; the last column is not padded. */
+static void print_table(const json_t *list)
+{
+    size_t width[COLUMNS] = {0};
+    json_t *value;
+    const char *key;
+    bn_text cell = {0}, out = {0};
+    measure_columns(list, width);
+    for (size_t r = 0; r <= json_array_size(list); r++) {
+        json_t *row = json_array_get(list, r ? r - 1 : 0);
+        size_t column = 0;
+        json_object_foreach(row, key, value)
+        {
+            bn_text_clear(&cell);
+            if (r == 0)
+                bn_text_puts(&cell, key);
+            else
+                cell_text(value, &cell);
+            const bool last = column + 1 == json_object_size(row);
+            const int pad = last || column >= COLUMNS ? 0 : (int)width[column] + 2;
+            const bool right = r > 0 && json_is_integer(value);
+            bn_text_printf(&out, right ? "%*s  " : "%-*s", right && pad ? pad - 2 : pad,
+                           cell.data ? cell.data : "");
+            column++;
+        }
+        bn_text_putc(&out, '\n');
+    }
+    if (out.data)
+        fputs(out.data, stdout);
+    bn_text_free(&cell);
+    bn_text_free(&out);
+}
+
+/* Prints LIST, its members as columns, in the formats of sheets. */
+static void print_sheet(const json_t *list, res_format format)
+{
+    res_sheet_column columns[RES_SHEET_COLUMNS];
+    size_t count = 0;
+    json_t *rows = json_array(), *value;
+    const char *key;
+    bn_text cell = {0}, out = {0};
+    json_object_foreach(json_array_get(list, 0), key, value)
+    {
+        if (count < RES_SHEET_COLUMNS)
+            columns[count++] = (res_sheet_column){key, json_is_integer(value)};
+    }
+    for (size_t r = 0; r < json_array_size(list); r++) {
+        json_t *row = json_array();
+        json_object_foreach(json_array_get(list, r), key, value)
+        {
+            bn_text_clear(&cell);
+            cell_text(value, &cell);
+            json_array_append_new(row, json_string(cell.data ? cell.data : ""));
+        }
+        json_array_append_new(rows, row);
+    }
+    res_sheet_write(columns, count, rows, format, &out);
+    if (out.data && format == RES_TABLE_HTML) {
+        bn_text_clear(&cell);
+        res_put_page(&cell, "bench list", out.data);
+        fputs(cell.data ? cell.data : "", stdout);
+    } else if (out.data) {
+        fputs(out.data, stdout);
+    }
+    bn_text_free(&cell);
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
+int command_list(const job_matrix *matrix, const cli_output *output, const char *what)
+{
+    static const struct {
+        const char *name;
+        json_t *(*make)(const job_matrix *matrix, bn_status *st);
+    } lists[] = {{"models", list_models},
+                 {"modes", list_modes},
+                 {"runtimes", list_runtimes},
+                 {"ops", list_ops}};
+    bn_status st = {.code = BN_OK};
+    size_t i = 0;
+    while (i < 4 && strcmp(lists[i].name, what) != 0)
+        i++;
+    res_format format;
+    if (i == 4)
+        bn_fail(&st, BN_INVALID, "bench list models, modes, runtimes or ops, not %s", what);
+    if (st.code != BN_OK || res_format_parse(output->format, &format, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    json_t *list = lists[i].make(matrix, &st);
+    if (!list)
+        return (int)cli_complain(&st);
+    if (format == RES_TABLE_JSON) {
+        json_dumpf(list, stdout, JSON_INDENT(1));
+        putchar('\n');
+    } else if (format == RES_TABLE_TEXT) {
+        print_table(list);
+    } else {
+        print_sheet(list, format);
+    }
+    json_decref(list);
+    return CLI_EXIT_OK;
+}

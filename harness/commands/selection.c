@@ -1,0 +1,72 @@
+/* selection.c - which records of a folder a command is asked about, and their series. */
+#include "harness/commands/selection_priv.h"
+
+#include <stdio.h>
+
+static bool takes(const cli_list *list, const res_axis *axis, const res_experiment *e)
+{
+    if (list->count == 0)
+        return true;
+    if (axis->field.kind == RES_KIND_TEXT)
+        return cli_list_has(list, res_axis_text(axis, e)) ||
+               (axis->id == RES_AXIS_RUNTIME && cli_list_has(list, bn_base_name(e->runtime)));
+    for (size_t i = 0; i < list->count; i++)
+        if (list->value[i].number == res_axis_number(axis, e))
+            return true;
+    return false;
+}
+
+bool command_selected(const command_selection *selection, const res_experiment *e)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (!takes(&selection->axis[i], &res_axes[i], e))
+            return false;
+    return true;
+}
+
+/* ---- series ------------------------------------------------------------------------ */
+
+static bool wanted(void *context, const res_experiment *e)
+{
+    return command_selected(context, e);
+}
+
+/* For a large store that has no index yet. */
+static void show_progress(void *context, size_t done, size_t of)
+{
+    (void)context;
+    if (cli_terminal())
+        fprintf(stderr, "\rreading records: %zu of %zu ", done, of);
+}
+
+static bn_code load(const char *store, bool rebuild, res_index *index, bn_status *st)
+{
+    const res_index_options options = {.rebuild = rebuild, .progress = show_progress};
+    bn_code code = res_index_load(store, &options, index, st);
+    if (code == BN_OK && index->read > 0 && cli_terminal())
+        fputs("\r\033[K", stderr);
+    return code;
+}
+
+bn_code command_history_load(const command_selection *selection, const command_series *series,
+                             command_history_data *data, bn_status *st)
+{
+    res_history_options options = res_history_defaults();
+    options.night_hours = series->night_hours;
+    options.change.level = series->level;
+    options.change.least_effect = series->least_change;
+    options.wanted = wanted;
+    options.context = (void *)(uintptr_t)selection;
+    bn_code code = res_metric_parse(series->metric, &options.metric, st);
+    if (code == BN_OK)
+        code = load(selection->store, series->reindex, &data->index, st);
+    if (code == BN_OK)
+        code = res_history_make(&data->index, &options, &data->history, st);
+    return code;
+}
+
+void command_history_free(command_history_data *data)
+{
+    res_history_free(&data->history);
+    res_index_free(&data->index);
+}

@@ -1,0 +1,95 @@
+/* weights.c - bench export-weights, which needs no runtime. */
+#include "harness/commands/commands.h"
+#include "harness/jobs/jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one model that the options name. */
+static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_status *st)
+{
+    job_experiment *list = NULL;
+    size_t count = 0;
+    bn_text notes = {0};
+    bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
+    if (code == BN_OK && count != 1)
+        code = bn_fail(st, BN_INVALID,
+                       "bench export-weights writes one file: one --model, --variant and --dtype");
+    if (code == BN_OK)
+        *one = list[0];
+    free(list);
+    bn_text_free(&notes);
+    return code;
+}
+
+static bn_code write_file(const model *m, const res_experiment *what, const char *path,
+                          model_export_sums *sums, bn_status *st)
+{
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)model_get_options(m)->seed);
+    /* "format": readers of PyTorch's files want to know whose names these are. */
+    const char *metadata[] = {
+        "format", "pt",        "writer",  "bench",       "contents", "counter rule, not trained",
+        "model",  what->model, "variant", what->variant, "seed",     seed,
+        NULL};
+    model_export *out = NULL;
+    bool more = true;
+    bn_code code = model_export_begin(m, path, metadata, &out, st);
+    while (code == BN_OK && more) {
+        code = model_export_next(out, &more, st);
+        if (code == BN_OK && job_interrupted())
+            code = bn_fail(st, BN_CANCELLED, "interrupted; %s was not written", path);
+    }
+    if (code == BN_OK)
+        return model_export_finish(out, sums, st);
+    model_export_abandon(out);
+    return code;
+}
+
+static void print_sums(const res_experiment *what, uint64_t seed, const char *path,
+                       const model_export_sums *sums, bool json)
+{
+    if (!json) {
+        printf("%s: %s.%s, %s, seed %llu: %zu tensors, %lld elements, %zu bytes\n", path,
+               what->model, what->variant, what->dtype, (unsigned long long)seed, sums->tensors,
+               (long long)sums->elements, sums->bytes);
+        return;
+    }
+    json_t *list = json_pack("[{ss ss ss ss sI sI sI sI}]", "path", path, "model", what->model,
+                             "variant", what->variant, "dtype", what->dtype, "seed",
+                             (json_int_t)seed, "tensors", (json_int_t)sums->tensors, "elements",
+                             (json_int_t)sums->elements, "bytes", (json_int_t)sums->bytes);
+    json_dumpf(list, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(list);
+}
+
+int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file)
+{
+    bn_status st = {.code = BN_OK};
+    job_experiment one;
+    model *m = NULL;
+    model_export_sums sums;
+    bool json = strcmp(output->format, "json") == 0;
+    bn_code code = BN_OK;
+    if (!file || !file[0])
+        code = bn_fail(&st, BN_INVALID, "bench export-weights needs --output FILE");
+    else if (!json && strcmp(output->format, "text") != 0)
+        code = bn_fail(&st, BN_INVALID, "bench export-weights prints text or json, not %s",
+                       output->format);
+    if (code == BN_OK)
+        code = one_model(matrix, &one, &st);
+    if (code == BN_OK) {
+        model_options o = job_model_options(&one.what, one.what.runtime);
+        o.train = false; /* no state of an optimizer */
+        code = model_new(one.what.model, &o, &m, &st);
+    }
+    job_supervise_begin();
+    if (code == BN_OK)
+        code = write_file(m, &one.what, file, &sums, &st);
+    if (code == BN_OK)
+        print_sums(&one.what, model_get_options(m)->seed, file, &sums, json);
+    model_free(m);
+    return code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
+}

@@ -1,0 +1,38 @@
+/* ending_priv.h - how a worker ended: the class of its failure, and a message. */
+#ifndef BENCH_HARNESS_ENDING_H
+#define BENCH_HARNESS_ENDING_H
+
+#include "harness/jobs/jobs.h"
+
+/* The last bytes that a worker wrote to its standard output and error: a ring. Zero at first. */
+#define JOB_NOISE_BYTES 65536
+typedef struct job_noise {
+    char bytes[JOB_NOISE_BYTES];
+    size_t written; /* in all */
+} job_noise;
+
+void job_noise_add(job_noise *noise, const char *bytes, size_t size);
+/* Writes to TEXT the last line that looks like an error; without one the last line with text, and
+ * "" where there was none. TEXT is printable and valid UTF-8. */
+void job_noise_last_words(const job_noise *noise, char *text, size_t size);
+
+/* How many processes the kernel has killed for want of memory: of our control group where it
+ * counts them, else of the machine; -1: unknown. */
+int64_t job_oom_kills(void);
+
+/* How a worker ended. */
+typedef struct job_ending {
+    int wait_status;
+    bool failed;               /* it said so: the outcome has class and message already */
+    bool cancelled, timed_out; /* we stopped it */
+    bool killed;               /* by us, with SIGKILL */
+    bool out_of_memory;        /* the kernel killed some process for memory meanwhile */
+    double timeout;            /* seconds */
+    const char *stage;         /* the last that it told; "": none */
+    const job_noise *noise;
+} job_ending;
+
+/* Fills status and message of OUTCOME, whose result is there already. */
+void job_ending_explain(const job_ending *ending, job_outcome *outcome);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * experiment.c - one experiment: its title, what "the model's own" comes to, and its way to
+ * the worker and back as JSON.
+ */
+#include "harness/jobs/jobs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void job_experiment_fill(const model_options *m, res_experiment *w)
+{
+    w->batch = m->batch;
+    w->image = m->image;
+    w->seq = m->seq;
+    w->depth = m->depth;
+    snprintf(w->layout, sizeof w->layout, "%s", m->layout == MODEL_NCHW ? "nchw" : "nhwc");
+}
+
+void job_experiment_resolve(res_experiment *w)
+{
+    const model_options o = job_model_options(w, w->runtime);
+    model *m = NULL;
+    bn_status refused = {.code = BN_OK};
+    snprintf(w->layout, sizeof w->layout, "%s", o.layout == MODEL_NCHW ? "nchw" : "nhwc");
+    if (model_new(w->model, &o, &m, &refused) != BN_OK)
+        return;
+    job_experiment_fill(model_get_options(m), w);
+    model_free(m);
+}
+
+void job_experiment_title(const job_experiment *e, char *text, size_t size)
+{
+    const res_experiment *w = &e->what;
+    if (e->program) {
+        snprintf(text, size, "program %s on %.120s", w->model, w->runtime);
+        return;
+    }
+    bn_text t = {0};
+    res_experiment_title(w, &t);
+    snprintf(text, size, "%.*s", (int)size - 1, t.failed ? w->model : t.data);
+    bn_text_free(&t);
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static json_t *strings_json(const char *const *list)
+{
+    json_t *array = json_array();
+    for (; *list; list++)
+        json_array_append_new(array, json_string(*list));
+    return array;
+}
+
+json_t *job_experiment_to_json(const job_experiment *e)
+{
+    return json_pack("{so ss ss ss ss ss ss* so so sI sI sf sf sO* sO* sO*}", "what",
+                     res_experiment_to_json(&e->what), "label", e->label, "pin", e->pin,
+                     "cache_dir", e->cache_dir, "store", e->store, "device_time", e->device_time,
+                     "weights", e->weights, "runtime_option", strings_json(e->runtime_option),
+                     "xla_flag", strings_json(e->xla_flag), "steps", (json_int_t)e->steps, "warmup",
+                     (json_int_t)e->warmup, "min_time", e->min_time, "timeout", e->timeout, "echo",
+                     e->echo, "program", e->program, "suite", e->suite);
+}
+
+static void strings_from(const json_t *array, const char **list)
+{
+    size_t n = json_array_size(array);
+    for (size_t i = 0; i < n && i < CLI_MAX_REPEATS; i++)
+        list[i] = json_string_value(json_array_get(array, i));
+}
+
+bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st)
+{
+    json_t *what = NULL, *options = NULL, *flags = NULL;
+    json_int_t steps, warmup;
+    json_error_t error;
+    *e = (job_experiment){0};
+    if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
+                       "{so ss ss ss ss ss s?s so so sI sI sF sF s?o s?o s?o}", "what", &what,
+                       "label", &e->label, "pin", &e->pin, "cache_dir", &e->cache_dir, "store",
+                       &e->store, "device_time", &e->device_time, "weights", &e->weights,
+                       "runtime_option", &options, "xla_flag", &flags, "steps", &steps, "warmup",
+                       &warmup, "min_time", &e->min_time, "timeout", &e->timeout, "echo", &e->echo,
+                       "program", &e->program, "suite", &e->suite) != 0)
+        return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
+    e->steps = steps;
+    e->warmup = warmup;
+    strings_from(options, e->runtime_option);
+    strings_from(flags, e->xla_flag);
+    bn_code code = res_experiment_from_json(what, &e->what, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "the worker's request");
+}

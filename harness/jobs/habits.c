@@ -1,0 +1,68 @@
+/*
+ * habits.c - what suits a runtime, as far as its name tells, and the options of an experiment's
+ * model on it.
+ */
+#include "harness/jobs/jobs.h"
+
+#include <string.h>
+
+/* What suits a runtime when the user says nothing. XLA for CPU makes four devices unless told
+ * otherwise; a step uses one. */
+typedef struct runtime_habit {
+    const char *part; /* of the runtime's name, or of its file's name */
+    const char *option;
+    model_layout layout;
+} runtime_habit;
+
+static const runtime_habit habits[] = {
+    {"cpu", "cpu_device_count=1", MODEL_NHWC},
+    {"cuda", NULL, MODEL_NHWC},
+    {"tpu", NULL, MODEL_NHWC},
+};
+
+static const runtime_habit *habit_of(const char *runtime, const char *path)
+{
+    for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        if (strstr(runtime, habits[i].part) || strstr(bn_base_name(path), habits[i].part))
+            return &habits[i];
+    return NULL;
+}
+
+const char *job_usual_option(const char *runtime, const char *path)
+{
+    const runtime_habit *habit = habit_of(runtime, path);
+    return habit ? habit->option : NULL;
+}
+
+static model_layout usual_layout(const char *runtime, const char *path)
+{
+    const runtime_habit *habit = habit_of(runtime, path);
+    return habit ? habit->layout : MODEL_NHWC;
+}
+
+bool job_simulated_name(const char *name)
+{
+    return strcmp(name, "sim") == 0 || strcmp(bn_base_name(name), "libpjrt_sim.so") == 0;
+}
+
+model_options job_model_options(const res_experiment *w, const char *path)
+{
+    const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
+                                : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
+                                                                 : usual_layout(w->runtime, path);
+    return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
+                           .pad = strstr(w->variant, "_pad") != NULL,
+                           .train = strcmp(w->phase, "train") == 0,
+                           .no_dropout = strcmp(w->dropout, "off") == 0,
+                           .optimizer = strcmp(w->optimizer, "sgd") == 0 ? MODEL_SGD
+                                        : strcmp(w->optimizer, "adamw") == 0
+                                            ? MODEL_ADAMW
+                                            : MODEL_OPTIMIZER_DEFAULT,
+                           .batch = w->batch,
+                           .image = w->image,
+                           .seq = w->seq,
+                           .depth = w->depth,
+                           .dtype = tg_dtype_parse(w->dtype),
+                           .layout = layout,
+                           .seed = w->seed};
+}

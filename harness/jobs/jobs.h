@@ -1,0 +1,202 @@
+/*
+ * jobs.h - the parent's half of measuring: experiments out of lists of values, one worker
+ * process for each, how it ended, and the record that is kept.
+ *
+ * The parent never loads a plugin: a plugin can end or hang its process. A worker gets its job
+ * as one JSON object on its standard input. It answers with JSON lines on descriptor 3
+ * (worker.h). The worker uses the vocabulary of experiments below, too. Prefix job_.
+ */
+#ifndef BENCH_HARNESS_JOBS_H
+#define BENCH_HARNESS_JOBS_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "harness/cli/cli.h"
+#include "models/model.h"
+#include "models/weights/weights.h"
+#include "modes/mode.h"
+#include "results/records/records.h"
+
+/* ---- matrices (matrix.c) --------------------------------------------------------- */
+
+/* What is to be measured and how: a list of values for each axis. Command line, suite and
+ * comparison fill it. All that it points to is borrowed and outlives it. */
+typedef struct job_matrix {
+    cli_list axis[RES_AXIS_COUNT]; /* an empty list: the axis' usual value */
+    /* A StableHLO text in place of models; NULL: models are run. */
+    const char *program;
+    cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
+    cli_words outputs, checks; /* files that its results are written to, and compared with */
+    double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
+    /* NAME=VALUE for the runtime's client and for its compiler; each ends with NULL. */
+    const char *runtime_option[CLI_MAX_REPEATS + 1];
+    const char *xla_flag[CLI_MAX_REPEATS + 1];
+    const char *label, *pin, *cache_dir, *store;
+    const char *device_time; /* "auto", "slope", "none" */
+    const char *weights;     /* safetensors file; NULL: the models' own rule */
+    int64_t steps, warmup;
+    double min_time, timeout; /* seconds */
+    json_t *echo;             /* the options as given, for the records; may be NULL */
+} job_matrix;
+
+/* Whether AXIS takes WORD. If it does not, appends to KNOWN the values that it takes. */
+bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
+/* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
+void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
+void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
+/* To be called once a command line was read into MATRIX: only then is it known whether --input
+ * gives the program's files or values of the axis. */
+BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
+
+/* ---- experiments (experiment.c) ---------------------------------------------------- */
+
+/* One experiment, ready for a worker. All that it points to is borrowed: from its matrix, or
+ * from the JSON that it was read from. */
+typedef struct job_experiment {
+    res_experiment what;
+    const char *runtime_option[CLI_MAX_REPEATS + 1];
+    const char *xla_flag[CLI_MAX_REPEATS + 1];
+    const char *label, *pin, *cache_dir, *store;
+    const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
+    const char *weights;     /* safetensors file; NULL: the model's own rule */
+    int64_t steps, warmup;   /* the fewest measured steps; the most before them */
+    double min_time;         /* seconds to measure at least; the later of the two counts */
+    double timeout;          /* seconds until the worker is stopped; 0: never */
+    json_t *echo;            /* the options as given; or NULL */
+    json_t *program;         /* what job_program_request made; NULL: a model is run */
+    json_t *suite;           /* which suite and repetition this is, for the record; or NULL */
+} job_experiment;
+
+/* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run
+ * (more graphs in a mode that does not cut) are left out, and NOTES says so, a line each.
+ * BN_INVALID for a value that does not exist, and where nothing is left. */
+BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment **list,
+                                      size_t *count, bn_text *notes, bn_status *st);
+/* Replaces "the model's own" and "auto" in WHAT by what FILLED, a model's options, has. */
+void job_experiment_fill(const model_options *filled, res_experiment *what);
+/* The same without a worker, by making the model: a failed experiment then belongs to the same
+ * cell of a table as one that went well. WHAT stays where there is no such model. */
+void job_experiment_resolve(res_experiment *what);
+/* "resnet50 train lazy b1 f32 on cpu" */
+void job_experiment_title(const job_experiment *e, char *text, size_t size);
+/* What a worker is sent (new reference), and its way back. JSON must outlive *E. */
+json_t *job_experiment_to_json(const job_experiment *e);
+BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st);
+
+/* ---- what suits a runtime (habits.c) ------------------------------------------------- */
+
+/* PATH is the runtime's file; before that is known, its name serves as well. */
+
+/* Whether NAME, a runtime's name or path, looks like the simulated one. A loaded plugin says so
+ * itself (worker_session_simulated). */
+bool job_simulated_name(const char *name);
+/* The options of W's model on the runtime at PATH. */
+model_options job_model_options(const res_experiment *w, const char *path);
+/* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
+const char *job_usual_option(const char *runtime, const char *path);
+
+/* ---- programs that others wrote (program.c) ------------------------------------------- */
+
+/* What a worker is told of MATRIX' program (new reference, also after a failure). Fails
+ * where the text cannot be read or run, or the number of its arguments does not fit. */
+BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **request, bn_status *st);
+/* The text that a request names, and its arguments. */
+typedef struct job_program_text {
+    char *text;
+    size_t length;
+    mode_argument *arguments;
+    size_t count;
+    size_t inputs; /* arguments that come from files: all or none */
+} job_program_text;
+/* Reads it. To be freed also after a failure. */
+BN_MUST_USE bn_code job_program_read(const json_t *request, job_program_text *program,
+                                     bn_status *st);
+void job_program_text_free(job_program_text *program);
+/* Says in WHAT which program runs, in place of a model. */
+void job_program_describe(const json_t *request, res_experiment *what);
+
+/* ---- before any worker starts (ready.c) ------------------------------------------------ */
+
+/* Makes the folder STORE if need be, and removes what dead workers left in it. */
+BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
+/* Finds the file of RUNTIME and writes its name to PATH. */
+BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
+/* Both for all of LIST, which has one store and is not empty; then --weights, as far as it can be
+ * checked without a runtime. */
+BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st);
+/* Maps FILE and finds in it all that INSTANCE needs; used in workers, too. */
+BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
+                                     model_weights **weights, bn_status *st);
+
+/* ---- one job in one worker (supervisor.c, ending.c) ------------------------------------- */
+
+/* What a worker is asked to do. */
+typedef struct job_order {
+    json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c */
+    const char *title; /* for people */
+    size_t number, of; /* experiment 3 of 12, for the progress line */
+    double timeout;    /* seconds; 0: none */
+    bool verbose;      /* pass the worker's standard error through */
+} job_order;
+
+typedef struct job_outcome {
+    bn_code status;     /* of the job; BN_CRASH, BN_TIMEOUT, BN_CANCELLED, ... */
+    char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
+    pid_t pid;          /* of the worker, which is gone */
+    json_t *result;     /* what the worker sent, or NULL; owned by the caller */
+} job_outcome;
+
+/* Catches SIGINT and SIGTERM from here on, and ignores SIGPIPE and SIGXFSZ. To be called before
+ * the first job. */
+void job_supervise_begin(void);
+/* True once the user asked to stop. Jobs then end with BN_CANCELLED. */
+bool job_interrupted(void);
+/*
+ * Runs JOB in a worker process of its own process group, shows its progress, and waits for its
+ * end. No process of the group outlives the call. However the worker fails (crash, kill, hang,
+ * lack of memory), that is an OUTCOME; only a worker that cannot be started is an error of this
+ * call, and then OUTCOME has no result.
+ */
+BN_MUST_USE bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st);
+
+/* ---- experiments in workers (keep.c) ----------------------------------------------------- */
+
+/* Both measure E in a worker. JOB says how; its request is not looked at. */
+
+/* Reads the record that the worker wrote; *RECORD is the caller's. The worker's failure becomes
+ * the status, and leaves no record. */
+BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
+                                          res_record **record, bn_status *st);
+
+/* What became of an experiment that was run to be kept. */
+typedef struct job_kept {
+    res_record *record; /* as it is in the store, also that of a failure; NULL: there is none.
+                           Owned by the caller */
+    bn_status failure;  /* BN_CANCELLED: the user stopped it, and there is no record */
+    bn_status store;    /* why the store takes no records any more, or BN_OK */
+} job_kept;
+/* Keeps a record of a failure as well. Prints nothing but progress. */
+void job_measure_and_keep(const job_experiment *e, const job_order *job, job_kept *kept);
+
+/* ---- progress (progress.c) --------------------------------------------------------------- */
+
+/* On a terminal, one line that is rewritten; else a line for each stage. job_supervise calls
+ * these; a command that works without a worker calls them itself. */
+void job_progress_begin(const job_order *job);
+/* JOB is at STAGE, DONE OF so many; OF 0: the stage has no count. */
+void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of);
+void job_progress_end(const job_order *job, const job_outcome *outcome);
+/* To be called before a job: how long it and all jobs after it will take, in seconds, for the
+ * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
+void job_progress_expect(double job_s, double after_s);
+
+/* ---- the machine (host.c) ------------------------------------------------------------------ */
+
+/* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
+ * compiler, bench version (new reference). What cannot be read is null. */
+json_t *job_host_describe(void);
+/* Bytes of memory that this process uses now, and used at most; -1: unknown. */
+void job_host_memory(int64_t *now, int64_t *peak);
+
+#endif

@@ -1,0 +1,329 @@
+/*
+ * matrix.c - lists of values for each axis become experiments: all combinations that can be run.
+ */
+#include "harness/jobs/jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/* Value INDEX that AXIS takes, into WORD; false after the last, and where AXIS takes any value. */
+static bool axis_value(res_axis_id axis, size_t index, char word[RES_TEXT])
+{
+    model_info a_model = {0};
+    mode_info a_mode = {0};
+    if (axis == RES_AXIS_MODEL && model_describe(index, &a_model))
+        snprintf(word, RES_TEXT, "%s", a_model.name);
+    else if (axis == RES_AXIS_MODE && mode_describe(index, &a_mode))
+        snprintf(word, RES_TEXT, "%s", a_mode.name);
+    else
+        return res_axis_word(res_axes[axis].names, index, word);
+    return true;
+}
+
+bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
+{
+    char name[RES_TEXT];
+    size_t i = 0;
+    for (; axis_value(axis, i, name); i++) {
+        if (strcmp(name, word) == 0)
+            return true;
+        bn_text_printf(known, "%s%s", i ? ", " : "", name);
+    }
+    return i == 0;
+}
+
+void job_matrix_set(job_matrix *m, res_axis_id axis, const char *word)
+{
+    cli_list_set(&m->axis[axis], word);
+}
+
+void job_matrix_set_number(job_matrix *m, res_axis_id axis, int64_t number)
+{
+    m->axis[axis].count = 1;
+    m->axis[axis].value[0] = (cli_value){NULL, number};
+}
+
+bn_code job_matrix_finish(job_matrix *m, bn_arena *memory, bn_status *st)
+{
+    const res_axis *input = &res_axes[RES_AXIS_INPUT];
+    if (m->program || m->inputs.count == 0) {
+        cli_list_set(&m->axis[input->id], input->usual);
+        return BN_OK;
+    }
+    return cli_list_parse(input->option, m->inputs.list[0], memory, &m->axis[input->id], st);
+}
+
+static void set_usual(const res_axis *axis, cli_list *list)
+{
+    cli_list_set(list, axis->usual);
+    list->value[0].number = strtoll(axis->usual, NULL, 10);
+}
+
+/* Checks each value of LIST, and puts all values that there are in place of "all". */
+static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memory, bn_status *st)
+{
+    char name[RES_TEXT];
+    if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
+        for (list->count = 0;
+             list->count < CLI_MAX_ITEMS && axis_value(axis->id, list->count, name);)
+            list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
+        return BN_OK;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        bn_text known = {0};
+        const char *word = list->value[i].word;
+        snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
+        if (!job_axis_takes(axis->id, word ? word : name, &known))
+            bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option,
+                    word ? word : name, known.failed ? "another" : known.data);
+        bn_text_free(&known);
+        if (st->code != BN_OK)
+            return st->code;
+    }
+    return BN_OK;
+}
+
+/* ---- combinations --------------------------------------------------------------------- */
+
+/* A matrix being expanded: its lists, checked, and a place in each. */
+typedef struct expansion {
+    const job_matrix *matrix;
+    cli_list lists[RES_AXIS_COUNT];
+    size_t at[RES_AXIS_COUNT];
+    res_axis_id order[RES_AXIS_COUNT]; /* of nesting: the last changes fastest */
+    bn_arena *memory;
+} expansion;
+
+static void make_order(expansion *x)
+{
+    size_t count = 0;
+    for (int nest = 0; nest <= RES_AXIS_COUNT; nest++)
+        for (int i = 0; i < RES_AXIS_COUNT; i++)
+            if (res_axes[i].nest == nest)
+                x->order[count++] = (res_axis_id)i;
+}
+
+static bn_code check_lists(expansion *x, bn_status *st)
+{
+    const job_matrix *m = x->matrix;
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (!axis->option)
+            continue;
+        if (x->lists[i].count == 0)
+            set_usual(axis, &x->lists[i]);
+        if (check_values(axis, &x->lists[i], x->memory, st) != BN_OK)
+            return st->code;
+    }
+    if (x->lists[RES_AXIS_BUCKETS].value[0].number)
+        cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
+    if (strcmp(m->device_time, "auto") != 0 && strcmp(m->device_time, "slope") != 0 &&
+        strcmp(m->device_time, "none") != 0)
+        return bn_fail(st, BN_INVALID, "--device-time %s: there are auto, slope and none",
+                       m->device_time);
+    if (m->weights && x->lists[RES_AXIS_MODEL].count != 1)
+        return bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
+                       x->lists[RES_AXIS_MODEL].count);
+    return BN_OK;
+}
+
+/* Moves to the next combination; false after the last. */
+static bool advance(expansion *x)
+{
+    for (size_t i = RES_AXIS_COUNT; i-- > 0;) {
+        const res_axis_id axis = x->order[i];
+        if (++x->at[axis] < x->lists[axis].count)
+            return true;
+        x->at[axis] = 0;
+    }
+    return false;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%.*s", (int)size - 1, from);
+}
+
+/* Appends a file of settings: its name and the first digits of its SHA-256. By the name alone,
+ * runs with other contents would be one cell. A file that does not exist fails later. */
+static void put_settings_file(bn_text *t, const char *path)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    if (bn_file_sha256(path, digest, NULL) != BN_OK)
+        digest[0] = '\0';
+    bn_text_printf(t, " config=%s", path);
+    if (digest[0])
+        bn_text_printf(t, "#%.8s", digest);
+}
+
+/* Copies TEXT, or as much as fits and a digest of all of it: texts that differ anywhere stay
+ * apart. */
+static void copy_settings(char *to, size_t size, const char *text)
+{
+    char digest[BN_SHA256_TEXT];
+    if (strlen(text) < size) {
+        copy_text(to, size, text);
+        return;
+    }
+    bn_sha256(text, strlen(text), digest);
+    snprintf(to, size, "%.*s...#%.8s", (int)(size - sizeof "...#12345678"), text, digest);
+}
+
+/* What the runtime is told beside its name. It is part of what an experiment is. */
+static void settings_text(const job_matrix *m, const char *runtime, char *text, size_t size)
+{
+    const char *environment = job_simulated_name(runtime) ? getenv("PJRT_SIM") : NULL;
+    const char *file = job_simulated_name(runtime) ? getenv("PJRT_SIM_CONFIG") : NULL;
+    bn_text t = {0};
+    bn_text_puts(&t, "");
+    if (file && *file)
+        put_settings_file(&t, file);
+    if (environment && *environment)
+        bn_text_printf(&t, " %s", environment);
+    for (const char *const *option = m->runtime_option; *option; option++) {
+        if (job_simulated_name(runtime) && strncmp(*option, "config=", 7) == 0)
+            put_settings_file(&t, *option + 7);
+        else
+            bn_text_printf(&t, " %s", *option);
+    }
+    for (const char *const *flag = m->xla_flag; *flag; flag++)
+        bn_text_printf(&t, " %s", *flag);
+    copy_settings(text, size, t.length ? t.data + 1 : "");
+    bn_text_free(&t);
+}
+
+static void fill(const expansion *x, job_experiment *e)
+{
+    const job_matrix *m = x->matrix;
+    *e = (job_experiment){.label = m->label,
+                          .pin = m->pin,
+                          .cache_dir = m->cache_dir,
+                          .store = m->store,
+                          .device_time = m->device_time,
+                          .weights = m->weights,
+                          .steps = m->steps,
+                          .warmup = m->warmup,
+                          .min_time = m->min_time,
+                          .timeout = m->timeout,
+                          .echo = m->echo};
+    memcpy(e->runtime_option, m->runtime_option, sizeof e->runtime_option);
+    memcpy(e->xla_flag, m->xla_flag, sizeof e->xla_flag);
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const cli_value *value = &x->lists[i].value[x->at[i]];
+        if (x->lists[i].count)
+            res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
+    }
+    settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
+}
+
+/* ---- what cannot be run -------------------------------------------------------------------- */
+
+static bool mode_cuts(const char *name)
+{
+    mode_info info;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        if (strcmp(info.name, name) == 0)
+            return info.cuts_graphs;
+    return false;
+}
+
+static model_info info_of(const char *name)
+{
+    model_info info = {0};
+    for (size_t i = 0; model_describe(i, &info) && strcmp(info.name, name) != 0; i++)
+        continue;
+    return info;
+}
+
+/* Why W cannot be run, into TEXT; or NULL. */
+static const char *why_not(const res_experiment *w, char *text, size_t size)
+{
+    const model_info info = info_of(w->model);
+    if (w->graphs != 1 && (!mode_cuts(w->mode) || strcmp(w->phase, "train") != 0))
+        snprintf(text, size,
+                 "only training steps in capture mode are cut into %d graphs, not %s %s", w->graphs,
+                 w->phase, w->mode);
+    else if (strstr(w->variant, "_pad") && !info.pads)
+        snprintf(text, size, "%s has no padding, so no variant %s", w->model, w->variant);
+    else if (strstr(w->variant, "small") && !info.has_small)
+        snprintf(text, size, "%s has no variant %s", w->model, w->variant);
+    else if (w->image && !info.default_image)
+        snprintf(text, size, "%s takes no images, so no --image %d", w->model, w->image);
+    else if (w->seq && !info.default_seq)
+        snprintf(text, size, "%s takes no tokens, so no --seq %d", w->model, w->seq);
+    else if (w->depth && !info.depth)
+        snprintf(text, size, "%s has no layers to choose, so no --depth %d", w->model, w->depth);
+    else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
+        snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
+    else
+        return NULL;
+    return text;
+}
+
+/* The reason in the first note, for the error that nothing is left. Cuts the note. */
+static const char *first_note(bn_text *notes)
+{
+    char *end = notes->data ? strchr(notes->data, ';') : NULL;
+    if (!end)
+        return "no combination is possible";
+    *end = '\0';
+    return notes->data + strlen("bench: ");
+}
+
+/* A program that others wrote runs once for each runtime and each number of steps in flight: of
+ * all other axes one value is kept. */
+static void keep_program_axes(expansion *x)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (i != RES_AXIS_RUNTIME && i != RES_AXIS_IN_FLIGHT && x->lists[i].count > 1)
+            x->lists[i].count = 1;
+}
+
+/* Puts all combinations into LIST, which has room for them. */
+static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_text *notes,
+                       bn_status *st)
+{
+    do {
+        char why[256];
+        fill(x, &list[*count]);
+        if (x->matrix->program || !why_not(&list[*count].what, why, sizeof why))
+            ++*count;
+        else if (!notes->data || !strstr(notes->data, why))
+            bn_text_printf(notes, "bench: %s; left out\n", why);
+    } while (advance(x));
+    return *count ? BN_OK : bn_fail(st, BN_INVALID, "nothing to run: %s", first_note(notes));
+}
+
+bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *count, bn_text *notes,
+                          bn_status *st)
+{
+    size_t most = 1;
+    *list = NULL;
+    *count = 0;
+    if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
+        return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
+    expansion *x = calloc(1, sizeof *x);
+    bn_arena *memory = bn_arena_new(4096);
+    bn_code code = x && memory ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
+    if (code == BN_OK) {
+        x->matrix = m;
+        x->memory = memory;
+        memcpy(x->lists, m->axis, sizeof x->lists);
+        make_order(x);
+        code = check_lists(x, st);
+    }
+    if (code == BN_OK && m->program)
+        keep_program_axes(x);
+    for (int i = 0; code == BN_OK && i < RES_AXIS_COUNT; i++)
+        most *= x->lists[i].count ? x->lists[i].count : 1;
+    if (code == BN_OK && !(*list = calloc(most, sizeof **list)))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
+    if (code == BN_OK)
+        code = combine(x, *list, count, notes, st);
+    bn_arena_free(memory);
+    free(x);
+    return code;
+}

@@ -1,0 +1,99 @@
+/*
+ * ready.c - what can be checked before any worker starts: the store, the runtimes' files, and
+ * the file of weights against the models that are to start from it.
+ */
+#include "harness/jobs/jobs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the store and the runtime ---------------------------------------------------- */
+
+bn_code job_store_ready(const char *store, bn_status *st)
+{
+    bn_code code = bn_make_folder(store, st);
+    if (code == BN_OK && access(store, W_OK | X_OK) != 0)
+        code = bn_fail(st, BN_IO, "%s cannot be written", store);
+    if (code != BN_OK)
+        return bn_context(st, "store");
+    res_store_sweep_old(store);
+    return BN_OK;
+}
+
+bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
+{
+    bn_code code = rt_plugin_find(runtime, path, size, st);
+    /* Nobody has looked yet whether a path out of the environment exists. */
+    if (code == BN_OK && access(path, R_OK) != 0)
+        code = bn_fail_errno(st, errno, "runtime %s: %s", runtime, path);
+    return code;
+}
+
+/* ---- weights ---------------------------------------------------------------------- */
+
+bn_code job_weights_open(const char *file, const model *instance, model_weights **weights,
+                         bn_status *st)
+{
+    model_weights *w = NULL;
+    bn_code code = model_weights_open(file, &w, st);
+    if (code == BN_OK)
+        code = model_weights_fit(w, instance, st);
+    if (code != BN_OK) {
+        model_weights_close(w);
+        return bn_context(st, "--weights");
+    }
+    *weights = w;
+    return BN_OK;
+}
+
+/* Whether FILE fits the model of one experiment. */
+static bn_code check_one(const res_experiment *what, const char *file, bn_status *st)
+{
+    model_options o = job_model_options(what, what->runtime);
+    model *m = NULL;
+    model_weights *w = NULL;
+    bn_status refused = {.code = BN_OK};
+    /* Options that the model refuses are the experiment's failure, not the file's. */
+    if (model_new(what->model, &o, &m, &refused) != BN_OK)
+        return BN_OK;
+    bn_code code = job_weights_open(file, m, &w, st);
+    model_weights_close(w);
+    model_free(m);
+    return code;
+}
+
+/* Whether A and B have the same parameters by name and shape. */
+static bool same_network(const res_experiment *a, const res_experiment *b)
+{
+    bool same = a->image == b->image;
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].network)
+            same = same && res_axis_order(&res_axes[i], a, b) == 0;
+    return same;
+}
+
+/* Whether --weights fits each model of LIST, as far as that shows without a runtime. */
+static bn_code check_weights(const job_experiment *list, size_t count, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK && list[i].weights; i++) {
+        const res_experiment *a = &list[i].what, *b = i ? &list[i - 1].what : NULL;
+        if (!b || !same_network(a, b))
+            code = check_one(a, list[i].weights, st);
+    }
+    return code;
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st)
+{
+    bn_code code = job_store_ready(list[0].store, st);
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        char path[4096];
+        if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
+            code = job_runtime_ready(list[i].what.runtime, path, sizeof path, st);
+    }
+    return code == BN_OK ? check_weights(list, count, st) : code;
+}

@@ -1,0 +1,366 @@
+/*
+ * supervisor.c - one job in one worker process.
+ *
+ * The worker is this program again, in a process group of its own. It reads the request on its
+ * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
+ * error) goes to a pipe whose tail is kept. It dies with its parent. However it ends, the caller
+ * gets an outcome with a class (ending.c).
+ *
+ * One loop serves the three pipes and the clock. None of them may hold up the others: a worker
+ * can refuse to read, or write without end.
+ */
+#define _GNU_SOURCE
+#include "harness/jobs/ending_priv.h"
+#include "harness/jobs/jobs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POLL_NS            100000000L
+#define SECOND_NS          UINT64_C(1000000000)
+#define TIMEOUT_GRACE_NS   (2 * SECOND_NS) /* from SIGTERM to SIGKILL */
+#define INTERRUPT_GRACE_NS (3 * SECOND_NS)
+#define CHUNK_BYTES        65536
+#define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
+#define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer of ours */
+#define REAP_ROUNDS        200                /* of 5 ms, for what the worker left behind */
+
+static volatile sig_atomic_t interrupts;
+
+/* A worker and what it has said so far. */
+typedef struct worker {
+    const job_order *job;
+    job_outcome *outcome;
+    pid_t pid;
+    int request, answers, noise; /* our ends; -1 once closed */
+    char *text;                  /* of the request */
+    size_t text_size, text_sent;
+    bn_text line; /* of answers, not yet ended */
+    bool too_long;
+    job_noise said;
+    char stage[64];
+    bool failed, timed_out, cancelled;
+    uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
+    bool killed;                /* by us */
+} worker;
+
+/* ---- signals ------------------------------------------------------------------- */
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupts++;
+}
+
+void job_supervise_begin(void)
+{
+    /* No SA_RESTART: waiting for a worker ends at once. */
+    struct sigaction act = {.sa_handler = on_interrupt};
+    sigemptyset(&act.sa_mask);
+    sigaddset(&act.sa_mask, SIGINT);
+    sigaddset(&act.sa_mask, SIGTERM);
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    /* What a dead worker leaves behind becomes our child, so we can reap it. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+}
+
+bool job_interrupted(void)
+{
+    return interrupts > 0;
+}
+
+/* ---- starting ------------------------------------------------------------------ */
+
+/* The worker's side of fork. Never returns. It makes only async-signal-safe calls, for other
+ * threads may have held locks. */
+static void child(pid_t parent, int request, int answers, int noise)
+{
+    char self[] = "/proc/self/exe", name[] = "bench", word[] = "--worker";
+    char *argv[] = {name, word, NULL};
+    sigset_t none;
+    sigemptyset(&none);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
+    if (getppid() != parent) /* it died before that call */
+        _exit(127);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* If the program was started with closed descriptors, ours may be 0 to 3 themselves: all
+     * are moved out of the way first. */
+    request = fcntl(request, F_DUPFD_CLOEXEC, 10);
+    answers = fcntl(answers, F_DUPFD_CLOEXEC, 10);
+    noise = fcntl(noise, F_DUPFD_CLOEXEC, 10);
+    if (dup2(request, 0) < 0 || dup2(noise, 1) < 0 || dup2(noise, 2) < 0 || dup2(answers, 3) < 0)
+        _exit(127);
+    /* Descriptors that our caller left open must not stay open in a plugin. */
+    close_range(4, ~0u, 0);
+    execv(self, argv);
+    _exit(127);
+}
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static bn_code start(worker *w, bn_status *st)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+    bn_code code = BN_OK;
+    pid_t parent = getpid();
+    w->text = json_dumps(w->job->request, JSON_COMPACT);
+    if (!w->text)
+        return bn_fail(st, BN_INVALID, "a request that is not JSON");
+    w->text_size = strlen(w->text);
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+        code = bn_fail_errno(st, errno, "pipes for a worker");
+    if (code == BN_OK) {
+        w->pid = fork();
+        if (w->pid < 0)
+            code = bn_fail_errno(st, errno, "starting a worker");
+        if (w->pid == 0)
+            child(parent, in[0], out[1], err[1]);
+    }
+    close_end(&in[0]);
+    close_end(&out[1]);
+    close_end(&err[1]);
+    w->request = in[1];
+    w->answers = out[0];
+    w->noise = err[0];
+    if (code != BN_OK)
+        return code;
+    setpgid(w->pid, w->pid); /* both sides do it: whoever comes first */
+    fcntl(w->request, F_SETFL, O_NONBLOCK);
+    fcntl(w->answers, F_SETFL, O_NONBLOCK);
+    fcntl(w->noise, F_SETFL, O_NONBLOCK);
+    return BN_OK;
+}
+
+/* ---- talking ------------------------------------------------------------------- */
+
+static bool again(ssize_t n)
+{
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void write_request(worker *w)
+{
+    ssize_t n = write(w->request, w->text + w->text_sent, w->text_size - w->text_sent);
+    if (n > 0)
+        w->text_sent += (size_t)n;
+    /* If the worker no longer reads, how it ends will say why. */
+    if (w->text_sent == w->text_size || (n <= 0 && !again(n)))
+        close_end(&w->request);
+}
+
+static void take_failure(worker *w, const json_t *failure)
+{
+    const char *class = json_string_value(json_object_get(failure, "class"));
+    const char *message = json_string_value(json_object_get(failure, "message"));
+    bn_code code = class ? bn_code_from_name(class) : BN_CODE_COUNT;
+    /* We asked it to stop: what fails after that is our doing. */
+    if (w->term_ns)
+        return;
+    w->outcome->status = code == BN_CODE_COUNT || code == BN_OK ? BN_CRASH : code;
+    snprintf(w->outcome->message, sizeof w->outcome->message, "%s", message ? message : "");
+    w->failed = true;
+}
+
+static void take_answer(worker *w, const char *line)
+{
+    json_t *answer = json_loads(line, 0, NULL), *part;
+    if ((part = json_object_get(answer, "progress"))) {
+        const char *stage = json_string_value(json_object_get(part, "stage"));
+        if (stage)
+            snprintf(w->stage, sizeof w->stage, "%s", stage);
+        job_progress_stage(w->job, w->stage, json_integer_value(json_object_get(part, "done")),
+                           json_integer_value(json_object_get(part, "of")));
+    } else if ((part = json_object_get(answer, "result"))) {
+        json_decref(w->outcome->result);
+        w->outcome->result = json_incref(part);
+    } else if ((part = json_object_get(answer, "failure"))) {
+        take_failure(w, part);
+    }
+    json_decref(answer);
+}
+
+/* Reads one chunk of answers; false when there is none now. */
+static bool read_answers(worker *w)
+{
+    char bytes[CHUNK_BYTES];
+    ssize_t n = read(w->answers, bytes, sizeof bytes);
+    for (char *at = bytes, *end = bytes + (n > 0 ? n : 0); at < end;) {
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((newline ? newline : end) - at);
+        w->too_long = w->too_long || w->line.length + length > ANSWER_BYTES;
+        if (!w->too_long)
+            bn_text_append(&w->line, at, length);
+        at += length + (newline ? 1 : 0);
+        if (!newline)
+            continue;
+        if (w->line.length && !w->line.failed && !w->too_long)
+            take_answer(w, w->line.data);
+        bn_text_clear(&w->line);
+        w->too_long = false;
+    }
+    if (n <= 0 && !again(n))
+        close_end(&w->answers);
+    return n > 0;
+}
+
+/* Reads one chunk of noise; false when there is none now. */
+static bool read_noise(worker *w)
+{
+    char bytes[CHUNK_BYTES];
+    ssize_t n = read(w->noise, bytes, sizeof bytes);
+    if (n > 0) {
+        job_noise_add(&w->said, bytes, (size_t)n);
+        if (w->job->verbose) {
+            cli_line_clear();
+            fwrite(bytes, 1, (size_t)n, stderr);
+        }
+    } else if (!again(n)) {
+        close_end(&w->noise);
+    }
+    return n > 0;
+}
+
+/* ---- ending -------------------------------------------------------------------- */
+
+static void check_limits(worker *w)
+{
+    uint64_t now = bn_now_ns();
+    uint64_t grace = w->timed_out ? TIMEOUT_GRACE_NS : INTERRUPT_GRACE_NS;
+    if (!w->timed_out && interrupts > 0)
+        w->cancelled = true;
+    else if (w->job->timeout > 0 && (double)(now - w->start_ns) / 1e9 > w->job->timeout)
+        w->timed_out = !w->cancelled;
+    if (!w->cancelled && !w->timed_out)
+        return;
+    if (!w->term_ns) {
+        w->term_ns = now;
+        kill(-w->pid, SIGTERM);
+    } else if (!w->killed && (now - w->term_ns > grace || interrupts > (w->timed_out ? 0 : 1))) {
+        w->killed = true;
+        kill(-w->pid, SIGKILL);
+    }
+}
+
+/* Waits for pipes, a signal or a tenth of a second, and serves the pipes. */
+static void serve(worker *w, const sigset_t *unblocked)
+{
+    struct pollfd fds[] = {
+        {w->request, POLLOUT, 0}, {w->answers, POLLIN, 0}, {w->noise, POLLIN, 0}};
+    /* Once its answers are closed the worker is about to end, and no pipe will tell us. */
+    struct timespec limit = {0, w->answers >= 0 ? POLL_NS : POLL_NS / 20};
+    if (ppoll(fds, 3, &limit, unblocked) <= 0)
+        return;
+    if (fds[0].revents)
+        write_request(w);
+    if (fds[1].revents)
+        read_answers(w);
+    if (fds[2].revents)
+        read_noise(w);
+}
+
+/* Ends the rest of the group, and reaps those of it that became our children. */
+static void sweep_group(pid_t group)
+{
+    for (int round = 0; round < REAP_ROUNDS; round++) {
+        kill(-group, SIGKILL);
+        pid_t gone = waitpid(-group, NULL, WNOHANG);
+        if (gone < 0 && errno != EINTR)
+            return;
+        if (gone == 0)
+            poll(NULL, 0, 5);
+    }
+}
+
+/* Serves the worker until it is gone; returns its wait status. */
+static int attend(worker *w)
+{
+    int status = 0;
+    siginfo_t end = {0};
+    sigset_t block, unblocked;
+    sigemptyset(&block);
+    sigaddset(&block, SIGINT);
+    sigaddset(&block, SIGTERM);
+    /* Blocked outside of ppoll, so that a signal that comes between looking and waiting ends the
+     * waiting, too. */
+    sigprocmask(SIG_BLOCK, &block, &unblocked);
+    /* WNOWAIT leaves it a zombie until its group is killed, so that no other process can get the
+     * group's number before. */
+    while (waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && !end.si_pid) {
+        check_limits(w);
+        serve(w, &unblocked);
+    }
+    kill(-w->pid, SIGKILL);
+    while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    sweep_group(w->pid);
+    for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
+        ;
+    for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
+        ;
+    sigprocmask(SIG_SETMASK, &unblocked, NULL);
+    return status;
+}
+
+static void finish(worker *w, int status, int64_t oom_before)
+{
+    job_ending ending = {.wait_status = status,
+                         .failed = w->failed,
+                         .cancelled = w->cancelled,
+                         .timed_out = w->timed_out,
+                         .killed = w->killed,
+                         .out_of_memory = job_oom_kills() > oom_before,
+                         .timeout = w->job->timeout,
+                         .stage = w->stage,
+                         .noise = &w->said};
+    job_ending_explain(&ending, w->outcome);
+    job_progress_end(w->job, w->outcome);
+}
+
+bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
+{
+    *outcome = (job_outcome){.status = BN_OK};
+    worker *w = calloc(1, sizeof *w);
+    if (!w)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a worker");
+    w->job = job;
+    w->outcome = outcome;
+    w->request = w->answers = w->noise = -1;
+    w->start_ns = bn_now_ns();
+    int64_t oom_before = job_oom_kills();
+    job_progress_begin(job);
+    bn_code code = start(w, st);
+    if (code == BN_OK) {
+        outcome->pid = w->pid;
+        finish(w, attend(w), oom_before);
+    } else {
+        cli_line_clear();
+    }
+    close_end(&w->request);
+    close_end(&w->answers);
+    close_end(&w->noise);
+    bn_text_free(&w->line);
+    free(w->text);
+    free(w);
+    return code;
+}

@@ -1,0 +1,68 @@
+/*
+ * options.h - all options of the command line: the struct that holds their values, and the commands
+ * as bits. The rows are in options.c. Prefix options_.
+ */
+#ifndef BENCH_HARNESS_OPTIONS_H
+#define BENCH_HARNESS_OPTIONS_H
+
+#include "harness/campaign/campaign.h"
+#include "harness/commands/commands.h"
+#include "harness/selftest/selftest.h"
+#include "harness/verify/verify.h"
+
+typedef struct options {
+    bool help, man, version;
+    cli_output output;
+    job_matrix matrix; /* of run, verify, list, selftest, export-weights, compare */
+    job_matrix usual;  /* the matrix of bench run with no options */
+    const char *file;  /* --output; NULL: not given */
+    const char *store; /* of commands on stores, suites and nights; run's is MATRIX' own */
+    /* Of stored records. */
+    command_selection selection;
+    command_series series;
+    const char *title, *table, *to, *from;
+    /* Of campaigns and trials. */
+    suite_options suite;
+    const char *suite_option[CLI_MAX_REPEATS + 1], *suite_flag[CLI_MAX_REPEATS + 1];
+    compare_options compare;
+    const char *a_option[CLI_MAX_REPEATS + 1], *b_option[CLI_MAX_REPEATS + 1];
+    const char *a_flag[CLI_MAX_REPEATS + 1], *b_flag[CLI_MAX_REPEATS + 1];
+    double fail_if_slower;
+    const char *suite_name, *report; /* --suite and --report; NULL: not given */
+    const char *golden;
+    bool all, quick;
+    const char *what; /* the first option given that cannot be given with a suite, or NULL */
+} options;
+
+/* The commands, as bits of the rows' member COMMANDS. */
+enum {
+    OPTION_RUN = 1 << 0,
+    OPTION_VERIFY = 1 << 1,
+    OPTION_TABLE = 1 << 2,
+    OPTION_LIST = 1 << 3,
+    OPTION_SELFTEST = 1 << 4,
+    OPTION_WEIGHTS = 1 << 5,
+    OPTION_REPLAY = 1 << 6,
+    OPTION_SUITE = 1 << 7,
+    OPTION_COMPARE = 1 << 8,
+    OPTION_EXPORT = 1 << 9,
+    OPTION_IMPORT = 1 << 10,
+    OPTION_REPORT = 1 << 11,
+    OPTION_PLOT = 1 << 12,
+    OPTION_HISTORY = 1 << 13,
+    OPTION_NIGHTLY = 1 << 14
+};
+
+/* The rows: those of the axes, for what is measured and for what is asked about, then the others.
+ */
+const cli_table *options_table(void);
+/* Fills O with COMMAND's defaults and ARGV, which starts behind the command. Words that are no
+ * options go to WORDS, which has room for MOST. Lists lie in MEMORY, which outlives O. BN_INVALID
+ * for whatever the command does not take. */
+BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
+                                  options *o, const char **words, int most, int *count,
+                                  bn_status *st);
+/* O's options of a suite, for the commands that run or read one. They point into O. */
+suite_options options_suites(const options *o);
+
+#endif

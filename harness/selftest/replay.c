@@ -1,0 +1,184 @@
+/*
+ * replay.c - bench replay: published cases on the simulated runtime. Every step is
+ * traced, compiled, executed and measured as on any runtime; only the device's times
+ * and the front end's cost for each node are set.
+ */
+#include "harness/jobs/jobs.h"
+#include "harness/selftest/replay_priv.h"
+#include "harness/selftest/selftest.h"
+#include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRESET  "preset=tpu-v4-2023"
+/* The published overheads are those of executions that were awaited one by one. */
+#define AWAITED "blocking=true"
+
+/* ---- the front end ---------------------------------------------------------------------- */
+
+/* Counts the nodes of our ResNet50 training step, over which the published tracing time is spread.
+ */
+static bn_code count_nodes(double *nodes, bn_status *st)
+{
+    model_options o = {.train = true, .batch = 1, .dtype = TG_F32, .seed = 1};
+    model *m = NULL;
+    tg_trace *t = tg_trace_new();
+    bn_code code =
+        t ? model_new("resnet50", &o, &m, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory");
+    if (code == BN_OK) {
+        tg_trace_begin(t);
+        model_step(t, m);
+        code = tg_trace_status(t, st);
+        *nodes = (double)tg_trace_node_count(t);
+    }
+    model_free(m);
+    tg_trace_free(t);
+    return code;
+}
+
+/* ---- one run ------------------------------------------------------------------------------- */
+
+static void summarize(const res_record *r, replayed *out)
+{
+    uint64_t *traced = calloc(r->step_count + 1, sizeof *traced);
+    for (size_t i = 0; traced && i < r->step_count; i++)
+        for (int p = 0; p < BN_PART_COUNT; p++)
+            if (p == BN_PART_TRACE || p == BN_PART_HASH || p == BN_PART_LOOKUP)
+                traced[i] += r->part_ns[i * BN_PART_COUNT + (size_t)p];
+    *out = (replayed){.measured = traced != NULL,
+                      .nodes =
+                          (double)r->step_counters[BN_COUNTER_NODES_TRACED] / (double)r->step_count,
+                      .trace_ms = traced ? res_quantile(traced, r->step_count, 0.5) / 1e6 : 0,
+                      .wall_ms = res_quantile(r->wall_ns, r->step_count, 0.5) / 1e6};
+    for (size_t i = 0; i < r->execution_count; i++) {
+        const res_execution *x = &r->executions[i];
+        out->executions += x->per_step;
+        if (x->per_step == 0)
+            continue;
+        out->device_ms += x->per_step * x->device_ns / 1e6;
+        out->overhead_ms += x->per_step * res_execution_overhead(x).estimate / 1e6;
+    }
+    free(traced);
+}
+
+/* Measures one case. SETTINGS: at most two further runtime options; ends with NULL. */
+static bn_code run(replay *r, const char *model_name, const char *mode_name, int graphs, int batch,
+                   const char *const *settings, replayed *out, bn_status *st)
+{
+    job_matrix m = *r->options->matrix;
+    char title[96];
+    job_experiment *list = NULL;
+    res_record *record = NULL;
+    size_t count = 0, n = 0;
+    bn_text notes = {0};
+    job_matrix_set(&m, RES_AXIS_MODEL, model_name);
+    job_matrix_set(&m, RES_AXIS_MODE, mode_name);
+    job_matrix_set(&m, RES_AXIS_OPTIMIZER, "sgd");
+    job_matrix_set(&m, RES_AXIS_RUNTIME, "sim");
+    job_matrix_set_number(&m, RES_AXIS_GRAPHS, graphs);
+    job_matrix_set_number(&m, RES_AXIS_BATCH, batch);
+    job_matrix_set_number(&m, RES_AXIS_TRACE_COST, (int64_t)(r->node_ns + 0.5));
+    m.runtime_option[n++] = PRESET;
+    m.runtime_option[n++] = "values=none";
+    m.runtime_option[n++] = "compile_us=0"; /* compile times are not replayed */
+    m.runtime_option[n++] = "compile_op_us=0";
+    while (settings && *settings)
+        m.runtime_option[n++] = *settings++;
+    m.runtime_option[n] = NULL;
+    m.min_time = 0;
+    bn_code code = job_matrix_expand(&m, &list, &count, &notes, st);
+    snprintf(title, sizeof title, "replay %s %s, %d %s", model_name, mode_name, graphs,
+             graphs == 1 ? "graph" : "graphs");
+    const job_order job = {NULL, title, ++r->done, r->of, m.timeout, r->options->output.verbose};
+    if (code == BN_OK)
+        code = job_measure_in_worker(&list[0], &job, &record, st);
+    if (code == BN_OK)
+        summarize(record, out);
+    res_record_free(record);
+    bn_text_free(&notes);
+    free(list);
+    return code == BN_OK ? BN_OK : bn_context(st, "%s", title);
+}
+
+/* ---- the cases ------------------------------------------------------------------------- */
+
+static bn_code run_resnet50(replay *r, bn_status *st)
+{
+    bn_code code = BN_OK;
+    r->of = REPLAY_CASES;
+    for (size_t i = 0; i < REPLAY_CASES && code == BN_OK && !job_interrupted(); i++) {
+        const published_case *c = &replay_resnet50[i];
+        char stated[512] = "stated=";
+        const char *settings[] = {stated, c->queued ? NULL : AWAITED, NULL};
+        for (size_t k = 0; k < c->part_count; k++) {
+            size_t used = strlen(stated);
+            snprintf(stated + used, sizeof stated - used, "%s%s:%.6g:%.6g", k ? ";" : "",
+                     c->parts[k].module, c->parts[k].device_ms * 1e3,
+                     c->parts[k].overhead_ms * 1e3);
+        }
+        /* The device's times are stated, so the batch does not matter. */
+        code = run(r, "resnet50", c->mode, c->graphs, 1, settings, &r->cases[i], st);
+    }
+    return code;
+}
+
+/* Finds the efficiency at which ResNet50 takes the published device time. */
+static bn_code calibrate(replay *r, bn_status *st)
+{
+    replayed resnet50 = {0};
+    const double published_ms = replay_resnet50[0].parts[0].device_ms;
+    bn_code code = run(r, "resnet50", "lazy", 1, replay_models[0].batch, NULL, &resnet50, st);
+    r->roofline_ms = resnet50.device_ms;
+    r->efficiency = resnet50.device_ms / published_ms;
+    return code;
+}
+
+static bn_code run_models(replay *r, bn_status *st)
+{
+    char efficiency[48];
+    const char *settings[] = {efficiency, AWAITED, NULL};
+    r->of = 1 + REPLAY_MODELS * (1 + REPLAY_COLUMNS);
+    bn_code code = calibrate(r, st);
+    snprintf(efficiency, sizeof efficiency, "efficiency=%.4f", r->efficiency);
+    for (size_t i = 0; i < REPLAY_MODELS && code == BN_OK && !job_interrupted(); i++) {
+        const published_model *m = &replay_models[i];
+        code = run(r, m->model, "lazy", 1, m->batch, settings, &r->lazy[i], st);
+        for (size_t c = 0; c < REPLAY_COLUMNS && code == BN_OK && !job_interrupted(); c++)
+            code = run(r, m->model, "capture", replay_column_graphs[c], m->batch, settings,
+                       &r->captured[i][c], st);
+    }
+    return code;
+}
+
+int replay_command(const selftest_options *options, const char *what)
+{
+    bn_status st = {.code = BN_OK};
+    replay r = {.options = options};
+    const bool models = strcmp(what, "models") == 0;
+    char path[4096];
+    double nodes = 1;
+    if (!models && strcmp(what, "resnet50") != 0)
+        bn_fail(&st, BN_INVALID, "there is no published case '%s'; there are resnet50 and models",
+                what);
+    if (st.code != BN_OK || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
+        rt_plugin_find("sim", path, sizeof path, &st) != BN_OK || count_nodes(&nodes, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    r.node_ns = replay_resnet50[0].trace_ms * 1e6 / nodes;
+    job_supervise_begin();
+    bn_code code = models ? run_models(&r, &st) : run_resnet50(&r, &st);
+    cli_line_clear();
+    if (job_interrupted())
+        return CLI_EXIT_INTERRUPTED;
+    if (code != BN_OK) {
+        cli_exit worst = cli_complain(&st);
+        return worst == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : (int)worst;
+    }
+    if (models)
+        replay_print_models(&r);
+    else
+        replay_print_resnet50(&r);
+    return CLI_EXIT_OK;
+}

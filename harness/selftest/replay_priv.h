@@ -1,0 +1,72 @@
+/*
+ * replay_priv.h - published cases, run again on the simulated runtime: the published figures
+ * (replay_published.c), the runs (replay.c), the tables (replay_table.c).
+ */
+#ifndef BENCH_HARNESS_REPLAY_H
+#define BENCH_HARNESS_REPLAY_H
+
+#include "harness/selftest/selftest.h"
+#include "results/tables/tables.h"
+
+/* ---- what was published ------------------------------------------------------------- */
+
+/* One execution of the step. MODULE is ours that stands for it. */
+typedef struct published_graph {
+    const char *module, *name;
+    double device_ms, overhead_ms;
+} published_graph;
+
+/* One way to run the ResNet50 step; wall 0: not published. */
+typedef struct published_case {
+    const char *name, *mode;
+    int graphs;
+    double trace_ms, wall_ms;
+    const char *wall_source; /* "published", or how it follows */
+    published_graph parts[5];
+    size_t part_count;
+    bool parts_published; /* false: put together from the parts of other cases */
+    bool queued;          /* executions are not awaited one by one; else as in the publication */
+} published_case;
+#define REPLAY_CASES 5
+extern const published_case replay_resnet50[REPLAY_CASES];
+
+/* Speedups of captured over lazy training steps; columns in order of publication. */
+#define REPLAY_COLUMNS 3
+typedef struct published_model {
+    const char *published, *model;
+    int batch;
+    double speedup[REPLAY_COLUMNS];
+} published_model;
+#define REPLAY_MODELS 10
+extern const published_model replay_models[REPLAY_MODELS];
+extern const double replay_means[REPLAY_COLUMNS];
+extern const int replay_column_graphs[REPLAY_COLUMNS];
+extern const char replay_source[];
+
+/* ---- what was replayed --------------------------------------------------------------------- */
+
+typedef struct replayed {
+    bool measured;
+    double nodes;                                     /* traced in a step */
+    double trace_ms, device_ms, overhead_ms, wall_ms; /* medians of a step */
+    int executions;                                   /* of a step */
+} replayed;
+
+typedef struct replay {
+    const selftest_options *options;
+    res_format format;
+    double node_ns;     /* of the emulated front end */
+    double efficiency;  /* of the roofline, so that ResNet50's device time is right */
+    double roofline_ms; /* ResNet50's device time at efficiency 1 */
+    size_t done, of;
+    replayed cases[REPLAY_CASES];
+    replayed lazy[REPLAY_MODELS], captured[REPLAY_MODELS][REPLAY_COLUMNS];
+} replay;
+
+/* The published wall time less its tracing, device times and overheads. */
+double replay_gap_ms(const published_case *c);
+
+void replay_print_resnet50(const replay *r);
+void replay_print_models(const replay *r);
+
+#endif

@@ -1,0 +1,285 @@
+/* replay_table.c - published and replayed figures side by side, and what they leave unexplained. */
+#include "harness/selftest/replay_priv.h"
+#include "models/model.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
+                        res_format format)
+{
+    bn_text text = {0};
+    res_sheet_write(columns, count, rows, format, &text);
+    if (text.data)
+        fputs(text.data, stdout);
+    bn_text_free(&text);
+    json_decref(rows);
+}
+
+static bool for_people(const replay *r)
+{
+    return r->format == RES_TABLE_TEXT || r->format == RES_TABLE_MARKDOWN;
+}
+
+static void print_head(const replay *r, const char *what)
+{
+    if (for_people(r))
+        printf("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
+               "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n\n",
+               what, replay_source, r->node_ns);
+}
+
+static void print_json(json_t *all)
+{
+    json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+    putchar('\n');
+    json_decref(all);
+}
+
+/* ---- ResNet50 --------------------------------------------------------------------------- */
+
+static double parts_ms(const published_case *c, bool overhead)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->part_count; i++)
+        sum += overhead ? c->parts[i].overhead_ms : c->parts[i].device_ms;
+    return sum;
+}
+
+static json_t *resnet50_json(const replay *r)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < REPLAY_CASES; i++) {
+        const published_case *c = &replay_resnet50[i];
+        const replayed *x = &r->cases[i];
+        json_array_append_new(
+            rows,
+            json_pack("{ss si s{sf sf sf sf ss sb} s{sf sf sf sf si} sf}", "case", c->name,
+                      "graphs", c->graphs, "published", "trace_ms", c->trace_ms, "device_ms",
+                      parts_ms(c, false), "overhead_ms", parts_ms(c, true), "wall_ms", c->wall_ms,
+                      "wall_source", c->wall_source, "parts_published", (int)c->parts_published,
+                      "replayed", "trace_ms", x->trace_ms, "device_ms", x->device_ms, "overhead_ms",
+                      x->overhead_ms, "wall_ms", x->wall_ms, "executions", x->executions,
+                      "unexplained_ms", c->wall_ms > 0 ? c->wall_ms - x->wall_ms : 0));
+    }
+    return json_pack("{ss sf so}", "source", replay_source, "node_ns", r->node_ns, "cases", rows);
+}
+
+static void print_cases(const replay *r)
+{
+    static const res_sheet_column columns[] = {
+        {"step", false},         {"graphs", true},         {"tracing", true},
+        {"device", true},        {"overheads", true},      {"bench", true},
+        {"wall replayed", true}, {"wall published", true}, {"", false},
+        {"unexplained", true},   {"a graph", true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < REPLAY_CASES; i++) {
+        const published_case *c = &replay_resnet50[i];
+        const replayed *x = &r->cases[i];
+        const double rest = x->wall_ms - x->trace_ms - x->device_ms - x->overhead_ms;
+        json_t *row = json_array();
+        res_sheet_put(row, "%s%s", c->name, c->parts_published ? "" : " *");
+        res_sheet_put(row, "%d", x->executions);
+        res_sheet_put(row, "%.2f", x->trace_ms);
+        res_sheet_put(row, "%.2f", x->device_ms);
+        res_sheet_put(row, "%.2f", x->overhead_ms);
+        res_sheet_put(row, "%.2f", rest);
+        res_sheet_put(row, "%.2f", x->wall_ms);
+        if (c->wall_ms > 0) {
+            res_sheet_put(row, "%.2f", c->wall_ms);
+            res_sheet_put(row, "%s", c->wall_source);
+            res_sheet_put(row, "%.2f", c->wall_ms - x->wall_ms);
+            res_sheet_put(row, "%.2f", (c->wall_ms - x->wall_ms) / x->executions);
+        }
+        while (json_array_size(row) < sizeof columns / sizeof *columns)
+            res_sheet_put(row, "%s", "");
+        json_array_append_new(rows, row);
+    }
+    print_sheet(columns, sizeof columns / sizeof *columns, rows, r->format);
+}
+
+/* Why five graphs were slower than tracing each step; the terms add up. */
+static void print_why(const replay *r)
+{
+    const published_case *a = &replay_resnet50[0], *b = &replay_resnet50[1];
+    const double tracing = b->trace_ms - a->trace_ms;
+    const double device = parts_ms(b, false) - parts_ms(a, false);
+    const double overhead = parts_ms(b, true) - parts_ms(a, true);
+    const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
+    printf("\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
+           "step:\n",
+           b->wall_ms - a->wall_ms);
+    printf("  %+7.2f  no tracing\n", tracing);
+    printf("  %+7.2f  device: five programs instead of one compute the same with less fused\n",
+           device);
+    printf("  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
+           overhead);
+    printf("  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
+           "against %.2f of %.1f)\n",
+           gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
+    printf(
+        "Device and runtime account for %.1f ms of the captured step (replayed: %.1f); the rest, "
+        "the host gaps, was the front end's:\nno setting of a runtime makes them. Executions "
+        "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
+        b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
+    printf("* Device times put together from the published ones; the wall follows from the "
+           "published speedups.\n  How many graphs those had is our reading of the publication.\n");
+}
+
+void replay_print_resnet50(const replay *r)
+{
+    if (r->format == RES_TABLE_JSON) {
+        print_json(resnet50_json(r));
+        return;
+    }
+    print_head(r, "ResNet50 training step, lazy against captured");
+    print_cases(r);
+    if (for_people(r))
+        print_why(r);
+}
+
+/* ---- ten models ---------------------------------------------------------------------------- */
+
+/* The predicted speedup of column C: by runtime and tracing alone; or with GAPS, the times of the
+ * host that the published ResNet50 case leaves over, for each lazy step and each captured graph. */
+static double predict(const replay *r, size_t index, size_t c, bool gaps)
+{
+    const published_case *lazy = &replay_resnet50[0], *five = &replay_resnet50[1];
+    const replayed *x = &r->captured[index][c];
+    double above = r->lazy[index].wall_ms, below = x->wall_ms;
+    if (gaps) {
+        above += replay_gap_ms(lazy);
+        below += x->executions * replay_gap_ms(five) / (double)five->part_count;
+    }
+    return above / below;
+}
+
+/* Geometric mean of the factors by which the predictions are too high or too low. */
+static double typical_factor(const replay *r, size_t c, bool gaps)
+{
+    double sum = 0;
+    for (size_t i = 0; i < REPLAY_MODELS; i++)
+        sum += fabs(log(predict(r, i, c, gaps) / replay_models[i].speedup[c]));
+    return exp(sum / REPLAY_MODELS);
+}
+
+/* Share of the pairs of models that the prediction puts in the published order. */
+static double ordered_share(const replay *r, size_t c, bool gaps)
+{
+    int right = 0, all = 0;
+    for (size_t i = 0; i < REPLAY_MODELS; i++)
+        for (size_t k = i + 1; k < REPLAY_MODELS; k++, all++)
+            right += (predict(r, i, c, gaps) > predict(r, k, c, gaps)) ==
+                     (replay_models[i].speedup[c] > replay_models[k].speedup[c]);
+    return (double)right / all;
+}
+
+static double mean_of(const replay *r, size_t c, int which)
+{
+    double sum = 0;
+    for (size_t i = 0; i < REPLAY_MODELS; i++)
+        sum += which == 0 ? replay_models[i].speedup[c] : predict(r, i, c, which == 2);
+    return sum / REPLAY_MODELS;
+}
+
+static json_t *models_json(const replay *r)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < REPLAY_MODELS; i++) {
+        const published_model *m = &replay_models[i];
+        json_t *columns = json_array();
+        for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+            json_array_append_new(
+                columns,
+                json_pack("{si sf sf sf sf sf}", "graphs", r->captured[i][c].executions,
+                          "published", m->speedup[c], "predicted", predict(r, i, c, false),
+                          "predicted_with_gaps", predict(r, i, c, true), "wall_ms",
+                          r->captured[i][c].wall_ms, "device_ms", r->captured[i][c].device_ms));
+        json_array_append_new(rows,
+                              json_pack("{ss ss si sf sf sf so}", "name", m->published, "model",
+                                        m->model, "batch", m->batch, "nodes", r->lazy[i].nodes,
+                                        "lazy_wall_ms", r->lazy[i].wall_ms, "lazy_device_ms",
+                                        r->lazy[i].device_ms, "columns", columns));
+    }
+    return json_pack("{ss sf sf so}", "source", replay_source, "node_ns", r->node_ns, "efficiency",
+                     r->efficiency, "models", rows);
+}
+
+static void put_column(json_t *row, double published, double plain, double gaps)
+{
+    res_sheet_put(row, "%.3f", published);
+    res_sheet_put(row, "%.2f", plain);
+    res_sheet_put(row, "%.2f", gaps);
+}
+
+static json_t *model_row(const replay *r, size_t i)
+{
+    json_t *row = json_array();
+    res_sheet_put(row, "%s", replay_models[i].published);
+    res_sheet_put(row, "%d", replay_models[i].batch);
+    res_sheet_put(row, "%.0f", r->lazy[i].nodes);
+    res_sheet_put(row, "%.1f", r->lazy[i].wall_ms);
+    res_sheet_put(row, "%.1f", r->lazy[i].device_ms);
+    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+        put_column(row, replay_models[i].speedup[c], predict(r, i, c, false),
+                   predict(r, i, c, true));
+    return row;
+}
+
+static void print_rows(const replay *r)
+{
+    static const res_sheet_column columns[] = {
+        {"model", false},    {"batch", true},     {"nodes", true},     {"lazy ms", true},
+        {"device ms", true}, {"5 graphs", true},  {"predicted", true}, {"with gaps", true},
+        {"3 graphs", true},  {"predicted", true}, {"with gaps", true}, {"1 graph", true},
+        {"predicted", true}, {"with gaps", true}};
+    json_t *rows = json_array(), *mean = json_array();
+    for (size_t i = 0; i < REPLAY_MODELS; i++)
+        json_array_append_new(rows, model_row(r, i));
+    res_sheet_put(mean, "arithmetic mean");
+    for (int i = 0; i < 4; i++)
+        res_sheet_put(mean, "%s", "");
+    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+        put_column(mean, mean_of(r, c, 0), mean_of(r, c, 1), mean_of(r, c, 2));
+    json_array_append_new(rows, mean);
+    print_sheet(columns, sizeof columns / sizeof *columns, rows, r->format);
+}
+
+static void print_honesty(const replay *r)
+{
+    printf("\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
+           "graphs and roofline, and predicted\nwith the host gaps of the published ResNet50 case "
+           "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
+           replay_gap_ms(&replay_resnet50[0]),
+           replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+    for (size_t c = 0; c < REPLAY_COLUMNS; c++)
+        printf("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
+               "of models in the published order (%.0f %%); published mean %.4f\n",
+               replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
+               typical_factor(r, c, false), typical_factor(r, c, true),
+               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
+    printf("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
+           "time by the roofline is %.2f ms, published %.2f).\n",
+           r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+    printf("What this cannot explain: one efficiency for all models (small and depthwise "
+           "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
+           "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
+           "steps\nwere forward and backward passes, and these end in an SGD update; batch sizes "
+           "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
+           "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
+           "nor the geometric one.\n",
+           mean_of(r, REPLAY_COLUMNS - 1, 0));
+}
+
+void replay_print_models(const replay *r)
+{
+    if (r->format == RES_TABLE_JSON) {
+        print_json(models_json(r));
+        return;
+    }
+    print_head(r, "Ten models, captured against lazy training steps");
+    print_rows(r);
+    if (for_people(r))
+        print_honesty(r);
+}

@@ -1,0 +1,24 @@
+/*
+ * selftest.h - bench on trial: bench selftest, and published cases in bench replay. Prefixes
+ * selftest_, replay_.
+ */
+#ifndef BENCH_HARNESS_SELFTEST_H
+#define BENCH_HARNESS_SELFTEST_H
+
+#include "harness/jobs/jobs.h"
+
+/* Of both commands; borrowed while they run. */
+typedef struct selftest_options {
+    cli_output output;
+    const job_matrix *matrix; /* models, runtimes, seed, timeout: each trial takes what it needs */
+    bool quick;               /* a part of the trial only; not of replay */
+} selftest_options;
+
+/* WHAT is the name of a selftest. Returns the exit code. */
+int selftest_command(const selftest_options *options, const char *what);
+/* WHAT is the name of a published case. Returns the exit code. */
+int replay_command(const selftest_options *options, const char *what);
+/* The job "selftest" (worker_job.run): host cost, of the request's experiment. */
+BN_MUST_USE bn_code selftest_job(const json_t *request, bn_status *st);
+
+#endif

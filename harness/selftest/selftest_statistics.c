@@ -1,0 +1,265 @@
+/*
+ * selftest_statistics.c - bench selftest statistics: the comparisons of results/ on simulated
+ * sessions. No plugin is loaded, so it runs in the parent. A row is a scenario with a number of
+ * pairs.
+ */
+#include "harness/jobs/jobs.h"
+#include "harness/selftest/selftest_priv.h"
+#include "harness/selftest/statistics_priv.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FULL_TRIALS  2000
+#define QUICK_TRIALS 500
+
+/* How a scenario is tried. Families of a few comparisons: with the fewest pairs that can claim
+ * anything, by Student's t, and with enough for flips of signs. In the full test also with more
+ * pairs for t, and with a family of many comparisons. */
+typedef struct design {
+    size_t pairs, family;
+    bool quick;
+} design;
+
+static const design designs[] = {{5, 6, true}, {7, 6, false}, {10, 6, true}, {8, 30, false}};
+#define DESIGN_COUNT (sizeof designs / sizeof *designs)
+#define MOST_ROWS    32
+
+typedef struct fault_row {
+    selftest_fault bit;
+    const char *name;
+} fault_row;
+
+static const fault_row fault_rows[] = {{SELFTEST_FAULT_ALARMS, "alarms"},
+                                       {SELFTEST_FAULT_COVERAGE, "coverage"},
+                                       {SELFTEST_FAULT_VISIBLE, "visible"},
+                                       {SELFTEST_FAULT_POWER, "power"},
+                                       {SELFTEST_FAULT_EQUIVALENT, "equivalence"}};
+#define FAULT_ROWS (sizeof fault_rows / sizeof *fault_rows)
+
+static const char explanation[] =
+    "Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS asks for\n"
+    "  alarms    families of like sides in which a difference was claimed: lower bound at most 5\n"
+    "  holds     95 % intervals that hold the true ratio: upper bound at least 95 (bootstrap: the\n"
+    "            percentile bootstrap, not judged, too narrow for few pairs)\n"
+    "  visible   smallest visible effect (geometric mean), found where injected: interval within\n"
+    "            or across 70 to 90\n"
+    "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer\n"
+    "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones\n"
+    "  5 % equal those 5 % slower called equivalent: lower bound at most 5\n";
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static void add_text(json_t *row, const char *format, ...) BN_PRINTF(2, 3);
+
+static void add_text(json_t *row, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    json_array_append_new(row, json_string(text));
+}
+
+static void add_share(json_t *row, size_t hits, size_t of)
+{
+    const res_interval share = selftest_share(hits, of);
+    add_text(row, "%.1f [%.1f, %.1f]", 100 * share.estimate, 100 * share.low, 100 * share.high);
+}
+
+static double percent(double hits, size_t of)
+{
+    return 100 * hits / (double)of;
+}
+
+/* "alarms visible", or PASS. */
+static void verdict_text(unsigned faults, char *text, size_t size)
+{
+    snprintf(text, size, faults ? "FAIL:" : "PASS");
+    for (size_t i = 0; i < FAULT_ROWS; i++)
+        if (faults & fault_rows[i].bit)
+            snprintf(text + strlen(text), size - strlen(text), " %s", fault_rows[i].name);
+}
+
+static json_t *row_of(const selftest_trials *t)
+{
+    json_t *row = json_array();
+    char verdict[128];
+    verdict_text(selftest_trials_judge(t), verdict, sizeof verdict);
+    add_text(row, "%s", t->scenario->name);
+    add_text(row, "%zu", t->pairs);
+    add_text(row, "%zu", t->family);
+    add_share(row, t->alarms, t->trials);
+    add_text(row, "%.1f", percent((double)t->held, t->trials));
+    add_text(row, "%.1f", percent((double)t->bootstrap_held, t->trials));
+    add_text(row, "%.2f %%", 100 * expm1(t->visible / (double)t->promised));
+    add_share(row, t->visible_found, t->promised);
+    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
+        add_text(row, "%.0f (%.0f)", percent((double)t->found[i], t->trials),
+                 percent(t->predicted[i], t->trials));
+    add_text(row, "%.1f", percent((double)t->equivalent, t->trials));
+    add_text(row, "%.1f", percent((double)t->wrongly_equivalent, t->trials));
+    add_text(row, "%s", verdict);
+    return row;
+}
+
+static void write_table(const selftest_trials *list, size_t count, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"scenario", false},  {"pairs", true},      {"family", true},     {"alarms 95 %", true},
+        {"holds", true},      {"bootstrap", true},  {"visible", true},    {"found 95 %", true},
+        {"1 % slower", true}, {"2 % slower", true}, {"5 % slower", true}, {"equal", true},
+        {"5 % equal", true},  {"", false}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(rows, row_of(&list[i]));
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------- */
+
+/* Null for a share or a mean of nothing. */
+static json_t *real_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *share_json(size_t hits, size_t of)
+{
+    const res_interval share = selftest_share(hits, of);
+    return json_pack("{so sf sf}", "share", real_json(share.estimate), "low", share.low, "high",
+                     share.high);
+}
+
+static json_t *trials_json(const selftest_trials *t)
+{
+    const unsigned faults = selftest_trials_judge(t);
+    json_t *effects = json_array(), *names = json_array();
+    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
+        json_array_append_new(effects, json_pack("{sf so sf}", "effect", selftest_sim_effects[i],
+                                                 "found", share_json(t->found[i], t->trials),
+                                                 "predicted", t->predicted[i] / (double)t->trials));
+    for (size_t i = 0; i < FAULT_ROWS; i++)
+        if (faults & fault_rows[i].bit)
+            json_array_append_new(names, json_string(fault_rows[i].name));
+    return json_pack(
+        "{ss si si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
+        (int)t->pairs, "families", (int)t->trials, "family", (int)t->family, "false_alarms",
+        share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
+        "bootstrap_holds", share_json(t->bootstrap_held, t->trials), "smallest_visible",
+        real_json(expm1(t->visible / (double)t->promised)), "smallest_visible_found",
+        share_json(t->visible_found, t->promised), "effects", effects, "equivalent",
+        share_json(t->equivalent, t->trials), "wrongly_equivalent",
+        share_json(t->wrongly_equivalent, t->trials), "faults", names, "pass", faults == 0);
+}
+
+/* ---- running ---------------------------------------------------------------------------- */
+
+static bn_code run_row(selftest_trials *t, size_t trials, uint64_t seed, const job_order *job,
+                       bn_status *st)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!rng)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a random generator");
+    bn_code code = BN_OK;
+    gsl_rng_set(rng, (unsigned long)seed);
+    job_progress_begin(job);
+    for (size_t i = 0; code == BN_OK && i < trials; i++) {
+        job_progress_stage(job, "families", (int64_t)i, (int64_t)trials);
+        code = job_interrupted() ? bn_fail(st, BN_CANCELLED, "interrupted")
+                                 : selftest_trial(t, &selftest_our_procedure, rng, st);
+    }
+    job_progress_end(job, &(job_outcome){.status = code});
+    gsl_rng_free(rng);
+    return code;
+}
+
+/* Fills LIST with the rows of the table, before any trial; returns how many. */
+static size_t plan(bool quick, selftest_trials *list)
+{
+    size_t count = 0;
+    for (const selftest_scenario *s = selftest_scenarios; s->name; s++)
+        for (size_t i = 0; i < DESIGN_COUNT && count < MOST_ROWS; i++)
+            if (!quick || designs[i].quick)
+                list[count++] = (selftest_trials){
+                    .scenario = s, .pairs = designs[i].pairs, .family = designs[i].family};
+    return count;
+}
+
+static bn_code run_all(const selftest_options *options, selftest_trials *list, size_t count,
+                       bn_status *st)
+{
+    const size_t trials = options->quick ? QUICK_TRIALS : FULL_TRIALS;
+    bn_code code = BN_OK;
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        char title[128];
+        /* The seed of a row does not depend on the rows before it. */
+        const uint64_t row =
+            (uint64_t)(list[i].scenario - selftest_scenarios) * 100 + list[i].pairs;
+        snprintf(title, sizeof title, "%s, %zu pairs", list[i].scenario->name, list[i].pairs);
+        const job_order job = {.title = title, .number = i + 1, .of = count};
+        code =
+            run_row(&list[i], trials,
+                    (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number * 1000003u + row,
+                    &job, st);
+    }
+    return code;
+}
+
+static void print_json(const selftest_trials *list, size_t count)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(all, trials_json(&list[i]));
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void print_people(const selftest_trials *list, size_t count, res_format format)
+{
+    bn_text text = {0};
+    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    if (people) {
+        bn_text_printf(&text,
+                       "Sessions of %d steps a process, %zu families of comparisons in each "
+                       "row:\n\n",
+                       SELFTEST_SIM_STEPS, list[0].trials);
+        for (const selftest_scenario *s = selftest_scenarios; s->name; s++)
+            bn_text_printf(&text, "  %-10s %s\n", s->name, s->what);
+        bn_text_putc(&text, '\n');
+    }
+    write_table(list, count, format, &text);
+    if (people)
+        bn_text_printf(&text, "\n%s\n", explanation);
+    if (text.data)
+        fputs(text.data, stdout);
+    bn_text_free(&text);
+}
+
+int selftest_statistics(const selftest_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    selftest_trials list[MOST_ROWS];
+    res_format format;
+    bool good = true;
+    if (res_format_parse(options->output.format, &format, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    const size_t count = plan(options->quick, list);
+    job_supervise_begin();
+    if (run_all(options, list, count, &st) != BN_OK)
+        return (int)cli_complain(&st);
+    for (size_t i = 0; i < count; i++)
+        good = good && selftest_trials_judge(&list[i]) == 0;
+    if (format == RES_TABLE_JSON)
+        print_json(list, count);
+    else
+        print_people(list, count, format);
+    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    fprintf(people ? stdout : stderr, "statistics: %s\n", good ? "PASS" : "FAIL");
+    return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+}

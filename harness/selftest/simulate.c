@@ -1,0 +1,143 @@
+/*
+ * simulate.c - simulated sessions whose truth is known: both sides are the same program, on a
+ * machine that is disturbed in the ways of real ones.
+ */
+#include "harness/selftest/statistics_priv.h"
+#include "results/stats/stats.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <string.h>
+
+/* How long a step of the undisturbed program takes. */
+#define STEP_NS 10e6
+
+const selftest_scenario selftest_scenarios[] = {
+    {.name = "jitter", .what = "steps and processes vary", .step = 0.03, .process = 0.007},
+    {.name = "drift",
+     .what = "the machine gets slower by up to 20 % over the session",
+     .step = 0.03,
+     .process = 0.007,
+     .drift = 0.2},
+    {.name = "outliers",
+     .what = "up to 5 % of the steps take 2 to 10 times as long, 5 % of the processes 1.1 to 2 "
+             "times",
+     .step = 0.03,
+     .process = 0.007,
+     .outliers = 0.05,
+     .disturbed = 0.05},
+    {.name = "periodic",
+     .what = "another program comes and goes, every 4 steps to every 4 processes",
+     .step = 0.02,
+     .process = 0.005,
+     .periodic = 0.03},
+    {.name = "wandering",
+     .what = "the machine's speed wanders, 98 % of it kept from step to step",
+     .step = 0.01,
+     .process = 0.005,
+     .wander = 0.04,
+     .keep = 0.98},
+    {.name = "two modes",
+     .what = "a process is fast or 3 % slower by chance",
+     .step = 0.01,
+     .process = 0.002,
+     .modes = 0.03},
+    {.name = "quiet", .what = "hardly anything varies", .step = 0.005, .process = 0.002},
+    {.name = NULL},
+};
+
+/* What the machine does to all that runs on it, over one session. */
+typedef struct machine {
+    const selftest_scenario *scenario;
+    double length; /* of the session, in steps */
+    double drift, frequency, phase;
+    double speed; /* where it has wandered to */
+} machine;
+
+static machine machine_begin(const selftest_scenario *s, size_t pairs, gsl_rng *rng)
+{
+    const double longest = 4.0 * SELFTEST_SIM_STEPS, shortest = 4;
+    return (machine){
+        .scenario = s,
+        .length = (double)(2 * pairs * SELFTEST_SIM_STEPS),
+        .drift = s->drift * gsl_rng_uniform(rng),
+        .frequency = 2 * M_PI / (shortest * pow(longest / shortest, gsl_rng_uniform(rng))),
+        .phase = 2 * M_PI * gsl_rng_uniform(rng),
+        .speed = s->wander * gsl_ran_gaussian_ziggurat(rng, 1),
+    };
+}
+
+/* Logarithm of the factor by which the machine is slower at step T of the session. */
+static double machine_step(machine *m, size_t t, gsl_rng *rng)
+{
+    const selftest_scenario *s = m->scenario;
+    const double fresh = s->wander * sqrt(1 - s->keep * s->keep);
+    if (s->wander > 0)
+        m->speed = s->keep * m->speed + gsl_ran_gaussian_ziggurat(rng, fresh);
+    return m->speed + m->drift * (double)t / m->length +
+           s->periodic * sin(m->frequency * (double)t + m->phase);
+}
+
+/* The same for one process, for all its steps. */
+static double process_offset(const selftest_scenario *s, gsl_rng *rng)
+{
+    double offset = gsl_ran_gaussian_ziggurat(rng, s->process);
+    if (s->modes > 0 && gsl_rng_uniform(rng) < 0.5)
+        offset += s->modes;
+    if (s->disturbed > 0 && gsl_rng_uniform(rng) < s->disturbed)
+        offset += log(1.1 + 0.9 * gsl_rng_uniform(rng));
+    return offset;
+}
+
+static void run_process(machine *m, size_t slot, double outliers, gsl_rng *rng, uint64_t *steps)
+{
+    const selftest_scenario *s = m->scenario;
+    const double offset = process_offset(s, rng);
+    for (size_t i = 0; i < SELFTEST_SIM_STEPS; i++) {
+        double log_time = offset + gsl_ran_gaussian_ziggurat(rng, s->step) +
+                          machine_step(m, slot * SELFTEST_SIM_STEPS + i, rng);
+        if (outliers > 0 && gsl_rng_uniform(rng) < outliers)
+            log_time += log(2 + 8 * gsl_rng_uniform(rng));
+        steps[i] = (uint64_t)llround(STEP_NS * exp(log_time));
+    }
+}
+
+static void link_sides(selftest_session_sim *sim)
+{
+    for (size_t side = 0; side < 2; side++) {
+        for (size_t i = 0; i < sim->pairs; i++) {
+            sim->series[side][i] = sim->steps[side][i];
+            sim->counts[i] = SELFTEST_SIM_STEPS;
+        }
+        sim->side[side] = (res_side){sim->series[side], sim->counts, sim->pairs};
+    }
+}
+
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
+                       gsl_rng *rng, selftest_session_sim *out)
+{
+    bool b_first[RES_MOST_PAIRS];
+    /* If there are outliers, they are at least 1 % of the steps. */
+    const double outliers =
+        scenario->outliers > 0 ? 0.01 + (scenario->outliers - 0.01) * gsl_rng_uniform(rng) : 0;
+    machine m = machine_begin(scenario, pairs, rng);
+    out->pairs = pairs;
+    order(gsl_rng_get(rng), pairs, b_first);
+    for (size_t i = 0; i < pairs; i++) {
+        const size_t first = b_first[i] ? 1 : 0;
+        run_process(&m, 2 * i, outliers, rng, out->steps[first][i]);
+        run_process(&m, 2 * i + 1, outliers, rng, out->steps[1 - first][i]);
+    }
+    link_sides(out);
+}
+
+void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out)
+{
+    out->pairs = in->pairs;
+    for (size_t i = 0; i < in->pairs; i++) {
+        memcpy(out->steps[0][i], in->steps[0][i], sizeof out->steps[0][i]);
+        for (size_t k = 0; k < SELFTEST_SIM_STEPS; k++)
+            out->steps[1][i][k] = (uint64_t)llround(factor * (double)in->steps[1][i][k]);
+    }
+    link_sides(out);
+}

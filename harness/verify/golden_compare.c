@@ -1,0 +1,274 @@
+/*
+ * golden_compare.c - the rules of golden values: what each difference is divided by, and which
+ * tolerance it must not exceed. They are those of the script that wrote the files
+ * (tests/golden/make_golden.py). A tolerance came from float32 PyTorch by the same division, so it
+ * means the same here.
+ */
+#include "harness/verify/golden_priv.h"
+#include "models/model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define QUANTITY_BYTES 256
+
+static double number_at(const golden_check *c, const char *path)
+{
+    return json_number_value(golden_at(c->golden, path));
+}
+
+static double step_at(const golden_check *c, const char *path, size_t step)
+{
+    return json_number_value(json_array_get(golden_at(c->golden, path), step));
+}
+
+static json_t *number_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void golden_compare(const golden_check *c, const char *group, const char *quantity, double got,
+                    double want, double scale, double tolerance)
+{
+    double difference = got == want ? 0 : fabs(got - want) / fabs(scale);
+    /* Written this way, NaN does not pass. */
+    bool pass = difference <= tolerance;
+    json_array_append_new(c->rows,
+                          json_pack("{ss ss so so so so sb}", "group", group, "quantity", quantity,
+                                    "got", number_json(got), "want", number_json(want),
+                                    "difference", number_json(difference), "tolerance",
+                                    number_json(tolerance), "pass", pass));
+}
+
+/* ---- inputs --------------------------------------------------------------------- */
+
+void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
+                          size_t count)
+{
+    static const char *const ends[] = {"first4", "first8"};
+    const char *name = json_string_value(json_object_get(input, "name"));
+    char quantity[QUANTITY_BYTES];
+    const json_t *value;
+    for (size_t e = 0; e < 2; e++) {
+        const json_t *end = json_object_get(input, ends[e]);
+        for (size_t i = 0; i < json_array_size(end) && i < count; i++) {
+            snprintf(quantity, sizeof quantity, "inputs.%s.%s[%zu]", name, ends[e], i);
+            /* The file has nine digits, which identify a float: both are compared as floats. */
+            double want = (double)(float)json_number_value(json_array_get(end, i));
+            golden_compare(c, "inputs", quantity, values[i], want, 0, 0);
+        }
+    }
+    if ((value = json_object_get(input, "sum"))) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += values[i];
+        snprintf(quantity, sizeof quantity, "inputs.%s.sum", name);
+        golden_compare(c, "inputs", quantity, sum, json_number_value(value), 0, 0);
+    }
+}
+
+void golden_compare_parameter_count(const golden_check *c, int64_t count)
+{
+    golden_compare(c, "inputs", "param_count", (double)count, number_at(c, "param_count"), 0, 0);
+}
+
+/* ---- evaluation ------------------------------------------------------------------- */
+
+/* One output of evaluation, ours and the file's. */
+typedef struct output {
+    const char *name;
+    const json_t *want;
+    const double *values;
+    size_t count;
+} output;
+
+static double wanted(const output *o, const char *key)
+{
+    return json_number_value(json_object_get(o->want, key));
+}
+
+static void compare_ends(const golden_check *c, const output *o)
+{
+    const json_t *first = json_object_get(o->want, "first16");
+    const json_t *last = json_object_get(o->want, "last16");
+    const double absmax = wanted(o, "absmax"), tolerance = number_at(c, "tolerance.logits");
+    const size_t n = json_array_size(first);
+    char quantity[QUANTITY_BYTES];
+    for (size_t i = 0; i < 2 * n; i++) {
+        bool head = i < n;
+        size_t k = head ? i : i - n;
+        snprintf(quantity, sizeof quantity, "eval.%s.%s16[%zu]", o->name, head ? "first" : "last",
+                 k);
+        golden_compare(c, o->name, quantity, o->values[head ? k : o->count - n + k],
+                       json_number_value(json_array_get(head ? first : last, k)), absmax,
+                       tolerance);
+    }
+}
+
+static void compare_argmax(const golden_check *c, const output *o)
+{
+    const json_t *argmax = json_object_get(o->want, "argmax");
+    const size_t rows = json_array_size(argmax), width = o->count / rows;
+    char quantity[QUANTITY_BYTES];
+    for (size_t r = 0; r < rows; r++) {
+        const double *row = o->values + r * width;
+        size_t best = 0;
+        for (size_t i = 1; i < width; i++)
+            if (row[i] > row[best])
+                best = i;
+        snprintf(quantity, sizeof quantity, "eval.%s.argmax[%zu]", o->name, r);
+        golden_compare(c, "argmax", quantity, (double)best,
+                       json_number_value(json_array_get(argmax, r)), 0, 0);
+    }
+}
+
+/* Mean, deviation, norm, largest and probe. */
+static void compare_scalars(const golden_check *c, const output *o)
+{
+    const double absmax = wanted(o, "absmax"), l2 = wanted(o, "l2");
+    double sum = 0, squares = 0, most = 0;
+    char quantity[QUANTITY_BYTES];
+    for (size_t i = 0; i < o->count; i++) {
+        const double size = fabs(o->values[i]);
+        sum += o->values[i];
+        most = size > most || isnan(size) ? size : most;
+    }
+    const double mean = sum / (double)o->count;
+    for (size_t i = 0; i < o->count; i++)
+        squares += (o->values[i] - mean) * (o->values[i] - mean);
+    const struct {
+        const char *key;
+        double got, scale;
+    } scalars[] = {
+        {"mean", mean, absmax},
+        {"std", sqrt(squares / (double)o->count), wanted(o, "std")},
+        {"l2", golden_norm(o->values, o->count), l2},
+        {"absmax", most, absmax},
+        {"probe", golden_probe(o->name, c->golden->seed, o->values, o->count), l2},
+    };
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        snprintf(quantity, sizeof quantity, "eval.%s.%s", o->name, scalars[i].key);
+        golden_compare(c, "eval scalars", quantity, scalars[i].got, wanted(o, scalars[i].key),
+                       scalars[i].scale, number_at(c, "tolerance.eval_scalars"));
+    }
+}
+
+void golden_compare_output(const golden_check *c, const char *name, const double *values,
+                           size_t count)
+{
+    const json_t *want = json_object_get(golden_at(c->golden, "f64.eval"), name);
+    const output o = {name, want, values, count};
+    compare_ends(c, &o);
+    compare_scalars(c, &o);
+    compare_argmax(c, &o);
+}
+
+/* The files have no tolerance for it. It is a loss before any update, so step 0's applies. */
+void golden_compare_eval_loss(const golden_check *c, double loss)
+{
+    double want = number_at(c, "f64.eval.loss");
+    golden_compare(c, "loss", "eval.loss", loss, want, want, step_at(c, "tolerance.loss", 0));
+}
+
+void golden_compare_stage(const golden_check *c, const char *module, double l2)
+{
+    const json_t *stage = json_object_get(golden_at(c->golden, "f64.eval.stages"), module);
+    const double want = json_number_value(json_array_get(stage, 1));
+    char quantity[QUANTITY_BYTES];
+    snprintf(quantity, sizeof quantity, "eval.stages.%s", module);
+    golden_compare(c, "stages", quantity, l2, want, want, number_at(c, "tolerance.eval_scalars"));
+}
+
+/* ---- training ----------------------------------------------------------------------- */
+
+void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2)
+{
+    char quantity[QUANTITY_BYTES];
+    double want = step_at(c, "f64.train.loss", step);
+    snprintf(quantity, sizeof quantity, "train.loss[%zu]", step);
+    golden_compare(c, "loss", quantity, loss, want, want, step_at(c, "tolerance.loss", step));
+    want = step_at(c, "f64.train.grad_l2_global", step);
+    snprintf(quantity, sizeof quantity, "train.grad_l2_global[%zu]", step);
+    golden_compare(c, "gradient l2", quantity, gradient_l2, want, want,
+                   step_at(c, "tolerance.grad_l2_global", step));
+}
+
+static void compare_pair(const golden_check *c, const char *member, const char *name, double l2,
+                         double probe, double scale, const char *tolerance)
+{
+    char path[QUANTITY_BYTES], quantity[QUANTITY_BYTES];
+    snprintf(path, sizeof path, "f64.train.%s", member);
+    const json_t *want = json_object_get(golden_at(c->golden, path), name);
+    snprintf(quantity, sizeof quantity, "train.%s.%s.l2", member, name);
+    golden_compare(c, member, quantity, l2, json_number_value(json_object_get(want, "l2")), scale,
+                   number_at(c, tolerance));
+    snprintf(quantity, sizeof quantity, "train.%s.%s.probe", member, name);
+    golden_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")),
+                   scale, number_at(c, tolerance));
+}
+
+static double reference_l2(const golden_check *c, const char *path, const char *name)
+{
+    const json_t *figure = json_object_get(golden_at(c->golden, path), name);
+    return figure ? json_number_value(json_object_get(figure, "l2")) : (double)NAN;
+}
+
+/* For a gradient that is nearly zero the scale is that of the whole gradient: its own size is
+ * rounding noise. */
+void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe)
+{
+    double own = reference_l2(c, "f64.train.grads_step0", name);
+    double least = 1e-3 * step_at(c, "f64.train.grad_l2_global", 0);
+    compare_pair(c, "grads_step0", name, l2, probe, own > least ? own : least,
+                 "tolerance.grads_step0");
+}
+
+/* A parameter whose true gradient is zero is left out: an optimizer may move it by noise. */
+void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe)
+{
+    double gradient = reference_l2(c, "f64.train.grads_step0", name);
+    if (gradient < 1e-6 * step_at(c, "f64.train.grad_l2_global", 0))
+        return;
+    compare_pair(c, "params_after_step3", name, l2, probe,
+                 reference_l2(c, "f64.train.params_after_step3", name), "tolerance.params");
+}
+
+void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2)
+{
+    double want = number_at(c, "f64.train.param_l2_after_step3");
+    golden_compare(c, "parameters l2", "train.param_l2_after_step3", l2, want, want,
+                   number_at(c, "tolerance.param_l2"));
+    want = number_at(c, "f64.train.param_change_l2_after_step3");
+    golden_compare(c, "parameters change", "train.param_change_l2_after_step3", change_l2, want,
+                   want, number_at(c, "tolerance.param_change_l2"));
+}
+
+void golden_compare_statistic(const golden_check *c, const char *module, const char *key, double l2)
+{
+    const json_t *figures =
+        json_object_get(golden_at(c->golden, "f64.train.bn_after_step1"), module);
+    const double want = json_number_value(json_object_get(figures, key));
+    char quantity[QUANTITY_BYTES];
+    snprintf(quantity, sizeof quantity, "train.bn_after_step1.%s.%s", module, key);
+    golden_compare(c, "bn_after_step1", quantity, l2, want, want, number_at(c, "tolerance.bn"));
+}
+
+/* ---- sums ------------------------------------------------------------------------------ */
+
+double golden_norm(const double *values, size_t count)
+{
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += values[i] * values[i];
+    return sqrt(squares);
+}
+
+double golden_probe(const char *name, uint64_t seed, const double *values, size_t count)
+{
+    char key[QUANTITY_BYTES];
+    double sum = 0;
+    snprintf(key, sizeof key, "probe/%s", name);
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] * (2 * model_unit(key, seed, i) - 1);
+    return sum;
+}

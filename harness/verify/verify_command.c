@@ -1,0 +1,182 @@
+/*
+ * verify_command.c - bench verify, in the parent: a worker for each entry of golden values in each
+ * mode on each runtime, and the table of differences.
+ */
+#include "harness/verify/golden_priv.h"
+#include "harness/verify/verify.h"
+#include "harness/verify/verify_entries_priv.h"
+#include "harness/verify/verify_table_priv.h"
+#include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One job: an entry in a mode on a runtime. */
+typedef struct verify_task {
+    const verify_entry *entry;
+    job_experiment experiment;
+} verify_task;
+
+typedef struct verify_state {
+    const verify_options *options;
+    res_format format;
+    verify_entries entries;
+    verify_task *tasks;
+    size_t count, capacity;
+    json_t *lines;
+} verify_state;
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+/* Checks E's file, before the first worker starts. */
+static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_status *st)
+{
+    char path[VERIFY_ENTRY_PATH];
+    golden_file golden;
+    verify_entry_path(&v->entries, e, path);
+    bn_code code = golden_read(path, &golden, st);
+    if (code == BN_OK &&
+        (strcmp(golden.model, e->model) != 0 || strcmp(golden.variant, e->variant) != 0))
+        code = bn_fail(st, BN_FORMAT, "%s: it says that it is %s.%s", path, golden.model,
+                       golden.variant);
+    golden_free(&golden);
+    return code;
+}
+
+/* Makes the experiments of entry E, in all modes on all runtimes. What the file fixes, the worker
+ * reads from it. */
+static bn_code expand(const verify_state *v, const verify_entry *e, job_experiment **list,
+                      size_t *count, bn_status *st)
+{
+    job_matrix m = *v->options->matrix;
+    bn_text notes = {0};
+    job_matrix_set(&m, RES_AXIS_MODEL, e->model);
+    job_matrix_set(&m, RES_AXIS_VARIANT, "full");
+    bn_code code = job_matrix_expand(&m, list, count, &notes, st);
+    for (size_t i = 0; code == BN_OK && i < *count; i++)
+        snprintf((*list)[i].what.variant, sizeof(*list)[i].what.variant, "%s", e->variant);
+    bn_text_free(&notes);
+    return code;
+}
+
+static void add_lines(verify_state *v, const job_experiment *e, const json_t *comparisons)
+{
+    for (size_t i = 0; i < json_array_size(comparisons); i++) {
+        json_t *line = json_pack("{ss ss ss ss}", "runtime", e->what.runtime, "model",
+                                 e->what.model, "variant", e->what.variant, "mode", e->what.mode);
+        json_object_update(line, json_array_get(comparisons, i));
+        json_array_append_new(v->lines, line);
+    }
+}
+
+static void add_failure(verify_state *v, const job_experiment *e, bn_code code, const char *message)
+{
+    json_t *one =
+        json_pack("[{ss ss ss ss ss sb}]", "group", "worker", "quantity", "worker", "got",
+                  bn_code_name(code), "want", bn_code_name(BN_OK), "message", message, "pass", 0);
+    cli_line_clear();
+    fprintf(stderr, "bench: verify %s.%s %s: %s\n", e->what.model, e->what.variant, e->what.mode,
+            message);
+    add_lines(v, e, one);
+    json_decref(one);
+}
+
+static void verify_one(verify_state *v, const verify_task *task, size_t number, size_t of)
+{
+    const job_experiment *e = &task->experiment;
+    char path[VERIFY_ENTRY_PATH], title[256];
+    bn_status st = {.code = BN_OK};
+    job_outcome outcome = {0};
+    verify_entry_path(&v->entries, task->entry, path);
+    snprintf(title, sizeof title, "verify %s.%s %s", e->what.model, e->what.variant, e->what.mode);
+    json_t *request = json_pack("{ss ss so}", "job", "verify", "entry", path, "experiment",
+                                job_experiment_to_json(e));
+    job_order job = {request, title, number, of, e->timeout, v->options->output.verbose};
+    bn_code code = job_supervise(&job, &outcome, &st);
+    json_decref(request);
+    const json_t *comparisons = json_object_get(outcome.result, "comparisons");
+    if (code != BN_OK)
+        add_failure(v, e, code, st.message);
+    else if (outcome.status == BN_OK && json_array_size(comparisons) > 0)
+        add_lines(v, e, comparisons);
+    else if (outcome.status != BN_CANCELLED)
+        add_failure(v, e, outcome.status == BN_OK ? BN_CRASH : outcome.status,
+                    outcome.status == BN_OK ? "the worker reported nothing" : outcome.message);
+    json_decref(outcome.result);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
+{
+    job_experiment *list = NULL;
+    size_t count = 0;
+    bn_code code = expand(v, e, &list, &count, st);
+    if (code == BN_OK && !bn_reserve(&v->tasks, v->count + count, &v->capacity, sizeof *v->tasks))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu jobs", v->count + count);
+    for (size_t i = 0; code == BN_OK && i < count; i++)
+        v->tasks[v->count++] = (verify_task){e, list[i]};
+    free(list);
+    return code;
+}
+
+/* Checks what can be checked before a worker starts, and makes the tasks. */
+static bn_code prepare(verify_state *v, bn_status *st)
+{
+    bn_code code = res_format_parse(v->options->output.format, &v->format, st);
+    if (code == BN_OK)
+        code = verify_entries_choose(&v->entries, v->options, st);
+    for (size_t i = 0; code == BN_OK && i < v->entries.count; i++) {
+        const verify_entry *e = &v->entries.list[i];
+        if (!e->chosen)
+            continue;
+        code = check_entry(v, e, st);
+        if (code == BN_OK)
+            code = add_jobs(v, e, st);
+    }
+    for (size_t i = 0; code == BN_OK && i < v->count; i++) {
+        char path[4096];
+        code = rt_plugin_find(v->tasks[i].experiment.what.runtime, path, sizeof path, st);
+    }
+    return code;
+}
+
+static void print(const verify_state *v)
+{
+    const bool data = v->format != RES_TABLE_TEXT && v->format != RES_TABLE_MARKDOWN;
+    bn_text table = {0}, summary = {0};
+    verify_table(v->lines, v->format, v->options->output.verbose, &table);
+    verify_summary(v->lines, &summary);
+    if (table.data)
+        fputs(table.data, stdout);
+    if (v->format == RES_TABLE_MARKDOWN)
+        putchar('\n'); /* else the summary would be a row of the table */
+    if (summary.data)
+        fputs(summary.data, data ? stderr : stdout);
+    bn_text_free(&table);
+    bn_text_free(&summary);
+}
+
+int verify_command(const verify_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    verify_state v = {.options = options, .lines = json_array()};
+    cli_exit code;
+    if (prepare(&v, &st) != BN_OK) {
+        code = cli_complain(&st);
+    } else {
+        job_supervise_begin();
+        for (size_t i = 0; i < v.count && !job_interrupted(); i++)
+            verify_one(&v, &v.tasks[i], i + 1, v.count);
+        cli_line_clear();
+        print(&v);
+        bool good = verify_failures(v.lines) == 0 && !v.entries.refused;
+        code = job_interrupted() ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+    }
+    free(v.tasks);
+    verify_entries_free(&v.entries);
+    json_decref(v.lines);
+    return (int)code;
+}

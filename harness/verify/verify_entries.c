@@ -1,0 +1,245 @@
+/*
+ * verify_entries.c - which files of golden values bench verify takes: --golden, --model,
+ * --variant, --all.
+ */
+#define _GNU_SOURCE
+#include "harness/verify/verify_entries_priv.h"
+#include "models/model.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the folder ------------------------------------------------------------------ */
+
+/* Looks beside the program, as built in the source tree and as installed, then in ./tests/golden.
+ */
+static bn_code find_folder(verify_entries *all, const verify_options *o, bn_status *st)
+{
+    static const char *const places[] = {"../tests/golden", "../share/bench/golden"};
+    char self[3072];
+    if (o->golden[0]) {
+        snprintf(all->folder, sizeof all->folder, "%s", o->golden);
+        return BN_OK;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        snprintf(all->folder, sizeof all->folder, "%.*s/%s", (int)(slash - self), self, places[i]);
+        if (access(all->folder, R_OK | X_OK) == 0)
+            return BN_OK;
+    }
+    snprintf(all->folder, sizeof all->folder, "tests/golden");
+    if (access(all->folder, R_OK | X_OK) == 0)
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "golden values are neither in ../tests/golden or ../share/bench/golden from "
+                   "bench nor in ./tests/golden; name their folder with --golden");
+}
+
+/* Takes MODEL.VARIANT.json apart; false for other names. */
+static bool parse_name(const char *file, verify_entry *e)
+{
+    const char *dot = strchr(file, '.');
+    const char *end = dot ? strchr(dot + 1, '.') : NULL;
+    if (!end || strcmp(end, ".json") != 0 || dot == file || end == dot + 1 ||
+        dot - file >= VERIFY_ENTRY_NAME || end - dot > VERIFY_ENTRY_NAME)
+        return false;
+    *e = (verify_entry){0};
+    memcpy(e->model, file, (size_t)(dot - file));
+    memcpy(e->variant, dot + 1, (size_t)(end - dot - 1));
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const verify_entry *x = a, *y = b;
+    int order = strcmp(x->model, y->model);
+    return order ? order : strcmp(x->variant, y->variant);
+}
+
+static bn_code read_folder(verify_entries *all, bn_status *st)
+{
+    struct dirent **names = NULL;
+    int count = scandir(all->folder, &names, NULL, alphasort);
+    if (count < 0)
+        return bn_fail_errno(st, errno, "golden values: %s", all->folder);
+    bn_code code = BN_OK;
+    all->list = calloc((size_t)count + 1, sizeof *all->list);
+    if (!all->list)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %d names", count);
+    for (int i = 0; i < count; i++) {
+        if (code == BN_OK && parse_name(names[i]->d_name, &all->list[all->count]))
+            all->count++;
+        free(names[i]);
+    }
+    free(names);
+    if (code == BN_OK)
+        qsort(all->list, all->count, sizeof *all->list, by_name);
+    return code;
+}
+
+/* ---- choosing ------------------------------------------------------------------------ */
+
+static bool model_known(const char *name)
+{
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool in_list(const cli_list *list, const char *name)
+{
+    return cli_list_has(list, name) || cli_list_has(list, "all");
+}
+
+static const cli_list *variants_of(const verify_options *o)
+{
+    return &o->matrix->axis[RES_AXIS_VARIANT];
+}
+
+static bool folder_has(const verify_entries *all, const char *model_name, const char *variant)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if ((!model_name || strcmp(all->list[i].model, model_name) == 0) &&
+            (!variant || strcmp(all->list[i].variant, variant) == 0))
+            return true;
+    return false;
+}
+
+static bn_code unknown_model(const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    model_info info;
+    for (size_t i = 0; model_describe(i, &info); i++)
+        bn_text_printf(&known, "%s%s", i ? ", " : "", info.name);
+    bn_fail(st, BN_INVALID, "--model: there is no '%s'; there is %s", name,
+            known.failed || !known.data ? "another" : known.data);
+    bn_text_free(&known);
+    return BN_INVALID;
+}
+
+/* Whether NAME is a variant that models have; folders may have others. */
+static bool variant_usual(const char *name)
+{
+    bn_text others = {0};
+    const bool usual = job_axis_takes(RES_AXIS_VARIANT, name, &others);
+    bn_text_free(&others);
+    return usual || strcmp(name, "all") == 0;
+}
+
+static bn_code unknown_variant(const verify_entries *all, const char *name, bn_status *st)
+{
+    bn_text known = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        bool new = true;
+        for (size_t k = 0; new &&k < i; k++)
+            new = strcmp(all->list[k].variant, all->list[i].variant) != 0;
+        if (new)
+            bn_text_printf(&known, "%s%s", known.length ? ", " : "", all->list[i].variant);
+    }
+    bn_fail(st, BN_INVALID, "--variant: %s has no '%s'; it has %s", all->folder, name,
+            known.failed || !known.data ? "no entries" : known.data);
+    bn_text_free(&known);
+    return BN_INVALID;
+}
+
+static void refuse(verify_entries *all, const verify_entry *e, const char *why)
+{
+    fprintf(stderr, "bench: %s.%s: not supported: %s\n", e->model, e->variant, why);
+    all->refused = true;
+}
+
+/* Chooses the entries of a model that was named. */
+static bn_code choose_model(verify_entries *all, const verify_options *o, const char *name,
+                            bn_status *st)
+{
+    const cli_list *variants = variants_of(o);
+    if (!model_known(name) && !folder_has(all, name, NULL))
+        return unknown_model(name, st);
+    for (size_t i = 0; model_known(name) && i < variants->count; i++) {
+        const char *variant = variants->value[i].word;
+        if (strcmp(variant, "all") != 0 && !folder_has(all, name, variant))
+            return bn_fail(st, BN_NOT_FOUND, "%s has no %s.%s.json", all->folder, name, variant);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        verify_entry *e = &all->list[i];
+        if (strcmp(e->model, name) != 0 || !in_list(variants_of(o), e->variant))
+            continue;
+        if (!model_known(name))
+            refuse(all, e, "bench has no model of that name");
+        else
+            e->chosen = true;
+    }
+    return BN_OK;
+}
+
+/* Chooses every entry that bench has a model for; others are named, and are no failure. With --all
+ * the default of --variant does not count: it takes every variant. */
+static void choose_all(verify_entries *all, const verify_options *o)
+{
+    const cli_list *variants = variants_of(o);
+    const bool any = o->all && variants->count == 1 &&
+                     strcmp(variants->value[0].word, res_axes[RES_AXIS_VARIANT].usual) == 0;
+    for (size_t i = 0; i < all->count; i++) {
+        verify_entry *e = &all->list[i];
+        const bool wanted = any || in_list(variants_of(o), e->variant);
+        e->chosen = wanted && model_known(e->model);
+        if (wanted && !e->chosen)
+            fprintf(stderr, "bench: %s.%s: bench has no model of that name; left out\n", e->model,
+                    e->variant);
+    }
+}
+
+static bn_code choose(verify_entries *all, const verify_options *o, bn_status *st)
+{
+    const cli_list *models = &o->matrix->axis[RES_AXIS_MODEL], *variants = variants_of(o);
+    bn_code code = BN_OK;
+    for (size_t i = 0; code == BN_OK && i < variants->count; i++)
+        if (!variant_usual(variants->value[i].word) &&
+            !folder_has(all, NULL, variants->value[i].word))
+            code = unknown_variant(all, variants->value[i].word, st);
+    if (code == BN_OK && (o->all || cli_list_has(models, "all")))
+        choose_all(all, o);
+    else
+        for (size_t i = 0; code == BN_OK && i < models->count; i++)
+            code = choose_model(all, o, models->value[i].word, st);
+    bool some = all->refused;
+    for (size_t i = 0; i < all->count; i++)
+        some = some || all->list[i].chosen;
+    if (code == BN_OK && !some)
+        code =
+            bn_fail(st, BN_NOT_FOUND, "%s has no entry of a model that was asked for", all->folder);
+    return code;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------- */
+
+bn_code verify_entries_choose(verify_entries *all, const verify_options *o, bn_status *st)
+{
+    *all = (verify_entries){0};
+    bn_code code = find_folder(all, o, st);
+    if (code == BN_OK)
+        code = read_folder(all, st);
+    if (code == BN_OK)
+        code = choose(all, o, st);
+    return code;
+}
+
+void verify_entries_free(verify_entries *all)
+{
+    free(all->list);
+    *all = (verify_entries){0};
+}
+
+void verify_entry_path(const verify_entries *all, const verify_entry *e,
+                       char path[VERIFY_ENTRY_PATH])
+{
+    snprintf(path, VERIFY_ENTRY_PATH, "%s/%s.%s.json", all->folder, e->model, e->variant);
+}

@@ -1,0 +1,260 @@
+/*
+ * feed.c - how batches reach the device. Synthetic batches lie there from the start. Others are
+ * sent in each step, and the step waits for them (transfer), or they travel while the device works
+ * on the step before (prefetch).
+ *
+ * Host batches are made before anything is measured: a step pays for the transfer, not for our
+ * random numbers. Batch K has the contents of seed + K, so the first one is the batch of a run
+ * without a feed.
+ */
+#include "harness/worker/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many batches are made; then they come again. */
+#define FIXED_BATCHES   4
+#define VARYING_BATCHES 32
+
+typedef enum feed_way { FEED_SYNTHETIC, FEED_TRANSFER, FEED_PREFETCH } feed_way;
+
+typedef struct feed_batch {
+    void **host;          /* [input] */
+    rt_buffer **resident; /* [input]; synthetic only */
+    tg_type *types;       /* [shaped] */
+} feed_batch;
+
+struct worker_feed {
+    worker_session *session;
+    feed_way way;
+    mode_feed hooks;
+    tg_tensor **inputs;
+    const model_variable **rules; /* [input] */
+    tg_tensor **shaped;           /* inputs and results whose shape is the batch's */
+    bool *shaped_result;
+    size_t input_count, shaped_count;
+    feed_batch batches[VARYING_BATCHES];
+    size_t batch_count, next;
+    bool held;
+    rt_buffer **ahead; /* [input] of batch NEXT, on their way */
+    rt_event **ahead_done;
+    bool is_ahead;
+};
+
+/* ---- making ----------------------------------------------------------------------- */
+
+static bn_code make_lists(worker_feed *f, bool varying, bn_status *st)
+{
+    size_t count;
+    const model_variable *v = model_variables(f->session->instance, &count);
+    f->inputs = calloc(count, sizeof(tg_tensor *));
+    f->rules = calloc(count, sizeof(model_variable *));
+    f->shaped = calloc(count, sizeof(tg_tensor *));
+    f->shaped_result = calloc(count, sizeof *f->shaped_result);
+    f->ahead = calloc(count, sizeof(rt_buffer *));
+    f->ahead_done = calloc(count, sizeof(rt_event *));
+    if (!f->inputs || !f->rules || !f->shaped || !f->shaped_result || !f->ahead || !f->ahead_done)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a feed");
+    for (size_t i = 0; i < count; i++) {
+        if (v[i].role == MODEL_INPUT) {
+            f->rules[f->input_count] = &v[i];
+            f->inputs[f->input_count++] = v[i].tensor;
+        }
+        if (varying && v[i].length != MODEL_LENGTH_FIXED) {
+            f->shaped_result[f->shaped_count] = v[i].role == MODEL_RESULT;
+            f->shaped[f->shaped_count++] = v[i].tensor;
+        }
+    }
+    return BN_OK;
+}
+
+static bn_code make_contents(worker_feed *f, feed_batch *b, uint64_t seed, bn_status *st)
+{
+    for (size_t i = 0; i < f->input_count; i++) {
+        const tg_type *type = tg_tensor_type(f->inputs[i]);
+        b->host[i] = malloc((size_t)tg_type_bytes(type));
+        if (!b->host[i])
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
+        bn_code code = model_initial(f->rules[i], seed, b->host[i], st);
+        rt_event *done = NULL;
+        if (code == BN_OK && f->way == FEED_SYNTHETIC)
+            code = mode_upload(f->session->mode, type, b->host[i], &b->resident[i], &done, st);
+        if (code == BN_OK && done)
+            code = rt_event_await(f->session->client, done, st);
+        rt_event_release(f->session->client, done);
+        if (code != BN_OK)
+            return code;
+    }
+    return BN_OK;
+}
+
+static bn_code make_batch(worker_feed *f, uint64_t number, bn_status *st)
+{
+    feed_batch *b = &f->batches[number];
+    model *instance = f->session->instance;
+    b->host = calloc(f->input_count + 1, sizeof(void *));
+    b->resident = calloc(f->input_count + 1, sizeof(rt_buffer *));
+    b->types = calloc(f->shaped_count + 1, sizeof *b->types);
+    if (!b->host || !b->resident || !b->types)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a batch");
+    bn_code code = BN_OK;
+    if (f->shaped_count > 0)
+        code = model_draw_batch(instance, number, f->session->experiment->what.buckets, st);
+    for (size_t i = 0; i < f->shaped_count; i++)
+        b->types[i] = *tg_tensor_type(f->shaped[i]);
+    return code == BN_OK ? make_contents(f, b, model_get_options(instance)->seed + number, st)
+                         : code;
+}
+
+/* ---- a step --------------------------------------------------------------------------- */
+
+/* Gives inputs and results the shapes of batch B. What results of another shape held is dropped. */
+static void take_shapes(worker_feed *f, const feed_batch *b, mode *m)
+{
+    for (size_t i = 0; i < f->shaped_count; i++) {
+        if (tg_type_equal(tg_tensor_type(f->shaped[i]), &b->types[i]))
+            continue;
+        if (f->shaped_result[i])
+            mode_clear(m, f->shaped[i]);
+        tg_variable_retype(f->shaped[i], &b->types[i]);
+    }
+}
+
+static bn_code send(worker_feed *f, const feed_batch *b, mode *m, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < f->input_count && code == BN_OK; i++) {
+        tg_type type = *tg_tensor_type(f->inputs[i]);
+        for (size_t k = 0; k < f->shaped_count; k++)
+            if (f->shaped[k] == f->inputs[i])
+                type = b->types[k];
+        code = mode_upload(m, &type, b->host[i], &f->ahead[i], &f->ahead_done[i], st);
+    }
+    f->is_ahead = true;
+    return code;
+}
+
+/* The buffers on their way become the inputs' contents. WAIT: not before they have arrived. */
+static bn_code receive(worker_feed *f, mode *m, bool wait, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < f->input_count && code == BN_OK; i++) {
+        if (f->ahead_done[i])
+            code = rt_event_await(f->session->client, f->ahead_done[i], st);
+        rt_event_release(f->session->client, f->ahead_done[i]);
+        f->ahead_done[i] = NULL;
+        if (code == BN_OK && wait)
+            code = rt_buffer_await(f->session->client, f->ahead[i], st);
+        if (code == BN_OK)
+            code = mode_place(m, f->inputs[i], f->ahead[i], st);
+        if (code == BN_OK)
+            f->ahead[i] = NULL;
+    }
+    f->is_ahead = false;
+    return code;
+}
+
+static bn_code begin(void *context, mode *m, bn_status *st)
+{
+    worker_feed *f = context;
+    const feed_batch *b = &f->batches[f->next];
+    bn_code code = BN_OK;
+    if (f->way != FEED_SYNTHETIC && !f->is_ahead)
+        code = send(f, b, m, st);
+    take_shapes(f, b, m);
+    if (code == BN_OK && f->way != FEED_SYNTHETIC)
+        code = receive(f, m, f->way == FEED_TRANSFER, st);
+    for (size_t i = 0; i < f->input_count && f->way == FEED_SYNTHETIC; i++)
+        tg_tensor_set_data(f->inputs[i], b->resident[i]);
+    if (!f->held)
+        f->next = (f->next + 1) % f->batch_count;
+    return code == BN_OK ? BN_OK : bn_context(st, "input");
+}
+
+static bn_code submitted(void *context, mode *m, bn_status *st)
+{
+    worker_feed *f = context;
+    if (f->way != FEED_PREFETCH)
+        return BN_OK;
+    bn_code code = send(f, &f->batches[f->next], m, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "input");
+}
+
+/* ---- life ---------------------------------------------------------------------------- */
+
+/* Releases all batches. Inputs hold nothing afterwards. */
+static void let_go(worker_feed *f)
+{
+    for (size_t i = 0; i < f->input_count; i++) {
+        if (f->way == FEED_SYNTHETIC)
+            tg_tensor_set_data(f->inputs[i], NULL);
+        rt_event_release(f->session->client, f->ahead_done[i]);
+        rt_buffer_release(f->session->client, f->ahead[i]);
+    }
+    for (size_t k = 0; k < f->batch_count; k++) {
+        feed_batch *b = &f->batches[k];
+        for (size_t i = 0; i < f->input_count; i++) {
+            if (b->resident)
+                rt_buffer_release(f->session->client, b->resident[i]);
+            if (b->host)
+                free(b->host[i]);
+        }
+        free(b->host);
+        free(b->resident);
+        free(b->types);
+    }
+}
+
+void worker_feed_free(worker_feed *f)
+{
+    if (!f)
+        return;
+    let_go(f);
+    free(f->inputs);
+    free(f->rules);
+    free(f->shaped);
+    free(f->shaped_result);
+    free(f->ahead);
+    free(f->ahead_done);
+    free(f);
+}
+
+bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st)
+{
+    const res_experiment *w = &s->experiment->what;
+    const bool varying = strcmp(w->lengths, "varying") == 0;
+    *feed = NULL;
+    if (!varying && strcmp(w->input, "synthetic") == 0)
+        return BN_OK;
+    worker_feed *f = calloc(1, sizeof *f);
+    if (!f)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a feed");
+    f->session = s;
+    f->way = strcmp(w->input, "prefetch") == 0   ? FEED_PREFETCH
+             : strcmp(w->input, "transfer") == 0 ? FEED_TRANSFER
+                                                 : FEED_SYNTHETIC;
+    f->hooks = (mode_feed){.context = f, .begin = begin, .submitted = submitted};
+    bn_code code = make_lists(f, varying, st);
+    for (size_t i = 0; i < f->input_count; i++)
+        mode_clear(s->mode, f->inputs[i]);
+    const size_t wanted = varying ? VARYING_BATCHES : FIXED_BATCHES;
+    for (; f->batch_count < wanted && code == BN_OK; f->batch_count++)
+        code = make_batch(f, f->batch_count, st);
+    if (code != BN_OK) {
+        worker_feed_free(f);
+        return bn_context(st, "input");
+    }
+    *feed = f;
+    return BN_OK;
+}
+
+const mode_feed *worker_feed_hooks(const worker_feed *f)
+{
+    return f ? &f->hooks : NULL;
+}
+
+void worker_feed_hold(worker_feed *f)
+{
+    if (f)
+        f->held = true;
+}

@@ -1,0 +1,200 @@
+/*
+ * npy.c - reading and writing .npy files.
+ *
+ * The header is a Python dictionary with the keys descr, fortran_order and shape. Only the forms
+ * that NumPy itself writes are read.
+ */
+#include "harness/worker/npy_priv.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define MAGIC       "\x93NUMPY"
+#define MAGIC_BYTES 6
+#define ALIGNMENT   64 /* of the data, as NumPy writes it */
+
+static const struct {
+    const char *descr;
+    rt_dtype dtype;
+} kinds[] = {
+    {"|b1", RT_BOOL}, {"|i1", RT_S8},  {"<i2", RT_S16}, {"<i4", RT_S32},   {"<i8", RT_S64},
+    {"|u1", RT_U8},   {"<u2", RT_U16}, {"<u4", RT_U32}, {"<u8", RT_U64},   {"<f2", RT_F16},
+    {"<f4", RT_F32},  {"<f8", RT_F64}, {"<c8", RT_C64}, {"<c16", RT_C128},
+};
+
+/* ---- the header ------------------------------------------------------------------- */
+
+typedef struct header {
+    const char *at, *end;
+} header;
+
+static bool take(header *h, char c)
+{
+    while (h->at < h->end && isspace((unsigned char)*h->at))
+        h->at++;
+    if (h->at >= h->end || *h->at != c)
+        return false;
+    h->at++;
+    return true;
+}
+
+/* A text in quotes of either kind, into WORD. */
+static bool take_word(header *h, char *word, size_t size)
+{
+    const char quote = take(h, '\'') ? '\'' : take(h, '"') ? '"' : '\0';
+    size_t n = 0;
+    while (quote && h->at < h->end && *h->at != quote && n + 1 < size)
+        word[n++] = *h->at++;
+    word[n] = '\0';
+    return quote && take(h, quote);
+}
+
+static bool take_number(header *h, int64_t *number)
+{
+    *number = 0;
+    while (h->at < h->end && isspace((unsigned char)*h->at))
+        h->at++;
+    const char *start = h->at;
+    for (; h->at < h->end && isdigit((unsigned char)*h->at); h->at++) {
+        if (*number > INT64_MAX / 16)
+            return false;
+        *number = *number * 10 + (*h->at - '0');
+    }
+    return h->at > start;
+}
+
+static bool take_shape(header *h, worker_npy *a)
+{
+    if (!take(h, '('))
+        return false;
+    while (!take(h, ')')) {
+        if (a->rank == RT_MAX_RANK || !take_number(h, &a->dims[a->rank++]))
+            return false;
+        if (!take(h, ',') && (h->at >= h->end || *h->at != ')'))
+            return false;
+    }
+    return true;
+}
+
+static bn_code read_descr(const char *name, const char *descr, worker_npy *a, bn_status *st)
+{
+    a->void_bits = strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0;
+    a->dtype = RT_U16;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].descr, descr) == 0) {
+            a->dtype = kinds[i].dtype;
+            return BN_OK;
+        }
+    if (a->void_bits)
+        return BN_OK;
+    return bn_fail(st, BN_NOT_SUPPORTED,
+                   "%s: elements of kind '%s'; bool, integers, floats and complex numbers in "
+                   "little-endian order can be read",
+                   name, descr);
+}
+
+static bn_code read_header(const char *name, header h, worker_npy *a, bn_status *st)
+{
+    char key[32], descr[32] = "";
+    bool fortran = false, has_order = false, has_shape = false;
+    bool good = take(&h, '{');
+    while (good && !take(&h, '}')) {
+        good = take_word(&h, key, sizeof key) && take(&h, ':');
+        if (good && strcmp(key, "descr") == 0) {
+            good = take_word(&h, descr, sizeof descr);
+        } else if (good && strcmp(key, "fortran_order") == 0) {
+            fortran = take(&h, 'T');
+            has_order = good = fortran || take(&h, 'F');
+            while (h.at < h.end && isalpha((unsigned char)*h.at))
+                h.at++;
+        } else if (good && strcmp(key, "shape") == 0 && !has_shape) {
+            has_shape = good = take_shape(&h, a);
+        } else {
+            good = false;
+        }
+        if (good && !take(&h, ',') && (h.at >= h.end || *h.at != '}'))
+            good = false;
+    }
+    if (!good || !descr[0] || !has_order || !has_shape)
+        return bn_fail(st, BN_FORMAT, "%s: the header is damaged, or not one that NumPy writes",
+                       name);
+    if (fortran && a->rank > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "%s: elements in Fortran order; save numpy.ascontiguousarray of it", name);
+    return read_descr(name, descr, a, st);
+}
+
+bn_code worker_npy_parse(const char *name, const char *bytes, size_t size, worker_npy *a,
+                         bn_status *st)
+{
+    const unsigned char *u = (const unsigned char *)bytes;
+    *a = (worker_npy){0};
+    if (size < MAGIC_BYTES + 4 || memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
+        return bn_fail(st, BN_FORMAT, "%s: not a .npy file", name);
+    const int version = u[MAGIC_BYTES];
+    const size_t start = version == 1 ? MAGIC_BYTES + 4 : MAGIC_BYTES + 6;
+    if (version < 1 || version > 3)
+        return bn_fail(st, BN_FORMAT, "%s: version %d of .npy is not known", name, version);
+    if (size < start)
+        return bn_fail(st, BN_FORMAT, "%s: cut off in its first bytes", name);
+    size_t length = (size_t)u[MAGIC_BYTES + 2] | (size_t)u[MAGIC_BYTES + 3] << 8;
+    if (version > 1)
+        length |= (size_t)u[MAGIC_BYTES + 4] << 16 | (size_t)u[MAGIC_BYTES + 5] << 24;
+    if (length > size - start)
+        return bn_fail(st, BN_FORMAT, "%s: cut off in its header", name);
+    bn_code code = read_header(name, (header){bytes + start, bytes + start + length}, a, st);
+    if (code != BN_OK)
+        return code;
+    int64_t wanted = (int64_t)rt_dtype_bytes(a->dtype);
+    bool overflow = false;
+    for (size_t i = 0; i < a->rank; i++)
+        overflow |= __builtin_mul_overflow(wanted, a->dims[i], &wanted);
+    a->data = bytes + start + length;
+    a->size = size - start - length;
+    if (overflow || (uint64_t)wanted != a->size)
+        return bn_fail(st, BN_FORMAT, "%s: %zu bytes of elements, its shape wants %s%lld", name,
+                       a->size, overflow ? "more than " : "",
+                       (long long)(overflow ? INT64_MAX : wanted));
+    return BN_OK;
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+static const char *descr_of(rt_dtype dtype)
+{
+    dtype = dtype == RT_BF16 ? RT_U16 : dtype;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].dtype == dtype)
+            return kinds[i].descr;
+    return "|V1";
+}
+
+bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t rank, const int64_t *dims,
+                         const void *data, bn_status *st)
+{
+    bn_text head = {0}, file = {0};
+    size_t bytes = rt_dtype_bytes(dtype);
+    bn_text_printf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr_of(dtype));
+    for (size_t i = 0; i < rank; i++) {
+        bn_text_printf(&head, "%s%lld%s", i ? " " : "", (long long)dims[i],
+                       rank == 1 || i + 1 < rank ? "," : "");
+        bytes *= (size_t)dims[i];
+    }
+    bn_text_puts(&head, "), }");
+    while ((MAGIC_BYTES + 4 + head.length + 1) % ALIGNMENT != 0)
+        bn_text_putc(&head, ' ');
+    bn_text_putc(&head, '\n');
+    bn_text_append(&file, MAGIC "\x01\x00", MAGIC_BYTES + 2);
+    bn_text_putc(&file, (char)(head.length & 0xFF));
+    bn_text_putc(&file, (char)(head.length >> 8 & 0xFF));
+    if (head.data)
+        bn_text_append(&file, head.data, head.length);
+    bn_text_append(&file, data, bytes);
+    bn_code code = head.failed || file.failed
+                       ? bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory for %zu bytes", path, bytes)
+                       : bn_file_write_atomic(path, file.data, file.length, st);
+    bn_text_free(&head);
+    bn_text_free(&file);
+    return code;
+}

@@ -1,0 +1,214 @@
+/*
+ * pinning.c - which cores the host thread and the runtime's threads use.
+ *
+ * A plugin makes threads when it is loaded and when a client is created. They inherit the mask of
+ * the thread that makes them; those that exist already are moved by their number. Threads that a
+ * driver runs in the kernel, or that a plugin pins itself later, are out of reach.
+ */
+#define _GNU_SOURCE
+#include "harness/worker/worker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <hwloc.h>
+#include <hwloc/linux.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Threads may appear while they are listed; a few rounds find them all. */
+#define MOVE_ROUNDS 8
+
+struct worker_pinning {
+    hwloc_topology_t topology;
+    hwloc_bitmap_t all;     /* what the process may use */
+    hwloc_bitmap_t host;    /* host thread, once the client is there */
+    hwloc_bitmap_t runtime; /* all other threads */
+    char *how;
+    json_t *moved; /* numbers of the threads whose mask was set afterwards */
+};
+
+/* Whether LIST is made of numbers and ranges of a few digits. The library would read "x" as 0 and
+ * "3-" as a range without end, and make room for any number. */
+static bool is_core_list(const char *list)
+{
+    int digits = 0;
+    bool range = false;
+    for (const char *c = list; *c; c++) {
+        if (*c >= '0' && *c <= '9') {
+            if (++digits > 5)
+                return false;
+            continue;
+        }
+        if (digits == 0 || (*c != ',' && (*c != '-' || range)))
+            return false;
+        range = *c == '-';
+        digits = 0;
+    }
+    return digits > 0;
+}
+
+static bn_code parse_list(worker_pinning *p, const char *list, bn_status *st)
+{
+    hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
+    char *may = NULL;
+    bn_code code = BN_OK;
+    if (!wanted || hwloc_bitmap_list_asprintf(&may, p->all) < 0) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
+        goto out;
+    }
+    if (!is_core_list(list) || hwloc_bitmap_list_sscanf(wanted, list) != 0 ||
+        hwloc_bitmap_weight(wanted) < 1)
+        code = bn_fail(st, BN_INVALID,
+                       "--pin takes none, host, all or a list of cores such as 0,2-3, not '%s'; "
+                       "this process may use %s",
+                       list, may);
+    else if (!hwloc_bitmap_isincluded(wanted, p->all))
+        code =
+            bn_fail(st, BN_INVALID,
+                    "--pin %s names cores that this process may not use; it may use %s", list, may);
+    else
+        code = hwloc_bitmap_copy(p->all, wanted) == 0
+                   ? BN_OK
+                   : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
+out:
+    free(may);
+    hwloc_bitmap_free(wanted);
+    return code;
+}
+
+/* Puts the host thread on one processing unit of the first core. APART: the other threads stay off
+ * all processing units of that core. */
+static bn_code divide(worker_pinning *p, bool apart, bn_status *st)
+{
+    int first = hwloc_bitmap_first(p->all);
+    hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(p->topology, (unsigned)first);
+    hwloc_obj_t core =
+        unit ? hwloc_get_ancestor_obj_by_type(p->topology, HWLOC_OBJ_CORE, unit) : NULL;
+    if (hwloc_bitmap_only(p->host, (unsigned)first) != 0 ||
+        hwloc_bitmap_copy(p->runtime, p->all) != 0)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for sets of cores");
+    if (apart)
+        hwloc_bitmap_andnot(p->runtime, p->all, core ? core->cpuset : p->host);
+    if (hwloc_bitmap_iszero(p->runtime))
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "--pin host needs two cores: one for the host thread, the others for the "
+                       "runtime; this process may use only one");
+    return BN_OK;
+}
+
+static bn_code choose(worker_pinning *p, const char *pin, bn_status *st)
+{
+    bool host = strcmp(pin, "host") == 0, all = strcmp(pin, "all") == 0;
+    bn_code code = BN_OK;
+    if (hwloc_get_cpubind(p->topology, p->all, HWLOC_CPUBIND_PROCESS) != 0)
+        return bn_fail_errno(st, errno, "reading the process's cores");
+    if (!host && !all)
+        code = parse_list(p, pin, st);
+    return code == BN_OK ? divide(p, host, st) : code;
+}
+
+bn_code worker_pin_begin(const char *pin, worker_pinning **pinning, bn_status *st)
+{
+    bn_code code = BN_OK;
+    *pinning = NULL;
+    if (!pin || strcmp(pin, "none") == 0)
+        return BN_OK;
+    worker_pinning *p = calloc(1, sizeof *p);
+    if (!p)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
+    p->all = hwloc_bitmap_alloc();
+    p->host = hwloc_bitmap_alloc();
+    p->runtime = hwloc_bitmap_alloc();
+    p->how = strdup(pin);
+    p->moved = json_array();
+    if (!p->all || !p->host || !p->runtime || !p->how || !p->moved) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
+        goto out;
+    }
+    if (hwloc_topology_init(&p->topology) != 0) {
+        p->topology = NULL;
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the machine's topology");
+        goto out;
+    }
+    if (hwloc_topology_load(p->topology) != 0) {
+        code = bn_fail_errno(st, errno, "reading the machine's topology");
+        goto out;
+    }
+    code = choose(p, pin, st);
+    if (code == BN_OK && hwloc_set_cpubind(p->topology, p->runtime, HWLOC_CPUBIND_THREAD) != 0)
+        code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
+out:
+    if (code == BN_OK)
+        *pinning = p;
+    else
+        worker_pinning_free(p);
+    return code;
+}
+
+static bool was_moved(const worker_pinning *p, pid_t tid)
+{
+    for (size_t i = 0; i < json_array_size(p->moved); i++)
+        if (json_integer_value(json_array_get(p->moved, i)) == tid)
+            return true;
+    return false;
+}
+
+/* Sets the mask of all other threads; returns how many were not moved before. */
+static int move_others(worker_pinning *p)
+{
+    int found = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks));) {
+        pid_t tid = (pid_t)atoi(e->d_name);
+        if (tid <= 0 || tid == gettid() || was_moved(p, tid))
+            continue;
+        /* A thread that has ended in the meantime cannot be moved, and need not be. */
+        if (hwloc_linux_set_tid_cpubind(p->topology, tid, p->runtime) == 0 &&
+            json_array_append_new(p->moved, json_integer(tid)) == 0)
+            found++;
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
+bn_code worker_pin_host_thread(worker_pinning *p, bn_status *st)
+{
+    if (!p)
+        return BN_OK;
+    for (int round = 0; round < MOVE_ROUNDS && move_others(p) > 0; round++)
+        ;
+    if (hwloc_set_cpubind(p->topology, p->host, HWLOC_CPUBIND_THREAD) != 0)
+        return bn_fail_errno(st, errno, "pinning the host thread");
+    return BN_OK;
+}
+
+json_t *worker_pinning_to_json(const worker_pinning *p)
+{
+    if (!p)
+        return json_pack("{ss}", "pin", "none");
+    char *host = NULL, *runtime = NULL;
+    hwloc_bitmap_list_asprintf(&host, p->host);
+    hwloc_bitmap_list_asprintf(&runtime, p->runtime);
+    json_t *json = json_pack("{ss ss ss sI sO}", "pin", p->how, "host_cores", host ? host : "",
+                             "runtime_cores", runtime ? runtime : "", "threads_moved",
+                             (json_int_t)json_array_size(p->moved), "moved_thread_ids", p->moved);
+    free(host);
+    free(runtime);
+    return json;
+}
+
+void worker_pinning_free(worker_pinning *p)
+{
+    if (!p)
+        return;
+    hwloc_bitmap_free(p->all);
+    hwloc_bitmap_free(p->host);
+    hwloc_bitmap_free(p->runtime);
+    if (p->topology)
+        hwloc_topology_destroy(p->topology);
+    json_decref(p->moved);
+    free(p->how);
+    free(p);
+}

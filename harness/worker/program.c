@@ -1,0 +1,248 @@
+/*
+ * program.c - bench --program in the worker: arguments come from .npy files or are made up; after
+ * one step the results are written to .npy files or compared. Further steps are measured like a
+ * model's.
+ */
+#include "harness/worker/npy_priv.h"
+#include "harness/worker/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct worker_program {
+    const json_t *request;
+    job_program_text of;
+    void **host; /* [argument] */
+};
+
+static const char *member_text(const json_t *request, const char *list, size_t index)
+{
+    return json_string_value(json_array_get(json_object_get(request, list), index));
+}
+
+static size_t member_count(const json_t *request, const char *list)
+{
+    return json_array_size(json_object_get(request, list));
+}
+
+void worker_program_free(worker_program *p)
+{
+    for (size_t i = 0; p && p->host && i < p->of.count; i++)
+        free(p->host[i]);
+    if (p) {
+        free(p->host);
+        job_program_text_free(&p->of);
+    }
+    free(p);
+}
+
+/* ---- arguments ----------------------------------------------------------------------- */
+
+/* Fills HOST with numbers by the counter rule under NAME: reals from -1 to 1, whole numbers below
+ * 8. */
+static void made_up(const mode_argument *a, const char *name, uint64_t seed, void *host)
+{
+    const bool complex = a->dtype == RT_C64 || a->dtype == RT_C128;
+    const size_t bytes = rt_dtype_bytes(a->dtype) / (complex ? 2 : 1);
+    const size_t count = (size_t)mode_argument_bytes(a) / bytes;
+    for (size_t i = 0; i < count; i++) {
+        const double u = model_unit(name, seed, i), v = 2 * u - 1;
+        char *at = (char *)host + i * bytes;
+        const float f = (float)v;
+        uint64_t bits = a->dtype == RT_BOOL ? u >= 0.5 : (uint64_t)(8 * u);
+        uint32_t narrow;
+        memcpy(&narrow, &f, sizeof narrow);
+        if (a->dtype == RT_F64 || a->dtype == RT_C128)
+            memcpy(&bits, &v, sizeof bits);
+        else if (a->dtype == RT_F32 || a->dtype == RT_C64)
+            bits = narrow;
+        else if (a->dtype == RT_BF16)
+            bits = narrow >> 16;
+        else if (a->dtype == RT_F16)
+            bits = bn_half_from_double(v);
+        memcpy(at, &bits, bytes); /* the host is little-endian, as the files are */
+    }
+}
+
+/* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
+static bool fits(const mode_argument *a, const worker_npy *found)
+{
+    const bool bits = found->dtype == RT_U16 && a->dtype == RT_BF16;
+    if (a->rank != found->rank || (found->void_bits ? !bits : !bits && found->dtype != a->dtype))
+        return false;
+    return memcmp(a->dims, found->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static void put_type(bn_text *out, rt_dtype dtype, size_t rank, const int64_t *dims)
+{
+    bn_text_puts(out, "tensor<");
+    for (size_t i = 0; i < rank; i++)
+        bn_text_printf(out, "%lldx", (long long)dims[i]);
+    bn_text_printf(out, "%s>", rt_dtype_text(dtype));
+}
+
+/* Reads PATH into HOST. It must have A's type; A is number INDEX of the arguments or results, as
+ * WHAT says. */
+static bn_code from_file(const char *path, const mode_argument *a, const char *what, size_t index,
+                         void *host, bn_status *st)
+{
+    char *bytes = NULL;
+    size_t size;
+    worker_npy found;
+    bn_code code = bn_file_read(path, &bytes, &size, st);
+    if (code == BN_OK)
+        code = worker_npy_parse(path, bytes, size, &found, st);
+    if (code == BN_OK && !fits(a, &found)) {
+        bn_text text = {0};
+        put_type(&text, found.dtype, found.rank, found.dims);
+        bn_text_printf(&text, ", and %s %zu is ", what, index);
+        put_type(&text, a->dtype, a->rank, a->dims);
+        code =
+            bn_fail(st, BN_INVALID, "%s holds %s", path, text.failed ? "another type" : text.data);
+        bn_text_free(&text);
+    }
+    if (code == BN_OK)
+        memcpy(host, found.data, found.size);
+    free(bytes);
+    return code;
+}
+
+static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
+{
+    p->host = calloc(p->of.count + 1, sizeof(void *));
+    if (!p->host)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", p->of.count);
+    for (size_t i = 0; i < p->of.count; i++) {
+        char name[32];
+        const mode_argument *a = &p->of.arguments[i];
+        snprintf(name, sizeof name, "input%zu", i);
+        p->host[i] = malloc((size_t)mode_argument_bytes(a) + 1);
+        if (!p->host[i])
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for argument %zu, %lld bytes", i,
+                           (long long)mode_argument_bytes(a));
+        bn_code code = BN_OK;
+        if (p->of.inputs)
+            code =
+                from_file(member_text(p->request, "inputs", i), a, "argument", i, p->host[i], st);
+        else
+            made_up(a, name, seed, p->host[i]);
+        if (code != BN_OK)
+            return code;
+    }
+    return BN_OK;
+}
+
+/* ---- results --------------------------------------------------------------------------- */
+
+/* One result on the host (malloc). */
+typedef struct result {
+    mode_argument type;
+    void *host;
+} result;
+
+static bn_code read_result(worker_session *s, size_t index, result *r, bn_status *st)
+{
+    rt_buffer *buffer = mode_program_result(s->mode, index);
+    *r = (result){0};
+    bn_code code =
+        rt_buffer_type(s->client, buffer, &r->type.dtype, r->type.dims, &r->type.rank, st);
+    if (code != BN_OK)
+        return code;
+    const size_t bytes = (size_t)mode_argument_bytes(&r->type);
+    r->host = malloc(bytes + 1);
+    if (!r->host)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for result %zu", index);
+    return rt_buffer_to_host(s->client, buffer, r->host, bytes, st);
+}
+
+static bn_code compare(const worker_program *p, const result *r, size_t index, bn_status *st)
+{
+    const char *path = member_text(p->request, "checks", index);
+    const double rtol = json_number_value(json_object_get(p->request, "rtol"));
+    const double atol = json_number_value(json_object_get(p->request, "atol"));
+    const size_t bytes = (size_t)mode_argument_bytes(&r->type);
+    void *wanted = malloc(bytes + 1);
+    if (!wanted)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %s", path);
+    bn_code code = from_file(path, &r->type, "result", index, wanted, st);
+    if (code == BN_INVALID)
+        code = st->code = BN_WRONG_RESULT; /* another shape is another result */
+    if (code == BN_OK) {
+        worker_array_difference d =
+            worker_arrays_compare(r->type.dtype, r->host, wanted, bytes, rtol, atol);
+        if (d.count)
+            code = bn_fail(st, BN_WRONG_RESULT,
+                           "result %zu differs from %s in %zu of %zu elements, most at %zu: got "
+                           "%.9g, want %.9g (rtol %g, atol %g)",
+                           index, path, d.count, d.of, d.worst, d.got, d.want, rtol, atol);
+    }
+    free(wanted);
+    return code;
+}
+
+static bn_code use_results(worker_session *s, const worker_program *p, bn_status *st)
+{
+    const size_t outputs = member_count(p->request, "outputs");
+    const size_t checks = member_count(p->request, "checks");
+    const size_t count = mode_program_result_count(s->mode);
+    if (outputs > count || checks > count)
+        return bn_fail(st, BN_INVALID, "--%s is given %zu times, and the program has %zu results",
+                       outputs > count ? "output" : "check", outputs > count ? outputs : checks,
+                       count);
+    bn_code code = outputs || checks ? worker_session_has_values(s, st) : BN_OK, compared = BN_OK;
+    bn_status wrong = {.code = BN_OK};
+    for (size_t i = 0; i < count && (i < outputs || i < checks) && code == BN_OK; i++) {
+        result r;
+        code = read_result(s, i, &r, st);
+        if (code == BN_OK && i < outputs)
+            code = worker_npy_write(member_text(p->request, "outputs", i), r.type.dtype,
+                                    r.type.rank, r.type.dims, r.host, st);
+        /* A difference does not end the loop: all outputs are written first. */
+        if (code == BN_OK && i < checks && compared == BN_OK)
+            compared = compare(p, &r, i, &wrong);
+        free(r.host);
+    }
+    if (code == BN_OK && compared != BN_OK)
+        *st = wrong;
+    return code == BN_OK ? compared : code;
+}
+
+/* ---- the session ------------------------------------------------------------------------- */
+
+bn_code worker_session_program(worker_session *s, bn_status *st)
+{
+    const job_experiment *e = s->experiment;
+    size_t flags = 0;
+    while (e->xla_flag[flags])
+        flags++;
+    const mode_options way = {.in_flight = e->what.in_flight,
+                              .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                              .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    worker_program *p = s->program = calloc(1, sizeof *p);
+    if (!p)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    worker_send_progress("preparing", 0, 0);
+    p->request = e->program;
+    bn_code code = job_program_read(e->program, &p->of, st);
+    if (code == BN_OK)
+        code = make_arguments(p, e->what.seed, st);
+    worker_send_progress("compiling", 0, 0);
+    if (code == BN_OK)
+        code = mode_create_program(s->client, &way, p->of.text, p->of.length, p->of.arguments,
+                                   p->of.count, (const void *const *)p->host, &s->mode, st);
+    s->call = (mode_call){0};
+    if (code == BN_OK)
+        code = mode_step(s->mode, &s->call, NULL, st);
+    if (code == BN_OK)
+        code = mode_drain(s->mode, st);
+    return code == BN_OK ? use_results(s, p, st) : code;
+}
+
+json_t *worker_program_to_json(const worker_program *p)
+{
+    return json_pack("{sO sO sI sb}", "request", p->request, "sha256",
+                     json_object_get(p->request, "sha256"), "arguments", (json_int_t)p->of.count,
+                     "made_up", p->of.inputs == 0 && p->of.count > 0);
+}

@@ -1,0 +1,235 @@
+/*
+ * session.c - in a worker: the runtime, and on it a model in a mode with its initial contents.
+ */
+#include "harness/worker/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED 16 /* unused tensors that a record names; the rest is counted */
+
+/* ---- runtime ------------------------------------------------------------------- */
+
+/* The user's options, and the usual one unless the user gave one of that name. */
+static size_t client_options(const worker_session *s, const char *list[CLI_MAX_REPEATS + 1])
+{
+    const char *usual = job_usual_option(s->experiment->what.runtime, s->path);
+    size_t count = 0;
+    for (const char *const *o = s->experiment->runtime_option; *o; o++) {
+        if (usual && strncmp(*o, usual, strcspn(usual, "=") + 1) == 0)
+            usual = NULL;
+        list[count++] = *o;
+    }
+    if (usual)
+        list[count++] = usual;
+    return count;
+}
+
+static bn_code client_create(worker_session *s, bn_status *st)
+{
+    const char *list[CLI_MAX_REPEATS + 1];
+    rt_option parsed[CLI_MAX_REPEATS + 1];
+    char *copies[CLI_MAX_REPEATS + 1] = {NULL};
+    size_t count = client_options(s, list);
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        copies[i] = strdup(list[i]);
+        code = copies[i] ? rt_option_parse(copies[i], &parsed[i], st)
+                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    }
+    if (code == BN_OK)
+        code = rt_client_create(s->plugin, parsed, count, &s->client, st);
+    for (size_t i = 0; i < count; i++)
+        free(copies[i]);
+    return code;
+}
+
+bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st)
+{
+    *s = (worker_session){.experiment = e};
+    worker_send_progress("loading the runtime", 0, 0);
+    bn_code code = worker_pin_begin(e->pin, &s->pinning, st);
+    if (code == BN_OK)
+        code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
+    if (code == BN_OK)
+        code = rt_plugin_load(s->path, &s->plugin, st);
+    if (code == BN_OK)
+        code = client_create(s, st);
+    if (code == BN_OK)
+        code = worker_pin_host_thread(s->pinning, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
+}
+
+void worker_session_end(worker_session *s)
+{
+    worker_session_drop_model(s);
+    rt_client_destroy(s->client);
+    worker_pinning_free(s->pinning);
+    s->client = NULL;
+    s->pinning = NULL;
+}
+
+/* ---- model and mode --------------------------------------------------------------- */
+
+/* V's contents before the first step: parameters and statistics from the file, if there is one;
+ * all else by the model's rule. */
+static bn_code initial(const worker_session *s, const model_weights *weights,
+                       const model_variable *v, void *host, bn_status *st)
+{
+    if (!weights || (v->role != MODEL_PARAMETER && v->role != MODEL_STATISTIC))
+        return model_initial(v, model_get_options(s->instance)->seed, host, st);
+    model_weights_load(weights, v, host);
+    return BN_OK;
+}
+
+static bn_code write_variables(worker_session *s, const model_weights *weights, bn_status *st)
+{
+    size_t count;
+    const model_variable *v = model_variables(s->instance, &count);
+    void *host = NULL;
+    int64_t room = 0;
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        int64_t size = tg_type_bytes(tg_tensor_type(v[i].tensor));
+        if (v[i].role == MODEL_RESULT)
+            continue;
+        if (size > room) {
+            free(host);
+            host = malloc((size_t)size);
+            room = size;
+        }
+        if (!host)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %lld bytes of %s", (long long)size,
+                           v[i].name);
+        if (code == BN_OK)
+            code = initial(s, weights, &v[i], host, st);
+        if (code == BN_OK)
+            code = mode_write(s->mode, v[i].tensor, host, st);
+    }
+    free(host);
+    return code;
+}
+
+/* {"path": ..., "sha256": ..., ...}: FILE, opened as WEIGHTS, for the record (new reference). */
+static json_t *weights_json(const char *file, const model_weights *weights)
+{
+    model_weights_info info;
+    char names[NAMED][MODEL_WEIGHTS_NAME];
+    json_t *unused = json_array();
+    size_t count = model_weights_unused(weights, names, NAMED);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(unused, json_string(names[i]));
+    model_weights_describe(weights, &info);
+    return json_pack("{ss ss sI sI sI sI so}", "path", file, "sha256", info.sha256, "bytes",
+                     (json_int_t)info.bytes, "tensors", (json_int_t)info.tensors, "used",
+                     (json_int_t)info.used, "unused", (json_int_t)(info.tensors - info.used),
+                     "unused_names", unused);
+}
+
+static bn_code write_initial(worker_session *s, bn_status *st)
+{
+    const char *file = s->experiment->weights;
+    model_weights *weights = NULL;
+    if (!file)
+        return write_variables(s, NULL, st);
+    worker_send_progress("reading weights", 0, 0);
+    bn_code code = job_weights_open(file, s->instance, &weights, st);
+    if (code == BN_OK)
+        code = write_variables(s, weights, st);
+    if (code == BN_OK)
+        s->weights = weights_json(file, weights);
+    model_weights_close(weights);
+    return code;
+}
+
+bn_code worker_session_model(worker_session *s, const worker_session_options *o, bn_status *st)
+{
+    const job_experiment *e = s->experiment;
+    const res_experiment *w = &e->what;
+    size_t flags = 0;
+    while (e->xla_flag[flags])
+        flags++;
+    model_options network = job_model_options(w, s->path);
+    network.no_dropout = network.no_dropout || o->no_dropout;
+    network.keep_gradients = o->keep_gradients;
+    network.keep_stages = o->keep_stages;
+    mode_options way = {.graphs = (unsigned)w->graphs,
+                        .in_flight = w->in_flight,
+                        .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                        .precision = o->precision,
+                        .trace_cost_ns = (uint64_t)w->trace_cost_ns,
+                        .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    worker_send_progress("preparing", 0, 0);
+    bn_code code = model_new(w->model, &network, &s->instance, st);
+    if (code == BN_OK)
+        code = mode_create(w->mode, s->client, &way, &s->mode, st);
+    if (code == BN_OK)
+        code = write_initial(s, st);
+    if (code == BN_OK)
+        code = worker_feed_new(s, &s->feed, st);
+    s->call = (mode_call){
+        .function = model_step, .context = s->instance, .feed = worker_feed_hooks(s->feed)};
+    return code;
+}
+
+void worker_session_drop_model(worker_session *s)
+{
+    size_t count = 0;
+    const model_variable *v = s->instance ? model_variables(s->instance, &count) : NULL;
+    bn_status ignored = {.code = BN_OK};
+    if (s->mode && mode_drain(s->mode, &ignored) != BN_OK)
+        ignored.code = BN_OK; /* whoever ran the step was told of the failure */
+    worker_feed_free(s->feed);
+    s->feed = NULL;
+    for (size_t i = 0; s->mode && i < count; i++)
+        mode_clear(s->mode, v[i].tensor);
+    mode_destroy(s->mode);
+    model_free(s->instance);
+    worker_program_free(s->program); /* after the mode, which reads its arguments */
+    s->program = NULL;
+    json_decref(s->weights);
+    s->weights = NULL;
+    s->mode = NULL;
+    s->instance = NULL;
+}
+
+/* ---- provenance ----------------------------------------------------------------------- */
+
+/* Plugins may give text that is not UTF-8, which JSON cannot hold. The rest of the record must not
+ * be lost over it. */
+static json_t *text_json(const char *text)
+{
+    json_t *json = json_string(text);
+    return json ? json : json_string("(not UTF-8)");
+}
+
+static json_t *attributes_json(const rt_attribute *attributes, size_t count)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, attributes[i].name, text_json(attributes[i].text));
+    return object;
+}
+
+json_t *worker_session_describe(const worker_session *s)
+{
+    const rt_plugin_info *p = rt_plugin_describe(s->plugin);
+    const rt_device_info *d = rt_client_device(s->client, 0);
+    const job_experiment *e = s->experiment;
+    const char *list[CLI_MAX_REPEATS + 1];
+    json_t *options = json_array(), *flags = json_array();
+    for (size_t i = 0, count = client_options(s, list); i < count; i++)
+        json_array_append_new(options, json_string(list[i]));
+    for (const char *const *f = e->xla_flag; *f; f++)
+        json_array_append_new(flags, json_string(*f));
+    return json_pack(
+        "{so ss so s[ii] sI sb so so so si s{so so so} so so}", "path", text_json(p->path),
+        "sha256", p->sha256, "label", text_json(e->label), "api_version", p->api_major,
+        p->api_minor, "api_bytes", (json_int_t)p->api_bytes, "profiler", p->has_profiler,
+        "attributes", attributes_json(p->attributes, p->attribute_count), "platform",
+        text_json(rt_client_platform(s->client)), "platform_version",
+        text_json(rt_client_platform_version(s->client)), "devices",
+        (int)rt_client_device_count(s->client), "device", "kind", text_json(d->kind), "description",
+        text_json(d->description), "attributes", attributes_json(d->attributes, d->attribute_count),
+        "options", options, "compile_flags", flags);
+}

@@ -1,0 +1,144 @@
+/*
+ * worker.h - the child's half of measuring: a runtime, on it a model or a program in a mode, the
+ * measuring loop, device time, and the wire to the parent. Prefix worker_.
+ *
+ * A worker has one thread of its own; none of these may be called from others.
+ */
+#ifndef BENCH_HARNESS_WORKER_H
+#define BENCH_HARNESS_WORKER_H
+
+#include "harness/jobs/jobs.h"
+#include "modes/mode.h"
+#include "runtime/pjrt/pjrt.h"
+
+/* ---- the process (worker.c) ---------------------------------------------------------- */
+
+/* A job that a worker can be asked for. */
+typedef struct worker_job {
+    const char *name; /* of the request's member "job" */
+    /* Called once, with the whole request. Sends its result with worker_send_result when all is
+     * well; else it fills ST, and worker_main sends that. Before it returns, it gives everything
+     * back to the plugin. */
+    bn_code (*run)(const json_t *request, bn_status *st);
+} worker_job;
+/* Main of a worker: reads the request from standard input and runs the row of JOBS that it names.
+ * JOBS ends with a row without a name. Returns the exit code. */
+int worker_main(const worker_job *jobs);
+
+/* ---- the wire to the parent (wire.c) --------------------------------------------------- */
+
+/* The job is at STAGE, DONE OF so many; OF 0: the stage has no count. Cheap enough for the pauses
+ * between measured steps: of one stage most calls send nothing. */
+void worker_send_progress(const char *stage, int64_t done, int64_t of);
+/* To be called at most once. Steals RESULT. */
+void worker_send_result(json_t *result);
+void worker_send_failure(const bn_status *st);
+
+/* ---- pinning (pinning.c) --------------------------------------------------------- */
+
+/* Where threads may run, by --pin: "none", "host" (host thread on one core, the runtime on the
+ * others), "all" (everything on the cores given to the process, host thread on the first) or a
+ * list of cores "0,2-3" for everything. NULL stands for "none". */
+typedef struct worker_pinning worker_pinning;
+/* To be called before the plugin is loaded: its threads inherit this mask. */
+BN_MUST_USE bn_code worker_pin_begin(const char *pin, worker_pinning **pinning, bn_status *st);
+/* To be called once the client is there: the host thread takes its own core. */
+BN_MUST_USE bn_code worker_pin_host_thread(worker_pinning *pinning, bn_status *st);
+/* What was done (new reference), for the record. */
+json_t *worker_pinning_to_json(const worker_pinning *pinning);
+void worker_pinning_free(worker_pinning *pinning);
+
+/* ---- sessions (session.c): a runtime, a model and a mode in a worker ------------------ */
+
+typedef struct worker_feed worker_feed;
+typedef struct worker_program worker_program;
+
+typedef struct worker_session {
+    const job_experiment *experiment; /* borrowed */
+    rt_plugin *plugin;
+    rt_client *client;
+    model *instance;
+    mode *mode;
+    mode_call call;          /* the model's step */
+    worker_program *program; /* in place of the model; NULL: a model is run */
+    worker_feed *feed;       /* of batches; NULL: the one batch that was written stays */
+    json_t *weights;         /* the file of the initial ones, for the record; NULL: the rule */
+    worker_pinning *pinning;
+    char path[4096]; /* of the plugin */
+} worker_session;
+
+typedef struct worker_session_options {
+    bool keep_gradients, keep_stages; /* as variables that can be read (model_options) */
+    bool no_dropout;                  /* whatever the experiment says */
+    tg_precision precision;           /* of products */
+} worker_session_options;
+
+/* Pins, loads the runtime and makes its client; there is no model yet. The session ends with
+ * worker_session_end, also after a failure of this or of any call below. */
+BN_MUST_USE bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st);
+/* Makes model and mode and writes every variable's initial contents. May be called again, on the
+ * same client, after worker_session_drop_model. */
+BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
+                                         bn_status *st);
+/* Gives back to the plugin all but the client. */
+void worker_session_drop_model(worker_session *s);
+void worker_session_end(worker_session *s);
+/* The runtime's part of the provenance (new reference). */
+json_t *worker_session_describe(const worker_session *s);
+
+/* ---- values of a simulated device (values.c) ------------------------------------------------ */
+
+/* Whether the session's plugin says that its device is simulated. */
+bool worker_session_simulated(const worker_session *s);
+/* BN_NOT_SUPPORTED where the device gives zeros in place of the values of anything that the
+ * session has executed. To be called before values are looked at. */
+BN_MUST_USE bn_code worker_session_has_values(const worker_session *s, bn_status *st);
+
+/* ---- batches (feed.c) -------------------------------------------------------------------- */
+
+/* The feed that the session's experiment asks for (--input, --lengths, --buckets); NULL: one fixed
+ * batch. From here on it owns what the inputs hold. To be freed before model and mode. */
+BN_MUST_USE bn_code worker_feed_new(worker_session *s, worker_feed **feed, bn_status *st);
+void worker_feed_free(worker_feed *feed); /* NULL allowed */
+/* For mode_call; NULL for NULL. */
+const mode_feed *worker_feed_hooks(const worker_feed *feed);
+/* Stays with the next batch for good. NULL allowed. */
+void worker_feed_hold(worker_feed *feed);
+
+/* ---- programs that others wrote (program.c) ------------------------------------------------- */
+
+/* In place of worker_session_model: compiles the experiment's program, runs it once, writes its
+ * results and compares them. A difference is BN_WRONG_RESULT. */
+BN_MUST_USE bn_code worker_session_program(worker_session *s, bn_status *st);
+json_t *worker_program_to_json(const worker_program *program); /* new reference */
+void worker_program_free(worker_program *program);             /* NULL allowed */
+
+/* ---- measuring (measure.c) ------------------------------------------------------------------ */
+
+/* The job "measure": the whole experiment, and its record into the store. */
+BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
+
+/* Whether warm-up is over after COUNT steps: the last WORKER_WARM_WINDOW steps compiled nothing,
+ * and their times show no trend (Mann-Kendall, two-sided 5 %). */
+#define WORKER_WARM_WINDOW 8
+bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
+
+/* ---- executions (device_time.c, device_profile.c) -------------------------------------------- */
+
+/* Measures each execution of a step alone and fills RECORD's executions; RECORD has its steps
+ * already. The variables mean nothing afterwards. */
+BN_MUST_USE bn_code worker_measure_executions(worker_session *s, res_record *record, bn_status *st);
+/* Runs STEPS further steps under the plugin's profiler and fills in the device times of RECORD's
+ * executions. Where the profiler is missing or fails, RECORD stays as it is. */
+void worker_measure_profile(worker_session *s, size_t steps, res_record *record);
+
+/* A line through times over repeats: Theil-Sen slope with a bootstrap interval over the rounds.
+ * TIME_NS[round * repeats + i] was taken with REPEAT[i]. NaN where there is no line. */
+typedef struct worker_slope {
+    double slope_ns, low_ns, high_ns;
+    double intercept_ns;
+} worker_slope;
+worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
+                              size_t rounds);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * instance.c - what layers share while an instance is built: module paths,
+ * memory, variables, stages.
+ */
+#include "models/nn/instance.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void nn_fail(model *m, bn_code code, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    if (m->status.code != BN_OK)
+        return;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    bn_fail(&m->status, code, "%s", message);
+    if (m->path[0])
+        bn_context(&m->status, "%s", m->path);
+}
+
+void nn_enter(model *m, const char *name)
+{
+    size_t used = strlen(m->path);
+    int wrote = snprintf(m->path + used, sizeof m->path - used, "%s%s", used ? "." : "", name);
+    if (wrote < 0 || (size_t)wrote >= sizeof m->path - used)
+        nn_fail(m, BN_INVALID, "module %s is nested too deeply", name);
+}
+
+void nn_leave(model *m)
+{
+    char *dot = strrchr(m->path, '.');
+    *(dot ? dot : m->path) = '\0';
+}
+
+int nn_depth(const model *m)
+{
+    return m->options.depth ? m->options.depth : m->variant->depth;
+}
+
+void *nn_alloc(model *m, size_t count, size_t size)
+{
+    void *memory = size && count > SIZE_MAX / size ? NULL : bn_arena_zalloc(m->arena, count * size);
+    if (!memory)
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu elements of %zu bytes", count, size);
+    return memory;
+}
+
+/* A copy of TEXT that lives as long as the instance; "" without memory. */
+static const char *keep_name(model *m, const char *text)
+{
+    const char *copy = bn_arena_strdup(m->arena, text);
+    if (!copy)
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for a name");
+    return copy ? copy : "";
+}
+
+const char *nn_index_name(model *m, int index)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", index);
+    return keep_name(m, text);
+}
+
+/* ---- variables ------------------------------------------------------------- */
+
+/* The type that V has on the device. An all-zero permutation becomes the identity. */
+static tg_type device_type(model_variable *v)
+{
+    bool given = false;
+    for (int i = 0; i < v->shape.rank; i++)
+        given |= v->permutation[i] != 0;
+    tg_type type = {.rank = v->shape.rank, .dtype = v->shape.dtype};
+    for (int i = 0; i < v->shape.rank; i++) {
+        if (!given)
+            v->permutation[i] = i;
+        type.dims[i] = v->shape.dims[v->permutation[i]];
+    }
+    return type;
+}
+
+tg_tensor *nn_variable(model *m, const model_variable *spec)
+{
+    char name[2 * MODEL_PATH_BYTES];
+    bool in_module = spec->role == MODEL_PARAMETER || spec->role == MODEL_STATISTIC ||
+                     spec->role == MODEL_BUFFER;
+    if (m->status.code != BN_OK)
+        return NULL;
+    if (!bn_reserve(&m->variables, m->variable_count + 1, &m->variable_capacity, sizeof *spec)) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for %zu variables", m->variable_count + 1);
+        return NULL;
+    }
+    snprintf(name, sizeof name, "%s%s%s", in_module ? m->path : "",
+             in_module && m->path[0] ? "." : "", spec->name);
+
+    model_variable v = *spec;
+    tg_type type = device_type(&v);
+    v.name = keep_name(m, name);
+    if (m->status.code != BN_OK)
+        return NULL;
+    v.tensor = tg_variable_new(v.name, &type);
+    if (!v.tensor) {
+        nn_fail(m, BN_OUT_OF_MEMORY, "no memory for variable %s", v.name);
+        return NULL;
+    }
+    m->variables[m->variable_count++] = v;
+    return v.tensor;
+}
+
+tg_tensor *nn_parameter(model *m, const char *name, model_fill fill, int32_t rank,
+                        const int64_t *dims)
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_PARAMETER,
+                                            .fill = fill,
+                                            .shape = tg_type_make(m->options.dtype, rank, dims)});
+}
+
+tg_tensor *nn_buffer(model *m, const char *name, int32_t rank, const int64_t *dims,
+                     model_table *table)
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_BUFFER,
+                                            .fill = MODEL_FILL_TABLE,
+                                            .table = table,
+                                            .shape = tg_type_make(TG_F32, rank, dims)});
+}
+
+/* ---- what a step takes and gives ---------------------------------------------- */
+
+bool nn_wants_loss(const model *m)
+{
+    return m->options.train || m->options.keep_stages;
+}
+
+bool nn_wants_outputs(const model *m)
+{
+    return !m->options.train || m->options.keep_stages || m->options.keep_gradients;
+}
+
+tg_tensor *nn_result(model *m, const char *name, tg_dtype dtype, int32_t rank, const int64_t *dims)
+{
+    return nn_variable(m, &(model_variable){.name = name,
+                                            .role = MODEL_RESULT,
+                                            .fill = MODEL_FILL_ZERO,
+                                            .shape = tg_type_make(dtype, rank, dims)});
+}
+
+tg_tensor *nn_loss_result(model *m)
+{
+    return nn_wants_loss(m) ? nn_result(m, "loss", TG_F32, 0, NULL) : NULL;
+}
+
+tg_tensor *nn_tokens(model *m, const model_variable *spec, bool always_padded)
+{
+    model_variable v = *spec;
+    v.role = MODEL_INPUT;
+    v.mask.padded = v.mask.padded && (always_padded || m->options.pad);
+    v.shape = tg_type_make(TG_I32, 2, TG_DIMS(m->options.batch, m->options.seq));
+    return nn_variable(m, &v);
+}
+
+tg_tensor *nn_row_labels(model *m, const char *name, model_fill fill, double low, double high)
+{
+    return nn_variable(
+        m, &(model_variable){.name = name,
+                             .role = MODEL_INPUT,
+                             .fill = fill,
+                             .fill_low = low,
+                             .fill_high = high,
+                             .shape = tg_type_make(TG_I32, 1, TG_DIMS(m->options.batch))});
+}
+
+/* ---- stages ----------------------------------------------------------------- */
+
+static tg_tensor *stage(model *m, const char *name, model_variable v)
+{
+    char path[2 * MODEL_PATH_BYTES];
+    if (!m->options.keep_stages)
+        return NULL;
+    snprintf(path, sizeof path, "stage/%s%s%s", m->path, name && m->path[0] ? "." : "",
+             name ? name : "");
+    v.name = path;
+    v.role = MODEL_RESULT;
+    return nn_variable(m, &v);
+}
+
+tg_tensor *nn_stage(model *m, const char *name, nn_image image)
+{
+    const int64_t *dims = TG_DIMS(m->options.batch, image.channels, image.height, image.width);
+    model_variable v = {.shape = tg_type_make(m->options.dtype, 4, dims)};
+    if (m->options.layout == MODEL_NHWC)
+        memcpy(v.permutation, (int[]){0, 2, 3, 1}, 4 * sizeof(int));
+    return stage(m, name, v);
+}
+
+tg_tensor *nn_plain_stage(model *m, const char *name, int32_t rank, const int64_t *dims)
+{
+    return stage(m, name, (model_variable){.shape = tg_type_make(m->options.dtype, rank, dims)});
+}
+
+tg_tensor *nn_token_stage(model *m, const char *name, int64_t width)
+{
+    return nn_plain_stage(m, name, 3, TG_DIMS(m->options.batch, m->options.seq, width));
+}
+
+tg_tensor *nn_keep(tg_trace *t, tg_tensor *variable, tg_tensor *x)
+{
+    if (variable)
+        tg_assign(t, variable, x);
+    return x;
+}

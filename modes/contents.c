@@ -1,0 +1,68 @@
+/*
+ * contents.c - what variables hold on the device: written, sent ahead, placed, read, freed.
+ */
+#include "modes/mode_priv.h"
+
+#include <string.h>
+
+/* Element types of the graph and of the runtime meet by their text. */
+static rt_dtype runtime_dtype(tg_dtype dtype)
+{
+    rt_dtype d = 0;
+    while (d < RT_DTYPE_COUNT && strcmp(rt_dtype_text(d), tg_dtype_text(dtype)) != 0)
+        d++;
+    return d;
+}
+
+bn_code mode_write(mode *m, tg_tensor *variable, const void *host, bn_status *st)
+{
+    const tg_type *type = tg_tensor_type(variable);
+    rt_buffer *buffer = NULL;
+    bn_code code = rt_buffer_from_host(m->client, host, runtime_dtype(type->dtype), type->dims,
+                                       (size_t)type->rank, &buffer, st);
+    if (code != BN_OK)
+        return bn_context(st, "writing %s", tg_tensor_name(variable));
+    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
+    mode_clear(m, variable);
+    tg_tensor_set_data(variable, buffer);
+    return BN_OK;
+}
+
+bn_code mode_upload(mode *m, const tg_type *type, const void *host, rt_buffer **buffer,
+                    rt_event **host_done, bn_status *st)
+{
+    m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
+    return rt_buffer_from_host_async(m->client, host, runtime_dtype(type->dtype), type->dims,
+                                     (size_t)type->rank, buffer, host_done, st);
+}
+
+bn_code mode_place(mode *m, tg_tensor *variable, rt_buffer *buffer, bn_status *st)
+{
+    void *old = tg_tensor_data(variable);
+    bn_code code = old ? mode_list_push(&m->retired, old, st) : BN_OK;
+    if (code == BN_OK)
+        tg_tensor_set_data(variable, buffer);
+    return code;
+}
+
+bn_code mode_read(mode *m, const tg_tensor *variable, void *host, size_t size, bn_status *st)
+{
+    rt_buffer *buffer = tg_tensor_data(variable);
+    bn_code code;
+    if (!buffer)
+        code = bn_fail(st, BN_INVALID, "it has no contents");
+    else if ((int64_t)size != tg_type_bytes(tg_tensor_type(variable)))
+        code = bn_fail(st, BN_INVALID, "its contents are not %zu bytes", size);
+    else
+        code = rt_buffer_to_host(m->client, buffer, host, size, st);
+    if (code != BN_OK)
+        return bn_context(st, "reading %s", tg_tensor_name(variable));
+    m->counters[BN_COUNTER_TRANSFERS_TO_HOST]++;
+    return BN_OK;
+}
+
+void mode_clear(mode *m, tg_tensor *variable)
+{
+    rt_buffer_release(m->client, tg_tensor_data(variable));
+    tg_tensor_set_data(variable, NULL);
+}

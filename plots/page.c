@@ -1,0 +1,216 @@
+/* page.c - puts together a page from judged comparisons and from series over nights, for bench
+ * compare, bench nightly and bench report alike. */
+#include "plots/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer pairs show nothing that the table does not show. */
+#define LEAST_DRAWN 3
+
+static bn_code no_memory(bn_status *st)
+{
+    return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a page");
+}
+
+static bn_code begin(plot_page *page, bn_status *st)
+{
+    if (!page->memory)
+        page->memory = bn_arena_new(4096);
+    return page->memory ? BN_OK : no_memory(st);
+}
+
+/* Keeps TEXT's contents as long as the page lives; NULL without memory. Frees TEXT. */
+static const char *keep_text(plot_page *page, bn_text *text)
+{
+    const char *kept = text->failed ? NULL : bn_arena_strdup(page->memory, text->data);
+    bn_text_free(text);
+    return kept;
+}
+
+/* ---- comparisons --------------------------------------------------------------------- */
+
+static const char *title_of(plot_page *page, const res_compared *cell, const char *on)
+{
+    const res_experiment *e = &cell->experiment;
+    bn_text text = {0};
+    res_experiment_name(e, &text);
+    bn_text_puts(&text, ", ");
+    res_setup_text(e, res_setup_brief(e), &text);
+    if (on)
+        bn_text_printf(&text, ", on %s", on);
+    return keep_text(page, &text);
+}
+
+static const char *cause_of(plot_page *page, const res_compared *cell)
+{
+    const res_attribution *a = &cell->attribution;
+    bn_text text = {0};
+    bn_text_printf(&text, "%s%sprogram %s", res_place_name(a),
+                   a->place == RES_PLACE_NONE ? "" : "; ", res_program_name(a->program));
+    return keep_text(page, &text);
+}
+
+static const char *failure_of(plot_page *page, const res_compared *cell)
+{
+    bn_text text = {0};
+    bn_text_printf(&text, "%c: %s", cell->failed, cell->message);
+    return keep_text(page, &text);
+}
+
+/* Draws the step times of the pairs that count. */
+static bn_code draw_cell(const res_compared *cell, const char *title, const char *const labels[2],
+                         plot *picture, bn_status *st)
+{
+    const uint64_t *series[2][RES_MOST_PAIRS];
+    size_t counts[2][RES_MOST_PAIRS];
+    const res_comparison *c = &cell->comparison;
+    for (size_t i = 0; i < c->pairs; i++) {
+        const res_record *pair[2] = {cell->a[c->kept[i]], cell->b[c->kept[i]]};
+        for (int side = 0; side < 2; side++) {
+            series[side][i] = pair[side]->wall_ns;
+            counts[side][i] = pair[side]->step_count;
+        }
+    }
+    const res_side a = {series[0], counts[0], c->pairs}, b = {series[1], counts[1], c->pairs};
+    const plot_words words = {title, "step times of the pairs that count",
+                              plot_badge(cell->a[0]->simulated, &cell->experiment)};
+    return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
+}
+
+static bn_code add_cell(plot_page *page, const res_compared *cell, const char *on,
+                        const char *const labels[2], bn_status *st)
+{
+    const res_comparison *c = &cell->comparison;
+    plot_comparison told = {.title = title_of(page, cell, on),
+                            .verdict = c->verdict,
+                            .ratio = c->ratio,
+                            .smallest_visible = c->smallest_visible,
+                            .attribution = cause_of(page, cell)};
+    if (cell->failed && !(told.failure = failure_of(page, cell)))
+        return no_memory(st);
+    told.failure_class = bn_code_name(cell->failure);
+    if (!told.title || !told.attribution)
+        return no_memory(st);
+    if (!cell->failed && c->pairs >= LEAST_DRAWN && c->verdict != RES_EQUIVALENT &&
+        page->picture_count - page->figure_count < PLOT_PAGE_FIGURES) {
+        plot *picture = &page->pictures[page->picture_count];
+        if (draw_cell(cell, told.title, labels, picture, st) != BN_OK)
+            return st->code;
+        page->picture_count++;
+        told.distribution = picture;
+    }
+    page->comparisons[page->comparison_count++] = told;
+    return BN_OK;
+}
+
+bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
+                           const char *const labels[2], bn_status *st)
+{
+    if (begin(page, st) != BN_OK)
+        return st->code;
+    if (!bn_reserve(&page->comparisons, page->comparison_count + versus->count,
+                    &page->comparison_capacity, sizeof *page->comparisons))
+        return no_memory(st);
+    if (on)
+        bn_text_printf(&page->remarks, "%s: ", on);
+    res_versus_summary(versus, &page->remarks);
+    bn_text_printf(&page->remarks, ".\n%s", versus->notes.data ? versus->notes.data : "");
+    if (page->remarks.length && page->remarks.data[page->remarks.length - 1] != '\n')
+        bn_text_putc(&page->remarks, '\n');
+    res_table_versus(versus, RES_TABLE_HTML, &page->details);
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
+        const res_compared *cell = &versus->cells[i];
+        /* The remarks tell about controls. */
+        if (!cell->control && (cell->pairs > 0 || cell->failed))
+            code = add_cell(page, cell, on, labels, st);
+    }
+    return code;
+}
+
+/* ---- series ---------------------------------------------------------------------------- */
+
+/* Not a series of a single night, nor one without values. */
+static bool worth_drawing(const res_timeline *series)
+{
+    return series->count > 1 && series->last < series->count;
+}
+
+static bn_code add_series(plot_page *page, const res_timeline *series, res_metric metric,
+                          bn_status *st)
+{
+    bn_text title = {0};
+    plot *picture = &page->pictures[page->picture_count];
+    bn_text_puts(&title, "History: ");
+    res_timeline_title(series, &title);
+    const char *kept = keep_text(page, &title);
+    bn_code code = kept ? plot_timeline(series, metric, picture, st) : no_memory(st);
+    if (code != BN_OK)
+        return code;
+    page->picture_count++;
+    page->figures[page->figure_count++] = (plot_figure){kept, picture};
+    return BN_OK;
+}
+
+bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st)
+{
+    bn_code code = begin(page, st);
+    for (int changed = 1; changed >= 0; changed--) {
+        for (size_t i = 0; i < history->count && code == BN_OK; i++) {
+            const res_timeline *series = &history->series[i];
+            if (page->figure_count == PLOT_PAGE_FIGURES)
+                return BN_OK;
+            if ((series->stretch_count > 1) == changed && worth_drawing(series))
+                code = add_series(page, series, history->metric, st);
+        }
+    }
+    return code;
+}
+
+/* ---- the page -------------------------------------------------------------------------- */
+
+bn_code plot_page_write(const plot_page *page, plot_report report, const char *file, bn_status *st)
+{
+    bn_text text = {0};
+    report.comparisons = page->comparisons;
+    report.comparison_count = page->comparison_count;
+    report.figures = page->figures;
+    report.figure_count = page->figure_count;
+    report.remarks = page->remarks.data;
+    report.details = page->details.data;
+    bn_code code = page->remarks.failed || page->details.failed
+                       ? no_memory(st)
+                       : plot_report_html(&report, &text, st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(file, text.data, text.length, st);
+    bn_text_free(&text);
+    return code == BN_OK ? BN_OK : bn_context(st, "report");
+}
+
+bn_code plot_page_write_index(const plot_page *page, plot_report report, const char *folder,
+                              bn_status *st)
+{
+    bn_text path = {0};
+    bn_text_printf(&path, "%s/index.html", folder);
+    bn_code code = path.failed ? no_memory(st) : bn_make_folder(folder, st);
+    if (code == BN_OK)
+        code = plot_page_write(page, report, path.data, st);
+    else
+        bn_context(st, "report");
+    bn_text_free(&path);
+    return code;
+}
+
+void plot_page_free(plot_page *page)
+{
+    for (size_t i = 0; i < page->picture_count; i++)
+        plot_free(&page->pictures[i]);
+    free(page->comparisons);
+    bn_text_free(&page->remarks);
+    bn_text_free(&page->details);
+    bn_arena_free(page->memory);
+    *page = (plot_page){0};
+}

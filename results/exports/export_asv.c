@@ -1,0 +1,211 @@
+/*
+ * export_asv.c - a folder as airspeed velocity (asv) keeps it: asv.conf.json,
+ * results/benchmarks.json, and for each machine results/MACHINE/machine.json and a file a
+ * commit. Format versions 2 of results and benchmarks, 1 of machines, as asv's results.py,
+ * benchmarks.py and machine.py read them.
+ *
+ * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
+ * commit. Records of one experiment and build are one result with the samples of all.
+ */
+#include "results/exports/exports_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENVIRONMENT "bench"
+
+/* asv names the files of its pages after benchmarks, and most file systems allow 255 bytes. */
+#define LONGEST_NAME 200
+
+/* Replaces slashes in KEY's name by dots, which separate the levels of asv's list. */
+static void put_dots(res_export_key *key, res_export *export)
+{
+    for (char *c = key->name; *c != '\0'; c++)
+        *c = *c == '.' ? '_' : *c == '/' ? '.' : *c;
+    if (strlen(key->name) <= LONGEST_NAME)
+        return;
+    bn_text cut = {0};
+    bn_text_puts(&cut, key->name);
+    res_export_digits(&cut, LONGEST_NAME, key->name);
+    if (cut.failed) {
+        export->failed = true;
+        bn_text_free(&cut);
+        return;
+    }
+    free(key->name);
+    key->name = cut.data;
+}
+
+static json_t *text_or(const json_t *value, const char *otherwise)
+{
+    char digits[32];
+    if (json_is_string(value))
+        return json_string(json_string_value(value));
+    if (!json_is_integer(value))
+        return json_string(otherwise);
+    snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(value));
+    return json_string(digits);
+}
+
+static json_t *machine_json(const res_record *record)
+{
+    const json_t *host = json_object_get(record->provenance, "host");
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", res_export_machine(record), "os",
+                     text_or(json_object_get(host, "kernel"), ""), "arch",
+                     text_or(json_object_get(host, "machine"), ""), "cpu",
+                     text_or(json_object_get(host, "cpu"), ""), "num_cpu",
+                     text_or(json_object_get(host, "cores_online"), ""), "ram",
+                     text_or(json_object_get(host, "memory_bytes"), ""));
+}
+
+/* The ranks, from 1, between which the median of COUNT values lies with 99 %, by the
+ * binomial distribution; *LOW is 0 where so few values cannot tell. */
+static void median_ranks(size_t count, size_t *low, size_t *high)
+{
+    *low = 0;
+    while (*low < count / 2 && gsl_cdf_binomial_P((unsigned)*low, 0.5, (unsigned)count) <= 0.005)
+        ++*low;
+    *high = count + 1 - *low;
+}
+
+static json_t *one(json_t *value)
+{
+    return json_pack("[o]", value);
+}
+
+static int smaller_first(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+/* Makes a row of asv's table. VALUES get sorted, after the samples were written in order. */
+static json_t *result_row(uint64_t *values, size_t count, double time_s)
+{
+    json_t *samples = json_array(), *row = json_array();
+    size_t low, high;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(samples, json_real((double)values[i] / 1e9));
+    qsort(values, count, sizeof *values, smaller_first);
+    median_ranks(count, &low, &high);
+    json_t *const cells[] = {
+        one(res_json_real(res_quantile(values, count, 0.5) / 1e9)), /* result */
+        json_array(),                                               /* params: none */
+        json_string("1"),                                           /* version */
+        json_integer((json_int_t)(time_s * 1000)),                  /* started_at */
+        json_null(),                                                /* duration */
+        one(low > 0 ? json_real((double)values[low - 1] / 1e9) : json_null()),
+        one(low > 0 ? json_real((double)values[high - 1] / 1e9) : json_null()),
+        one(res_json_real(res_quantile(values, count, 0.25) / 1e9)),
+        one(res_json_real(res_quantile(values, count, 0.75) / 1e9)),
+        one(json_integer(1)),                 /* number: each sample is one step */
+        one(json_integer((json_int_t)count)), /* repeat */
+        one(samples),
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        json_array_append_new(row, cells[i]);
+    return row;
+}
+
+/* The result of the COUNT records from KEYS, all of one experiment and build. It is null where none
+ * has samples: so asv marks a benchmark that failed. */
+static json_t *result_json(const res_export_key *keys, size_t count)
+{
+    const double time_s = res_export_time(keys[0].record);
+    size_t samples = 0, used = 0;
+    for (size_t i = 0; i < count; i++)
+        samples += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
+    uint64_t *values = calloc(samples + 1, sizeof *values);
+    for (size_t i = 0; values && i < count; i++) {
+        const res_record *record = keys[i].record;
+        if (!res_record_good(record))
+            continue;
+        memcpy(values + used, record->wall_ns, record->step_count * sizeof *values);
+        used += record->step_count;
+    }
+    json_t *row = used > 0 ? result_row(values, used, time_s)
+                           : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
+    free(values);
+    return row;
+}
+
+/* Adds the file of the COUNT records from KEYS, all of one machine and build. */
+static void put_commit(const res_export_key *keys, size_t count, res_export *export)
+{
+    static const char columns[] =
+        "[\"result\", \"params\", \"version\", \"started_at\", \"duration\", \"stats_ci_99_a\", "
+        "\"stats_ci_99_b\", \"stats_q_25\", \"stats_q_75\", \"stats_number\", \"stats_repeat\", "
+        "\"samples\", \"profile\"]";
+    const res_record *record = keys[0].record;
+    json_t *results = json_object(), *records = json_object();
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
+            end++;
+        json_object_set_new(results, keys[first].name, result_json(keys + first, end - first));
+        for (size_t i = first; i < end; i++)
+            json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
+    }
+    json_t *data = json_pack("{s:i, s:s, s:s, s:I, s:o, s:s, s:{}, s:{}, s:o, s:o, s:{}, s:o}",
+                             "version", 2, "commit_hash", keys[0].commit, "env_name", ENVIRONMENT,
+                             "date", (json_int_t)(res_export_time(record) * 1000), "params",
+                             machine_json(record), "python", "", "requirements", "env_vars",
+                             "result_columns", json_loads(columns, 0, NULL), "results", results,
+                             "durations", "bench_records", records);
+    res_export_put_line(res_export_add(export, "results/%s/%.8s-" ENVIRONMENT ".json",
+                                       keys[0].machine, keys[0].commit),
+                        data);
+}
+
+static json_t *benchmarks_json(const res_export_key *keys, size_t count)
+{
+    json_t *list = json_object();
+    for (size_t i = 0; i < count; i++) {
+        if (json_object_get(list, keys[i].name))
+            continue;
+        bn_text label = {0};
+        res_export_label(keys[i].record, &label);
+        json_object_set_new(list, keys[i].name,
+                            json_pack("{s:s, s:s, s:[], s:[], s:s, s:s, s:s, s:s, s:i, s:s}",
+                                      "name", keys[i].name, "code", "bench: wall time of a step",
+                                      "params", "param_names", "type", "time", "unit", "seconds",
+                                      "version", "1", "pretty_name", keys[i].name, "timeout", 0,
+                                      "not_measured_on_hardware", label.data ? label.data : ""));
+        bn_text_free(&label);
+    }
+    json_object_set_new(list, "version", json_integer(2));
+    return list;
+}
+
+void res_export_asv(const res_collection *all, res_export *export)
+{
+    res_export_key *keys = res_export_keys(all, false, export);
+    if (!keys)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        put_dots(&keys[i], export);
+    for (size_t first = 0, end; first < all->count; first = end) {
+        end = first + 1;
+        while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
+               strcmp(keys[end].commit, keys[first].commit) == 0)
+            end++;
+        put_commit(keys + first, end - first, export);
+        if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
+            continue;
+        json_t *host = machine_json(keys[first].record);
+        json_object_set_new(host, "version", json_integer(1));
+        res_export_put(res_export_add(export, "results/%s/machine.json", keys[first].machine),
+                       host);
+    }
+    res_export_put(res_export_add(export, "results/benchmarks.json"),
+                   benchmarks_json(keys, all->count));
+    /* asv looks up commits; the user has to name the runtime's repository. */
+    res_export_put(res_export_add(export, "asv.conf.json"),
+                   json_pack("{s:i, s:s, s:s, s:s, s:s, s:s}", "version", 1, "project", "bench",
+                             "repo", ".", "results_dir", "results", "html_dir", "html",
+                             "benchmark_dir", "benchmarks"));
+    res_export_keys_free(keys, all->count);
+}

@@ -1,0 +1,109 @@
+/* export_files.c - the files of an export: they are made in memory, and then all or none are
+ * written. */
+#include "results/exports/exports_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void res_export_free(res_export *export)
+{
+    for (size_t i = 0; i < export->count; i++) {
+        bn_text_free(&export->files[i].bytes);
+        free(export->files[i].path);
+    }
+    free(export->files);
+    *export = (res_export){0};
+}
+
+bn_text *res_export_add(res_export *export, const char *format, ...)
+{
+    static bn_text nowhere = {.failed = true};
+    bn_text path = {0};
+    char name[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    bn_text_puts(&path, name);
+    if (path.failed ||
+        !bn_reserve(&export->files, export->count + 1, &export->capacity, sizeof *export->files)) {
+        bn_text_free(&path);
+        export->failed = true;
+        return &nowhere;
+    }
+    export->files[export->count] = (res_export_file){.path = path.data};
+    return &export->files[export->count++].bytes;
+}
+
+static void put_json(bn_text *file, json_t *value, size_t flags)
+{
+    char *text = value ? json_dumps(value, flags | RES_JSON_REALS) : NULL;
+    file->failed = file->failed || !text;
+    bn_text_puts(file, text ? text : "");
+    bn_text_putc(file, '\n');
+    free(text);
+    json_decref(value);
+}
+
+void res_export_put(bn_text *file, json_t *value)
+{
+    put_json(file, value, JSON_INDENT(1));
+}
+
+void res_export_put_line(bn_text *file, json_t *value)
+{
+    put_json(file, value, 0);
+}
+
+static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
+{
+    bn_writer *writer = NULL;
+    bn_code code = bn_writer_begin(path, &writer, st);
+    if (code == BN_OK)
+        code = bn_writer_add(writer, bytes->data ? bytes->data : "", bytes->length, st);
+    if (code == BN_OK)
+        return bn_writer_finish(writer, false, st);
+    bn_writer_drop(writer);
+    return code;
+}
+
+/* Finds where FILE goes when the export is written to OUTPUT. PATH is to be freed in any case. */
+static bn_code path_of(const res_export *export, const res_export_file *file, const char *output,
+                       bn_text *path, bn_status *st)
+{
+    bn_text_printf(path, "%s%s%s", output, export->folder ? "/" : "", file->path);
+    return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
+}
+
+static bn_code make_folder_of(bn_text *path, bn_status *st)
+{
+    char *slash = strrchr(path->data, '/');
+    *slash = '\0';
+    bn_code code = bn_make_folder(path->data, st);
+    *slash = '/';
+    return code;
+}
+
+bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
+{
+    bn_code code = BN_OK;
+    /* All names are checked first, so that an export is whole or is not begun. */
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; code == BN_OK && i < export->count; i++) {
+            const res_export_file *file = &export->files[i];
+            bn_text path = {0};
+            code = path_of(export, file, output, &path, st);
+            if (code == BN_OK && turn == 0 && access(path.data, F_OK) == 0)
+                code = bn_fail(st, BN_INVALID, "%s is there already: choose another --output",
+                               path.data);
+            if (code == BN_OK && turn == 1 && export->folder)
+                code = make_folder_of(&path, st);
+            if (code == BN_OK && turn == 1)
+                code = write_one(path.data, &file->bytes, st);
+            bn_text_free(&path);
+        }
+    }
+    return code;
+}

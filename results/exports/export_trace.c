@@ -1,0 +1,207 @@
+/*
+ * export_trace.c - every sample on its own: a tidy CSV, and the steps' ledgers as a
+ * timeline in Chrome's trace event format (opens in Perfetto and chrome://tracing).
+ */
+#include "results/exports/exports_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- CSV --------------------------------------------------------------------------------- */
+
+/* Puts the cells with which all lines of RECORD begin, a comma after each; with NULL their
+ * heads. */
+static void csv_record(const res_record *record, bn_text *out)
+{
+    static const res_experiment nothing;
+    const res_experiment *e = record ? &record->experiment : &nothing;
+    json_t *members = res_experiment_to_json(e), *value;
+    const char *key;
+    json_object_foreach(members, key, value)
+    {
+        if (!record)
+            bn_text_puts(out, key);
+        else if (json_is_string(value))
+            res_put_csv(out, json_string_value(value));
+        else
+            bn_text_int(out, json_integer_value(value));
+        bn_text_putc(out, ',');
+    }
+    json_decref(members);
+    if (!record) {
+        bn_text_puts(out, "plugin_sha256,label,simulated,values,id,status,message,");
+        return;
+    }
+    res_put_csv(out, res_plugin_sha256(record));
+    bn_text_putc(out, ',');
+    res_put_csv(out, res_runtime_text(record, "label"));
+    bn_text_printf(out, ",%s,%s,%s,%s,", record->simulated ? "true" : "false", record->values,
+                   record->id, bn_code_name(record->status));
+    res_put_csv(out, record->message);
+    bn_text_putc(out, ',');
+}
+
+/* Adds a line: what the sample is of, its number and wall time, and the ledger's parts if there are
+ * any. */
+static void csv_sample(const bn_text *start, const char *sample, const char *graph, size_t index,
+                       uint64_t wall_ns, const uint64_t *parts, bn_text *out)
+{
+    if (start->data)
+        bn_text_append(out, start->data, start->length);
+    bn_text_printf(out, "%s,", sample);
+    res_put_csv(out, graph);
+    bn_text_printf(out, ",%zu,%llu", index, (unsigned long long)wall_ns);
+    for (size_t p = 0; p < BN_PART_COUNT; p++) {
+        bn_text_putc(out, ',');
+        if (parts)
+            bn_text_printf(out, "%llu", (unsigned long long)parts[p]);
+    }
+    bn_text_putc(out, '\n');
+}
+
+static void csv_samples(const res_record *record, bn_text *out)
+{
+    bn_text start = {0};
+    const bool ledger = res_has_ledger(record);
+    csv_record(record, &start);
+    for (size_t i = 0; i < record->warmup_count; i++)
+        csv_sample(&start, "warmup", "", i, record->warmup_wall_ns[i], NULL, out);
+    for (size_t i = 0; i < record->step_count; i++)
+        csv_sample(&start, "step", "", i, record->wall_ns[i],
+                   ledger ? record->part_ns + i * BN_PART_COUNT : NULL, out);
+    for (size_t x = 0; x < record->execution_count; x++) {
+        const res_execution *execution = &record->executions[x];
+        for (size_t i = 0; i < execution->pjrt_count; i++)
+            csv_sample(&start, "execution", execution->graph, i, execution->pjrt_ns[i], NULL, out);
+    }
+    /* An experiment that failed before its first step still has a line. */
+    if (record->warmup_count + record->step_count + record->execution_count == 0 && start.data) {
+        bn_text_append(out, start.data, start.length);
+        bn_text_puts(out, "none,,,");
+        for (size_t p = 0; p < BN_PART_COUNT; p++)
+            bn_text_putc(out, ',');
+        bn_text_putc(out, '\n');
+    }
+    out->failed = out->failed || start.failed;
+    bn_text_free(&start);
+}
+
+void res_export_csv(const res_collection *all, res_export *export)
+{
+    bn_text *out = res_export_add(export, "%s", "");
+    csv_record(NULL, out);
+    bn_text_puts(out, "sample,graph,number,wall_ns");
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        bn_text_printf(out, ",%s_ns", bn_part_name((bn_part)p));
+    bn_text_putc(out, '\n');
+    for (size_t i = 0; i < all->count; i++)
+        csv_samples(all->records[i], out);
+}
+
+/* ---- trace events -------------------------------------------------------------------------- */
+
+enum { LANE_STEPS = 1, LANE_LEDGER = 2, LANE_EXECUTIONS = 3 };
+
+/* Begins an event of the list at the end of OUT. */
+static void next_event(bn_text *out)
+{
+    bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
+}
+
+static void put_event(bn_text *out, const char *name, size_t process, int lane, uint64_t start_ns,
+                      uint64_t duration_ns)
+{
+    /* Names are ours or those of graphs; jansson escapes them. */
+    json_t *text = res_json_text(name);
+    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    next_event(out);
+    bn_text_printf(out,
+                   "{\"name\":%s,\"cat\":\"bench\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,"
+                   "\"ts\":%llu.%03u,\"dur\":%llu.%03u}",
+                   quoted ? quoted : "\"\"", process, lane, (unsigned long long)(start_ns / 1000),
+                   (unsigned)(start_ns % 1000), (unsigned long long)(duration_ns / 1000),
+                   (unsigned)(duration_ns % 1000));
+    free(quoted);
+    json_decref(text);
+}
+
+static void put_name(bn_text *out, const char *what, size_t process, int lane, const char *name)
+{
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:i, s:{s:o}}", "name", what, "ph", "M", "pid",
+                  (json_int_t)process, "tid", lane, "args", "name", res_json_text(name));
+    char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+    out->failed = out->failed || !text;
+    next_event(out);
+    bn_text_puts(out, text ? text : "{}");
+    free(text);
+    json_decref(event);
+}
+
+static void put_steps(const res_record *record, size_t process, bn_text *out)
+{
+    uint64_t now = 0;
+    for (size_t i = 0; i < record->warmup_count; i++) {
+        put_event(out, "warm-up step", process, LANE_STEPS, now, record->warmup_wall_ns[i]);
+        now += record->warmup_wall_ns[i];
+    }
+    for (size_t i = 0; i < record->step_count; i++) {
+        uint64_t part_start = now;
+        char name[32];
+        snprintf(name, sizeof name, "step %zu", i);
+        put_event(out, name, process, LANE_STEPS, now, record->wall_ns[i]);
+        for (size_t p = 0; p < BN_PART_COUNT && res_has_ledger(record); p++) {
+            uint64_t part_ns = record->part_ns[i * BN_PART_COUNT + p];
+            if (part_ns > 0)
+                put_event(out, bn_part_name((bn_part)p), process, LANE_LEDGER, part_start, part_ns);
+            part_start += part_ns;
+        }
+        now += record->wall_ns[i];
+    }
+}
+
+static void put_executions(const res_record *record, size_t process, bn_text *out)
+{
+    uint64_t now = 0;
+    for (size_t x = 0; x < record->execution_count; x++) {
+        const res_execution *execution = &record->executions[x];
+        for (size_t i = 0; i < execution->pjrt_count; i++) {
+            put_event(out, execution->graph, process, LANE_EXECUTIONS, now, execution->pjrt_ns[i]);
+            now += execution->pjrt_ns[i];
+        }
+    }
+}
+
+/* Each record is a process. The ledger says how long each part of a step took, not when: parts
+ * stand in the ledger's order, and steps one after the other from zero. */
+void res_export_chrome_trace(const res_collection *all, res_export *export)
+{
+    static const char about[] =
+        "Durations are measured; starts are not: parts stand in the ledger's order within their "
+        "step, steps and executions one after the other from zero.";
+    bn_text *out = res_export_add(export, "%s", "");
+    json_t *other = json_pack("{s:s, s:o, s:o}", "about", about, "failures",
+                              res_export_failures(all), "records", res_export_context(all));
+    char *text = other ? json_dumps(other, RES_JSON_REALS) : NULL;
+    out->failed = out->failed || !text;
+    bn_text_printf(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
+                   text ? text : "{}");
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        bn_text name = {0};
+        if (!res_record_good(record))
+            continue;
+        res_export_name(record, ':', &name);
+        put_name(out, "process_name", i + 1, 0, name.data ? name.data : "");
+        put_name(out, "thread_name", i + 1, LANE_STEPS, "steps");
+        put_name(out, "thread_name", i + 1, LANE_LEDGER, "ledger");
+        put_name(out, "thread_name", i + 1, LANE_EXECUTIONS, "executions alone");
+        put_steps(record, i + 1, out);
+        put_executions(record, i + 1, out);
+        bn_text_free(&name);
+    }
+    bn_text_puts(out, "\n]}\n");
+    free(text);
+    json_decref(other);
+}

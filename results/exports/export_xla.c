@@ -1,0 +1,148 @@
+/*
+ * export_xla.c - results.json as OpenXLA's benchmark workflow writes it
+ * (.github/workflows/benchmarks/run_benchmark.sh), one a record in a folder of its own, and a
+ * baseline.yml of the newest records, by which its compare_with_baseline.py can judge another
+ * export.
+ */
+#include "results/exports/exports_priv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The threshold that XLA's own baselines use: 30 %. */
+#define THRESHOLD 0.30
+
+/* A folder has the id as its name, and most file systems allow 255 bytes. */
+#define LONGEST_ID 160
+
+/* An id of letters, digits and underscores, as theirs are. */
+static void put_config(const res_record *record, bn_text *id)
+{
+    bn_text name = {0};
+    bool same = true;
+    res_export_name(record, '_', &name);
+    for (const char *c = name.data; c && *c != '\0'; c++) {
+        const bool fits = isalnum((unsigned char)*c) || *c == '_';
+        bn_text_putc(id, fits ? *c : '_');
+        same = same && (fits || *c == '/');
+    }
+    /* Without digits, "a=1" and "a_1" would share a baseline. */
+    if (name.data && (!same || id->length > LONGEST_ID))
+        res_export_digits(id, LONGEST_ID, name.data);
+    id->failed = id->failed || name.failed;
+    bn_text_free(&name);
+}
+
+static json_t *milliseconds(double ns)
+{
+    return json_pack("{s:o, s:s}", "value", res_json_real(ns / 1e6), "unit", "ms");
+}
+
+/* Whether PLATFORM is what the workflow calls a GPU. */
+static bool is_gpu(const char *platform)
+{
+    static const char *const names[] = {"cuda", "rocm", "gpu", "sycl"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(platform, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static json_t *metrics_json(const res_record *record)
+{
+    json_t *metrics = json_object();
+    if (!res_record_good(record))
+        return metrics;
+    json_t *wall = milliseconds(res_quantile(record->wall_ns, record->step_count, 0.5));
+    json_t *samples = json_array();
+    for (size_t i = 0; i < record->step_count; i++)
+        json_array_append_new(samples, json_real((double)record->wall_ns[i] / 1e6));
+    json_object_set_new(wall, "samples", samples);
+    json_object_set_new(metrics, "WALL_TIME", wall);
+    const double device = res_step_device_ns(record);
+    if (isfinite(device))
+        json_object_set_new(metrics,
+                            is_gpu(res_export_platform(record)) ? "GPU_DEVICE_TIME" : "DEVICE_TIME",
+                            milliseconds(device));
+    const json_t *peak =
+        json_object_get(json_object_get(record->provenance, "memory"), "peak_rss_bytes");
+    if (json_is_integer(peak))
+        json_object_set_new(metrics, "PEAK_CPU_MEMORY",
+                            json_pack("{s:f, s:s}", "value",
+                                      (double)json_integer_value(peak) / 1073741824.0, "unit",
+                                      "GB"));
+    return metrics;
+}
+
+static json_t *results_json(const res_record *record, const char *config)
+{
+    char commit[RES_COMMIT_TEXT];
+    bn_text label = {0}, why = {0};
+    const bool good = res_record_good(record);
+    const char *platform = res_export_platform(record);
+    res_export_commit(record, commit);
+    res_export_label(record, &label);
+    if (!good)
+        bn_text_printf(&why, "%s: %s", bn_code_name(record->status), record->message);
+    json_t *object = json_object();
+    json_object_set_new(object, "benchmark_name", res_json_text(record->experiment.model));
+    json_object_set_new(object, "config_id", json_string(config));
+    json_object_set_new(object, "hardware_category",
+                        res_json_text(record->simulated ? "SIMULATED" : platform));
+    json_object_set_new(object, "run_status", json_string(good ? "SUCCESS" : "FAILURE"));
+    json_object_set_new(object, "error_message", res_json_text(why.data ? why.data : ""));
+    json_object_set_new(object, "commit_sha", json_string(commit));
+    json_object_set_new(object, "workflow_run_id", json_string(record->id));
+    json_object_set_new(object, "metrics", metrics_json(record));
+    json_object_set_new(object, "not_measured_on_hardware",
+                        json_string(label.data ? label.data : ""));
+    json_object_set_new(object, "provenance", res_export_provenance(record));
+    bn_text_free(&label);
+    bn_text_free(&why);
+    return object;
+}
+
+/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows. */
+static json_t *baseline_json(const res_record *record)
+{
+    static const struct {
+        const char *metric, *key;
+    } known[] = {{"WALL_TIME", "baseline_ms"},
+                 {"GPU_DEVICE_TIME", "baseline_ms"},
+                 {"PEAK_CPU_MEMORY", "baseline_gb"}};
+    json_t *metrics = metrics_json(record), *baseline = json_object();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        json_t *value = json_object_get(json_object_get(metrics, known[i].metric), "value");
+        if (value)
+            json_object_set_new(
+                baseline, known[i].metric,
+                json_pack("{s:O, s:f}", known[i].key, value, "threshold", THRESHOLD));
+    }
+    json_decref(metrics);
+    return baseline;
+}
+
+void res_export_xla(const res_collection *all, res_export *export)
+{
+    json_t *baselines = json_object();
+    for (size_t i = 0; i < all->count; i++) {
+        const res_record *record = all->records[i];
+        bn_text config = {0};
+        put_config(record, &config);
+        const char *id = config.data ? config.data : "";
+        res_export_put(res_export_add(export, "%s/%s/results.json", id, record->id),
+                       results_json(record, id));
+        /* Records are in the order of their ids, so the newest stays. */
+        if (res_record_good(record))
+            json_object_set_new(baselines, id, baseline_json(record));
+        export->failed = export->failed || config.failed;
+        bn_text_free(&config);
+    }
+    /* JSON is YAML, too. */
+    if (json_object_size(baselines) > 0)
+        res_export_put(res_export_add(export, "baseline.yml"), baselines);
+    else
+        json_decref(baselines);
+}

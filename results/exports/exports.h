@@ -1,0 +1,41 @@
+/*
+ * exports.h - records as files that other tools open. Prefix res_export.
+ */
+#ifndef BENCH_RESULTS_EXPORTS_H
+#define BENCH_RESULTS_EXPORTS_H
+
+#include "results/records/records.h"
+
+/* ---- exports -------------------------------------------------------------- */
+
+/* Records become files that other tools open, with every sample where the format can hold samples.
+ * Simulated and emulated results say so in their names. What a format has no place for (failures,
+ * mostly) stands beside it under a member of its own, or is left out where the format has no
+ * members; each writer says which. */
+
+/* The formats, for help and messages. */
+#define RES_EXPORT_NAMES                                                                           \
+    "google-benchmark, benchstat, asv, hyperfine, pytorch-xla, pytorch-benchmark, xla, csv, "      \
+    "chrome-trace or xspace"
+
+typedef struct res_export_file {
+    char *path;    /* in the folder of the export; "" for a format of one file */
+    bn_text bytes; /* not text for xspace */
+} res_export_file;
+
+typedef struct res_export {
+    res_export_file *files;
+    size_t count, capacity;
+    bool folder; /* the format is a folder of files */
+    bool failed; /* ran out of memory */
+} res_export;
+
+/* Makes the files of ALL in FORMAT. *EXPORT is to be released in any case. BN_INVALID for an
+ * unknown format, and for one that cannot show any of the records. */
+BN_MUST_USE bn_code res_export_make(const res_collection *all, const char *format,
+                                    res_export *export, bn_status *st);
+void res_export_free(res_export *export);
+/* Writes the file, or the folder, OUTPUT. A file that is there stays (BN_INVALID). */
+BN_MUST_USE bn_code res_export_write(const res_export *export, const char *output, bn_status *st);
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * history.c - cells over time: records of an index sorted into series and nights, and
+ * the change points of each.
+ *
+ * The unit is a process: its median is one value, and a night's value is the median over its
+ * processes. A night is not a date, which would cut some run in two at midnight: it begins with a
+ * record and takes in the records of the same build that follow within some hours.
+ */
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const metrics[RES_METRIC_COUNT] = {"wall", "device", "overhead", "trace",
+                                                      "compile"};
+
+const char *res_metric_name(res_metric metric)
+{
+    return metrics[metric];
+}
+
+bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st)
+{
+    for (int i = 0; i < RES_METRIC_COUNT; i++) {
+        if (strcmp(metrics[i], name) == 0) {
+            *metric = (res_metric)i;
+            return BN_OK;
+        }
+    }
+    return bn_fail(st, BN_INVALID,
+                   "metric \"%s\" is not one of wall, device, overhead, trace, compile", name);
+}
+
+res_history_options res_history_defaults(void)
+{
+    return (res_history_options){.night_hours = 12, .change = res_change_defaults()};
+}
+
+static double value_of(const res_summary *s, res_metric metric)
+{
+    const double values[RES_METRIC_COUNT] = {s->wall.estimate, s->device_ns, s->overhead_ns,
+                                             s->trace_ns, s->compile_ns};
+    return s->status == BN_OK && values[metric] > 0 ? values[metric] : (double)NAN;
+}
+
+/* ---- cells ---------------------------------------------------------------------- */
+
+/* A record that is sorted into its series. */
+typedef struct item {
+    const res_summary *summary;
+    const res_experiment *experiment;
+    size_t cell;
+    double time_s;
+} item;
+
+/* An experiment to be sorted by its cell. */
+typedef struct ranked {
+    const res_experiment *experiment;
+    size_t number;
+} ranked;
+
+static int ranked_order(const void *a, const void *b)
+{
+    return res_series_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
+}
+
+/* Numbers the cells in order, into CELLS[experiment number]; false without memory. */
+static bool number_cells(const res_index *index, size_t *cells)
+{
+    const size_t count = index->experiment_count;
+    ranked *list = calloc(count + 1, sizeof *list);
+    size_t cell = 0;
+    if (!list)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        list[i] = (ranked){index->experiments[i], i};
+    qsort(list, count, sizeof *list, ranked_order);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && res_series_order(list[i - 1].experiment, list[i].experiment) != 0)
+            cell++;
+        cells[list[i].number] = cell;
+    }
+    free(list);
+    return true;
+}
+
+/* By cell, then by time. */
+static int item_order(const void *a, const void *b)
+{
+    const item *l = a, *r = b;
+    if (l->cell != r->cell)
+        return l->cell < r->cell ? -1 : 1;
+    if (l->summary->simulated != r->summary->simulated)
+        return l->summary->simulated ? 1 : -1;
+    if (l->time_s < r->time_s || l->time_s > r->time_s)
+        return l->time_s < r->time_s ? -1 : 1;
+    return strcmp(l->summary->file, r->summary->file);
+}
+
+/* Lists the wanted records in order; *LIST is to be freed. */
+static bn_code gather(const res_index *index, const res_history_options *o, item **list,
+                      size_t *count, size_t *timeless, bn_status *st)
+{
+    size_t *cells = calloc(index->experiment_count + 1, sizeof *cells);
+    *list = calloc(index->count + 1, sizeof **list);
+    if (!cells || !*list || !number_cells(index, cells)) {
+        free(cells);
+        free(*list);
+        *list = NULL;
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a history of %zu records",
+                       index->count);
+    }
+    for (size_t i = 0; i < index->count; i++) {
+        const res_summary *s = &index->records[i];
+        const res_experiment *e = index->experiments[s->experiment];
+        const double time_s = res_id_time(s->id);
+        if (o->wanted && !o->wanted(o->context, e))
+            continue;
+        if (isnan(time_s))
+            (*timeless)++;
+        else
+            (*list)[(*count)++] = (item){s, e, cells[s->experiment], time_s};
+    }
+    if (*count > 1)
+        qsort(*list, *count, sizeof **list, item_order);
+    free(cells);
+    return BN_OK;
+}
+
+static bool same_series(const item *a, const item *b)
+{
+    return a->cell == b->cell && a->summary->simulated == b->summary->simulated;
+}
+
+/* ---- nights ----------------------------------------------------------------------- */
+
+static bool known(const res_origin *origin)
+{
+    return origin->sha256[0] != '\0';
+}
+
+/* Whether records of both may belong to one night: a failure may not know its build. */
+static bool may_be_one(const res_origin *a, const res_origin *b)
+{
+    return !known(a) || !known(b) || strcmp(a->sha256, b->sha256) == 0;
+}
+
+/* The night that ITEM belongs to; a new one if there is none. */
+static size_t night_of(res_timeline *series, const item *it, double span_s)
+{
+    const res_origin *origin = it->summary->origin;
+    size_t i = series->count;
+    while (i > 0 && it->time_s - series->nights[i - 1].time_s <= span_s) {
+        res_night *night = &series->nights[--i];
+        if (!may_be_one(night->origin, origin))
+            continue;
+        if (!known(night->origin))
+            night->origin = origin;
+        return i;
+    }
+    series->nights[series->count] = (res_night){.time_s = it->time_s,
+                                                .origin = origin,
+                                                .status = BN_OK,
+                                                .value = (double)NAN,
+                                                .low = (double)NAN,
+                                                .high = (double)NAN};
+    return series->count++;
+}
+
+/* Fills in the figures of NIGHT from the VALUES of COUNT processes, and sorts these. INTERVAL is
+ * that of a single process. */
+static void settle_night(res_night *night, double *values, size_t count, res_interval interval)
+{
+    night->processes = count;
+    if (count == 0)
+        return;
+    night->value = res_median(values, count);
+    night->low = count == 1 ? interval.low : values[0];
+    night->high = count == 1 ? interval.high : values[count - 1];
+}
+
+/* Sorts ITEMS into nights. ROOM is for COUNT values, WHERE for as many places. */
+static void make_nights(res_timeline *series, const item *items, size_t count,
+                        const res_history_options *o, double *room, size_t *where)
+{
+    const double span_s = o->night_hours * 3600;
+    for (size_t i = 0; i < count; i++) {
+        where[i] = night_of(series, &items[i], span_s);
+        res_night *night = &series->nights[where[i]];
+        const bool failed = items[i].summary->status != BN_OK;
+        night->failed += failed ? 1 : 0;
+        if (failed)
+            night->status = items[i].summary->status;
+    }
+    /* The records of a night stand close to each other, but those of another build may
+     * stand between them. */
+    for (size_t n = 0, from = 0; n < series->count; n++) {
+        const double start_s = series->nights[n].time_s;
+        res_interval interval = {(double)NAN, (double)NAN, (double)NAN};
+        size_t good = 0, values = 0;
+        while (where[from] < n && items[from].time_s < start_s)
+            from++;
+        for (size_t i = from; i < count && items[i].time_s - start_s <= span_s; i++) {
+            const res_summary *s = items[i].summary;
+            if (where[i] != n || s->status != BN_OK)
+                continue;
+            good++;
+            room[values] = value_of(s, o->metric);
+            values += isnan(room[values]) ? 0 : 1;
+            if (o->metric == RES_METRIC_WALL)
+                interval = s->wall;
+        }
+        if (good > 0)
+            series->nights[n].status = BN_OK;
+        settle_night(&series->nights[n], room, values, interval);
+    }
+}
+
+/* ---- stretches ------------------------------------------------------------------------ */
+
+static void fill_stretch(const res_timeline *series, res_stretch *s, double *room)
+{
+    for (size_t i = s->first; i < s->end; i++) {
+        if (isnan(series->nights[i].value))
+            s->gaps++;
+        else
+            room[s->nights++] = series->nights[i].value;
+    }
+    s->median = res_median(room, s->nights);
+}
+
+static void describe_change(const res_timeline *series, const res_change *change, res_stretch *s)
+{
+    s->ratio = change->ratio;
+    s->p = change->p;
+    s->before = change->at - 1;
+    while (isnan(series->nights[s->before].value))
+        s->before--;
+    const res_origin *was = series->nights[s->before].origin, *is = series->nights[s->first].origin;
+    s->build_known = known(was) && known(is);
+    s->other_build = s->build_known && strcmp(was->sha256, is->sha256) != 0;
+    s->other_host = was->host[0] && is->host[0] && strcmp(was->host, is->host) != 0;
+}
+
+static bn_code make_stretches(res_timeline *series, const res_change_options *options, double *room,
+                              bn_status *st)
+{
+    for (size_t i = 0; i < series->count; i++)
+        room[i] = series->nights[i].value;
+    series->last = series->count;
+    for (size_t i = 0; i < series->count; i++)
+        if (!isnan(room[i]))
+            series->last = i;
+    bn_code code = res_changes_find(room, series->count, options, &series->changes, st);
+    if (code != BN_OK)
+        return code;
+    const size_t count = series->changes.count + 1;
+    series->stretches = calloc(count, sizeof *series->stretches);
+    if (!series->stretches)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu stretches", count);
+    series->stretch_count = count;
+    for (size_t i = 0; i < count; i++) {
+        res_stretch *s = &series->stretches[i];
+        const res_change *begin = i > 0 ? &series->changes.list[i - 1] : NULL;
+        s->first = begin ? begin->at : 0;
+        s->end = i + 1 < count ? series->changes.list[i].at : series->count;
+        s->p = (double)NAN;
+        s->ratio = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+        fill_stretch(series, s, room);
+        if (begin)
+            describe_change(series, begin, s);
+    }
+    return BN_OK;
+}
+
+/* ---- all series --------------------------------------------------------------------------- */
+
+static bn_code make_series(res_timeline *series, const item *items, size_t count,
+                           const res_history_options *o, bn_status *st)
+{
+    double *room = calloc(count, sizeof *room);
+    size_t *where = calloc(count, sizeof *where);
+    bn_code code = BN_OK;
+    *series =
+        (res_timeline){.experiment = items[0].experiment, .simulated = items[0].summary->simulated};
+    series->nights = calloc(count, sizeof *series->nights);
+    if (!room || !where || !series->nights) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series of %zu records", count);
+    } else {
+        make_nights(series, items, count, o, room, where);
+        code = make_stretches(series, &o->change, room, st);
+    }
+    free(room);
+    free(where);
+    return code;
+}
+
+static bn_code make_all(const item *items, size_t count, const res_history_options *o,
+                        res_history *history, bn_status *st)
+{
+    size_t kinds = 0;
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count; i++)
+        kinds += i == 0 || !same_series(&items[i - 1], &items[i]) ? 1 : 0;
+    history->series = calloc(kinds + 1, sizeof *history->series);
+    if (!history->series)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu series", kinds);
+    for (size_t first = 0, end; code == BN_OK && first < count; first = end) {
+        end = first + 1;
+        while (end < count && same_series(&items[first], &items[end]))
+            end++;
+        code = make_series(&history->series[history->count++], items + first, end - first, o, st);
+    }
+    return code;
+}
+
+bn_code res_history_make(const res_index *index, const res_history_options *options,
+                         res_history *history, bn_status *st)
+{
+    item *items = NULL;
+    size_t count = 0;
+    *history = (res_history){.metric = options->metric};
+    bn_code code = gather(index, options, &items, &count, &history->timeless, st);
+    if (code == BN_OK)
+        code = make_all(items, count, options, history, st);
+    free(items);
+    if (code != BN_OK)
+        res_history_free(history);
+    return code;
+}
+
+void res_history_free(res_history *history)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        free(history->series[i].nights);
+        free(history->series[i].stretches);
+        res_changes_free(&history->series[i].changes);
+    }
+    free(history->series);
+    *history = (res_history){0};
+}

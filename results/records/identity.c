@@ -1,0 +1,105 @@
+/*
+ * identity.c - when two experiments are the same: by a digest over its axes, the runtime's SHA-256
+ * and the number of the repetition; or but for the runtime; or but for the seed.
+ */
+#include "results/records/records_priv.h"
+
+#include <string.h>
+
+/* "model=resnet50\n...": one line an axis, in the order of the table. */
+static void members_text(const res_experiment *experiment, bn_text *out)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis *axis = &res_axes[i];
+        if (axis->field.later && res_axis_is_usual(axis, experiment))
+            continue;
+        bn_text_printf(out, "%s=", axis->field.name);
+        res_axis_put(axis, experiment, out);
+        bn_text_putc(out, '\n');
+    }
+}
+
+bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256, int repetition,
+                     char identity[BN_SHA256_TEXT], bn_status *st)
+{
+    bn_text text = {0};
+    identity[0] = '\0';
+    bn_text_puts(&text, "bench identity 1\n");
+    members_text(experiment, &text);
+    bn_text_printf(&text, "runtime_sha256=%s\nrepetition=%d\n", runtime_sha256, repetition);
+    if (!text.failed)
+        bn_sha256(text.data, text.length, identity);
+    bn_text_free(&text);
+    return identity[0] ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an identity");
+}
+
+int res_record_repetition(const res_record *record)
+{
+    const json_t *suite = json_object_get(record->provenance, "suite");
+    const json_int_t n = json_integer_value(json_object_get(suite, "repetition"));
+    return n > 0 && n <= RES_MOST_REPETITIONS ? (int)n : 0;
+}
+
+bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT])
+{
+    const json_t *runtime = json_object_get(record->provenance, "runtime");
+    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
+    const int repetition = res_record_repetition(record);
+    identity[0] = '\0';
+    return sha256 && repetition &&
+           res_identity(&record->experiment, sha256, repetition, identity, NULL) == BN_OK;
+}
+
+/* ---- but for the runtime -------------------------------------------------------------- */
+
+static bool same_value(const res_field *field, const res_experiment *a, const res_experiment *b)
+{
+    const char *left = (const char *)a + field->offset, *right = (const char *)b + field->offset;
+    return field->kind == RES_KIND_TEXT ? strcmp(left, right) == 0
+                                        : memcmp(left, right, field->size) == 0;
+}
+
+/* Whether A and B have the same values on all axes but those of LEFT_OUT. */
+static bool same_but(const res_experiment *a, const res_experiment *b, res_axis_set left_out)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (!(RES_AXIS_BIT(i) & left_out) && !same_value(&res_axes[i].field, a, b))
+            return false;
+    return true;
+}
+
+static const res_axis_set of_runtime =
+    RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SETTINGS);
+
+bool res_same_request(const res_experiment *a, const res_experiment *b)
+{
+    return same_but(a, b, of_runtime);
+}
+
+bool res_same_request_by_name(const res_experiment *a, const res_experiment *b)
+{
+    /* The variant of a program says which text it is. */
+    const bool program = strcmp(a->phase, "program") == 0;
+    return same_but(a, b, of_runtime | (program ? RES_AXIS_BIT(RES_AXIS_VARIANT) : 0));
+}
+
+/* ---- but for the seed -------------------------------------------------------------------- */
+
+static int value_order(const res_axis *axis, const res_experiment *a, const res_experiment *b)
+{
+    if (axis->id == RES_AXIS_RUNTIME)
+        return strcmp(bn_base_name(a->runtime), bn_base_name(b->runtime));
+    if (axis->field.kind == RES_KIND_TEXT)
+        return strcmp(res_axis_text(axis, a), res_axis_text(axis, b));
+    const int64_t left = res_axis_number(axis, a), right = res_axis_number(axis, b);
+    return (left > right) - (left < right);
+}
+
+int res_series_order(const res_experiment *a, const res_experiment *b)
+{
+    int order = 0;
+    for (int i = 0; i < RES_AXIS_COUNT && order == 0; i++)
+        if (res_axes[i].role != RES_ROLE_SEED)
+            order = value_order(&res_axes[i], a, b);
+    return order;
+}

@@ -1,0 +1,214 @@
+/*
+ * json.c - a record as the documented JSON object.
+ *
+ * Times are nanoseconds; whatever is unknown is null, never a sentinel, and no
+ * number is NaN or infinite.
+ */
+#include "results/records/records_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *res_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    /* Not UTF-8, or no memory. */
+    char *plain = strdup(text);
+    if (!plain)
+        return NULL;
+    for (char *c = plain; *c != '\0'; c++) {
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    }
+    value = json_string(plain);
+    free(plain);
+    return value;
+}
+
+json_t *res_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* A value beyond JSON's usual 63 bits is kept whole, as text. */
+static json_t *unsigned_json(uint64_t value)
+{
+    if (value <= INT64_MAX)
+        return json_integer((json_int_t)value);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return json_string(digits);
+}
+
+static json_t *field_json(const res_field *field, const void *base)
+{
+    const char *at = (const char *)base + field->offset;
+    switch (field->kind) {
+    case RES_KIND_TEXT:
+        return res_json_text(at);
+    case RES_KIND_INT:
+        return json_integer(*(const int *)(const void *)at);
+    case RES_KIND_I64:
+        return json_integer(*(const int64_t *)(const void *)at);
+    case RES_KIND_AMOUNT: {
+        int64_t amount = *(const int64_t *)(const void *)at;
+        return amount < 0 ? json_null() : json_integer(amount);
+    }
+    case RES_KIND_U64:
+        return unsigned_json(*(const uint64_t *)(const void *)at);
+    case RES_KIND_REAL:
+        return res_json_real(*(const double *)(const void *)at);
+    case RES_KIND_BOOL:
+        return json_boolean(*(const bool *)(const void *)at);
+    case RES_KIND_SOURCE:
+        return json_string(
+            bn_device_time_source_name(*(const bn_device_time_source *)(const void *)at));
+    }
+    return json_null();
+}
+
+json_t *res_axis_to_json(const res_axis *axis, const res_experiment *experiment)
+{
+    return field_json(&axis->field, experiment);
+}
+
+static json_t *fields_json(const res_field *fields, const void *base)
+{
+    json_t *object = json_object();
+    for (const res_field *field = fields; field->name; field++)
+        json_object_set_new(object, field->name, field_json(field, base));
+    return object;
+}
+
+json_t *res_experiment_to_json(const res_experiment *experiment)
+{
+    return fields_json(res_experiment_fields, experiment);
+}
+
+/* A number of 64 bits, or digits that are one. */
+static bool unsigned_from(const json_t *value, uint64_t *number)
+{
+    const char *text = json_string_value(value);
+    char *end = NULL;
+    if (!text) {
+        *number = (uint64_t)json_integer_value(value);
+        return json_is_integer(value) && json_integer_value(value) >= 0;
+    }
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    /* strtoull takes a sign and blanks, too. */
+    return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
+}
+
+/* Texts, whole numbers and seeds: the kinds that an experiment has. */
+static bool field_from(const res_field *field, const json_t *value, void *base)
+{
+    char *at = (char *)base + field->offset;
+    const char *text = json_string_value(value);
+    const json_int_t number = json_integer_value(value);
+    if (field->kind == RES_KIND_TEXT && text && strlen(text) < field->size) {
+        strcpy(at, text);
+        return true;
+    }
+    if (field->kind == RES_KIND_INT && json_is_integer(value) && number >= INT_MIN &&
+        number <= INT_MAX) {
+        *(int *)(void *)at = (int)number;
+        return true;
+    }
+    return field->kind == RES_KIND_U64 && unsigned_from(value, (uint64_t *)(void *)at);
+}
+
+bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment, bn_status *st)
+{
+    res_experiment_old(experiment);
+    for (const res_field *field = res_experiment_fields; field->name; field++) {
+        const json_t *value = json_object_get(json, field->name);
+        if (!value && field->later)
+            continue;
+        if (!field_from(field, value, experiment))
+            return bn_fail(st, BN_FORMAT, "experiment: %s is missing or does not fit", field->name);
+    }
+    return BN_OK;
+}
+
+static json_t *summary_json(const uint64_t *values, size_t count)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "median_ns", res_json_real(res_quantile(values, count, 0.5)));
+    json_object_set_new(object, "p10_ns", res_json_real(res_quantile(values, count, 0.1)));
+    json_object_set_new(object, "p90_ns", res_json_real(res_quantile(values, count, 0.9)));
+    return object;
+}
+
+static json_t *ledger_json(const res_record *record)
+{
+    json_t *ledger = json_object();
+    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
+    if (!series)
+        return ledger;
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        bn_part part = (bn_part)p;
+        res_part_series(record, &part, 1, series);
+        json_object_set_new(ledger, bn_part_name(part), summary_json(series, record->step_count));
+    }
+    json_object_set_new(ledger, "wall", summary_json(record->wall_ns, record->step_count));
+    free(series);
+    return ledger;
+}
+
+static json_t *executions_json(const res_record *record)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *execution = &record->executions[i];
+        json_t *row = fields_json(res_execution_fields, execution);
+        json_object_set_new(row, "pjrt_ns", res_json_real(res_execution_pjrt_ns(execution)));
+        res_interval overhead = res_execution_overhead(execution);
+        json_object_set_new(row, "overhead_ns", res_json_real(overhead.estimate));
+        json_object_set_new(row, "overhead_low_ns", res_json_real(overhead.low));
+        json_object_set_new(row, "overhead_high_ns", res_json_real(overhead.high));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *counters_json(const int64_t counters[BN_COUNTER_COUNT])
+{
+    json_t *object = json_object();
+    for (int c = 0; c < BN_COUNTER_COUNT; c++)
+        json_object_set_new(object, bn_counter_name((bn_counter)c), json_integer(counters[c]));
+    return object;
+}
+
+json_t *res_record_to_json(const res_record *record)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "experiment",
+                        fields_json(res_experiment_fields, &record->experiment));
+    json_object_set_new(object, "id", res_json_text(record->id));
+    json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
+    if (record->status != BN_OK)
+        json_object_set_new(object, "message", res_json_text(record->message));
+    json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "values", json_string(record->values));
+    json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
+    json_object_set_new(object, "warmup",
+                        json_pack("{s:I, s:b}", "steps", (json_int_t)record->warmup_count,
+                                  "stationary", (int)record->warmup_stationary));
+    json_object_set_new(object, "ledger", ledger_json(record));
+    json_object_set_new(object, "executions", executions_json(record));
+    json_object_set_new(object, "counters", counters_json(record->counters));
+    json_object_set_new(object, "step_counters", counters_json(record->step_counters));
+    json_object_set_new(object, "loss", res_json_real(record->loss));
+    json_object_set_new(object, "provenance",
+                        record->provenance ? json_deep_copy(record->provenance) : json_object());
+    return object;
+}

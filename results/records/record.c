@@ -1,0 +1,94 @@
+/*
+ * record.c - life of a record in memory.
+ */
+#include "results/records/records_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+res_record *res_record_new(void)
+{
+    res_record *record = calloc(1, sizeof *record);
+    if (!record)
+        return NULL;
+    record->provenance = json_object();
+    if (!record->provenance) {
+        free(record);
+        return NULL;
+    }
+    record->loss = (double)NAN;
+    strcpy(record->values, "computed");
+    res_id_make(record->id);
+    return record;
+}
+
+static void free_executions(res_record *record)
+{
+    for (size_t i = 0; i < record->execution_count; i++)
+        free(record->executions[i].pjrt_ns);
+    free(record->executions);
+    record->executions = NULL;
+    record->execution_count = 0;
+}
+
+void res_record_free(res_record *record)
+{
+    if (!record)
+        return;
+    free_executions(record);
+    free(record->wall_ns);
+    free(record->part_ns);
+    free(record->warmup_wall_ns);
+    json_decref(record->provenance);
+    free(record);
+}
+
+/* Zeros; a block for a COUNT of zero, too. */
+static uint64_t *samples_new(size_t count, size_t width)
+{
+    if (count > SIZE_MAX / sizeof(uint64_t) / width)
+        return NULL;
+    return calloc(count > 0 ? count * width : 1, sizeof(uint64_t));
+}
+
+bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups, bn_status *st)
+{
+    uint64_t *wall = samples_new(steps, 1);
+    uint64_t *part = samples_new(steps, BN_PART_COUNT);
+    uint64_t *warmup = samples_new(warmups, 1);
+    if (!wall || !part || !warmup) {
+        free(wall);
+        free(part);
+        free(warmup);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples of %zu steps", steps);
+    }
+    free(record->wall_ns);
+    free(record->part_ns);
+    free(record->warmup_wall_ns);
+    record->wall_ns = wall;
+    record->part_ns = part;
+    record->warmup_wall_ns = warmup;
+    record->step_count = steps;
+    record->warmup_count = warmups;
+    return BN_OK;
+}
+
+bn_code res_record_reserve_executions(res_record *record, size_t executions, bn_status *st)
+{
+    res_execution *rows = calloc(executions > 0 ? executions : 1, sizeof *rows);
+    if (!rows)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu executions", executions);
+    for (size_t i = 0; i < executions; i++) {
+        res_execution *row = &rows[i];
+        row->device_ns = row->device_low_ns = row->device_high_ns = (double)NAN;
+        row->overhead_ns = row->overhead_low_ns = row->overhead_high_ns = (double)NAN;
+        row->argument_bytes = row->result_bytes = row->temp_bytes = row->code_bytes = -1;
+        row->peak_bytes = row->optimized_bytes = row->optimized_instructions = -1;
+        row->compiler_flops = row->compiler_bytes = (double)NAN;
+    }
+    free_executions(record);
+    record->executions = rows;
+    record->execution_count = executions;
+    return BN_OK;
+}

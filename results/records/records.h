@@ -1,0 +1,317 @@
+/*
+ * records.h - records of experiments: what they hold, their identity, the store of files that
+ * keeps them, its index, and results of others read as records.
+ *
+ * One experiment is one immutable HDF5 file; a store is a folder of them. Nothing here
+ * measures, prints or knows a plugin. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_RECORDS_H
+#define BENCH_RESULTS_RECORDS_H
+
+#include <jansson.h>
+
+#include "results/records/axes.h"
+#include "results/stats/stats.h"
+#include "runtime/base/base.h"
+
+#define RES_SCHEMA_VERSION 3
+
+/* One graph (executable) of the step and what became of it. In eager mode one
+ * row stands for all executions of one op in a step. */
+typedef struct res_execution {
+    char graph[RES_TEXT]; /* "step", "forward", ... or the op's name */
+    int per_step;         /* executions of it in one step */
+    int arguments, results;
+    int64_t nodes;
+    char fingerprint[33]; /* structural hash, hex */
+    int64_t text_bytes;
+    uint64_t lower_ns, compile_ns; /* of its first compile; 0 when loaded from disk */
+    bool from_disk;
+    double flops, bytes; /* by our op table, per execution */
+    int64_t argument_bytes, result_bytes, temp_bytes, code_bytes; /* compiler's; -1 unknown */
+    int64_t peak_bytes;                    /* compiler's, of memory at a time; -1 unknown */
+    double compiler_flops, compiler_bytes; /* by the compiler's cost analysis; NaN unknown */
+    /* Digest and size of the program that the compiler made of the text, and the plugin's
+     * own fingerprint; "" and -1 where the plugin does not tell. */
+    char optimized[33];
+    int64_t optimized_bytes, optimized_instructions;
+    char plugin_fingerprint[RES_TEXT];
+    /* Raw samples, one execution each, submit to ready, each execution awaited
+     * alone (serial). */
+    uint64_t *pjrt_ns;
+    size_t pjrt_count;
+    /* Device time of one execution; NaN when the source is unavailable. */
+    double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
+    /* PJRT time less device time of the same execution, where the source tells the
+     * device time of each; NaN else (res_execution_overhead then takes medians). */
+    double overhead_ns, overhead_low_ns, overhead_high_ns;
+    bn_device_time_source device_source;
+    char device_note[128]; /* why it is unavailable or limited, else "" */
+} res_execution;
+
+/* EXPERIMENT's value of AXIS, as JSON has it (new reference). */
+json_t *res_axis_to_json(const res_axis *axis, const res_experiment *experiment);
+/* {"model": "resnet50", ...} (new reference), and back: members that JSON lacks, but for
+ * later axes, or that do not fit are BN_FORMAT. */
+json_t *res_experiment_to_json(const res_experiment *experiment);
+BN_MUST_USE bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment,
+                                             bn_status *st);
+
+typedef struct res_record {
+    res_experiment experiment;
+    char id[RES_TEXT];  /* unique: UTC time, host, process, a counter */
+    bn_code status;     /* BN_OK, or the class of the failure */
+    char message[1024]; /* of the failure */
+    bool simulated;     /* the device is: its times are modelled */
+    char values[16]; /* "computed"; "none": a simulated device computed none, results are zeros */
+    /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
+    size_t step_count;
+    uint64_t *wall_ns; /* [step] */
+    uint64_t *part_ns; /* [step][BN_PART_COUNT] */
+    /* Steps before the measured ones, with compiles; wall time only. */
+    size_t warmup_count;
+    uint64_t *warmup_wall_ns;
+    bool warmup_stationary; /* false: the limit ended the warm-up */
+    res_execution *executions;
+    size_t execution_count;
+    int64_t counters[BN_COUNTER_COUNT];      /* over the whole experiment */
+    int64_t step_counters[BN_COUNTER_COUNT]; /* over the measured steps */
+    double loss;                             /* of the last measured step, NaN when there is none */
+    /* Everything else: plugin path, sha256, API and platform version,
+     * attributes, label; host topology, governor, kernel; options; build.
+     * A JSON object, owned by the record. This folder reads three of its members: "runtime"
+     * (records of two builds are not compared), "host" and "suite": {"repetition": ...}. */
+    json_t *provenance;
+} res_record;
+
+/* Empty record with NaN figures and an id; NULL without memory. */
+res_record *res_record_new(void);
+void res_record_free(res_record *record); /* NULL allowed */
+/* Room for samples, all zero; BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
+                                             bn_status *st);
+/* Executions start all zero, but with device times NaN and the compiler's sizes
+ * unknown; the caller fills PJRT_NS with a malloc block that the record owns. */
+BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t executions,
+                                                  bn_status *st);
+
+/* ---- figures of one record (measures.c) ------------------------------------ */
+
+/* Whether RECORD is of a run that succeeded and has measured steps. */
+bool res_record_good(const res_record *record);
+
+/* Fills SERIES (step_count values) with the sum of PARTS over each step. */
+void res_part_series(const res_record *record, const bn_part *parts, size_t part_count,
+                     uint64_t *series);
+/* False where nothing but the wall time is known: all of each step is in "other". */
+bool res_has_ledger(const res_record *record);
+
+/* Median PJRT time of one execution, NaN without samples. */
+double res_execution_pjrt_ns(const res_execution *execution);
+/* An execution's PJRT time less device time and about its 95 % interval; NaN when either is
+ * unknown. */
+res_interval res_execution_overhead(const res_execution *execution);
+/* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
+double res_step_device_ns(const res_record *record);
+
+/* What tables say of a record. Unknown figures are NaN, and all of them are where
+ * res_record_good says no. */
+typedef struct res_measures {
+    double nodes_per_step;
+    double trace_ns;       /* trace, hash and lookup of a step, median */
+    res_interval overhead; /* of an execution, mean over those of a step */
+    double device_ns;      /* of a step */
+    double executions;     /* a step */
+    double compile_ns;     /* lowering and compile calls of all graphs */
+    const char *source;    /* of the device time; "mixed" where executions differ; static */
+    res_interval wall;     /* median step */
+} res_measures;
+res_measures res_record_measures(const res_record *record);
+
+/* ---- who was measured (provenance.c) --------------------------------------- */
+
+/* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
+const char *res_runtime_text(const res_record *record, const char *name);
+const char *res_host_text(const res_record *record, const char *name);
+/* SHA-256 of the plugin that a record is of, or "". */
+const char *res_plugin_sha256(const res_record *record);
+/* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
+ * reference). */
+json_t *res_runtime_identity(const res_record *record);
+
+/* ---- JSON (json.c) -------------------------------------------------------- */
+
+/* The documented JSON object (new reference): experiment, id, status, message (of
+ * a failure), simulated, steps, warmup, ledger {part: {median_ns, p10_ns,
+ * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
+ * unknown is null; a seed beyond 63 bits is text. */
+json_t *res_record_to_json(const res_record *record);
+
+/* New references. Text that is not UTF-8 has its bad bytes replaced by '?';
+ * NaN and infinities become null. */
+json_t *res_json_text(const char *text);
+json_t *res_json_real(double value);
+
+/* ---- identity (identity.c) -------------------------------------------- */
+
+/*
+ * Two experiments are the same when all members of res_experiment agree (with the
+ * model's own batch, image, seq and the layout filled in), the runtime's file has the
+ * same SHA-256, and they are the same repetition of a suite, counted from 1: then their
+ * IDENTITY, the SHA-256 of "NAME=VALUE" lines of all these, is the same text. How
+ * long and where something was measured (steps, min_time, warmup, pinning, host, label,
+ * weights) is no part of it. Neither is a later axis that has its usual value.
+ * BN_OUT_OF_MEMORY; IDENTITY is then empty.
+ */
+#define RES_MOST_REPETITIONS 1000
+BN_MUST_USE bn_code res_identity(const res_experiment *experiment, const char *runtime_sha256,
+                                 int repetition, char identity[BN_SHA256_TEXT], bn_status *st);
+/* That of RECORD. False, with an empty text, where the record has none: it was not run
+ * for a suite, or nobody knows the runtime's SHA-256. */
+bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]);
+/* Which repetition of a suite RECORD is, by its provenance {"suite": {"repetition": 1}};
+ * 0: it was not run for a suite. */
+int res_record_repetition(const res_record *record);
+
+/* Whether A and B asked for the same, whatever the runtime and its settings. */
+bool res_same_request(const res_experiment *a, const res_experiment *b);
+/* The same, but a program that others wrote counts by its name, whatever its text. */
+bool res_same_request_by_name(const res_experiment *a, const res_experiment *b);
+/* Below, above or 0: the order of series over time. A series is of experiments that differ in their
+ * seed only; a runtime counts by the last part of its path. */
+int res_series_order(const res_experiment *a, const res_experiment *b);
+
+/* ---- store (store.c) --------------------------------------------------------- */
+
+/* Readies HDF5 and GSL: HDF5 no longer prints, GSL no longer aborts. Call once before the rest. */
+void res_store_begin(void);
+
+/*
+ * Writes RECORD as a new file in folder STORE (made if missing): temporary
+ * name, flush, rename. PATH, of PATH_SIZE bytes, gets the name; may be NULL.
+ * A full disk is BN_IO and leaves no file. The id must be fit for a file name
+ * and new to the store: files are never replaced (BN_INVALID).
+ */
+BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
+                                    size_t path_size, bn_status *st);
+/* Reads one file. A file that is not a whole record of a schema we know is
+ * BN_FORMAT. */
+BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
+
+/* All records of a store in order of their ids. Damaged files do not hide the
+ * others: each is reported in DAMAGED. */
+typedef struct res_damaged {
+    char *path;
+    bn_status status;
+} res_damaged;
+typedef struct res_collection {
+    res_record **records;
+    size_t count;
+    res_damaged *damaged;
+    size_t damaged_count;
+} res_collection;
+BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
+void res_collection_free(res_collection *all);
+/* Removes temporary files that process PID (our worker, which is dead) left. */
+void res_store_sweep(const char *store, long pid);
+/* Removes those that are a minute old and whose process on this machine is gone: programs that
+ * were killed could not sweep after their workers. */
+void res_store_sweep_old(const char *store);
+
+/* What a file in a store's folder is, by its NAME alone. */
+typedef enum res_store_file {
+    RES_STORE_OTHER,
+    RES_STORE_RECORD,
+    RES_STORE_TEMPORARY, /* of a process that is writing a record, or died doing so */
+    RES_STORE_INDEX
+} res_store_file;
+res_store_file res_store_file_of(const char *name);
+
+/* Seconds since 1970, UTC, at which the record of this ID, or in a file of this name, was made;
+ * NaN where the text does not begin with a time. */
+double res_id_time(const char *id);
+
+/* ---- fields (fields.c) ------------------------------------------------- */
+
+/* Ends with a row whose NAME is NULL. */
+extern const res_field res_execution_fields[];
+
+/* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
+bn_device_time_source res_source_from_name(const char *name);
+
+/* ---- index of a store (index.c) ----------------------------------------- */
+
+/* Where a record comes from; "" is unknown. Long texts are cut. */
+typedef struct res_origin {
+    char sha256[BN_SHA256_TEXT]; /* of the plugin */
+    char label[RES_TEXT];        /* as given: a commit, say */
+    char version[RES_TEXT];      /* of the platform, as the plugin says */
+    char host[RES_TEXT];
+} res_origin;
+
+/* What tables over time need of a record, without its samples. Times in ns. */
+typedef struct res_summary {
+    const char *file; /* in the store's folder */
+    int64_t size, mtime_ns;
+    char id[RES_TEXT];
+    size_t experiment; /* index into res_index.experiments */
+    const res_origin *origin;
+    bn_code status;
+    bool simulated;
+    int64_t steps;
+    /* Medians of a step, as in the speedup table; NaN when unknown. */
+    res_interval wall;
+    double trace_ns, device_ns;
+    double overhead_ns; /* of an execution */
+    double compile_ns;  /* of all graphs */
+} res_summary;
+
+typedef struct res_index {
+    res_summary *records; /* in order of file names, which is that of ids */
+    size_t count;
+    const res_experiment **experiments; /* each once */
+    size_t experiment_count;
+    res_damaged *damaged; /* files that cannot be read; never in the index, always here */
+    size_t damaged_count;
+    size_t read;       /* files that were read: new, changed or damaged */
+    bn_status unsaved; /* why the index could not be written; BN_OK: it is up to date */
+    bn_arena *memory;  /* of all that is pointed to */
+} res_index;
+
+typedef struct res_index_options {
+    bool rebuild; /* read every file again, whatever the index says */
+    /* Called now and then while files are read, in the thread of res_index_load: DONE of OF files
+     * are done with. It must not call the index or the store. NULL: nobody is told. */
+    void (*progress)(void *context, size_t done, size_t of);
+    void *context;
+} res_index_options;
+
+/*
+ * Summaries of all records of STORE. The folder's index is brought up to date on the way:
+ * files whose name, size and time of change it knows are not opened, others are read,
+ * those that are gone drop out. An index that is missing, damaged or of another version
+ * is made anew from the files; nothing is in it alone. Two programs that write it at
+ * once may lose lines, which come back at the next call. A store that cannot be
+ * written is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
+                                   res_index *index, bn_status *st);
+void res_index_free(res_index *index);
+
+/* ---- imports ---------------------------------------------------------------- */
+
+typedef struct res_imported {
+    size_t written, known; /* records; lines that the store had already */
+} res_imported;
+
+/*
+ * Reads FILE, in FORMAT ("pytorch-xla": a JSON object a line, as pytorch/xla's
+ * benchmarks/experiment_runner.py writes them), and writes a record a line into
+ * STORE. What the lines do not say is NaN, zero or "" in the records; the provenance keeps
+ * the whole line. A line that does not fit is BN_FORMAT, "FILE:LINE: why", and then
+ * nothing is written.
+ */
+BN_MUST_USE bn_code res_import(const char *format, const char *file, const char *store,
+                               res_imported *done, bn_status *st);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * records_priv.h - what the files of this folder share: names of records and files, lines of
+ * imports. The store's layers are in store_priv.h, the index's in index_priv.h.
+ */
+#ifndef BENCH_RESULTS_RECORDS_PRIV_H
+#define BENCH_RESULTS_RECORDS_PRIV_H
+
+#include "results/records/records.h"
+
+/* ---- names (names.c) --------------------------------------------------------- */
+
+/* Name of the index in the store's folder. */
+#define RES_INDEX_FILE "index.tsv"
+
+/* A new id, which no other process and no other call makes. */
+void res_id_make(char id[RES_TEXT]);
+/* Whether ID is fit for a file name. */
+bool res_id_names_a_file(const char *id);
+
+/* The name of RECORD's file in a store, and of the file in which this process writes it. */
+void res_put_record_name(bn_text *name, const res_record *record);
+void res_put_temporary_name(bn_text *name, const res_record *record);
+/* The process that left the temporary file NAME; 0 where NAME is no temporary file of this
+ * machine. */
+long res_temporary_process(const char *name);
+
+/* ---- imports (import.c) ------------------------------------------------------ */
+
+/* The records of pytorch/xla's lines DATA into ALL, which is empty; FILE is for messages and
+ * provenance. After a failure ALL holds the records of the lines before. */
+BN_MUST_USE bn_code res_import_lines(const char *file, const char *data, res_collection *all,
+                                     bn_status *st);
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * store.c - a folder of records: writing one, reading one and all, and sweeping up after a
+ * worker that died. What the files are called is in names.c, what is in them in store_write.c
+ * and store_read.c.
+ */
+#include "results/records/store_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gsl/gsl_errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void res_store_begin(void)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    gsl_set_error_handler_off();
+}
+
+bn_code res_store_write(const char *store, const res_record *record, char *path, size_t path_size,
+                        bn_status *st)
+{
+    bn_text temporary = {0}, name = {0};
+    char *image = NULL;
+    size_t size = 0;
+    bn_code code = BN_OK;
+
+    if (!res_id_names_a_file(record->id))
+        return bn_fail(st, BN_INVALID, "record id \"%s\" cannot be a file name", record->id);
+    res_put_temporary_name(&temporary, record);
+    res_put_record_name(&name, record);
+    if (temporary.failed || name.failed) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
+        goto out;
+    }
+    code = bn_make_folder(store, st);
+    if (code == BN_OK)
+        code = res_image_write(record, &image, &size, st);
+    if (code == BN_OK)
+        code = res_file_publish(store, temporary.data, name.data, image, size, st);
+    if (code == BN_OK && path)
+        snprintf(path, path_size, "%s/%s", store, name.data);
+    if (code != BN_OK)
+        bn_context(st, "store %s", store);
+out:
+    free(image);
+    bn_text_free(&name);
+    bn_text_free(&temporary);
+    return code;
+}
+
+bn_code res_store_read(const char *path, res_record **record, bn_status *st)
+{
+    char *image = NULL;
+    size_t size = 0;
+    bn_code code = res_file_probe(path, st);
+    if (code == BN_OK)
+        code = bn_file_read(path, &image, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = res_seal_check(image, size, st);
+    if (code == BN_OK)
+        code = res_image_read(image, size, record, st);
+    if (code != BN_OK)
+        bn_context(st, "%s", path);
+    free(image);
+    return code;
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+
+/* A collection being loaded, with the room in its lists. */
+typedef struct loading {
+    res_collection *all;
+    size_t record_room, damaged_room;
+    bn_status *st;
+} loading;
+
+/* Reads PATH, as a record or as a damaged file; takes PATH over. */
+static bn_code collect(loading *l, char *path)
+{
+    res_collection *all = l->all;
+    res_record *record = NULL;
+    bn_status why = {0};
+    if (res_store_read(path, &record, &why) == BN_OK) {
+        free(path);
+        if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records)) {
+            res_record_free(record);
+            return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
+        }
+        all->records[all->count++] = record;
+        return BN_OK;
+    }
+    if (why.code == BN_OUT_OF_MEMORY || !bn_reserve(&all->damaged, all->damaged_count + 1,
+                                                    &l->damaged_room, sizeof *all->damaged)) {
+        free(path);
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory to read the store");
+    }
+    all->damaged[all->damaged_count++] = (res_damaged){path, why};
+    return BN_OK;
+}
+
+static int record_order(const void *a, const void *b)
+{
+    const res_record *const *left = a, *const *right = b;
+    return strcmp((*left)->id, (*right)->id);
+}
+
+static int damaged_order(const void *a, const void *b)
+{
+    const res_damaged *left = a, *right = b;
+    return strcmp(left->path, right->path);
+}
+
+static bn_code load_files(DIR *folder, const char *store, loading *l)
+{
+    bn_code code = BN_OK;
+    for (const struct dirent *entry; code == BN_OK && (entry = readdir(folder)) != NULL;) {
+        if (res_store_file_of(entry->d_name) != RES_STORE_RECORD)
+            continue;
+        bn_text path = {0};
+        bn_text_printf(&path, "%s/%s", store, entry->d_name);
+        if (path.failed) {
+            bn_text_free(&path);
+            code = bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for a file name");
+        } else {
+            code = collect(l, path.data);
+        }
+    }
+    return code;
+}
+
+bn_code res_store_load(const char *store, res_collection *all, bn_status *st)
+{
+    loading l = {.all = all, .st = st};
+    *all = (res_collection){0};
+    DIR *folder = opendir(store);
+    if (!folder)
+        return bn_fail_errno(st, errno, "store %s", store);
+    bn_code code = load_files(folder, store, &l);
+    closedir(folder);
+    if (code != BN_OK) {
+        res_collection_free(all);
+        return code;
+    }
+    if (all->count > 1)
+        qsort(all->records, all->count, sizeof *all->records, record_order);
+    if (all->damaged_count > 1)
+        qsort(all->damaged, all->damaged_count, sizeof *all->damaged, damaged_order);
+    return BN_OK;
+}
+
+void res_collection_free(res_collection *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        res_record_free(all->records[i]);
+    for (size_t i = 0; i < all->damaged_count; i++)
+        free(all->damaged[i].path);
+    free(all->records);
+    free(all->damaged);
+    *all = (res_collection){0};
+}
+
+/* ---- sweeping ------------------------------------------------------------------------- */
+
+void res_store_sweep(const char *store, long pid)
+{
+    DIR *folder = opendir(store);
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        if (pid > 0 && res_temporary_process(entry->d_name) == pid)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
+void res_store_sweep_old(const char *store)
+{
+    /* Writing one takes a moment. An older file's process is either dead or one that we cannot
+     * see, in a container or on another machine of our name. */
+    const time_t limit = time(NULL) - 60;
+    DIR *folder = opendir(store);
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        struct stat info;
+        const long pid = res_temporary_process(entry->d_name);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+            fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_mtime < limit)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}

@@ -1,0 +1,47 @@
+/*
+ * store_priv.h - the layers of the store: a record becomes an HDF5 image in
+ * memory (store_write.c, store_read.c), an image becomes a sealed file
+ * (store_file.c).
+ */
+#ifndef BENCH_RESULTS_STORE_PRIV_H
+#define BENCH_RESULTS_STORE_PRIV_H
+
+#include <hdf5.h>
+
+#include "results/records/records_priv.h"
+
+/* Bytes before the HDF5 superblock, HDF5's "user block": ours holds the seal. */
+#define RES_SEAL_BYTES 512
+
+/* Whole file contents for RECORD (malloc), seal included. */
+BN_MUST_USE bn_code res_image_write(const res_record *record, char **image, size_t *size,
+                                    bn_status *st);
+/* The record in IMAGE, whole file contents whose seal was checked. */
+BN_MUST_USE bn_code res_image_read(const char *image, size_t size, res_record **record,
+                                   bn_status *st);
+
+/* Writes the seal over the first RES_SEAL_BYTES of IMAGE. */
+void res_seal(char *image, size_t size);
+/* BN_FORMAT unless IMAGE is as it was when it was sealed. */
+BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st);
+
+/* The same from the first bytes of the file at PATH, all but the digest: tells whether a file is a
+ * record before it is read, however large it is. Messages begin with the path. */
+BN_MUST_USE bn_code res_file_probe(const char *path, bn_status *st);
+
+/* Writes a new file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. After a failure the
+ * temporary file is gone. */
+BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
+                                     const char *bytes, size_t size, bn_status *st);
+
+/* ---- HDF5 (store_h5.c) ------------------------------------------------------- */
+
+/* The one translation of HDF5's errors: CODE with WHAT and HDF5's own reason. */
+bn_code res_h5_fail(bn_status *st, bn_code code, const char *what);
+
+/* The memory type of a truth value: an enumeration FALSE, TRUE, as h5py has it. */
+hid_t res_h5_bool_type(void);
+/* A terminated UTF-8 string of any length. */
+hid_t res_h5_text_type(void);
+
+#endif

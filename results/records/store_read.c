@@ -1,0 +1,450 @@
+/*
+ * store_read.c - an HDF5 image as a record; the layout is in store_write.c.
+ *
+ * Nothing in the image is trusted. The seal catches accidents; the checks here (presence, classes,
+ * ranks, lengths, counts against the size of the file) are for files that another program wrote.
+ */
+#include "results/records/store_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file being read. The first failure sticks in CODE and turns later calls
+ * into no-ops. WHERE names the group for messages. */
+typedef struct reader {
+    hid_t file, text, truth;
+    size_t image_size;
+    char where[32];
+    bn_code code;
+    bn_status *st;
+} reader;
+
+static void damaged(reader *r, const char *name, const char *what)
+{
+    if (r->code == BN_OK)
+        r->code = bn_fail(r->st, BN_FORMAT, "%s/%s %s", r->where, name, what);
+}
+
+/* Opens an attribute that is a single value; below zero where there is none. */
+static hid_t attribute_open(reader *r, hid_t at, const char *name)
+{
+    if (r->code != BN_OK)
+        return H5I_INVALID_HID;
+    if (H5Aexists(at, name) <= 0) {
+        damaged(r, name, "is missing");
+        return H5I_INVALID_HID;
+    }
+    hid_t attribute = H5Aopen(at, name, H5P_DEFAULT);
+    hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
+    bool single = space >= 0 && H5Sget_simple_extent_type(space) == H5S_SCALAR;
+    if (space >= 0)
+        H5Sclose(space);
+    if (!single) {
+        damaged(r, name, "is not one value");
+        if (attribute >= 0)
+            H5Aclose(attribute);
+        return H5I_INVALID_HID;
+    }
+    return attribute;
+}
+
+static bool class_is(hid_t type, H5T_class_t class)
+{
+    bool same = type >= 0 && H5Tget_class(type) == class;
+    /* We write strings of variable length: HDF5 itself says how long they are. */
+    return same && (class != H5T_STRING || H5Tis_variable_str(type) > 0);
+}
+
+static void get_value(reader *r, hid_t at, const char *name, H5T_class_t class, hid_t memory_type,
+                      void *value)
+{
+    hid_t attribute = attribute_open(r, at, name);
+    if (attribute < 0)
+        return;
+    hid_t type = H5Aget_type(attribute);
+    if (!class_is(type, class))
+        damaged(r, name, "has another type");
+    else if (H5Aread(attribute, memory_type, value) < 0)
+        damaged(r, name, "cannot be read");
+    if (type >= 0)
+        H5Tclose(type);
+    H5Aclose(attribute);
+}
+
+static void get_text(reader *r, hid_t at, const char *name, char *text, size_t size)
+{
+    char *value = NULL;
+    get_value(r, at, name, H5T_STRING, r->text, &value);
+    if (r->code == BN_OK) {
+        size_t length = value ? strlen(value) : 0;
+        if (length >= size)
+            damaged(r, name, "is too long");
+        else
+            memcpy(text, value ? value : "", length + 1);
+    }
+    if (value)
+        H5free_memory(value);
+}
+
+static void get_int(reader *r, hid_t at, const char *name, hid_t memory_type, void *value)
+{
+    get_value(r, at, name, H5T_INTEGER, memory_type, value);
+}
+
+static void get_real(reader *r, hid_t at, const char *name, double *value)
+{
+    get_value(r, at, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, value);
+}
+
+static void get_bool(reader *r, hid_t at, const char *name, bool *value)
+{
+    int8_t truth = 0;
+    get_value(r, at, name, H5T_ENUM, r->truth, &truth);
+    *value = truth == 1;
+}
+
+static void get_source(reader *r, hid_t at, const char *name, bn_device_time_source *source)
+{
+    char text[32] = "";
+    get_text(r, at, name, text, sizeof text);
+    *source = res_source_from_name(text);
+    if (*source == BN_DEVICE_TIME_SOURCE_COUNT)
+        damaged(r, name, "is not a source that this program knows");
+}
+
+static void get_fields(reader *r, hid_t at, const res_field *fields, void *base)
+{
+    for (const res_field *field = fields; field->name; field++) {
+        void *value = (char *)base + field->offset;
+        if (field->later && r->code == BN_OK && H5Aexists(at, field->name) <= 0)
+            continue;
+        switch (field->kind) {
+        case RES_KIND_TEXT:
+            get_text(r, at, field->name, value, field->size);
+            break;
+        case RES_KIND_INT:
+            get_int(r, at, field->name, H5T_NATIVE_INT, value);
+            break;
+        case RES_KIND_I64:
+        case RES_KIND_AMOUNT:
+            get_int(r, at, field->name, H5T_NATIVE_INT64, value);
+            break;
+        case RES_KIND_U64:
+            get_int(r, at, field->name, H5T_NATIVE_UINT64, value);
+            break;
+        case RES_KIND_REAL:
+            get_real(r, at, field->name, value);
+            break;
+        case RES_KIND_BOOL:
+            get_bool(r, at, field->name, value);
+            break;
+        case RES_KIND_SOURCE:
+            get_source(r, at, field->name, value);
+            break;
+        }
+    }
+}
+
+/* Opens group PATH for reading its attributes; close with H5Gclose unless it is
+ * below zero. */
+static hid_t group_open(reader *r, const char *path)
+{
+    if (r->code != BN_OK)
+        return H5I_INVALID_HID;
+    r->where[0] = '\0';
+    hid_t group = H5Lexists(r->file, path, H5P_DEFAULT) > 0 ? H5Gopen2(r->file, path, H5P_DEFAULT)
+                                                            : H5I_INVALID_HID;
+    if (group < 0)
+        damaged(r, path, "is missing");
+    snprintf(r->where, sizeof r->where, "/%s", path);
+    return group;
+}
+
+static void group_close(hid_t group)
+{
+    if (group >= 0)
+        H5Gclose(group);
+}
+
+/* Opens dataset NAME of RANK whole numbers and reads its extent into DIMS. Our datasets are not
+ * compressed, so none has more values than the file has room for. */
+static hid_t times_open(reader *r, hid_t at, const char *name, int rank, hsize_t dims[2])
+{
+    if (r->code != BN_OK)
+        return H5I_INVALID_HID;
+    hid_t data =
+        H5Lexists(at, name, H5P_DEFAULT) > 0 ? H5Dopen2(at, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (data < 0) {
+        damaged(r, name, "is missing");
+        return data;
+    }
+    hid_t space = H5Dget_space(data);
+    hid_t type = H5Dget_type(data);
+    hsize_t room = r->image_size / sizeof(uint64_t);
+    dims[0] = 0;
+    dims[1] = 1;
+    if (space < 0 || H5Sget_simple_extent_ndims(space) != rank ||
+        H5Sget_simple_extent_dims(space, dims, NULL) != rank)
+        damaged(r, name, "has another rank");
+    else if (!class_is(type, H5T_INTEGER))
+        damaged(r, name, "has another type");
+    else if (dims[0] > room || dims[1] > room || dims[0] * dims[1] > room)
+        damaged(r, name, "claims more values than the file holds");
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return data;
+}
+
+/* The values of an open dataset into a new block of COUNT. */
+static uint64_t *times_take(reader *r, hid_t data, const char *name, size_t count)
+{
+    if (r->code != BN_OK)
+        return NULL;
+    uint64_t *values = calloc(count > 0 ? count : 1, sizeof *values);
+    if (!values)
+        r->code = bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for %zu values", count);
+    else if (count > 0 &&
+             H5Dread(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        damaged(r, name, "cannot be read");
+    return values;
+}
+
+/* One-dimensional times, replacing *VALUES. */
+static void get_times(reader *r, hid_t at, const char *name, uint64_t **values, size_t *count)
+{
+    hsize_t dims[2] = {0, 0};
+    hid_t data = times_open(r, at, name, 1, dims);
+    uint64_t *taken = times_take(r, data, name, (size_t)dims[0]);
+    if (r->code == BN_OK) {
+        free(*values);
+        *values = taken;
+        *count = (size_t)dims[0];
+    } else {
+        free(taken);
+    }
+    if (data >= 0)
+        H5Dclose(data);
+}
+
+/* Which part each column of part_ns holds. */
+static void get_columns(reader *r, hid_t data, size_t columns, bn_part *parts)
+{
+    hid_t attribute =
+        H5Aexists(data, "parts") > 0 ? H5Aopen(data, "parts", H5P_DEFAULT) : H5I_INVALID_HID;
+    if (attribute < 0) {
+        damaged(r, "part_ns", "does not name its parts");
+        return;
+    }
+    char *names[BN_PART_COUNT] = {NULL};
+    hid_t space = H5Aget_space(attribute);
+    hid_t type = H5Aget_type(attribute);
+    if (!class_is(type, H5T_STRING) || H5Sget_simple_extent_npoints(space) != (hssize_t)columns ||
+        H5Aread(attribute, r->text, names) < 0)
+        damaged(r, "part_ns", "does not name its parts");
+    for (size_t column = 0; r->code == BN_OK && column < columns; column++) {
+        int part = 0;
+        while (part < BN_PART_COUNT && names[column] &&
+               strcmp(bn_part_name((bn_part)part), names[column]) != 0)
+            part++;
+        if (!names[column] || part == BN_PART_COUNT)
+            damaged(r, "part_ns", "has a part that this program does not know");
+        parts[column] = (bn_part)part;
+    }
+    for (size_t column = 0; column < BN_PART_COUNT; column++) {
+        if (names[column])
+            H5free_memory(names[column]);
+    }
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Aclose(attribute);
+}
+
+/* Columns are found by name; a part that the file does not have stays zero. */
+static void get_parts(reader *r, hid_t at, res_record *record)
+{
+    hsize_t dims[2] = {0, 0};
+    bn_part parts[BN_PART_COUNT] = {0};
+    hid_t data = times_open(r, at, "part_ns", 2, dims);
+    if (r->code == BN_OK && (dims[0] != record->step_count || dims[1] > BN_PART_COUNT))
+        damaged(r, "part_ns", "does not fit the number of steps and parts");
+    size_t columns = (size_t)dims[1];
+    if (r->code == BN_OK)
+        get_columns(r, data, columns, parts);
+    uint64_t *values = times_take(r, data, "part_ns", (size_t)dims[0] * columns);
+    for (size_t i = 0; r->code == BN_OK && i < record->step_count * columns; i++)
+        record->part_ns[i / columns * BN_PART_COUNT + parts[i % columns]] += values[i];
+    free(values);
+    if (data >= 0)
+        H5Dclose(data);
+}
+
+static void get_samples(reader *r, res_record *record)
+{
+    uint64_t *wall = NULL, *warmup = NULL;
+    size_t steps = 0, warmups = 0;
+    hid_t group = group_open(r, "warmup");
+    get_bool(r, group, "stationary", &record->warmup_stationary);
+    get_times(r, group, "wall_ns", &warmup, &warmups);
+    group_close(group);
+
+    group = group_open(r, "steps");
+    get_times(r, group, "wall_ns", &wall, &steps);
+    if (r->code == BN_OK)
+        r->code = res_record_reserve_steps(record, steps, warmups, r->st);
+    if (r->code == BN_OK) {
+        memcpy(record->wall_ns, wall, steps * sizeof *wall);
+        memcpy(record->warmup_wall_ns, warmup, warmups * sizeof *warmup);
+    }
+    get_parts(r, group, record);
+    group_close(group);
+    free(wall);
+    free(warmup);
+}
+
+static void get_executions(reader *r, res_record *record)
+{
+    int64_t count = 0;
+    hid_t all = group_open(r, "executions");
+    get_int(r, all, "count", H5T_NATIVE_INT64, &count);
+    group_close(all);
+    /* A group with its attributes takes more bytes than this in a file. */
+    if (r->code == BN_OK && (count < 0 || (uint64_t)count > r->image_size / 256))
+        damaged(r, "count", "is more than the file holds");
+    if (r->code == BN_OK)
+        r->code = res_record_reserve_executions(record, (size_t)count, r->st);
+    for (size_t i = 0; r->code == BN_OK && i < record->execution_count; i++) {
+        res_execution *execution = &record->executions[i];
+        char path[32];
+        snprintf(path, sizeof path, "executions/%zu", i);
+        hid_t group = group_open(r, path);
+        get_fields(r, group, res_execution_fields, execution);
+        get_times(r, group, "pjrt_ns", &execution->pjrt_ns, &execution->pjrt_count);
+        group_close(group);
+    }
+}
+
+/* Counters younger than the file are zero; counters that only it knows are
+ * left out. */
+static void get_counters(reader *r, const char *name, int64_t counters[BN_COUNTER_COUNT])
+{
+    hid_t group = group_open(r, name);
+    for (int c = 0; r->code == BN_OK && c < BN_COUNTER_COUNT; c++) {
+        const char *counter = bn_counter_name((bn_counter)c);
+        if (H5Aexists(group, counter) > 0)
+            get_int(r, group, counter, H5T_NATIVE_INT64, &counters[c]);
+    }
+    group_close(group);
+}
+
+static void get_provenance(reader *r, res_record *record)
+{
+    if (r->code != BN_OK)
+        return;
+    r->where[0] = '\0';
+    char *text = NULL;
+    hid_t data = H5Lexists(r->file, "provenance", H5P_DEFAULT) > 0
+                     ? H5Dopen2(r->file, "provenance", H5P_DEFAULT)
+                     : H5I_INVALID_HID;
+    hid_t type = data < 0 ? H5I_INVALID_HID : H5Dget_type(data);
+    hid_t space = data < 0 ? H5I_INVALID_HID : H5Dget_space(data);
+    if (!class_is(type, H5T_STRING) || space < 0 || H5Sget_simple_extent_npoints(space) != 1 ||
+        H5Dread(data, r->text, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) < 0 || !text) {
+        damaged(r, "provenance", "is missing");
+    } else {
+        json_t *provenance = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        if (!json_is_object(provenance)) {
+            damaged(r, "provenance", "is not a JSON object");
+            json_decref(provenance);
+        } else {
+            json_decref(record->provenance);
+            record->provenance = provenance;
+        }
+    }
+    if (text)
+        H5free_memory(text);
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (data >= 0)
+        H5Dclose(data);
+}
+
+static void get_root(reader *r, res_record *record)
+{
+    int schema = 0;
+    char status[64] = "";
+    get_int(r, r->file, "schema", H5T_NATIVE_INT, &schema);
+    if (r->code == BN_OK && (schema < 1 || schema > RES_SCHEMA_VERSION)) {
+        r->code = bn_fail(r->st, BN_FORMAT, "schema %d is unknown, this program reads up to %d",
+                          schema, RES_SCHEMA_VERSION);
+        return;
+    }
+    get_text(r, r->file, "id", record->id, sizeof record->id);
+    get_text(r, r->file, "status", status, sizeof status);
+    get_text(r, r->file, "message", record->message, sizeof record->message);
+    get_bool(r, r->file, "simulated", &record->simulated);
+    get_text(r, r->file, "values", record->values, sizeof record->values);
+    get_real(r, r->file, "loss", &record->loss);
+    record->status = bn_code_from_name(status);
+    if (r->code == BN_OK && record->status == BN_CODE_COUNT)
+        r->code = bn_fail(r->st, BN_FORMAT, "status \"%s\" is unknown", status);
+    hid_t group = group_open(r, "experiment");
+    res_experiment_old(&record->experiment);
+    get_fields(r, group, res_experiment_fields, &record->experiment);
+    group_close(group);
+}
+
+/* Opens the bytes in memory: the file on disk is read once, so that HDF5 reads the same bytes that
+ * were checked. */
+static hid_t image_open(const char *image, size_t size)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t file = H5I_INVALID_HID;
+    /* HDF5 copies the bytes; its parameter merely lacks the const. */
+    union {
+        const void *read_only;
+        void *plain;
+    } bytes = {.read_only = image};
+    if (access >= 0 && H5Pset_fapl_core(access, 1 << 18, false) >= 0 &&
+        H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+        H5Pset_file_image(access, bytes.plain, size) >= 0)
+        file = H5Fopen("record", H5F_ACC_RDONLY, access);
+    if (access >= 0)
+        H5Pclose(access);
+    return file;
+}
+
+bn_code res_image_read(const char *image, size_t size, res_record **record, bn_status *st)
+{
+    res_record *fresh = res_record_new();
+    if (!fresh)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+    reader r = {.file = image_open(image, size),
+                .text = res_h5_text_type(),
+                .truth = res_h5_bool_type(),
+                .image_size = size,
+                .st = st};
+    if (r.file < 0 || r.text < 0 || r.truth < 0)
+        r.code = res_h5_fail(st, BN_FORMAT, "not an HDF5 file");
+    get_root(&r, fresh);
+    get_samples(&r, fresh);
+    get_executions(&r, fresh);
+    get_counters(&r, "counters", fresh->counters);
+    get_counters(&r, "step_counters", fresh->step_counters);
+    get_provenance(&r, fresh);
+    if (r.truth >= 0)
+        H5Tclose(r.truth);
+    if (r.text >= 0)
+        H5Tclose(r.text);
+    if (r.file >= 0)
+        H5Fclose(r.file);
+    if (r.code == BN_OK)
+        *record = fresh;
+    else
+        res_record_free(fresh);
+    return r.code;
+}

@@ -1,0 +1,216 @@
+/*
+ * stats.c - order statistics and bootstrap intervals, on GSL.
+ *
+ * Step times of one process are correlated, so a resample is made of blocks of
+ * neighbours: the moving-block bootstrap of H. R. Kuensch, "The jackknife and
+ * the bootstrap for general stationary observations", Annals of Statistics 17
+ * (1989), with blocks of about n^(1/3) steps, the order that he finds best.
+ * Intervals are percentile intervals (B. Efron and R. J. Tibshirani, "An
+ * Introduction to the Bootstrap", 1993, chapter 13).
+ *
+ * A resample's median is found by counting ranks: the values are ranked once,
+ * then each resample only increments n small counters and walks to the middle,
+ * which is exact and needs no sorting.
+ */
+#include "results/stats/stats_priv.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESAMPLES 2000
+#define SEED      20230117u
+/* Below this many values nothing can be resampled: the interval is the range. */
+#define FEWEST    3
+
+double res_mean(const uint64_t *values, size_t count)
+{
+    long double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (long double)values[i];
+    return count > 0 ? (double)(sum / (long double)count) : (double)NAN;
+}
+
+double res_deviation(const uint64_t *values, size_t count)
+{
+    double mean = res_mean(values, count), sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += ((double)values[i] - mean) * ((double)values[i] - mean);
+    return count > 1 ? sqrt(sum / (double)(count - 1)) : (double)NAN;
+}
+
+double res_median(double *values, size_t count)
+{
+    if (count == 0)
+        return (double)NAN;
+    gsl_sort(values, 1, count);
+    return gsl_stats_median_from_sorted_data(values, 1, count);
+}
+
+/* Ascending copy; NULL without memory or values. */
+static double *sorted_copy(const uint64_t *values, size_t count)
+{
+    double *copy = count > 0 ? calloc(count, sizeof *copy) : NULL;
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        copy[i] = (double)values[i];
+    gsl_sort(copy, 1, count);
+    return copy;
+}
+
+double res_quantile(const uint64_t *values, size_t count, double q)
+{
+    double *sorted = sorted_copy(values, count);
+    if (!sorted)
+        return (double)NAN;
+    double value = gsl_stats_quantile_from_sorted_data(sorted, 1, count, q);
+    free(sorted);
+    return value;
+}
+
+void res_series_free(res_series *s)
+{
+    free(s->sorted);
+    free(s->rank);
+    free(s->drawn);
+    *s = (res_series){0};
+}
+
+bool res_series_make(res_series *s, const uint64_t *values, size_t count)
+{
+    size_t *order = calloc(count, sizeof *order);
+    *s = (res_series){.count = count, .block = (size_t)lround(cbrt((double)count))};
+    s->sorted = calloc(count, sizeof *s->sorted);
+    s->rank = calloc(count, sizeof *s->rank);
+    s->drawn = calloc(count, sizeof *s->drawn);
+    if (!order || !s->sorted || !s->rank || !s->drawn || count > UINT32_MAX) {
+        free(order);
+        res_series_free(s);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        s->sorted[i] = (double)values[i];
+    gsl_sort_index(order, s->sorted, 1, count);
+    for (size_t i = 0; i < count; i++)
+        s->rank[order[i]] = (uint32_t)i;
+    gsl_sort(s->sorted, 1, count);
+    free(order);
+    return true;
+}
+
+/* Median of COUNT drawn values: the mean of the middle two, which are one and
+ * the same for an odd count. */
+static double drawn_median(const res_series *s)
+{
+    size_t low_place = (s->count - 1) / 2, high_place = s->count / 2;
+    size_t rank = 0, below = s->drawn[0];
+    while (below <= low_place)
+        below += s->drawn[++rank];
+    double low = s->sorted[rank];
+    while (below <= high_place)
+        below += s->drawn[++rank];
+    return (low + s->sorted[rank]) / 2;
+}
+
+double res_series_resample(res_series *s, gsl_rng *rng)
+{
+    memset(s->drawn, 0, s->count * sizeof *s->drawn);
+    for (size_t left = s->count; left > 0;) {
+        size_t start = gsl_rng_uniform_int(rng, s->count - s->block + 1);
+        size_t length = s->block < left ? s->block : left;
+        for (size_t i = 0; i < length; i++)
+            s->drawn[s->rank[start + i]]++;
+        left -= length;
+    }
+    return drawn_median(s);
+}
+
+double res_series_median(const res_series *s)
+{
+    return gsl_stats_median_from_sorted_data(s->sorted, 1, s->count);
+}
+
+static const res_interval no_interval = {(double)NAN, (double)NAN, (double)NAN};
+
+res_interval res_percentile_interval(double estimate, double *resamples, size_t count)
+{
+    gsl_sort(resamples, 1, count);
+    return (res_interval){
+        .estimate = estimate,
+        .low = gsl_stats_quantile_from_sorted_data(resamples, 1, count, 0.025),
+        .high = gsl_stats_quantile_from_sorted_data(resamples, 1, count, 0.975),
+    };
+}
+
+res_interval res_median_interval(const uint64_t *values, size_t count)
+{
+    if (count == 0)
+        return no_interval;
+    res_series s;
+    if (!res_series_make(&s, values, count))
+        return no_interval;
+    res_interval interval = {res_series_median(&s), s.sorted[0], s.sorted[count - 1]};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (count >= FEWEST && rng) {
+        double medians[RESAMPLES];
+        gsl_rng_set(rng, SEED);
+        for (size_t i = 0; i < RESAMPLES; i++)
+            medians[i] = res_series_resample(&s, rng);
+        interval = res_percentile_interval(interval.estimate, medians, RESAMPLES);
+    }
+    if (rng)
+        gsl_rng_free(rng);
+    res_series_free(&s);
+    return interval;
+}
+
+static res_interval ratio_of_series(res_series *a, res_series *b, gsl_rng *rng)
+{
+    double estimate = res_series_median(a) / res_series_median(b);
+    if (a->count < FEWEST || b->count < FEWEST)
+        return (res_interval){estimate, a->sorted[0] / b->sorted[b->count - 1],
+                              a->sorted[a->count - 1] / b->sorted[0]};
+    double ratios[RESAMPLES];
+    gsl_rng_set(rng, SEED);
+    for (size_t i = 0; i < RESAMPLES; i++) {
+        double above = res_series_resample(a, rng);
+        ratios[i] = above / res_series_resample(b, rng);
+    }
+    return res_percentile_interval(estimate, ratios, RESAMPLES);
+}
+
+res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
+{
+    if (na == 0 || nb == 0)
+        return no_interval;
+    res_interval interval = no_interval;
+    res_series above = {0}, below = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    bool ready = rng && res_series_make(&above, a, na) && res_series_make(&below, b, nb);
+    /* A time of zero comes from a clock too coarse to compare with. */
+    if (ready && below.sorted[0] > 0)
+        interval = ratio_of_series(&above, &below, rng);
+    res_series_free(&above);
+    res_series_free(&below);
+    if (rng)
+        gsl_rng_free(rng);
+    return interval;
+}
+
+double res_geometric_mean(const double *values, size_t count, size_t *covered)
+{
+    double sum = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(values[i]) && values[i] > 0) {
+            sum += log(values[i]);
+            used++;
+        }
+    }
+    if (covered)
+        *covered = used;
+    return used > 0 ? exp(sum / (double)used) : (double)NAN;
+}

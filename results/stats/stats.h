@@ -1,0 +1,191 @@
+/*
+ * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points.
+ *
+ * Nothing here knows what a record is. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_STATS_H
+#define BENCH_RESULTS_STATS_H
+
+#include "runtime/base/base.h"
+
+/* ---- intervals (stats.c, on GSL) ---- */
+
+typedef struct res_interval {
+    double estimate, low, high;
+} res_interval;
+
+/* Quantile Q (0..1) of COUNT values, linear between order statistics; NaN for
+ * none. VALUES is left alone. */
+double res_quantile(const uint64_t *values, size_t count, double q);
+/* Median with a 95 % percentile bootstrap interval (2,000 resamples of blocks
+ * of neighbours, since step times are correlated; seeded: same input, same
+ * answer). Fewer than three values give their range, none give NaN. */
+res_interval res_median_interval(const uint64_t *values, size_t count);
+/* Ratio of medians A over B of two independent series, 95 % bootstrap; NaN when
+ * either is empty or B holds a zero. */
+res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
+/* exp of the mean log of the positive finite values. *COVERED: how many there are; may be NULL. */
+double res_geometric_mean(const double *values, size_t count, size_t *covered);
+
+/* Arithmetic mean, NaN for none. */
+double res_mean(const uint64_t *values, size_t count);
+/* Sample standard deviation, NaN below two values. */
+double res_deviation(const uint64_t *values, size_t count);
+/* Median, NaN for none. Sorts VALUES. */
+double res_median(double *values, size_t count);
+
+/* ---- comparisons -------------------------------------------------------- */
+
+/*
+ * Two sides, A and B, have as many processes each. Pair I is process I of A and of B, run one after
+ * the other, in the order that res_order says. A process counts once, with the logarithm of its
+ * median step: its steps share its layout in memory and its moment, so many steps do not replace
+ * processes (T. Kalibera and R. Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). All
+ * that follows is about the differences of pairs.
+ */
+typedef struct res_side {
+    const uint64_t *const *series; /* [process][step], ns */
+    const size_t *counts;          /* [process]: steps */
+    size_t processes;
+} res_side;
+
+#define RES_MOST_PAIRS 64
+
+typedef enum res_verdict {
+    RES_FASTER,     /* B is, at the family's level */
+    RES_SLOWER,     /* B is, at the family's level */
+    RES_EQUIVALENT, /* no difference was found, and one of DELTA is excluded */
+    RES_UNDECIDED   /* neither: more processes are needed */
+} res_verdict;
+const char *res_verdict_name(res_verdict verdict); /* "faster", ... */
+
+typedef enum res_test {
+    RES_TEST_NONE, /* too few pairs for any claim in such a family: p is 1 */
+    RES_TEST_FLIP, /* permutation: the signs of the pairs' differences are flipped */
+    RES_TEST_T     /* Student's, where flips of so few pairs cannot reach the level */
+} res_test;
+
+typedef struct res_compare_options {
+    double level;     /* of false alarms in a family, 0.05 */
+    double delta;     /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
+    size_t resamples; /* of BOOTSTRAP; 0: it is left NaN */
+    uint64_t seed;
+} res_compare_options;
+
+/* The defaults: 5 %, 3 %, 2,000 resamples. */
+res_compare_options res_compare_defaults(void);
+
+typedef struct res_comparison {
+    /* Geometric mean of B over A with its 95 % interval, of this comparison alone: by Student's t
+     * over the pairs, or by flips where that is wider (compare.c). The bounds are NaN below 3
+     * pairs. */
+    res_interval ratio;
+    /* The same by the hierarchical percentile bootstrap (pairs, then blocks of steps), which is too
+     * narrow for few pairs. For comparison only. */
+    res_interval bootstrap;
+    size_t pairs;                     /* that count */
+    size_t disturbed;                 /* pairs left out: see compare.c */
+    size_t kept[RES_MOST_PAIRS];      /* those that count, ascending */
+    double log_ratio[RES_MOST_PAIRS]; /* of each of them */
+    double error;                     /* standard error of the mean log ratio */
+    double p_flip, p_t;               /* no difference, by each test */
+    /* What follows depends on the family. */
+    res_test test;
+    double level;     /* FAMILY's level over its size: what one comparison is sure of */
+    double p, p_holm; /* of TEST */
+    double p_equivalent, p_equivalent_holm; /* a difference of DELTA or more (TOST) */
+    double critical;                        /* log ratio that TEST would just tell at LEVEL */
+    /* Smallest difference, as 0.02 for 2 %, that this experiment would have told
+     * at LEVEL with a probability of 80 %; infinite where none. */
+    double smallest_visible;
+    res_verdict verdict;
+} res_comparison;
+
+/*
+ * Says in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
+ * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
+ * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
+ * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
+ * that a drift cancels. A later stage takes another SEED.
+ */
+#define RES_COIN_PAIRS 8
+void res_order(uint64_t seed, size_t pairs, bool *b_first);
+
+/* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
+ * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are
+ * BN_INVALID. */
+BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
+                                const res_compare_options *options, res_comparison *comparison,
+                                bn_status *st);
+/* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
+ * difference is at most OPTIONS' level; apart from that, so is the probability of any wrong claim
+ * of equivalence. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_compare_family(res_comparison *list, size_t count,
+                                       const res_compare_options *options, bn_status *st);
+
+/* Mean of COUNT differences of pairs with its 95 % interval, and *P of no difference, by Student's
+ * t as in res_compare. Below 3 pairs the bounds are NaN and *P is 1. */
+res_interval res_mean_difference(const double *d, size_t count, double *p);
+
+/* Adjusted p values (S. Holm, "A simple sequentially rejective multiple test
+ * procedure", Scandinavian Journal of Statistics 6, 1979). BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st);
+
+/* Probability with which this experiment would have told an EFFECT (0.02: B takes
+ * 2 % longer) at the comparison's level; 0 where it can claim nothing. */
+double res_power(const res_comparison *comparison, double effect);
+/* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
+size_t res_fewest_pairs(double level, size_t family);
+/* Pairs from which anything can be claimed in such a family, by Student's t if not by flips. */
+size_t res_least_pairs(double level, size_t family);
+/*
+ * The stop rule: how many pairs are needed, all in all, for a 95 % interval of about +-PRECISION
+ * (0.01: 1 %). This comparison's pairs are the first stage of two (C. Stein, "A two-sample test for
+ * a linear hypothesis whose power is independent of the variance", Annals of Mathematical
+ * Statistics 16, 1945). If it has as many, stop. The rule looks at the spread alone, never at p or
+ * the ratio, so stopping by it makes no false alarms. 0 below 3 pairs, which say nothing about the
+ * spread.
+ */
+size_t res_pairs_wanted(const res_comparison *comparison, double precision);
+
+/* ---- change points (changepoint.c) -------------------------------------- */
+
+/* Nights that a change has on each side, at least. */
+#define RES_LEAST_NIGHTS 3
+
+typedef struct res_change_options {
+    double level;        /* of any false change in a series that has none, 0.05 */
+    double least_effect; /* smaller changes are not worth a line; 0.01 is 1 % */
+    size_t window;       /* nights of the windows in which long series are looked at, too: 50 */
+} res_change_options;
+res_change_options res_change_defaults(void);
+
+typedef struct res_change {
+    size_t at;          /* the first value after it */
+    res_interval ratio; /* after over before, between its neighbours; 95 %, given the place */
+    double p;           /* Student's; small enough for all places that were looked at */
+} res_change;
+
+typedef struct res_changes {
+    res_change *list; /* in order of time */
+    size_t count;
+    /* Too few nights after a change are no change yet. This is what the newest say: */
+    res_interval newest; /* over the level since the last change; the range is where 99 of
+                          * 100 nights of that level fall. NaN without 10 such nights */
+    double newest_p;     /* of a night of that level to lie so far out, two-sided */
+    size_t newest_run;   /* how many of the last RES_LEAST_NIGHTS - 1 nights, up to the newest, lie
+                            out of that range, on one side, by at least the least effect */
+    double noise;        /* standard deviation of log values since the last change */
+    double visible;      /* a change that RES_LEAST_NIGHTS nights more would tell in about 4
+                          * of 5 cases: 0.03 is 3 % */
+} res_changes;
+
+/* Finds the change points of the series VALUES, in order of time. A value that is not positive and
+ * finite is a missing night. Fewer than 2 RES_LEAST_NIGHTS nights have none. BN_INVALID for
+ * impossible options, BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
+                                     const res_change_options *options, res_changes *found,
+                                     bn_status *st);
+void res_changes_free(res_changes *found);
+
+#endif

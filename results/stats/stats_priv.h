@@ -1,0 +1,43 @@
+/*
+ * stats_priv.h - what the files of this folder share: resampling, and tests by flips of signs.
+ */
+#ifndef BENCH_RESULTS_STATS_PRIV_H
+#define BENCH_RESULTS_STATS_PRIV_H
+
+#include <gsl/gsl_rng.h>
+
+#include "results/stats/stats.h"
+
+/* ---- resampling (stats.c) ------------------------------------------------ */
+
+/* A series prepared for resampling. */
+typedef struct res_series {
+    size_t count, block;
+    double *sorted;
+    uint32_t *rank;  /* [step]: place of the step's value in SORTED */
+    uint32_t *drawn; /* [rank]: times drawn in this resample */
+} res_series;
+
+/* False without memory, S is then empty. COUNT is at least 1. */
+bool res_series_make(res_series *s, const uint64_t *values, size_t count);
+void res_series_free(res_series *s);
+double res_series_median(const res_series *s);
+/* Median of one resample of blocks of neighbours. */
+double res_series_resample(res_series *s, gsl_rng *rng);
+/* ESTIMATE between the 2.5 and 97.5 % quantiles of RESAMPLES, which are sorted. */
+res_interval res_percentile_interval(double estimate, double *resamples, size_t count);
+
+/* ---- tests by flipping signs (compare_flip.c) ------------------------------ */
+
+/* Two-sided p of the mean of the differences D, by all 2^COUNT choices of their
+ * signs or, beyond RES_EXACT_PAIRS, by seeded draws; 1 for none. Fails without
+ * memory only. */
+#define RES_EXACT_PAIRS 20
+BN_MUST_USE bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p,
+                               bn_status *st);
+/* The means from which res_flip_p cannot tell that of D at LEVEL lie from *LOW to
+ * *HIGH. False where it can tell none, or beyond RES_SUBSET_PAIRS. */
+#define RES_SUBSET_PAIRS 12
+bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high);
+
+#endif

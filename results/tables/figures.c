@@ -1,0 +1,132 @@
+/*
+ * figures.c - figures for people: times, ratios, sizes and amounts with three digits and a unit.
+ */
+#include "results/tables/tables_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A unit, with the number of decimals that leave three significant digits. */
+typedef struct scale {
+    double divisor;
+    const char *unit;
+    int decimals;
+} scale;
+
+/* The largest of COUNT units, each STEP times the one before, in which VALUE is
+ * still 1 or more once it is rounded to three digits. */
+static scale scale_of(double value, double step, const char *const *units, size_t count)
+{
+    scale s = {1, units[0], 0};
+    value = fabs(value);
+    for (size_t i = 1; i < count && value / s.divisor >= step * 0.9995; i++) {
+        s.divisor *= step;
+        s.unit = units[i];
+    }
+    double scaled = value / s.divisor;
+    if (s.divisor > 1)
+        s.decimals = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+    return s;
+}
+
+static scale time_scale(double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    return scale_of(ns, 1000, units, 4);
+}
+
+res_figure res_time(double ns)
+{
+    res_figure figure = {"-"};
+    if (!isfinite(ns))
+        return figure;
+    scale s = time_scale(ns);
+    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals, ns / s.divisor, s.unit);
+    return figure;
+}
+
+res_figure res_time_difference(res_interval ns)
+{
+    if (!(ns.low <= 0 && ns.high >= 0))
+        return res_time(ns.estimate);
+    res_figure bound = res_time(ns.high), figure;
+    snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
+    return figure;
+}
+
+res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)
+{
+    res_figure figure = {""};
+    if (!isfinite(estimate_ns) || !isfinite(low_ns) || !isfinite(high_ns))
+        return figure;
+    scale s = time_scale(estimate_ns);
+    snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", s.decimals, low_ns / s.divisor,
+             s.decimals, high_ns / s.divisor);
+    return figure;
+}
+
+/* Steps below 0.1 s are in microseconds with one decimal, others in milliseconds with three: a
+ * clock can tell a tenth of a microsecond. */
+#define ALIGNED_LIMIT_NS 1e8
+
+const char *res_time_aligned_unit(double scale_ns)
+{
+    return scale_ns < ALIGNED_LIMIT_NS ? "us" : "ms";
+}
+
+res_figure res_time_aligned(double ns, double scale_ns)
+{
+    res_figure figure = {"-"};
+    if (!isfinite(ns))
+        return figure;
+    if (scale_ns < ALIGNED_LIMIT_NS)
+        snprintf(figure.text, sizeof figure.text, "%.1f", ns / 1e3);
+    else
+        snprintf(figure.text, sizeof figure.text, "%.3f", ns / 1e6);
+    return figure;
+}
+
+static int ratio_decimals(double ratio)
+{
+    return ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+}
+
+res_figure res_ratio(double ratio)
+{
+    res_figure figure = {"-"};
+    if (isfinite(ratio))
+        snprintf(figure.text, sizeof figure.text, "%.*fx", ratio_decimals(ratio), ratio);
+    return figure;
+}
+
+res_figure res_ratio_range(double low, double high)
+{
+    res_figure figure = {""};
+    if (isfinite(low) && isfinite(high))
+        snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", ratio_decimals(high), low,
+                 ratio_decimals(high), high);
+    return figure;
+}
+
+res_figure res_size(int64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    res_figure figure = {"-"};
+    if (bytes < 0)
+        return figure;
+    scale s = scale_of((double)bytes, 1024, units, 5);
+    snprintf(figure.text, sizeof figure.text, "%.*f %s", s.decimals, (double)bytes / s.divisor,
+             s.unit);
+    return figure;
+}
+
+res_figure res_amount(double amount)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T", " P"};
+    res_figure figure = {"-"};
+    if (!isfinite(amount) || amount <= 0)
+        return figure;
+    scale s = scale_of(amount, 1000, units, 6);
+    snprintf(figure.text, sizeof figure.text, "%.*f%s", s.decimals, amount / s.divisor, s.unit);
+    return figure;
+}

@@ -1,0 +1,185 @@
+/*
+ * format.c - the formats of tables: their names, what each of them escapes, headings and
+ * paragraphs, a whole page of HTML.
+ *
+ * LaTeX is a fragment to be \input into a document and needs no package. HTML is a fragment of
+ * tables, headings and paragraphs; res_put_page makes a whole page around it.
+ */
+#include "results/tables/tables_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
+{
+    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *format = (res_format)i;
+            return BN_OK;
+        }
+    }
+    return bn_fail(st, BN_INVALID,
+                   "table format \"%s\" is not one of text, md, csv, json, latex, html", name);
+}
+
+/* ---- escapes ---------------------------------------------------------------------- */
+
+static void put_html(bn_text *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        switch (*text) {
+        case '&':
+            bn_text_puts(out, "&amp;");
+            break;
+        case '<':
+            bn_text_puts(out, "&lt;");
+            break;
+        case '>':
+            bn_text_puts(out, "&gt;");
+            break;
+        case '"':
+            bn_text_puts(out, "&quot;");
+            break;
+        default:
+            /* A page may not contain other control characters. */
+            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+        }
+    }
+}
+
+/* Signs that LaTeX reads differently. "<" and ">" are other signs in its first fonts, and two
+ * dashes would become one. A bracket after the end of a line is an argument of that end. */
+static void put_latex(bn_text *out, const char *text)
+{
+    static const struct {
+        char plain;
+        const char *latex;
+    } signs[] = {
+        {'\\', "\\textbackslash{}"},
+        {'~', "\\textasciitilde{}"},
+        {'^', "\\textasciicircum{}"},
+        {'<', "\\textless{}"},
+        {'>', "\\textgreater{}"},
+        {'|', "\\textbar{}"},
+        {'-', "-{}"},
+        {'[', "{[}"},
+        {']', "{]}"},
+        {'#', "\\#"},
+        {'$', "\\$"},
+        {'%', "\\%"},
+        {'&', "\\&"},
+        {'_', "\\_"},
+        {'{', "\\{"},
+        {'}', "\\}"},
+        {'"', "{''}"},
+    };
+    for (; *text != '\0'; text++) {
+        size_t i = 0;
+        while (i < sizeof signs / sizeof *signs && signs[i].plain != *text)
+            i++;
+        if (i < sizeof signs / sizeof *signs)
+            bn_text_puts(out, signs[i].latex);
+        else
+            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+    }
+}
+
+/* A runtime's message may contain lines, tags and marks. */
+static void put_markdown(bn_text *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("\\`*<|", *text))
+            bn_text_putc(out, '\\');
+        bn_text_putc(out, *text == '\n' ? ' ' : *text);
+    }
+}
+
+void res_put_escaped(bn_text *out, res_format format, const char *text)
+{
+    if (format == RES_TABLE_HTML)
+        put_html(out, text);
+    else if (format == RES_TABLE_MARKDOWN)
+        put_markdown(out, text);
+    else if (format == RES_TABLE_LATEX)
+        put_latex(out, text);
+    else
+        bn_text_puts(out, text);
+}
+
+void res_put_csv(bn_text *out, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted)
+        bn_text_putc(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            bn_text_putc(out, '"');
+        bn_text_putc(out, *text);
+    }
+    if (quoted)
+        bn_text_putc(out, '"');
+}
+
+/* ---- around tables ------------------------------------------------------------------ */
+
+void res_put_heading(bn_text *out, res_format format, int level, const char *title)
+{
+    static const char *const before[][2] = {[RES_TABLE_MARKDOWN] = {"## ", "### "},
+                                            [RES_TABLE_LATEX] = {"\\section*{", "\\subsection*{"},
+                                            [RES_TABLE_HTML] = {"<h1>", "<h2>"}};
+    static const char *const after[][2] = {
+        [RES_TABLE_LATEX] = {"}", "}"}, [RES_TABLE_HTML] = {"</h1>", "</h2>"}};
+    /* Leaves one empty line before the heading. */
+    if (out->length > 1 && out->data[out->length - 2] != '\n')
+        bn_text_putc(out, '\n');
+    if (format != RES_TABLE_TEXT)
+        bn_text_puts(out, before[format][level - 1]);
+    res_put_escaped(out, format, title);
+    if (format == RES_TABLE_LATEX || format == RES_TABLE_HTML)
+        bn_text_puts(out, after[format][level - 1]);
+    bn_text_putc(out, '\n');
+    if (format == RES_TABLE_MARKDOWN || level == 1)
+        bn_text_putc(out, '\n');
+}
+
+void res_put_note(bn_text *out, res_format format, const char *note)
+{
+    /* Two spaces end a line in markdown without ending the paragraph. */
+    bn_text_puts(out, format == RES_TABLE_HTML ? "<p>" : "");
+    res_put_escaped(out, format, note);
+    bn_text_puts(out, format == RES_TABLE_MARKDOWN ? "  " : format == RES_TABLE_HTML ? "</p>" : "");
+    /* In LaTeX an empty line ends a paragraph. */
+    bn_text_puts(out, format == RES_TABLE_LATEX ? "\n\n" : "\n");
+}
+
+void res_put_json(bn_text *out, json_t *value)
+{
+    char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_REALS);
+    if (text) {
+        bn_text_puts(out, text);
+        bn_text_putc(out, '\n');
+    } else {
+        out->failed = true;
+    }
+    free(text);
+}
+
+void res_put_page(bn_text *out, const char *title, const char *body)
+{
+    static const char style[] =
+        "body{font:15px/1.4 system-ui,sans-serif;margin:2em;color:#111;background:#fff}\n"
+        "table{border-collapse:collapse;margin:.7em 0;font-variant-numeric:tabular-nums}\n"
+        "th,td{padding:.15em .6em;text-align:left;white-space:nowrap}\n"
+        "thead{border-bottom:1px solid #888}\n"
+        "tbody+tbody{border-top:1px solid #888}\n"
+        "h1{font-size:1.5em}h2{font-size:1.15em}p{margin:.25em 0}\n"
+        ".r{text-align:right}\n"
+        "@media(prefers-color-scheme:dark){body{color:#eee;background:#111}}\n";
+    bn_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    res_put_escaped(out, RES_TABLE_HTML, title);
+    bn_text_printf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+    bn_text_puts(out, body);
+    bn_text_puts(out, "</body>\n</html>\n");
+}

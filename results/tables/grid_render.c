@@ -1,0 +1,61 @@
+/*
+ * grid_render.c - a grid in any format, and sheets, which are grids of texts.
+ */
+#include "results/tables/tables_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static res_grid_renderer *const renderers[] = {
+    [RES_TABLE_TEXT] = res_grid_text,
+    [RES_TABLE_MARKDOWN] = res_grid_markdown,
+    [RES_TABLE_CSV] = res_grid_csv,
+    [RES_TABLE_JSON] = NULL, /* JSON is made of values, not of cells */
+    [RES_TABLE_LATEX] = res_grid_latex,
+    [RES_TABLE_HTML] = res_grid_html,
+};
+
+void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
+{
+    size_t rows = grid->columns > 0 ? grid->count / grid->columns : 0;
+    size_t *widths = calloc(grid->columns + 1, sizeof *widths);
+    if (grid->failed || !widths) {
+        out->failed = true;
+        free(widths);
+        return;
+    }
+    for (size_t column = 0; rows > 0 && column < grid->columns; column++)
+        widths[column] = res_grid_width(grid, rows, column);
+    renderers[format](grid, rows, widths, out);
+    free(widths);
+}
+
+/* ---- sheets ------------------------------------------------------------------------- */
+
+void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
+                     res_format format, bn_text *out)
+{
+    char align[RES_SHEET_COLUMNS + 1] = "";
+    for (size_t i = 0; i < count; i++)
+        align[i] = columns[i].right ? 'r' : 'l';
+    res_grid grid = res_grid_make(align);
+    grid.plain = true;
+    for (size_t i = 0; i < count; i++)
+        res_grid_cell(&grid, "%s", columns[i].head);
+    for (size_t row = 0; row < json_array_size(rows); row++)
+        for (size_t i = 0; i < count; i++)
+            res_grid_json(&grid, json_array_get(json_array_get(rows, row), i));
+    res_grid_render(&grid, format, out);
+    res_grid_free(&grid);
+}
+
+void res_sheet_put(json_t *row, const char *format, ...)
+{
+    char text[200];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    json_array_append_new(row, json_string(text));
+}

@@ -1,0 +1,371 @@
+/* table_versus.c - two runtimes for people: who they are, verdicts, the control, causes of changes,
+ * compile times and memory. */
+#include "results/tables/versus_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A part of the ledger that did not move is left out below this share of the step. */
+#define SMALL_SHARE 0.01
+
+/* Axes of the set-up in which the cells differ from one another. */
+static res_axis_set differences(const res_versus *versus)
+{
+    res_axis_set mask = 0;
+    for (size_t i = 1; i < versus->count; i++)
+        mask |= res_setup_difference(&versus->cells[0].experiment, &versus->cells[i].experiment);
+    return mask & ~RES_AXIS_BIT(RES_AXIS_SETTINGS);
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text ? text : "";
+}
+
+/* ---- sides ------------------------------------------------------------------------ */
+
+static void put_list(const json_t *list, const char *before, bn_text *out)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach(list, index, item)
+    {
+        bn_text_printf(out, "%s%s", index ? " " : before, json_string_value(item));
+    }
+}
+
+/* "cpu, XLA 1.20.0, API 0.115, sha256 ad1309ac822b, label x; options ..." */
+static void put_identity(const json_t *identity, bn_text *out)
+{
+    const json_t *version = json_object_get(identity, "api_version");
+    const char *key, *label = text_of(identity, "label");
+    json_t *value;
+    bn_text_printf(out, "%s%s", text_of(identity, "runtime"),
+                   json_is_true(json_object_get(identity, "simulated")) ? " (simulated)" : "");
+    if (label[0])
+        bn_text_printf(out, ", label %s", label);
+    bn_text_printf(out, ", sha256 %.12s", text_of(identity, "sha256"));
+    if (json_array_size(version) == 2)
+        bn_text_printf(out, ", API %lld.%lld",
+                       (long long)json_integer_value(json_array_get(version, 0)),
+                       (long long)json_integer_value(json_array_get(version, 1)));
+    bn_text_printf(out, ", platform %s", text_of(identity, "platform"));
+    if (strcmp(text_of(identity, "platform"), text_of(identity, "platform_version")) != 0)
+        bn_text_printf(out, " %s", text_of(identity, "platform_version"));
+    json_object_foreach(json_object_get(identity, "attributes"), key, value)
+    {
+        const char *text = json_string_value(value);
+        if (text && strlen(text) <= 32)
+            bn_text_printf(out, ", %s %s", key, text);
+    }
+    put_list(json_object_get(identity, "options"), ", options ", out);
+    put_list(json_object_get(identity, "compile_flags"), ", flags ", out);
+}
+
+/* Puts LINE, which is freed, as a line of its own. */
+static void put_line(bn_text *line, res_format format, bn_text *out)
+{
+    if (line->length > 0)
+        res_put_note(out, format, line->data);
+    out->failed = out->failed || line->failed;
+    bn_text_free(line);
+}
+
+static void put_side(const res_versus *versus, bool of_b, res_format format, bn_text *out)
+{
+    const res_record *record = res_versus_example(versus, of_b);
+    bn_text line = {0}, name = {0};
+    if (record) {
+        json_t *identity = res_runtime_identity(record);
+        put_identity(identity, &line);
+        json_decref(identity);
+    } else {
+        bn_text_puts(&line, "no process of it was measured");
+    }
+    bn_text_printf(&name, "%s  %s", of_b ? "B" : "A", line.data ? line.data : "");
+    put_line(&name, format, out);
+    bn_text_free(&line);
+}
+
+/* ---- verdicts --------------------------------------------------------------------- */
+
+static res_figure share_text(double share)
+{
+    res_figure figure = {"-"};
+    if (isfinite(share))
+        snprintf(figure.text, sizeof figure.text, "%.*f %%", fabs(share) < 0.1 ? 2 : 1,
+                 100 * share);
+    return figure;
+}
+
+static void put_p(res_grid *grid, double p)
+{
+    if (p < 0.001)
+        res_grid_cell(grid, "<0.001");
+    else
+        res_grid_cell(grid, "%.3f", p);
+}
+
+static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask)
+{
+    bn_text setup = {0};
+    res_setup_text(&cell->experiment, mask, &setup);
+    res_grid_cell(grid, "%s", cell->experiment.model);
+    res_grid_cell(grid, "%s", cell->experiment.phase);
+    if (cell->experiment.graphs > 1)
+        res_grid_cell(grid, "%s, %d graphs", cell->experiment.mode, cell->experiment.graphs);
+    else
+        res_grid_cell(grid, "%s", cell->experiment.mode);
+    res_grid_cell(grid, "%s", setup.data ? setup.data : "");
+    bn_text_free(&setup);
+}
+
+/* Puts what happened in place of figures. */
+static void put_failure(res_grid *grid, const res_compared *cell)
+{
+    res_grid_blank(grid, 7);
+    if (cell->failed)
+        res_grid_cell(grid, "%c: %s", cell->failed, bn_code_name(cell->failure));
+    else
+        res_grid_cell(grid, "not measured");
+    res_grid_blank(grid, 2);
+}
+
+static void verdict_row(res_grid *grid, const res_versus *versus, const res_compared *cell,
+                        res_axis_set mask)
+{
+    const res_comparison *c = &cell->comparison;
+    const res_attribution *why = &cell->attribution;
+    put_name(grid, cell, mask);
+    if (cell->pairs == 0 || cell->failed) {
+        put_failure(grid, cell);
+        return;
+    }
+    res_grid_cell(grid, "%s", res_time(why->quantity[RES_QUANTITY_WALL].a).text);
+    res_grid_cell(grid, "%s", res_time(why->quantity[RES_QUANTITY_WALL].b).text);
+    res_grid_cell(grid, "%.4f", c->ratio.estimate);
+    if (isfinite(c->ratio.low))
+        res_grid_cell(grid, "[%.4f, %.4f]", c->ratio.low, c->ratio.high);
+    else
+        res_grid_blank(grid, 1);
+    put_p(grid, c->p_holm);
+    res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
+    if (c->disturbed)
+        res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
+    else
+        res_grid_cell(grid, "%zu", c->pairs);
+    const bool little = c->verdict == RES_SLOWER && !(c->ratio.estimate > 1 + versus->threshold);
+    res_grid_cell(grid, "%s%s", little ? "little " : "", res_verdict_name(c->verdict));
+    res_grid_cell(grid, "%s", res_program_name(why->program));
+    if (c->verdict != RES_SLOWER && c->verdict != RES_FASTER)
+        res_grid_blank(grid, 1);
+    else
+        res_grid_cell(grid, "%s%s%s", res_place_name(why), why->shifted ? ", from " : "",
+                      why->shifted ? bn_part_name(why->shifted_from) : "");
+}
+
+static void put_verdicts(const res_versus *versus, bool controls, res_format format, bn_text *out)
+{
+    const res_axis_set mask = differences(versus);
+    res_grid grid = res_grid_make("llllrrrirrrlll");
+    res_grid_row(&grid, "model|phase|mode|setup|A|B|B / A|95 %|p|visible|pairs|verdict|program|"
+                        "where");
+    size_t shown = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        if (versus->cells[i].control != controls)
+            continue;
+        verdict_row(&grid, versus, &versus->cells[i], mask);
+        shown++;
+    }
+    if (shown > 0 && controls)
+        res_put_heading(out, format, 2, "Control: A against itself");
+    if (shown > 0)
+        res_grid_render(&grid, format, out);
+    res_grid_free(&grid);
+}
+
+/* ---- changes ------------------------------------------------------------------------- */
+
+static bool changed(const res_compared *cell)
+{
+    const res_verdict verdict = cell->comparison.verdict;
+    return !cell->control && cell->pairs > 0 && (verdict == RES_SLOWER || verdict == RES_FASTER);
+}
+
+static void difference_row(res_grid *grid, const char *name, const res_difference *d)
+{
+    res_grid_cell(grid, "%s", name);
+    res_grid_cell(grid, "%s", res_time(d->a).text);
+    res_grid_cell(grid, "%s", res_time(d->b).text);
+    res_grid_cell(grid, "%s%s", d->difference.estimate > 0 ? "+" : "",
+                  res_time(d->difference.estimate).text);
+    res_grid_cell(
+        grid, "%s",
+        res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
+    res_grid_cell(grid, "%s", d->moved ? "moved" : "");
+}
+
+static void ledger_rows(const res_attribution *why, res_grid *grid)
+{
+    static const res_quantity further[] = {RES_QUANTITY_PJRT, RES_QUANTITY_DEVICE,
+                                           RES_QUANTITY_OVERHEAD};
+    const res_difference *wall = &why->quantity[RES_QUANTITY_WALL];
+    res_grid_row(grid, "a step|A|B|B less A|95 %|");
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        const res_difference *d = &why->part[p];
+        if (d->moved || fmax(d->a, d->b) >= SMALL_SHARE * wall->a)
+            difference_row(grid, bn_part_name((bn_part)p), d);
+    }
+    res_grid_rule(grid);
+    difference_row(grid, "wall", wall);
+    for (size_t i = 0; i < sizeof further / sizeof *further; i++)
+        if (isfinite(why->quantity[further[i]].a))
+            difference_row(grid, res_quantity_name(further[i]), &why->quantity[further[i]]);
+}
+
+static void put_change(const res_compared *cell, res_axis_set mask, res_format format, bn_text *out)
+{
+    const res_comparison *c = &cell->comparison;
+    const double change = c->ratio.estimate - 1;
+    char text[1400], graphs[32] = "";
+    bn_text setup = {0};
+    res_setup_text(&cell->experiment, mask, &setup);
+    if (cell->experiment.graphs > 1)
+        snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
+    snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
+             cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
+             setup.length ? setup.data : "", share_text(fabs(change)).text,
+             change > 0 ? "slower" : "faster");
+    bn_text_free(&setup);
+    res_put_heading(out, format, 2, text);
+    snprintf(text, sizeof text, "%s.", res_versus_blame(&cell->attribution));
+    text[0] = (char)(text[0] - 'a' + 'A');
+    res_put_note(out, format, text);
+    res_grid grid = res_grid_make("lrrril");
+    ledger_rows(&cell->attribution, &grid);
+    res_grid_render(&grid, format, out);
+    res_grid_free(&grid);
+}
+
+/* ---- compile and memory --------------------------------------------------------------- */
+
+/* "812 KiB", or "812 KiB > 790 KiB" where the sides differ by more than chance. */
+static void both_sizes(res_grid *grid, const res_difference *d, bool bytes)
+{
+    char text[2][64];
+    const double sides[] = {d->a, d->b};
+    for (int i = 0; i < 2; i++) {
+        if (!isfinite(sides[i]))
+            snprintf(text[i], sizeof text[i], "-");
+        else if (bytes)
+            snprintf(text[i], sizeof text[i], "%s", res_size((int64_t)sides[i]).text);
+        else
+            snprintf(text[i], sizeof text[i], "%.0f", sides[i]);
+    }
+    if (!d->moved || strcmp(text[0], text[1]) == 0)
+        res_grid_cell(grid, "%s", text[isfinite(d->a) ? 0 : 1]);
+    else
+        res_grid_cell(grid, "%s > %s", text[0], text[1]);
+}
+
+static void put_compilation(const res_versus *versus, res_format format, bn_text *out)
+{
+    static const res_quantity amounts[] = {RES_QUANTITY_INSTRUCTIONS, RES_QUANTITY_TEMP_BYTES,
+                                           RES_QUANTITY_PEAK_BYTES, RES_QUANTITY_CODE_BYTES,
+                                           RES_QUANTITY_HOST_BYTES};
+    const res_axis_set mask = differences(versus);
+    res_grid grid = res_grid_make("llllrrrilrrrrr");
+    size_t shown = 0;
+    res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
+                        "peak|code|process");
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const res_difference *q = cell->attribution.quantity;
+        if (cell->control || cell->pairs == 0)
+            continue;
+        shown++;
+        put_name(&grid, cell, mask);
+        const res_difference *d = &q[RES_QUANTITY_COMPILE];
+        res_grid_cell(&grid, "%s", res_time(d->a).text);
+        res_grid_cell(&grid, "%s", res_time(d->b).text);
+        res_grid_cell(&grid, "%s%s", d->difference.estimate > 0 ? "+" : "",
+                      res_time(d->difference.estimate).text);
+        res_grid_cell(
+            &grid, "%s",
+            res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
+        res_grid_cell(&grid, "%s", d->moved ? "moved" : "");
+        for (size_t k = 0; k < sizeof amounts / sizeof *amounts; k++)
+            both_sizes(&grid, &q[amounts[k]], amounts[k] != RES_QUANTITY_INSTRUCTIONS);
+    }
+    if (shown > 0) {
+        res_put_heading(out, format, 2, "Compile time and memory, A > B");
+        res_grid_render(&grid, format, out);
+    }
+    res_grid_free(&grid);
+}
+
+/* ---- all -------------------------------------------------------------------------------- */
+
+static void put_notes(const res_versus *versus, res_format format, bn_text *out)
+{
+    char text[256];
+    bn_text_putc(out, '\n');
+    snprintf(
+        text, sizeof text,
+        "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
+    res_put_note(out, format, text);
+    snprintf(text, sizeof text,
+             "p: of no difference, corrected over all %zu rows (Holm); claimed at %.3g. visible: "
+             "seen in 80 of 100. equivalent: within %.3g %%.",
+             versus->count, versus->options.level, 100 * versus->options.delta);
+    res_put_note(out, format, text);
+    for (const char *line = versus->notes.data; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        bn_text whole = {0};
+        bn_text_append(&whole, line, length);
+        put_line(&whole, format, out);
+        line += length + (line[length] == '\n');
+    }
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        bn_text line = {0};
+        if (!cell->failed)
+            continue;
+        bn_text_printf(&line, "%s %s %s, side %c%s: %s: %s", cell->experiment.model,
+                       cell->experiment.phase, cell->experiment.mode, cell->failed,
+                       cell->control ? " (control)" : "", bn_code_name(cell->failure),
+                       cell->message);
+        put_line(&line, format, out);
+    }
+}
+
+void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
+{
+    bn_text line = {0};
+    if (format == RES_TABLE_JSON || format == RES_TABLE_CSV) {
+        res_versus_export(versus, format, out);
+        return;
+    }
+    const res_axis_set mask = differences(versus);
+    put_side(versus, false, format, out);
+    put_side(versus, true, format, out);
+    res_setup_text(&versus->cells[0].experiment,
+                   res_setup_all() & ~mask & ~RES_AXIS_BIT(RES_AXIS_SETTINGS), &line);
+    bn_text_putc(out, '\n');
+    put_line(&line, format, out);
+    if (format == RES_TABLE_MARKDOWN)
+        bn_text_putc(out, '\n');
+    put_verdicts(versus, false, format, out);
+    put_verdicts(versus, true, format, out);
+    put_notes(versus, format, out);
+    for (size_t i = 0; i < versus->count; i++)
+        if (changed(&versus->cells[i]))
+            put_change(&versus->cells[i], mask, format, out);
+    put_compilation(versus, format, out);
+    bn_text_putc(out, '\n');
+    bn_text_puts(&line, "compare: ");
+    res_versus_summary(versus, &line);
+    put_line(&line, format, out);
+}

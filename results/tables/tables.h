@@ -1,0 +1,79 @@
+/*
+ * tables.h - records and findings as tables: text, Markdown, CSV, JSON, LaTeX, HTML.
+ *
+ * Each function appends to OUT and marks it as failed where memory is missing. The same records
+ * give the same bytes. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_TABLES_H
+#define BENCH_RESULTS_TABLES_H
+
+#include "results/findings/findings.h"
+
+/* ---- formats (format.c) --------------------------------------------------- */
+
+typedef enum res_format {
+    RES_TABLE_TEXT,
+    RES_TABLE_MARKDOWN,
+    RES_TABLE_CSV,
+    RES_TABLE_JSON,
+    RES_TABLE_LATEX, /* a fragment for \input that needs no package */
+    RES_TABLE_HTML   /* a fragment; res_put_page makes a page of it */
+} res_format;
+/* "text", "md", "csv", "json", "latex", "html". */
+BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
+
+/* A whole HTML page with TITLE around the fragments BODY. */
+void res_put_page(bn_text *out, const char *title, const char *body);
+
+/* TEXT as a field of a line of CSV (RFC 4180): in quotes where it needs them. */
+void res_put_csv(bn_text *out, const char *text);
+
+/* For jansson: enough digits for a tenth of a nanosecond in a day, and no noise after them. */
+#define RES_JSON_REALS JSON_REAL_PRECISION(15)
+
+/* ---- tables of records (table_*.c) -------------------------------------------- */
+
+/* Ledger and summary of one record, for people or machines. */
+void res_table_record(const res_record *record, res_format format, bn_text *out);
+
+/* The speedup table: one row a mode for each runtime, model, variant, phase, batch and dtype, of
+ * the newest good record of each cell. Columns: tracing, overhead per execution, device and wall
+ * time with intervals, graphs a step, compile time, speedup of capture over lazy with its interval.
+ * Below them: the geometric mean and how many cells it covers. Failed cells show their class. */
+void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
+
+/* The table NAME of the records that the speedup table shows: "speedup" itself, "executions" (PJRT
+ * time, device time, overhead, their intervals), "ledger" (medians of the parts), "compile",
+ * "memory". Other names are BN_INVALID in res_table_check, which comes first. */
+void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
+BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
+
+/* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
+
+/* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
+ * memory. CSV has a line a cell, JSON has everything. */
+void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
+/* Each series with its stretches and what changed between them. Text has a picture of blocks, JSON
+ * has every night. */
+void res_table_history(const res_history *history, res_format format, bn_text *out);
+
+/* "resnet50 train lazy, 2 graphs: full, batch 4, f32, nhwc, serial, on cpu" */
+void res_timeline_title(const res_timeline *series, bn_text *out);
+
+/* ---- sheets: tables of texts (grid_render.c) ---------------------------------- */
+
+#define RES_SHEET_COLUMNS 16
+
+typedef struct res_sheet_column {
+    const char *head;
+    bool right; /* its cells are numbers */
+} res_sheet_column;
+
+/* Writes ROWS, an array of arrays of texts, under the heads of COUNT columns, at most
+ * RES_SHEET_COLUMNS, in any FORMAT but JSON. */
+void res_sheet_write(const res_sheet_column *columns, size_t count, const json_t *rows,
+                     res_format format, bn_text *out);
+/* Adds a cell of at most 199 bytes to ROW. */
+void res_sheet_put(json_t *row, const char *format, ...) BN_PRINTF(2, 3);
+
+#endif

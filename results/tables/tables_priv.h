@@ -1,0 +1,147 @@
+/*
+ * tables_priv.h - what the files of this folder share: the grid (grid*.c), figures for people
+ * (figures.c), what stands around tables (format.c), and rows of figures that all formats share
+ * (table_rows.c).
+ */
+#ifndef BENCH_RESULTS_TABLES_PRIV_H
+#define BENCH_RESULTS_TABLES_PRIV_H
+
+#include "results/tables/tables.h"
+
+/* ---- grid: rows of cells, the same in every format (grid.c) ---------------- */
+
+typedef struct res_grid {
+    size_t columns;
+    const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
+    bool plain;        /* all columns stay, and text has no line under the heading */
+    bn_text bytes;     /* the cells, each terminated */
+    size_t *starts;    /* of each cell in BYTES */
+    size_t count, capacity;
+    bool failed;
+} res_grid;
+
+/* A grid with as many columns as ALIGN has letters. The first row that is
+ * filled is the heading. Release with res_grid_free. */
+res_grid res_grid_make(const char *align);
+void res_grid_free(res_grid *grid);
+/* Adds the next cell, row by row. */
+void res_grid_cell(res_grid *grid, const char *format, ...) BN_PRINTF(2, 3);
+/* Adds a JSON value as a cell: text as it is, null as nothing. */
+void res_grid_json(res_grid *grid, const json_t *value);
+/* Adds COUNT empty cells. */
+void res_grid_blank(res_grid *grid, size_t count);
+/* Adds TEXT and COUNT - 1 empty cells that it may run over. */
+void res_grid_spill(res_grid *grid, const char *text, size_t count);
+/* Adds a row of names separated by '|', for headings. */
+void res_grid_row(res_grid *grid, const char *cells);
+/* Adds a line across the table, in text only. */
+void res_grid_rule(res_grid *grid);
+
+/* What renderers ask: a cell's text, whether it runs over those after it, whether a row is a
+ * line, and the width of a column over ROWS rows, 0 where it is to be left out. */
+const char *res_grid_at(const res_grid *grid, size_t row, size_t column);
+bool res_grid_is_spill(const res_grid *grid, size_t row, size_t column);
+bool res_grid_is_rule(const res_grid *grid, size_t row);
+size_t res_grid_width(const res_grid *grid, size_t rows, size_t column);
+/* Columns of TEXT on a terminal: characters of UTF-8, not bytes. */
+size_t res_text_columns(const char *text);
+
+/* Appends ROWS rows to OUT; columns of WIDTHS 0 are left out, but not in CSV (grid_text.c,
+ * grid_markup.c). */
+typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *widths,
+                               bn_text *out);
+res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex, res_grid_html;
+
+/* Appends the table in any FORMAT but JSON. A grid that ran out of memory marks OUT as failed.
+ * Columns in which no row has anything are left out, but not in CSV (grid_render.c). */
+void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
+
+/* ---- figures for people (figures.c) ---------------------------------------- */
+
+/* A short text by value: res_time(ns).text in a printf argument. */
+typedef struct res_figure {
+    char text[64];
+} res_figure;
+
+/* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
+ * NaN. */
+res_figure res_time(double ns);
+/* A difference of two measured times: the estimate, or "< 1.2 ms", the upper
+ * end of its interval, where zero is inside. */
+res_figure res_time_difference(res_interval ns);
+/* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
+ * when there are none. */
+res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
+/* Nanoseconds as microseconds or milliseconds with decimals that keep columns
+ * comparable; SCALE_NS is the largest value of the column. */
+res_figure res_time_aligned(double ns, double scale_ns);
+const char *res_time_aligned_unit(double scale_ns);
+/* "1.46x", "-" for NaN. */
+res_figure res_ratio(double ratio);
+res_figure res_ratio_range(double low, double high);
+/* "97.5 KiB"; "-" below zero. */
+res_figure res_size(int64_t bytes);
+/* "4.09 G", "-" when not positive. */
+res_figure res_amount(double amount);
+
+/* ---- around tables (format.c) ------------------------------------------------ */
+
+/* TEXT with what FORMAT would take for markup of its own (LaTeX, HTML, Markdown) escaped. */
+void res_put_escaped(bn_text *out, res_format format, const char *text);
+/* A heading of LEVEL 1 or 2 and a plain paragraph, for all but CSV and JSON. */
+void res_put_heading(bn_text *out, res_format format, int level, const char *title);
+void res_put_note(bn_text *out, res_format format, const char *note);
+
+/* A JSON value at the end of OUT, indented, with a final newline. */
+void res_put_json(bn_text *out, json_t *value);
+
+/* Sets what machine formats say of a row's record, with KIND first (table_speedup.c). */
+void res_json_identity(json_t *object, const char *kind, const res_record *record);
+
+/* ---- rows of figures (table_rows.c): one list for all formats ---------------- */
+
+typedef enum res_cell_kind {
+    RES_CELL_TEXT,
+    RES_CELL_COUNT,
+    RES_CELL_TIME,       /* KEY_ns */
+    RES_CELL_PART,       /* the same, but nothing for zero */
+    RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
+    RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
+    RES_CELL_SIZE,       /* KEY_bytes */
+    RES_CELL_AMOUNT
+} res_cell_kind;
+
+/* A column for people; the last has no key. */
+typedef struct res_column {
+    const char *key, *head;
+    res_cell_kind kind;
+    bool once; /* of the whole record: in the first of its rows */
+} res_column;
+
+/* A step may have many executions, in eager mode one an op: tables list at most so many. */
+#define RES_MOST_ROWS 12
+/* RECORD's executions in the order of the step or, if they are more than RES_MOST_ROWS, the
+ * costliest of a step first; malloc, NULL without memory. */
+const res_execution **res_rank_executions(const res_record *record);
+/* PJRT time of EXECUTION in a step, all its runs together; 0 where it is unknown. */
+double res_step_pjrt_ns(const res_execution *execution);
+
+/* The number of graphs, which imported records do not have. */
+void res_grid_graphs(res_grid *grid, const res_experiment *experiment);
+/* Sets the members KEY_ns, KEY_low_ns, KEY_high_ns of OBJECT. */
+void res_json_interval(json_t *object, const char *key, res_interval ns);
+
+/* One record's rows: objects with the same members in the same order. */
+typedef struct res_row_group {
+    const res_record *record;
+    json_t *rows; /* owned; none: the record failed */
+} res_row_group;
+
+/* Puts COUNT groups under TITLE, then NOTES, which end with NULL. JSON and CSV have all members of
+ * the rows. Other formats have COLUMNS after the names of the record, and at most MOST rows of a
+ * group; they count the rest. */
+void res_put_groups(const char *title, const res_row_group *groups, size_t count,
+                    const res_column *columns, size_t most, const char *const *notes,
+                    res_format format, bn_text *out);
+
+#endif

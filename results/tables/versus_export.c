@@ -1,0 +1,166 @@
+/*
+ * versus_export.c - two runtimes for programs: JSON with everything, CSV with a line a
+ * cell.
+ */
+#include "results/tables/versus_priv.h"
+
+#include <math.h>
+
+static json_t *interval_json(res_interval interval)
+{
+    return json_pack("{so so so}", "estimate", res_json_real(interval.estimate), "low",
+                     res_json_real(interval.low), "high", res_json_real(interval.high));
+}
+
+static json_t *difference_json(const res_difference *d)
+{
+    return json_pack("{so so so so sb}", "a", res_json_real(d->a), "b", res_json_real(d->b),
+                     "difference", interval_json(d->difference), "p", res_json_real(d->p), "moved",
+                     (int)d->moved);
+}
+
+static const char *test_name(res_test test)
+{
+    return test == RES_TEST_FLIP ? "flips of signs" : test == RES_TEST_T ? "Student's t" : "none";
+}
+
+static json_t *ids_json(const res_record *const *records, size_t count)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(ids, res_json_text(records[i]->id));
+    return ids;
+}
+
+static json_t *comparison_json(const res_comparison *c)
+{
+    return json_pack(
+        "{ss so so si si ss so so so so so so}", "verdict", res_verdict_name(c->verdict), "ratio",
+        interval_json(c->ratio), "bootstrap", interval_json(c->bootstrap), "pairs", (int)c->pairs,
+        "disturbed", (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
+        "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
+        res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "smallest_visible",
+        res_json_real(c->smallest_visible), "error", res_json_real(c->error));
+}
+
+static json_t *attribution_json(const res_attribution *why)
+{
+    json_t *ledger = json_object(), *quantities = json_object();
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        json_object_set_new(ledger, bn_part_name((bn_part)p), difference_json(&why->part[p]));
+    for (int q = 0; q < RES_QUANTITY_COUNT; q++)
+        json_object_set_new(quantities, res_quantity_name((res_quantity)q),
+                            difference_json(&why->quantity[q]));
+    return json_pack("{ss ss ss* ss so so}", "program", res_program_name(why->program), "where",
+                     res_place_name(why), "shifted_from",
+                     why->shifted ? bn_part_name(why->shifted_from) : NULL, "because",
+                     res_versus_blame(why), "ledger_ns", ledger, "quantities", quantities);
+}
+
+static json_t *cell_json(const res_compared *cell)
+{
+    json_t *object =
+        json_pack("{so sb so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
+                  "control", (int)cell->control, "comparison", comparison_json(&cell->comparison),
+                  "attribution", attribution_json(&cell->attribution), "a_records",
+                  ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
+    if (cell->failed) {
+        const char side[] = {cell->failed, '\0'};
+        json_object_set_new(object, "failure",
+                            json_pack("{ss ss so}", "side", side, "class",
+                                      bn_code_name(cell->failure), "message",
+                                      res_json_text(cell->message)));
+    }
+    return object;
+}
+
+static json_t *side_json(const res_versus *versus, bool of_b)
+{
+    const res_record *record = res_versus_example(versus, of_b);
+    return record ? res_runtime_identity(record) : json_null();
+}
+
+static json_t *versus_json(const res_versus *versus)
+{
+    const res_versus_sum sum = res_versus_add_up(versus);
+    json_t *cells = json_array();
+    bn_text summary = {0};
+    for (size_t i = 0; i < versus->count; i++)
+        json_array_append_new(cells, cell_json(&versus->cells[i]));
+    res_versus_summary(versus, &summary);
+    json_t *object = json_pack(
+        "{so so so so so so ss so s{si si si si si si si si}}", "a", side_json(versus, false), "b",
+        side_json(versus, true), "level", res_json_real(versus->options.level), "equivalence",
+        res_json_real(versus->options.delta), "threshold", res_json_real(versus->threshold),
+        "cells", cells, "summary", summary.data ? summary.data : "", "notes",
+        res_json_text(versus->notes.data ? versus->notes.data : ""), "counts", "slower",
+        (int)sum.slower, "little_slower", (int)sum.little, "faster", (int)sum.faster, "equivalent",
+        (int)sum.equivalent, "undecided", (int)sum.undecided, "failed", (int)sum.failed, "controls",
+        (int)sum.controls, "control_alarms", (int)sum.alarms);
+    bn_text_free(&summary);
+    return object;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------ */
+
+static void csv_real(res_grid *grid, double value)
+{
+    if (isfinite(value))
+        res_grid_cell(grid, "%.15g", value);
+    else
+        res_grid_blank(grid, 1);
+}
+
+static void csv_cell(res_grid *grid, const res_versus *versus, const res_compared *cell)
+{
+    static const res_quantity quantities[] = {RES_QUANTITY_WALL,       RES_QUANTITY_DEVICE,
+                                              RES_QUANTITY_OVERHEAD,   RES_QUANTITY_COMPILE,
+                                              RES_QUANTITY_TEMP_BYTES, RES_QUANTITY_PEAK_BYTES};
+    const res_comparison *c = &cell->comparison;
+    bn_text setup = {0};
+    res_setup_text(&cell->experiment, res_setup_all() & ~RES_AXIS_BIT(RES_AXIS_SETTINGS), &setup);
+    res_grid_cell(grid, "%s", cell->control ? "control" : "");
+    res_grid_cell(grid, "%s", cell->experiment.model);
+    res_grid_cell(grid, "%s", cell->experiment.phase);
+    res_grid_cell(grid, "%s", cell->experiment.mode);
+    res_grid_cell(grid, "%d", cell->experiment.graphs);
+    res_grid_cell(grid, "%s", setup.data ? setup.data : "");
+    bn_text_free(&setup);
+    res_grid_cell(grid, "%s",
+                  cell->failed ? bn_code_name(cell->failure) : res_verdict_name(c->verdict));
+    res_grid_cell(grid, "%d",
+                  c->verdict == RES_SLOWER && c->ratio.estimate > 1 + versus->threshold);
+    csv_real(grid, c->ratio.estimate);
+    csv_real(grid, c->ratio.low);
+    csv_real(grid, c->ratio.high);
+    csv_real(grid, c->p_holm);
+    csv_real(grid, c->smallest_visible);
+    res_grid_cell(grid, "%zu", c->pairs);
+    res_grid_cell(grid, "%zu", c->disturbed);
+    res_grid_cell(grid, "%s", res_program_name(cell->attribution.program));
+    res_grid_cell(grid, "%s", res_place_name(&cell->attribution));
+    for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
+        csv_real(grid, cell->attribution.quantity[quantities[i]].a);
+        csv_real(grid, cell->attribution.quantity[quantities[i]].b);
+    }
+}
+
+void res_versus_export(const res_versus *versus, res_format format, bn_text *out)
+{
+    if (format == RES_TABLE_JSON) {
+        json_t *object = versus_json(versus);
+        res_put_json(out, object);
+        json_decref(object);
+        return;
+    }
+    res_grid grid = res_grid_make("lllllllllllllllllllllllllllll");
+    res_grid_row(&grid,
+                 "control|model|phase|mode|graphs|setup|verdict|counts|ratio|ratio_low|ratio_high|"
+                 "p_holm|smallest_visible|pairs|disturbed|program|where|wall_a_ns|wall_b_ns|"
+                 "device_a_ns|device_b_ns|overhead_a_ns|overhead_b_ns|compile_a_ns|compile_b_ns|"
+                 "temp_a_bytes|temp_b_bytes|peak_a_bytes|peak_b_bytes");
+    for (size_t i = 0; i < versus->count; i++)
+        csv_cell(&grid, versus, &versus->cells[i]);
+    res_grid_render(&grid, RES_TABLE_CSV, out);
+    res_grid_free(&grid);
+}

@@ -1,0 +1,176 @@
+/*
+ * base.h - what every room of the house shares: error status, memory arena,
+ * text buffer, clock, small file helpers.
+ *
+ * Nothing here knows of graphs, plugins or results. Prefix bn_.
+ */
+#ifndef BENCH_RUNTIME_BASE_H
+#define BENCH_RUNTIME_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BN_MUST_USE     __attribute__((warn_unused_result))
+#define BN_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/*
+ * Every way a call can fail, with the class name under which a failed
+ * experiment is recorded. A new code is one row here.
+ */
+#define BN_CODES(X)                                                                                \
+    X(BN_OK, "ok")                                                                                 \
+    X(BN_INVALID, "invalid-argument")                                                              \
+    X(BN_NOT_FOUND, "not-found")                                                                   \
+    X(BN_IO, "io-error")                                                                           \
+    X(BN_FORMAT, "damaged-file")                                                                   \
+    X(BN_NOT_SUPPORTED, "not-supported")                                                           \
+    X(BN_OUT_OF_MEMORY, "out-of-memory")                                                           \
+    X(BN_PLUGIN, "plugin-error")                                                                   \
+    X(BN_COMPILE, "compile-error")                                                                 \
+    X(BN_EXECUTE, "execute-error")                                                                 \
+    X(BN_WRONG_RESULT, "wrong-result")                                                             \
+    X(BN_TIMEOUT, "timeout")                                                                       \
+    X(BN_CRASH, "crash")                                                                           \
+    X(BN_CANCELLED, "cancelled")
+
+typedef enum bn_code {
+#define X(code, name) code,
+    BN_CODES(X)
+#undef X
+        BN_CODE_COUNT
+} bn_code;
+
+/* Class name of CODE, for example "out-of-memory"; never NULL. */
+const char *bn_code_name(bn_code code);
+
+/* The code whose class name is NAME; BN_CODE_COUNT when there is none. */
+bn_code bn_code_from_name(const char *name);
+
+/*
+ * Status of a failed call, owned by the caller, who starts it as {0}. Callees
+ * leave it alone on success. The failing line writes what happened
+ * (bn_fail), callers on the way up prepend where it was (bn_context):
+ * "resnet50: layer1.0.conv2: convolution: operand 1 has rank 3, want 4".
+ */
+typedef struct bn_status {
+    bn_code code;
+    char message[1024];
+} bn_status;
+
+/* Records CODE and a lower-case message without a full stop; returns CODE.
+ * Control characters, which texts out of files can have, become '?'.
+ * ST may be NULL. Must not be called with BN_OK. */
+bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
+
+/* As bn_fail, and appends ": <text of errno_value>". ENOSPC and EDQUOT read "disk full".
+ * ENOENT is BN_NOT_FOUND, ENOMEM BN_OUT_OF_MEMORY, all else BN_IO. */
+bn_code bn_fail_errno(bn_status *st, int errno_value, const char *format, ...) BN_PRINTF(3, 4);
+
+/* Puts "context: " before the message of a failed ST; returns ST's code.
+ * Does nothing when ST is NULL or holds no failure. */
+bn_code bn_context(bn_status *st, const char *format, ...) BN_PRINTF(2, 3);
+
+/* Nanoseconds of CLOCK_MONOTONIC. Thread-safe. */
+uint64_t bn_now_ns(void);
+
+/*
+ * Arena: memory that dies together. bn_arena_reset forgets all allocations
+ * and keeps the chunks, so a steady user stops allocating after its largest
+ * round. Not thread-safe.
+ */
+typedef struct bn_arena bn_arena;
+
+bn_arena *bn_arena_new(size_t first_chunk_bytes);
+void bn_arena_free(bn_arena *arena); /* NULL allowed */
+void bn_arena_reset(bn_arena *arena);
+/* As a reset, but what was allocated may still be looked at until a new
+ * allocation takes its place: for handles that are told from live ones. */
+void bn_arena_rewind(bn_arena *arena);
+size_t bn_arena_used_bytes(const bn_arena *arena);
+
+/* SIZE bytes aligned to 16, contents undefined; NULL only when the system has
+ * no memory. Valid until reset or free. */
+void *bn_arena_alloc(bn_arena *arena, size_t size);
+void *bn_arena_zalloc(bn_arena *arena, size_t size);
+char *bn_arena_strdup(bn_arena *arena, const char *text);
+
+/*
+ * Growing text buffer; zero-initialise, release with bn_text_free. DATA is
+ * always terminated once something was appended. A failed allocation sets
+ * FAILED and turns later appends into no-ops: check once at the end.
+ */
+typedef struct bn_text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+} bn_text;
+
+void bn_text_free(bn_text *text);
+void bn_text_clear(bn_text *text);
+void bn_text_append(bn_text *text, const char *bytes, size_t length);
+void bn_text_puts(bn_text *text, const char *string);
+void bn_text_putc(bn_text *text, char c);
+void bn_text_int(bn_text *text, int64_t value);
+void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
+
+/* The length at which UTF-8 TEXT can be cut to at most MOST bytes: whole characters only. A
+ * TEXT of MOST bytes or fewer keeps its own length. */
+size_t bn_utf8_fit(const char *text, size_t most);
+
+/*
+ * Makes room for NEEDED items of ITEM_BYTES (not 0) each in a growing array. ITEMS is the
+ * address of the pointer to the array, which is from malloc, or NULL at first. *CAPACITY is
+ * the number of items that have room, 0 at first. The array may move; its items stay, and
+ * new ones are not initialised. The room at least doubles, so that adding item after item
+ * takes time in proportion to their number. False without memory, or where the array
+ * would be larger than any object: it is then as before.
+ */
+BN_MUST_USE bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t item_bytes);
+
+/* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
+ * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */
+double bn_half_to_double(uint16_t half);
+uint16_t bn_half_from_double(double value);
+
+/* Whole file into *DATA (malloc, terminated by a zero byte that *SIZE does not
+ * count). Errors as in bn_fail_errno. */
+BN_MUST_USE bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st);
+
+/* Writes SIZE bytes to PATH so that readers see the old file or the whole new
+ * one: temporary name in the same folder, fsync, rename. */
+BN_MUST_USE bn_code bn_file_write_atomic(const char *path, const void *data, size_t size,
+                                         bn_status *st);
+
+/*
+ * The same in pieces, for files larger than memory should hold. bn_writer_finish
+ * gives the file its name; without REPLACE a file of that name is an error and
+ * stays. Finish and drop free the writer, and but for a finish that succeeds
+ * they leave no file behind.
+ */
+typedef struct bn_writer bn_writer;
+BN_MUST_USE bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st);
+BN_MUST_USE bn_code bn_writer_add(bn_writer *writer, const void *data, size_t size, bn_status *st);
+BN_MUST_USE bn_code bn_writer_finish(bn_writer *writer, bool replace, bn_status *st);
+void bn_writer_drop(bn_writer *writer); /* NULL allowed */
+
+/* What stands after the last slash of PATH; within PATH. */
+const char *bn_base_name(const char *path);
+
+/* Creates the folder PATH and its parents; an existing folder is success. */
+BN_MUST_USE bn_code bn_make_folder(const char *path, bn_status *st);
+
+/* SHA-256 as 64 lower-case hex digits plus terminator. */
+#define BN_SHA256_TEXT 65
+BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st);
+/* Of SIZE bytes at DATA; an empty text when the system has no memory. */
+void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
+
+/* Half-width floats. */
+#include "runtime/base/half.h"
+
+/* The words of a step: parts of the ledger, counters, sources of device time. */
+#include "runtime/base/ledger.h"
+
+#endif

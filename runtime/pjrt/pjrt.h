@@ -1,0 +1,317 @@
+/*
+ * pjrt.h - a PJRT plugin behind plain C: load, client, compile, buffers,
+ * executions, events, profile, topology.
+ *
+ * Every call zeroes its argument struct, sets its size and checks that the
+ * plugin's table reaches the entry; an entry that the plugin lacks is
+ * BN_NOT_SUPPORTED, never a crash. PJRT errors become bn_status in one
+ * place (runtime/pjrt/error.c). Programs are StableHLO text; nothing here knows
+ * how that text was made. Source of the ABI: pjrt_c_api.h of openxla/xla.
+ *
+ * Handles of buffers and events are the plugin's own objects, so the calls on
+ * the timed path (rt_execute, rt_buffer_release, rt_event_*) allocate nothing.
+ * Live handles are counted (rt_live): a program that gave everything back ends
+ * at zero. Prefix rt_.
+ */
+#ifndef BENCH_RUNTIME_PJRT_H
+#define BENCH_RUNTIME_PJRT_H
+
+#include "runtime/base/base.h"
+
+typedef struct rt_plugin rt_plugin;
+typedef struct rt_client rt_client;
+typedef struct rt_executable rt_executable;
+typedef struct rt_buffer rt_buffer; /* the plugin's PJRT_Buffer */
+typedef struct rt_event rt_event;   /* the plugin's PJRT_Event */
+typedef struct rt_topology rt_topology;
+typedef struct rt_profiler rt_profiler;
+
+#define RT_MAX_RANK 32
+
+/* Element types that cross the runtime's border. Bytes per element, the text
+ * of the type in StableHLO, and the number PJRT_Buffer_Type gives it. */
+#define RT_DTYPES(X)                                                                               \
+    X(RT_BOOL, "i1", 1, PRED)                                                                      \
+    X(RT_S8, "i8", 1, S8)                                                                          \
+    X(RT_S16, "i16", 2, S16)                                                                       \
+    X(RT_S32, "i32", 4, S32)                                                                       \
+    X(RT_S64, "i64", 8, S64)                                                                       \
+    X(RT_U8, "ui8", 1, U8)                                                                         \
+    X(RT_U16, "ui16", 2, U16)                                                                      \
+    X(RT_U32, "ui32", 4, U32)                                                                      \
+    X(RT_U64, "ui64", 8, U64)                                                                      \
+    X(RT_F16, "f16", 2, F16)                                                                       \
+    X(RT_BF16, "bf16", 2, BF16)                                                                    \
+    X(RT_F32, "f32", 4, F32)                                                                       \
+    X(RT_F64, "f64", 8, F64)                                                                       \
+    X(RT_C64, "complex<f32>", 8, C64)                                                              \
+    X(RT_C128, "complex<f64>", 16, C128)
+
+typedef enum rt_dtype {
+#define X(dtype, text, bytes, pjrt) dtype,
+    RT_DTYPES(X)
+#undef X
+        RT_DTYPE_COUNT
+} rt_dtype;
+
+size_t rt_dtype_bytes(rt_dtype dtype);
+const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
+
+/* ---- plugin ---------------------------------------------------------- */
+
+/*
+ * Path of the plugin for NAME: a path to a shared object (anything with a
+ * slash), or a runtime name (cpu, cpu-xla, cpu-fastatomstruct, tpu, cuda, sim).
+ * Names are looked up in PJRT_NAMES_AND_LIBRARY_PATHS ("name:path,name:path"),
+ * TPU_LIBRARY_PATH for tpu, then the places where the set-up installs wheels.
+ * BN_NOT_FOUND names the places searched and the make target that fetches it.
+ */
+BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status *st);
+
+/* One known runtime name, for listings; INDEX from 0 until NULL comes back.
+ * *SOURCE tells where it comes from. */
+const char *rt_plugin_known(size_t index, const char **source);
+
+/*
+ * Loads the shared object at PATH and initialises it. Loading the same path
+ * again gives the same plugin. A plugin is never unloaded (their libraries do
+ * not survive it). Errors: BN_NOT_FOUND no such file; BN_PLUGIN not a shared
+ * object, no GetPjrtApi, a major version that differs from ours, or its
+ * initialisation failed.
+ */
+BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st);
+
+typedef struct rt_attribute {
+    const char *name;
+    enum { RT_ATTR_STRING, RT_ATTR_INT, RT_ATTR_INTS, RT_ATTR_FLOAT, RT_ATTR_BOOL } kind;
+    const char *text; /* every kind, printed; ints as "1.2.3" */
+    int64_t integer;  /* INT and BOOL; for INTS the first one */
+    double real;      /* FLOAT */
+} rt_attribute;
+
+/* What is known of a loaded plugin; all owned by the plugin, valid for good. */
+typedef struct rt_plugin_info {
+    const char *path; /* resolved */
+    char sha256[BN_SHA256_TEXT];
+    int api_major, api_minor; /* the plugin's */
+    size_t api_bytes;         /* size of its function table */
+    bool has_profiler;
+    const rt_attribute *attributes;
+    size_t attribute_count;
+} rt_plugin_info;
+
+/* The first call reads the whole file for its SHA-256 (0.1-0.5 s); the digest
+ * is empty when the file is gone. Thread-safe. */
+const rt_plugin_info *rt_plugin_describe(const rt_plugin *plugin);
+
+/* ---- client ---------------------------------------------------------- */
+
+typedef struct rt_option {
+    const char *name;
+    enum { RT_OPTION_STRING, RT_OPTION_INT, RT_OPTION_FLOAT, RT_OPTION_BOOL } kind;
+    const char *string;
+    int64_t integer; /* also BOOL: 0 or 1 */
+    float real;
+} rt_option;
+
+/* Parses "name=value" into *OPTION (a whole number is INT, true/false BOOL, a
+ * decimal number FLOAT, anything else STRING; a number that its kind cannot
+ * hold is BN_INVALID). NAME and STRING point into TEXT,
+ * which is changed. */
+BN_MUST_USE bn_code rt_option_parse(char *text, rt_option *option, bn_status *st);
+
+/* A client on the plugin's addressable devices, OPTIONS as given: nothing is
+ * added. What a plugin makes of an option it does not know is its own affair:
+ * some refuse, some ignore it. */
+BN_MUST_USE bn_code rt_client_create(rt_plugin *plugin, const rt_option *options, size_t count,
+                                     rt_client **client, bn_status *st);
+void rt_client_destroy(rt_client *client); /* NULL allowed */
+
+/* The plugin the client was made on. */
+rt_plugin *rt_client_plugin(const rt_client *client);
+
+const char *rt_client_platform(const rt_client *client);
+const char *rt_client_platform_version(const rt_client *client);
+size_t rt_client_device_count(const rt_client *client); /* addressable */
+
+typedef struct rt_device_info {
+    int id;
+    const char *kind;        /* "cpu", "TPU v4", ... */
+    const char *description; /* as the plugin prints it */
+    const rt_attribute *attributes;
+    size_t attribute_count;
+    const char *const *memory_kinds;
+    size_t memory_kind_count;
+} rt_device_info;
+
+/* INDEX below rt_client_device_count, else NULL; owned by the client. */
+const rt_device_info *rt_client_device(const rt_client *client, size_t index);
+
+/* Makes the device at INDEX the one that later rt_buffer_from_host calls fill;
+ * it starts as 0. Programs for it are compiled with rt_compile_options.device. */
+BN_MUST_USE bn_code rt_client_use_device(rt_client *client, size_t index, bn_status *st);
+
+/* Bytes in use and the limit of a device's memory; BN_NOT_SUPPORTED where the
+ * plugin does not tell. Missing figures are -1. */
+typedef struct rt_device_memory {
+    int64_t bytes_in_use, peak_bytes_in_use, bytes_limit;
+} rt_device_memory;
+BN_MUST_USE bn_code rt_client_memory(const rt_client *client, size_t device,
+                                     rt_device_memory *memory, bn_status *st);
+
+/* ---- executables ----------------------------------------------------- */
+
+typedef struct rt_compile_options {
+    int device;               /* index of the addressable device; 0 by default */
+    const char *const *flags; /* XLA options "name=value", as in XLA_FLAGS; empty by default */
+    size_t flag_count;
+} rt_compile_options;
+
+/* Compiles StableHLO TEXT (LENGTH bytes). OPTIONS may be NULL. A program or an
+ * option that the compiler refuses is BN_COMPILE, with line and column of the
+ * program; lack of memory is BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rt_compile(rt_client *client, const char *text, size_t length,
+                               const rt_compile_options *options, rt_executable **executable,
+                               bn_status *st);
+void rt_executable_destroy(rt_executable *executable); /* NULL allowed */
+size_t rt_executable_result_count(const rt_executable *executable);
+
+/* Bytes from which rt_executable_load makes the same executable again, on the
+ * same plugin build. *BYTES is malloced. A plugin may not notice damaged bytes:
+ * whoever stores them keeps a digest beside them. */
+BN_MUST_USE bn_code rt_executable_serialize(const rt_executable *executable, void **bytes,
+                                            size_t *size, bn_status *st);
+BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, size_t size,
+                                       rt_executable **executable, bn_status *st);
+
+/* Figures of the compiled program; -1 where the plugin does not tell. XLA for
+ * CPU counts no code (so -1), and all estimates are the compiler's, not
+ * measured. */
+typedef struct rt_executable_stats {
+    int64_t code_bytes, argument_bytes, result_bytes, alias_bytes, temp_bytes, peak_bytes;
+    double flops, bytes_accessed, optimal_seconds;
+    /* What a simulated device says: 1 results are computed, 0 they are zeros. */
+    double simulated_values;
+} rt_executable_stats;
+void rt_executable_describe(const rt_executable *executable, rt_executable_stats *stats);
+
+/* The plugin's fingerprint as text (malloc), or BN_NOT_SUPPORTED. */
+BN_MUST_USE bn_code rt_executable_fingerprint(const rt_executable *executable, char **text,
+                                              bn_status *st);
+/* The optimized program in the plugin's own format ("hlo", "hlo_with_config",
+ * "mlir"), malloced; FORMAT gets the name. */
+BN_MUST_USE bn_code rt_executable_optimized(const rt_executable *executable, char format[32],
+                                            void **bytes, size_t *size, bn_status *st);
+
+/* What tells two optimized programs apart. SUM is the same for the same program in every
+ * process of one build; digests of several programs may be added up. */
+typedef struct rt_program_digest {
+    uint64_t sum[2];
+    int64_t bytes;        /* of the program as the plugin gives it */
+    int64_t instructions; /* of an HLO module, in all computations; -1: another format */
+} rt_program_digest;
+BN_MUST_USE bn_code rt_executable_digest(const rt_executable *executable, rt_program_digest *digest,
+                                         bn_status *st);
+/* The digest of BYTES, which rt_executable_optimized gave with FORMAT. */
+void rt_program_digest_of(const char *format, const void *bytes, size_t size,
+                          rt_program_digest *digest);
+
+/* ---- executions ------------------------------------------------------ */
+
+/*
+ * Submits one execution on the executable's device and returns without waiting
+ * (the plugin may run tiny programs inline). ARGUMENTS are COUNT buffers in
+ * the program's order; RESULTS has room for rt_executable_result_count handles,
+ * which the caller owns. An argument that the program donates is consumed: its
+ * contents are gone, its handle must still be released. With KEEP (may be NULL,
+ * ascending argument indices) those arguments are not donated for this call.
+ * *DONE, unless DONE is NULL, is an event that fires at completion; the caller
+ * releases it. After a failure RESULTS are NULL, and rt_buffer_is_deleted tells which
+ * arguments were consumed. The caller checks the types of arguments: a plugin
+ * accepts another type of the same size. Allocates nothing of ours. Thread rule:
+ * one thread per client.
+ */
+BN_MUST_USE bn_code rt_execute(rt_executable *executable, rt_buffer *const *arguments, size_t count,
+                               const int64_t *keep, size_t keep_count, rt_buffer **results,
+                               rt_event **done, bn_status *st);
+
+/* ---- buffers --------------------------------------------------------- */
+
+/* A device buffer with a copy of the dense row-major DATA, which may be reused
+ * when the call returns (it waits for that). */
+BN_MUST_USE bn_code rt_buffer_from_host(rt_client *client, const void *data, rt_dtype dtype,
+                                        const int64_t *dims, size_t rank, rt_buffer **buffer,
+                                        bn_status *st);
+/* As above without waiting: DATA must stay unchanged until *HOST_DONE fires. */
+BN_MUST_USE bn_code rt_buffer_from_host_async(rt_client *client, const void *data, rt_dtype dtype,
+                                              const int64_t *dims, size_t rank, rt_buffer **buffer,
+                                              rt_event **host_done, bn_status *st);
+/* Copies the buffer to DATA (dense row-major) and waits for it. SIZE must be
+ * the size of the contents; a donated buffer is BN_INVALID. */
+BN_MUST_USE bn_code rt_buffer_to_host(rt_client *client, rt_buffer *buffer, void *data, size_t size,
+                                      bn_status *st);
+BN_MUST_USE bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
+                                   int64_t dims[RT_MAX_RANK], size_t *rank, bn_status *st);
+/* Waits until the buffer's contents are there; an execution error shows here. */
+BN_MUST_USE bn_code rt_buffer_await(rt_client *client, rt_buffer *buffer, bn_status *st);
+bool rt_buffer_is_deleted(rt_client *client, rt_buffer *buffer);
+/* Where the contents lie in the device's memory. A result that took over the memory of a
+ * donated argument has the argument's address. */
+BN_MUST_USE bn_code rt_buffer_address(rt_client *client, rt_buffer *buffer, uintptr_t *address,
+                                      bn_status *st);
+/* Gives the handle back; NULL allowed. Can block while the buffer is in use:
+ * keep it off the timed path, or time it. */
+void rt_buffer_release(rt_client *client, rt_buffer *buffer);
+
+/* ---- events ---------------------------------------------------------- */
+
+/* Waits; the event's own error becomes the status. */
+BN_MUST_USE bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st);
+bool rt_event_is_ready(rt_client *client, rt_event *event);
+void rt_event_release(rt_client *client, rt_event *event); /* NULL allowed */
+
+/* ---- profiler -------------------------------------------------------- */
+
+/* Starts the plugin's own profiler; BN_NOT_SUPPORTED where there is none. */
+BN_MUST_USE bn_code rt_profiler_start(rt_plugin *plugin, rt_profiler **profiler, bn_status *st);
+/* Stops it and collects; the profiler is destroyed in every case. *XSPACE is a
+ * malloced serialized XSpace message. */
+BN_MUST_USE bn_code rt_profiler_finish(rt_profiler *profiler, void **xspace, size_t *size,
+                                       bn_status *st);
+
+/* One execution on a device as an XSpace tells it. */
+typedef struct rt_device_span {
+    char name[128];
+    uint64_t start_ns, duration_ns;
+} rt_device_span;
+/* Decodes an XSpace: module executions on device planes ("/device:..." planes,
+ * line "XLA Modules"), in order of start. *SPANS is malloced. BN_FORMAT when
+ * the bytes are not an XSpace. */
+BN_MUST_USE bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
+                                           size_t *count, bn_status *st);
+
+/* ---- ahead of time --------------------------------------------------- */
+
+/* A topology by the plugin's name for it ("v4:2x2x1"); an empty name is
+ * refused. */
+BN_MUST_USE bn_code rt_topology_create(rt_plugin *plugin, const char *name,
+                                       const rt_option *options, size_t count,
+                                       rt_topology **topology, bn_status *st);
+void rt_topology_destroy(rt_topology *topology); /* NULL allowed */
+const char *rt_topology_platform(const rt_topology *topology);
+size_t rt_topology_device_count(const rt_topology *topology);
+/* Compiles for a topology, without a device: the executable can be described,
+ * serialized and inspected, not executed. */
+BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
+                                        const rt_compile_options *options,
+                                        rt_executable **executable, bn_status *st);
+
+/* ---- leak check ------------------------------------------------------ */
+
+typedef struct rt_live_counts {
+    int64_t clients, executables, buffers, events, errors, topologies;
+} rt_live_counts;
+/* Handles of this process not yet given back, over all plugins. Thread-safe. */
+rt_live_counts rt_live(void);
+
+#endif

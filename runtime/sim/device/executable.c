@@ -1,0 +1,267 @@
+/*
+ * executable.c - a compiled program: it is read, weighed, and then tells about itself.
+ */
+#include "runtime/sim/device/executable.h"
+
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/memory.h"
+#include "runtime/sim/device/schedule.h"
+#include "runtime/sim/evaluate/evaluate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ----------------------------------------------------------------------------- */
+
+PJRT_Executable *sim_executable_retain(PJRT_Executable *executable)
+{
+    atomic_fetch_add(&executable->references, 1);
+    return executable;
+}
+
+void sim_executable_release(PJRT_Executable *x)
+{
+    if (!x || atomic_fetch_sub(&x->references, 1) != 1)
+        return;
+    sim_program_free(x->program);
+    sim_cost_free(&x->cost);
+    free(x->text);
+    free(x->result_types);
+    free(x->result_dims);
+    free(x->result_ranks);
+    free(x->memory_kinds);
+    free(x->memory_kind_sizes);
+    free(x);
+}
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+static void fingerprint(PJRT_Executable *x)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < x->text_bytes; i++)
+        hash = (hash ^ (unsigned char)x->text[i]) * UINT64_C(0x100000001b3);
+    snprintf(x->fingerprint, sizeof x->fingerprint, "%016llx", (unsigned long long)hash);
+}
+
+static bool fill_results(PJRT_Executable *x)
+{
+    const sim_block *body = &x->program->main->body;
+    size_t n = (size_t)body->result_count, used = 0;
+    x->result_types = calloc(n + 1, sizeof *x->result_types);
+    x->result_dims = calloc(n * SIM_MAX_RANK + 1, sizeof *x->result_dims);
+    x->result_ranks = calloc(n + 1, sizeof *x->result_ranks);
+    x->memory_kinds = calloc(n + 1, sizeof *x->memory_kinds);
+    x->memory_kind_sizes = calloc(n + 1, sizeof *x->memory_kind_sizes);
+    if (!x->result_types || !x->result_dims || !x->result_ranks || !x->memory_kinds ||
+        !x->memory_kind_sizes)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const sim_type *type = &x->program->types[body->results[i]];
+        x->result_types[i] = sim_buffer_type(type->dtype);
+        x->result_ranks[i] = (size_t)type->rank;
+        memcpy(x->result_dims + used, type->dims, (size_t)type->rank * sizeof(int64_t));
+        used += (size_t)type->rank;
+        x->memory_kinds[i] = "device";
+        x->memory_kind_sizes[i] = 6;
+        x->result_bytes += sim_type_bytes(type);
+    }
+    for (int i = 0; i < body->argument_count; i++) {
+        int64_t bytes = sim_type_bytes(&x->program->types[body->arguments[i]]);
+        x->argument_bytes += bytes;
+        if (x->program->main->arguments[i].alias >= 0)
+            x->alias_bytes += bytes;
+    }
+    return true;
+}
+
+/* Sets the times that are stated for the module, or else the model's time and the
+ * configured overheads. Of several entries that fit, a whole name wins over a beginning, a
+ * longer beginning over a shorter one, and a later entry over an earlier one. */
+static void set_times(const sim_config *config, PJRT_Executable *x)
+{
+    const sim_stated *best = NULL;
+    size_t best_length = 0;
+    for (size_t i = 0; i < config->stated_count; i++) {
+        const sim_stated *s = &config->stated[i];
+        size_t length = strlen(s->module);
+        bool open = length > 0 && s->module[length - 1] == '*';
+        bool fits = open ? strncmp(s->module, x->program->name, length - 1) == 0
+                         : strcmp(s->module, x->program->name) == 0;
+        size_t weight = open ? length : SIZE_MAX;
+        if (fits && weight >= best_length) {
+            best = s;
+            best_length = weight;
+        }
+    }
+    x->overhead_us = best ? best->overhead_us : -1;
+    x->device_us = best                     ? best->device_us
+                   : config->device_us >= 0 ? config->device_us
+                                            : sim_model_us(config, &x->cost);
+}
+
+static void fill_costs(PJRT_Executable *x)
+{
+    const PJRT_NamedValue costs[] = {
+        {SIM_NAMED("flops", kFloat, 1), .float_value = (float)x->cost.flops},
+        {SIM_NAMED("transcendentals", kFloat, 1), .float_value = (float)x->cost.transcendentals},
+        {SIM_NAMED("bytes accessed", kFloat, 1), .float_value = (float)x->cost.bytes},
+        {SIM_NAMED("optimal_seconds", kFloat, 1), .float_value = (float)(x->device_us / 1e6)},
+        {SIM_NAMED("simulated groups", kFloat, 1), .float_value = (float)x->cost.group_count},
+        {SIM_NAMED("simulated values", kFloat, 1), .float_value = x->evaluates ? 1.0f : 0.0f},
+    };
+    memcpy(x->costs, costs, sizeof costs);
+}
+
+static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, sim_status *st)
+{
+    sim_status unused;
+    sim_code code = sim_program_read(x->text, x->text_bytes, &x->program, st);
+    if (code == SIM_OK)
+        code = sim_program_cost(x->program, &x->cost, st);
+    if (code == SIM_OK && !fill_results(x))
+        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    if (code != SIM_OK)
+        return code;
+    fingerprint(x);
+    set_times(config, x);
+    x->evaluates = strcmp(config->values, "none") != 0 &&
+                   x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&
+                   sim_program_can_evaluate(x->program, &unused) == SIM_OK;
+    fill_costs(x);
+    return SIM_OK;
+}
+
+sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
+                            PJRT_Executable **executable, sim_status *st)
+{
+    PJRT_Executable *x = calloc(1, sizeof *x);
+    if (x) {
+        atomic_init(&x->references, 1);
+        x->text = malloc(bytes + 1);
+    }
+    if (!x || !x->text) {
+        free(x);
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    }
+    memcpy(x->text, text, bytes);
+    x->text[bytes] = '\0';
+    x->text_bytes = bytes;
+    sim_code code = executable_fill(x, config, st);
+    if (code != SIM_OK) {
+        sim_executable_release(x);
+        return code;
+    }
+    *executable = x;
+    return SIM_OK;
+}
+
+/* ---- what an executable tells ----------------------------------------------------------- */
+
+SIM_ENTRY(Executable_Destroy)
+{
+    sim_executable_release(args->executable);
+    return NULL;
+}
+
+SIM_ENTRY(Executable_Name)
+{
+    args->executable_name = args->executable->program->name;
+    args->executable_name_size = strlen(args->executable->program->name);
+    return NULL;
+}
+
+SIM_ENTRY(Executable_NumReplicas)
+{
+    args->num_replicas = 1;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_NumPartitions)
+{
+    args->num_partitions = 1;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_NumOutputs)
+{
+    args->num_outputs = (size_t)args->executable->program->main->body.result_count;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_SizeOfGeneratedCodeInBytes)
+{
+    args->size_in_bytes = (int64_t)args->executable->text_bytes;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_GetCostAnalysis)
+{
+    args->properties = args->executable->costs;
+    args->num_properties = sizeof args->executable->costs / sizeof *args->executable->costs;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_OutputMemoryKinds)
+{
+    args->num_outputs = (size_t)args->executable->program->main->body.result_count;
+    args->memory_kinds = args->executable->memory_kinds;
+    args->memory_kind_sizes = args->executable->memory_kind_sizes;
+    return NULL;
+}
+
+/* The simulated compiler changes nothing: the optimized program is the program. */
+SIM_ENTRY(Executable_OptimizedProgram)
+{
+    PJRT_Program *program = args->program;
+    if (program->code && program->code_size < args->executable->text_bytes)
+        return sim_error(SIM_INVALID_ARGUMENT, "%zu bytes do not hold the program's %zu",
+                         program->code_size, args->executable->text_bytes);
+    if (program->code)
+        memcpy(program->code, args->executable->text, args->executable->text_bytes);
+    program->code_size = args->executable->text_bytes;
+    program->format = "mlir";
+    program->format_size = 4;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_OutputElementTypes)
+{
+    args->output_types = args->executable->result_types;
+    args->num_output_types = (size_t)args->executable->program->main->body.result_count;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_OutputDimensions)
+{
+    args->num_outputs = (size_t)args->executable->program->main->body.result_count;
+    args->dims = args->executable->result_dims;
+    args->dim_sizes = args->executable->result_ranks;
+    return NULL;
+}
+
+SIM_ENTRY(Executable_Fingerprint)
+{
+    args->executable_fingerprint = args->executable->fingerprint;
+    args->executable_fingerprint_size = strlen(args->executable->fingerprint);
+    return NULL;
+}
+
+SIM_ENTRY(Executable_GetCompiledMemoryStats)
+{
+    const PJRT_Executable *x = args->executable;
+    args->generated_code_size_in_bytes = (int64_t)x->text_bytes;
+    args->argument_size_in_bytes = x->argument_bytes;
+    args->output_size_in_bytes = x->result_bytes;
+    args->alias_size_in_bytes = x->alias_bytes;
+    args->temp_size_in_bytes = x->cost.peak_temp_bytes;
+    args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes = 0;
+    args->host_output_size_in_bytes = args->host_alias_size_in_bytes = 0;
+    args->host_temp_size_in_bytes = 0;
+    /* Clients of an older time have no room for it. */
+    if (args->struct_size >= PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE)
+        args->peak_memory_in_bytes =
+            x->argument_bytes + x->result_bytes - x->alias_bytes + x->cost.peak_temp_bytes;
+    return NULL;
+}

@@ -1,0 +1,342 @@
+/*
+ * execute.c - one execution: checks, memory, results, its place in the schedule.
+ */
+#include "runtime/sim/device/buffer.h"
+#include "runtime/sim/device/client.h"
+#include "runtime/sim/device/clock.h"
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+#include "runtime/sim/device/executable.h"
+#include "runtime/sim/device/profiler.h"
+#include "runtime/sim/device/schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* An execution being put together. */
+typedef struct call {
+    PJRT_LoadedExecutable_Execute_Args *args;
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Executable *executable;
+    const sim_function *main;
+    PJRT_Buffer *const *arguments;
+    const sim_fault *fault;
+    uint64_t number; /* of the client's executions, from 1 */
+    uint64_t begin_ns;
+    uint64_t inputs_ns; /* when the last input is on the device */
+    bool valueless;     /* an input was never computed */
+} call;
+
+static bool is_kept(const PJRT_ExecuteOptions *options, size_t argument)
+{
+    for (size_t i = 0; options && i < options->num_non_donatable_input_indices; i++)
+        if (options->non_donatable_input_indices[i] == (int64_t)argument)
+            return true;
+    return false;
+}
+
+/* The result that takes over the memory of ARGUMENT, or -1. */
+static int alias_of(const call *c, size_t argument)
+{
+    int alias = c->main->arguments[argument].alias;
+    return alias >= 0 && !is_kept(c->args->options, argument) ? alias : -1;
+}
+
+/* Whether the call consumes ARGUMENT. */
+static bool gives_up(const call *c, size_t argument)
+{
+    return alias_of(c, argument) >= 0 ||
+           (c->main->arguments[argument].donor && !is_kept(c->args->options, argument));
+}
+
+/* ---- checks ----------------------------------------------------------------------------- */
+
+/* Whether the buffer of ARGUMENT already stands among the arguments, and is donated at one
+ * of its places. That is an error. */
+static bool used_again(const call *c, size_t argument)
+{
+    PJRT_Buffer *b = c->arguments[argument];
+    bool donated = gives_up(c, argument);
+    bool again = b->used_in == c->number && (donated || b->donated);
+    b->used_in = c->number;
+    b->donated = donated;
+    return again;
+}
+
+/* Under the lock. An argument fails this execution as soon as its own is known to fail,
+ * even before that has ended. */
+static sim_code check_arguments(call *c, sim_status *st)
+{
+    const sim_block *body = &c->main->body;
+    if (c->args->num_devices != 1)
+        return sim_fail(st, SIM_UNIMPLEMENTED, "executions run on one device");
+    if (c->args->num_args != (size_t)body->argument_count)
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "the program takes %d arguments, %zu were given",
+                        body->argument_count, c->args->num_args);
+    for (size_t i = 0; i < c->args->num_args; i++) {
+        const PJRT_Buffer *b = c->arguments[i];
+        if (!b->memory)
+            return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu has been deleted or donated",
+                            i);
+        if (!sim_type_equals(&b->type, &c->executable->program->types[body->arguments[i]]))
+            return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu is of another type", i);
+        if (b->device != c->loaded->device)
+            return sim_fail(st, SIM_INVALID_ARGUMENT, "argument %zu lies on device %d", i,
+                            b->device->description.id);
+        if (used_again(c, i))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "argument %zu is a donated buffer that is given twice", i);
+        if (b->done->error.code != SIM_OK) {
+            *st = b->done->error;
+            return st->code;
+        }
+        if (b->done->device_ns > c->inputs_ns)
+            c->inputs_ns = b->done->device_ns;
+        c->valueless = c->valueless || b->memory->valueless;
+    }
+    return SIM_OK;
+}
+
+/* ---- results ---------------------------------------------------------------------------- */
+
+/* Gives memory to the results that take over an argument's; false without memory. */
+static bool take_places(const call *c, sim_memory **memory)
+{
+    bool good = true;
+    for (size_t i = 0; i < c->args->num_args; i++) {
+        int alias = alias_of(c, i);
+        if (alias >= 0)
+            memory[alias] = sim_memory_after(c->arguments[i]->memory);
+        good = good && (alias < 0 || memory[alias]);
+    }
+    return good;
+}
+
+static sim_code check_room(const call *c, int64_t fresh, sim_status *st)
+{
+    PJRT_Device *device = c->loaded->device;
+    int64_t temporaries = c->executable->cost.peak_temp_bytes;
+    if (c->fault && c->fault->kind == SIM_FAULT_OOM)
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED,
+                        "simulated fault: out of device memory: results of %lld bytes, %lld of "
+                        "%lld bytes are in use",
+                        (long long)fresh, (long long)device->bytes_in_use,
+                        (long long)device->client->config.memory_bytes);
+    if (sim_memory_fits(device, fresh, temporaries, "results", st) != SIM_OK)
+        return st->code;
+    if (device->bytes_in_use + fresh + temporaries > device->peak_bytes)
+        device->peak_bytes = device->bytes_in_use + fresh + temporaries;
+    return SIM_OK;
+}
+
+/* Memory of each result: taken over from donated arguments, or new. Under the lock. */
+static sim_code give_memory(call *c, sim_memory **memory, sim_status *st)
+{
+    const sim_block *body = &c->main->body;
+    int64_t fresh = 0;
+    bool good = take_places(c, memory);
+    for (int i = 0; i < body->result_count; i++)
+        if (!memory[i])
+            fresh += sim_type_bytes(&c->executable->program->types[body->results[i]]);
+    if (good && check_room(c, fresh, st) != SIM_OK)
+        return st->code;
+    for (int i = 0; i < body->result_count && good; i++) {
+        const sim_type *type = &c->executable->program->types[body->results[i]];
+        if (!memory[i])
+            memory[i] = sim_memory_new(c->loaded->device, sim_type_bytes(type));
+        good = memory[i] != NULL;
+        if (good)
+            memory[i]->valueless = !c->executable->evaluates || c->valueless;
+    }
+    return good ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+}
+
+/* A part of the overhead: what is configured, or a third of what is stated. */
+static double part_us(const call *c, double configured_us)
+{
+    return c->executable->overhead_us >= 0 ? c->executable->overhead_us / 3 : configured_us;
+}
+
+/* The execution's time and what fires at its end. Under the lock. */
+static sim_done *schedule(call *c, uint64_t submit_ns)
+{
+    PJRT_Device *device = c->loaded->device;
+    const sim_config *config = &device->client->config;
+    sim_span span =
+        sim_device_schedule(device, c->executable->device_us,
+                            submit_ns + sim_us_to_ns(part_us(c, config->launch_us)), c->inputs_ns);
+    uint64_t ready_ns = span.end_ns + sim_us_to_ns(part_us(c, config->completion_us));
+    if (c->fault && c->fault->kind == SIM_FAULT_NEVER)
+        ready_ns = SIM_NEVER;
+    sim_done *done = sim_done_new(device->client, span.end_ns, ready_ns);
+    if (done && c->fault && c->fault->kind == SIM_FAULT_EVENT)
+        sim_fail(&done->error, c->fault->code, "simulated fault: the execution fails");
+    sim_profile_note(device, c->executable, span);
+    return done;
+}
+
+/* Hands the values to the device's thread. What needs no computing is settled at once.
+ * Under the lock. */
+static bool hand_over(call *c, sim_memory **memory, sim_done *done)
+{
+    size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
+    bool wrong = c->fault && c->fault->kind == SIM_FAULT_WRONG;
+    bool compute = c->executable->evaluates && !c->valueless;
+    if (!wrong && !compute) {
+        atomic_store_explicit(&done->settled, true, memory_order_release);
+        return true;
+    }
+    sim_work *work = calloc(1, sizeof *work);
+    if (!work)
+        return false;
+    work->arguments = calloc(n + 1, sizeof(sim_memory *));
+    work->results = calloc(results + 1, sizeof(sim_memory *));
+    if (!work->arguments || !work->results) {
+        sim_work_free(work);
+        return false;
+    }
+    for (; work->argument_count < n; work->argument_count++)
+        work->arguments[work->argument_count] =
+            sim_memory_retain(c->arguments[work->argument_count]->memory);
+    for (; work->result_count < results; work->result_count++)
+        work->results[work->result_count] = sim_memory_retain(memory[work->result_count]);
+    work->executable = sim_executable_retain(c->executable);
+    work->compute = compute;
+    work->wrong = wrong;
+    work->done = sim_done_retain(done);
+    sim_device_submit(c->loaded->device, work);
+    return true;
+}
+
+/* Makes the result buffers and the event, and takes the memory from donated arguments.
+ * False without memory: the caller drops the buffers that were made. */
+static bool give_results(call *c, sim_memory **memory, sim_done *done, sim_memory **taken)
+{
+    const sim_block *body = &c->main->body;
+    PJRT_Buffer **out = c->args->output_lists[0];
+    int made = 0;
+    for (; made < body->result_count; made++) {
+        const sim_type *type = &c->executable->program->types[body->results[made]];
+        out[made] = sim_buffer_new(type, c->loaded->device, memory[made], done);
+        if (!out[made])
+            break;
+    }
+    PJRT_Event *event = c->args->device_complete_events ? sim_event_new(done) : NULL;
+    if (made < body->result_count || (c->args->device_complete_events && !event))
+        return false;
+    if (event)
+        c->args->device_complete_events[0] = event;
+    for (size_t i = 0; i < c->args->num_args; i++) {
+        if (!gives_up(c, i))
+            continue;
+        taken[i] = c->arguments[i]->memory;
+        if (alias_of(c, i) >= 0)
+            sim_memory_take_over(memory[alias_of(c, i)], taken[i]);
+        c->arguments[i]->memory = NULL;
+    }
+    return true;
+}
+
+/* Host time of the call, by the configuration. */
+static double call_us(const call *c)
+{
+    PJRT_Device *device = c->loaded->device;
+    const sim_config *config = &device->client->config;
+    double us = part_us(c, config->execute_us + config->argument_us * (double)c->args->num_args +
+                               config->result_us * (double)c->main->body.result_count);
+    if (config->host_jitter > 0)
+        us *= exp(config->host_jitter * sim_random_normal(&device->host_random));
+    return us;
+}
+
+static void release_all(sim_memory **memory, size_t count)
+{
+    for (size_t i = 0; memory && i < count; i++)
+        sim_memory_release(memory[i]);
+    free(memory);
+}
+
+/* Gives back the memory that donated arguments had. Its bytes are now the results', or
+ * nobody's. */
+static void give_back_all(sim_memory **taken, size_t count)
+{
+    for (size_t i = 0; taken && i < count; i++)
+        sim_memory_give_back(taken[i]);
+    free(taken);
+}
+
+static void drop_results(PJRT_Buffer **results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sim_buffer_free(results[i]);
+        results[i] = NULL;
+    }
+}
+
+/* Waits for the time at which the call ends, and where calls block for the execution's end. */
+static void finish(call *c, uint64_t submit_ns, sim_done *done)
+{
+    PJRT_Client *client = c->loaded->device->client;
+    uint64_t late_ns = sim_wait_until(submit_ns) - submit_ns;
+    if (client->execute_late.ns) {
+        pthread_mutex_lock(&client->lock);
+        sim_lateness_add(&client->execute_late, late_ns);
+        pthread_mutex_unlock(&client->lock);
+    }
+    if (client->config.blocking)
+        sim_done_await(done);
+}
+
+static sim_code execute(call *c, sim_status *st)
+{
+    PJRT_Client *client = c->loaded->device->client;
+    size_t results = (size_t)c->main->body.result_count, n = c->args->num_args;
+    sim_memory **memory = calloc(results + 1, sizeof(sim_memory *));
+    sim_memory **taken = calloc(n + 1, sizeof(sim_memory *));
+    sim_done *done = NULL;
+    uint64_t submit_ns = 0;
+    for (size_t i = 0; i < results; i++)
+        c->args->output_lists[0][i] = NULL;
+    sim_code code =
+        memory && taken ? SIM_OK : sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    pthread_mutex_lock(&client->lock);
+    c->number = ++client->executions;
+    if (code == SIM_OK)
+        code = check_arguments(c, st);
+    if (code == SIM_OK)
+        code = give_memory(c, memory, st);
+    if (code == SIM_OK) {
+        submit_ns = c->begin_ns + sim_us_to_ns(call_us(c));
+        done = schedule(c, submit_ns);
+        if (!done || !hand_over(c, memory, done) || !give_results(c, memory, done, taken))
+            code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    }
+    pthread_mutex_unlock(&client->lock);
+    release_all(memory, results);
+    give_back_all(taken, n);
+    if (code != SIM_OK)
+        drop_results(c->args->output_lists[0], results);
+    if (code == SIM_OK)
+        finish(c, submit_ns, done);
+    sim_done_release(done);
+    return code;
+}
+
+SIM_ENTRY(LoadedExecutable_Execute)
+{
+    sim_status st = {.code = SIM_OK};
+    call c = {.args = args,
+              .loaded = args->executable,
+              .executable = args->executable->executable,
+              .main = args->executable->executable->program->main,
+              .arguments = args->num_args ? args->argument_lists[0] : NULL,
+              .begin_ns = sim_now_ns()};
+    if (args->executable->deleted)
+        return sim_error(SIM_FAILED_PRECONDITION, "the executable has been deleted");
+    c.fault = sim_fault_meet(c.loaded->device->client, SIM_AT_EXECUTE);
+    if (c.fault && c.fault->kind == SIM_FAULT_FAIL)
+        return sim_error(c.fault->code, "simulated fault: the call to execute fails");
+    execute(&c, &st);
+    return sim_error_new(&st);
+}

@@ -1,0 +1,60 @@
+/*
+ * memory.h - memory of a simulated device: what is accounted for, and how values lie in it
+ * and on the host.
+ *
+ * Addresses are those of a device that never gives the same one twice. They are told to
+ * whoever asks, so that donation can be seen, and must not be followed.
+ */
+#ifndef BENCH_RUNTIME_SIM_DEVICE_MEMORY_H
+#define BENCH_RUNTIME_SIM_DEVICE_MEMORY_H
+
+#include "runtime/sim/device/api.h"
+#include "runtime/sim/program/program.h"
+
+#include <stdatomic.h>
+
+/* What one transfer or execution leaves in a device's memory. DATA is written once, by
+ * the device's thread or before anyone else sees it; NULL: zeros. A result that takes
+ * over a donated argument's memory is another sim_memory at the same address, so what
+ * is queued still finds the argument as it was. */
+typedef struct sim_memory {
+    atomic_int references;
+    PJRT_Device *device;
+    int64_t bytes;
+    bool counted;      /* in the device's bytes in use; under the lock */
+    uintptr_t address; /* in the simulated device */
+    unsigned char *data;
+    bool valueless; /* its program's values were not computed */
+    bool failed;    /* they could not be; of the device's thread */
+} sim_memory;
+
+/* SIM_RESOURCE_EXHAUSTED with the sizes when BYTES, with EXTRA_BYTES needed beside them,
+ * do not fit; WHAT they are for. Under the lock. */
+sim_code sim_memory_fits(const PJRT_Device *device, int64_t bytes, int64_t extra_bytes,
+                         const char *what, sim_status *st);
+/* Memory at a new address, which counts at once; one reference. NULL without memory on
+ * the host. Under the lock. */
+sim_memory *sim_memory_new(PJRT_Device *device, int64_t bytes);
+/* Memory at the address of OLD. It counts in the place of OLD once sim_memory_take_over has
+ * said so. Under the lock. */
+sim_memory *sim_memory_after(const sim_memory *old);
+void sim_memory_take_over(sim_memory *memory, sim_memory *old);
+sim_memory *sim_memory_retain(sim_memory *memory);
+void sim_memory_release(sim_memory *memory); /* not under the lock; NULL allowed */
+/* Releases it for its buffer: the device has the bytes back at once, whatever is queued, so
+ * that figures do not depend on how fast values are computed. Not under the lock. */
+void sim_memory_give_back(sim_memory *memory);
+
+/* ---- values ----------------------------------------------------------------------------- */
+
+/* The values of FROM, which are there, into the new memory TO. */
+sim_code sim_memory_copy(sim_memory *to, const sim_memory *from, sim_status *st);
+/* Dense row-major values of TYPE from the host's DATA, whose elements lie STRIDES bytes
+ * apart in each dimension; NULL: dense. */
+void sim_host_read(unsigned char *to, const void *data, const sim_type *type,
+                   const int64_t *strides);
+/* PJRT's number of an element type, and the other way round; false: there is none. */
+PJRT_Buffer_Type sim_buffer_type(sim_dtype dtype);
+bool sim_buffer_dtype(PJRT_Buffer_Type type, sim_dtype *dtype);
+
+#endif

@@ -1,0 +1,319 @@
+/*
+ * profiler.c - the profiler extension: what ran on each device while a profile was
+ * taken, as an XSpace with one plane a device and its executions on the line "XLA
+ * Modules", where XLA's own profilers put them. The times are those of the schedule,
+ * so they are the truth.
+ *
+ * Sources: xla/backends/profiler/plugin/profiler_c_api.h and
+ * tsl/profiler/protobuf/xplane.proto of openxla/xla (layouts and field numbers).
+ */
+#include "runtime/sim/device/profiler.h"
+
+#include "runtime/sim/device/device.h"
+#include "runtime/sim/device/entries.h"
+#include "runtime/sim/device/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct span_row {
+    int device;
+    char name[128];
+    sim_span span;
+} span_row;
+
+/* One profile at a time, as in other plugins. */
+static struct {
+    pthread_mutex_t lock;
+    bool running, lost;
+    const struct profiler *owner; /* who started it */
+    span_row *rows;
+    size_t count, room;
+} profile = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sim_profile_note(const PJRT_Device *device, const PJRT_Executable *executable, sim_span span)
+{
+    pthread_mutex_lock(&profile.lock);
+    span_row *rows = profile.running
+                         ? sim_grow(profile.rows, &profile.room, profile.count + 1, sizeof *rows)
+                         : NULL;
+    profile.lost = profile.lost || (profile.running && !rows);
+    if (rows) {
+        profile.rows = rows;
+        span_row *row = &profile.rows[profile.count++];
+        row->device = device->description.id;
+        row->span = span;
+        snprintf(row->name, sizeof row->name, "%.100s(%s)", executable->program->name,
+                 executable->fingerprint);
+    }
+    pthread_mutex_unlock(&profile.lock);
+}
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+typedef struct bytes {
+    unsigned char *data;
+    size_t size, room;
+    bool failed;
+} bytes;
+
+static void put(bytes *b, const void *data, size_t size)
+{
+    unsigned char *larger = sim_grow(b->data, &b->room, b->size + size, 1);
+    b->failed = b->failed || !larger;
+    if (!larger)
+        return;
+    b->data = larger;
+    if (size > 0)
+        memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+
+static void put_varint(bytes *b, uint64_t value)
+{
+    unsigned char out[10];
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7)
+        out[size++] = (unsigned char)(value | 0x80);
+    out[size++] = (unsigned char)value;
+    put(b, out, size);
+}
+
+static void put_number(bytes *b, unsigned field, uint64_t value)
+{
+    put_varint(b, (uint64_t)field << 3);
+    put_varint(b, value);
+}
+
+static void put_bytes(bytes *b, unsigned field, const void *data, size_t size)
+{
+    put_varint(b, (uint64_t)field << 3 | 2);
+    put_varint(b, size);
+    put(b, data, size);
+}
+
+/* Puts MESSAGE as FIELD of B, and empties it. */
+static void put_message(bytes *b, unsigned field, bytes *message)
+{
+    put_bytes(b, field, message->data, message->size);
+    b->failed = b->failed || message->failed;
+    free(message->data);
+    *message = (bytes){0};
+}
+
+/* Field numbers of xplane.proto. */
+enum { SPACE_PLANES = 1 };
+enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINES, PLANE_EVENT_METADATA };
+enum { LINE_ID = 1, LINE_NAME, LINE_TIMESTAMP_NS, LINE_EVENTS };
+enum { EVENT_METADATA_ID = 1, EVENT_OFFSET_PS, EVENT_DURATION_PS };
+enum { METADATA_ID = 1, METADATA_NAME };
+enum { MAP_KEY = 1, MAP_VALUE };
+
+/* The kind of a row's event: the first row of the same name. */
+static size_t kind_of(size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (strcmp(profile.rows[i].name, profile.rows[row].name) == 0)
+            return i;
+    return row;
+}
+
+static void put_line(bytes *plane, int device, uint64_t origin_ns)
+{
+    bytes line = {0}, event = {0};
+    put_number(&line, LINE_ID, 1);
+    put_bytes(&line, LINE_NAME, "XLA Modules", 11);
+    put_number(&line, LINE_TIMESTAMP_NS, origin_ns);
+    for (size_t i = 0; i < profile.count; i++) {
+        const span_row *row = &profile.rows[i];
+        if (row->device != device)
+            continue;
+        put_number(&event, EVENT_METADATA_ID, kind_of(i) + 1);
+        put_number(&event, EVENT_OFFSET_PS, (row->span.start_ns - origin_ns) * 1000);
+        put_number(&event, EVENT_DURATION_PS, (row->span.end_ns - row->span.start_ns) * 1000);
+        put_message(&line, LINE_EVENTS, &event);
+    }
+    put_message(plane, PLANE_LINES, &line);
+}
+
+static void put_kinds(bytes *plane, int device)
+{
+    for (size_t i = 0; i < profile.count; i++) {
+        bytes entry = {0}, metadata = {0};
+        if (profile.rows[i].device != device || kind_of(i) != i)
+            continue;
+        put_number(&entry, MAP_KEY, i + 1);
+        put_number(&metadata, METADATA_ID, i + 1);
+        put_bytes(&metadata, METADATA_NAME, profile.rows[i].name, strlen(profile.rows[i].name));
+        put_message(&entry, MAP_VALUE, &metadata);
+        put_message(plane, PLANE_EVENT_METADATA, &entry);
+    }
+}
+
+static bytes write_space(void)
+{
+    bytes space = {0};
+    int devices = 0;
+    uint64_t origin_ns = UINT64_MAX;
+    for (size_t i = 0; i < profile.count; i++) {
+        const span_row *row = &profile.rows[i];
+        devices = row->device >= devices ? row->device + 1 : devices;
+        origin_ns = row->span.start_ns < origin_ns ? row->span.start_ns : origin_ns;
+    }
+    for (int device = 0; device < devices; device++) {
+        bytes plane = {0};
+        char name[32];
+        int length = snprintf(name, sizeof name, "/device:SIM:%d", device);
+        put_number(&plane, PLANE_ID, (uint64_t)device + 1);
+        put_bytes(&plane, PLANE_NAME, name, (size_t)length);
+        put_line(&plane, device, origin_ns);
+        put_kinds(&plane, device);
+        put_message(&space, SPACE_PLANES, &plane);
+    }
+    return space;
+}
+
+/* ---- the extension ---------------------------------------------------------------------- */
+
+/* What is opaque in profiler_c_api.h: here the bytes to collect. */
+typedef struct profiler {
+    bytes space;
+    bool written;
+} profiler;
+
+typedef struct error_args {
+    size_t struct_size;
+    void *priv;
+    PJRT_Error *error;
+    const char *message; /* only in a call for the message */
+    size_t message_size;
+} error_args;
+
+typedef struct code_args {
+    size_t struct_size;
+    void *priv;
+    const PJRT_Error *error;
+    int code;
+} code_args;
+
+typedef struct create_args {
+    size_t struct_size;
+    const char *options;
+    size_t options_size;
+    profiler *profiler;
+} create_args;
+
+typedef struct profiler_args {
+    size_t struct_size;
+    profiler *profiler;
+    unsigned char *buffer; /* only in a call to collect */
+    size_t buffer_size;
+} profiler_args;
+
+static void error_destroy(error_args *args)
+{
+    PJRT_Error_Destroy_Args destroy = {.error = args->error};
+    sim_Error_Destroy(&destroy);
+}
+
+static void error_message(error_args *args)
+{
+    args->message = args->error->message;
+    args->message_size = strlen(args->error->message);
+}
+
+static PJRT_Error *error_code(code_args *args)
+{
+    args->code = (int)args->error->code;
+    return NULL;
+}
+
+static PJRT_Error *create(create_args *args)
+{
+    args->profiler = calloc(1, sizeof *args->profiler);
+    return args->profiler ? NULL : sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for a profiler");
+}
+
+static void forget(void)
+{
+    free(profile.rows);
+    profile.rows = NULL;
+    profile.count = profile.room = 0;
+}
+
+static PJRT_Error *destroy(profiler_args *args)
+{
+    pthread_mutex_lock(&profile.lock);
+    if (profile.owner == args->profiler) {
+        profile.running = false;
+        profile.owner = NULL;
+        forget();
+    }
+    pthread_mutex_unlock(&profile.lock);
+    free(args->profiler->space.data);
+    free(args->profiler);
+    return NULL;
+}
+
+static PJRT_Error *start(profiler_args *args)
+{
+    pthread_mutex_lock(&profile.lock);
+    bool busy = profile.running;
+    if (!busy) {
+        forget();
+        profile.owner = args->profiler;
+        profile.running = true;
+        profile.lost = false;
+    }
+    pthread_mutex_unlock(&profile.lock);
+    return busy ? sim_error(SIM_FAILED_PRECONDITION, "a profile is being taken") : NULL;
+}
+
+static PJRT_Error *stop(profiler_args *args)
+{
+    pthread_mutex_lock(&profile.lock);
+    profile.running = profile.running && profile.owner != args->profiler;
+    pthread_mutex_unlock(&profile.lock);
+    return NULL;
+}
+
+static PJRT_Error *collect(profiler_args *args)
+{
+    profiler *p = args->profiler;
+    pthread_mutex_lock(&profile.lock);
+    if (!p->written && !profile.lost && profile.owner == p)
+        p->space = write_space();
+    p->written = true;
+    bool failed = profile.lost || p->space.failed;
+    pthread_mutex_unlock(&profile.lock);
+    if (failed)
+        return sim_error(SIM_RESOURCE_EXHAUSTED, "no memory for the profile");
+    if (args->buffer && args->buffer_size >= p->space.size && p->space.size > 0)
+        memcpy(args->buffer, p->space.data, p->space.size);
+    args->buffer_size = p->space.size;
+    return NULL;
+}
+
+/* The layout of PLUGIN_Profiler_Api. */
+static const struct profiler_table {
+    size_t struct_size;
+    void *priv;
+    void (*error_destroy)(error_args *);
+    void (*error_message)(error_args *);
+    PJRT_Error *(*error_code)(code_args *);
+    PJRT_Error *(*create)(create_args *);
+    PJRT_Error *(*destroy)(profiler_args *);
+    PJRT_Error *(*start)(profiler_args *);
+    PJRT_Error *(*stop)(profiler_args *);
+    PJRT_Error *(*collect)(profiler_args *);
+} table = {sizeof table, NULL,    error_destroy, error_message, error_code,
+           create,       destroy, start,         stop,          collect};
+
+static struct profiler_extension {
+    PJRT_Extension_Base base;
+    const struct profiler_table *table;
+    int64_t trace_context;
+} extension = {{sizeof(struct profiler_extension), PJRT_Extension_Type_Profiler, NULL}, &table, -1};
+
+PJRT_Extension_Base *sim_profiler_extension = &extension.base;

@@ -1,0 +1,361 @@
+/*
+ * evaluate_shape.c - ops that move elements without a look at them, all as walks
+ * (evaluate_walk.h); and iota.
+ */
+#include "runtime/sim/evaluate/evaluate_kernels.h"
+#include "runtime/sim/evaluate/evaluate_rules.h"
+#include "runtime/sim/evaluate/evaluate_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A walk over TYPE, dense on the side of the result. */
+static sim_walk walk_over(const sim_type *type)
+{
+    sim_walk walk = {.rank = type->rank};
+    memcpy(walk.dims, type->dims, sizeof walk.dims);
+    sim_strides(type, walk.to);
+    return walk;
+}
+
+static size_t result_bytes(const sim_run *run, const sim_op *op)
+{
+    return sim_dtype_bytes(sim_result_type(run->program, op, 0)->dtype);
+}
+
+static const int64_t *ints(const sim_op *op, const char *name)
+{
+    return sim_attribute_find(op, name)->ints;
+}
+
+static sim_code check_dtype(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    if (op->result_count != 1 ||
+        sim_operand_type(p, op, 0)->dtype != sim_result_type(p, op, 0)->dtype)
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's type");
+    return SIM_OK;
+}
+
+static sim_code check_rank(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    if (check_dtype(p, op, st) != SIM_OK)
+        return st->code;
+    if (sim_operand_type(p, op, 0)->rank != sim_result_type(p, op, 0)->rank)
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants a result of the operand's rank");
+    return SIM_OK;
+}
+
+static sim_code bad_dims(const sim_op *op, sim_status *st)
+{
+    return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "dimensions do not fit");
+}
+
+/* ---- the same elements ------------------------------------------------------------------ */
+
+/* A constant is filled where its block begins. */
+sim_code sim_can_constant(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *type = sim_result_type(p, op, 0);
+    const int64_t all = sim_type_bytes(type), one = (int64_t)sim_dtype_bytes(type->dtype);
+    if (op->result_count != 1 ||
+        (all > 0 && (!op->constant ||
+                     ((int64_t)op->constant_bytes != all && (int64_t)op->constant_bytes != one))))
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "elements do not fit the type");
+    return SIM_OK;
+}
+
+sim_code sim_rule_constant(sim_run *run, const sim_op *op)
+{
+    (void)run;
+    (void)op;
+    return SIM_OK;
+}
+
+sim_code sim_can_reshape(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    if (check_dtype(p, op, st) != SIM_OK)
+        return st->code;
+    if (sim_type_elements(sim_operand_type(p, op, 0)) !=
+        sim_type_elements(sim_result_type(p, op, 0)))
+        return bad_dims(op, st);
+    return SIM_OK;
+}
+
+sim_code sim_rule_reshape(sim_run *run, const sim_op *op)
+{
+    memcpy(sim_result(run, op, 0), sim_operand(run, op, 0),
+           (size_t)sim_type_bytes(sim_result_type(run->program, op, 0)));
+    return SIM_OK;
+}
+
+sim_code sim_can_optimization_barrier(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    if (op->operand_count != op->result_count)
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "wants as many results as operands");
+    for (int i = 0; i < op->operand_count; i++)
+        if (!sim_type_equals(sim_operand_type(p, op, i), sim_result_type(p, op, i)))
+            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "result %d has another type", i);
+    return SIM_OK;
+}
+
+sim_code sim_rule_optimization_barrier(sim_run *run, const sim_op *op)
+{
+    for (int i = 0; i < op->operand_count; i++)
+        memcpy(sim_result(run, op, i), sim_operand(run, op, i),
+               (size_t)sim_type_bytes(sim_result_type(run->program, op, i)));
+    return SIM_OK;
+}
+
+/* ---- other places ----------------------------------------------------------------------- */
+
+sim_code sim_can_broadcast_in_dim(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
+    size_t count;
+    if (check_dtype(p, op, st) != SIM_OK)
+        return st->code;
+    const int64_t *dims = sim_checked_dims(op, "broadcast_dimensions", out->rank, &count, st);
+    if (!dims)
+        return st->code;
+    if ((int)count != in->rank)
+        return bad_dims(op, st);
+    for (int i = 0; i < in->rank; i++)
+        if (in->dims[i] != 1 && in->dims[i] != out->dims[dims[i]])
+            return bad_dims(op, st);
+    return SIM_OK;
+}
+
+sim_code sim_rule_broadcast_in_dim(sim_run *run, const sim_op *op)
+{
+    const sim_type *in = sim_operand_type(run->program, op, 0);
+    sim_walk walk = walk_over(sim_result_type(run->program, op, 0));
+    int64_t strides[SIM_MAX_RANK];
+    sim_strides(in, strides);
+    for (int i = 0; i < in->rank; i++)
+        walk.from[ints(op, "broadcast_dimensions")[i]] = in->dims[i] == 1 ? 0 : strides[i];
+    sim_copy(sim_result(run, op, 0), sim_operand(run, op, 0), &walk, result_bytes(run, op));
+    return SIM_OK;
+}
+
+sim_code sim_can_transpose(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
+    size_t count;
+    if (check_rank(p, op, st) != SIM_OK)
+        return st->code;
+    const int64_t *order = sim_checked_dims(op, "permutation", in->rank, &count, st);
+    if (!order)
+        return st->code;
+    if ((int)count != in->rank)
+        return bad_dims(op, st);
+    for (int i = 0; i < in->rank; i++)
+        if (out->dims[i] != in->dims[order[i]])
+            return bad_dims(op, st);
+    return SIM_OK;
+}
+
+sim_code sim_rule_transpose(sim_run *run, const sim_op *op)
+{
+    sim_walk walk = walk_over(sim_result_type(run->program, op, 0));
+    int64_t strides[SIM_MAX_RANK];
+    sim_strides(sim_operand_type(run->program, op, 0), strides);
+    for (int i = 0; i < walk.rank; i++)
+        walk.from[i] = strides[ints(op, "permutation")[i]];
+    sim_copy(sim_result(run, op, 0), sim_operand(run, op, 0), &walk, result_bytes(run, op));
+    return SIM_OK;
+}
+
+sim_code sim_can_reverse(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    size_t count;
+    if (check_rank(p, op, st) != SIM_OK)
+        return st->code;
+    if (!sim_type_same_shape(sim_operand_type(p, op, 0), sim_result_type(p, op, 0)))
+        return bad_dims(op, st);
+    const int rank = sim_operand_type(p, op, 0)->rank;
+    return sim_checked_dims(op, "dimensions", rank, &count, st) ? SIM_OK : st->code;
+}
+
+sim_code sim_rule_reverse(sim_run *run, const sim_op *op)
+{
+    const sim_type *type = sim_result_type(run->program, op, 0);
+    const sim_attribute *dims = sim_attribute_find(op, "dimensions");
+    sim_walk walk = walk_over(type);
+    int64_t first = 0;
+    sim_strides(type, walk.from);
+    for (size_t i = 0; i < dims->count; i++) {
+        const int64_t d = dims->ints[i];
+        first += (type->dims[d] - 1) * walk.from[d];
+        walk.from[d] = -walk.from[d];
+    }
+    if (sim_type_elements(type) > 0)
+        sim_copy(sim_result(run, op, 0),
+                 (const char *)sim_operand(run, op, 0) + first * (int64_t)result_bytes(run, op),
+                 &walk, result_bytes(run, op));
+    return SIM_OK;
+}
+
+/* ---- parts ------------------------------------------------------------------------------ */
+
+sim_code sim_can_slice(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
+    if (check_rank(p, op, st) != SIM_OK)
+        return st->code;
+    const size_t rank = (size_t)in->rank;
+    const int64_t *start = sim_checked_ints(op, "start_indices", rank, 0, INT64_MAX, st);
+    const int64_t *stride = sim_checked_ints(op, "strides", rank, 1, INT64_MAX, st);
+    if (!start || !stride)
+        return st->code;
+    for (int i = 0; i < in->rank; i++) /* the last one inside, without overflow */
+        if (out->dims[i] > 0 && (start[i] >= in->dims[i] ||
+                                 (out->dims[i] - 1) > (in->dims[i] - 1 - start[i]) / stride[i]))
+            return bad_dims(op, st);
+    return SIM_OK;
+}
+
+sim_code sim_rule_slice(sim_run *run, const sim_op *op)
+{
+    const sim_type *out = sim_result_type(run->program, op, 0);
+    sim_walk walk = walk_over(out);
+    int64_t first = 0;
+    if (sim_type_elements(out) == 0)
+        return SIM_OK;
+    sim_strides(sim_operand_type(run->program, op, 0), walk.from);
+    for (int i = 0; i < walk.rank; i++) {
+        first += ints(op, "start_indices")[i] * walk.from[i];
+        walk.from[i] *= out->dims[i] > 1 ? ints(op, "strides")[i] : 1;
+    }
+    sim_copy(sim_result(run, op, 0),
+             (const char *)sim_operand(run, op, 0) + first * (int64_t)result_bytes(run, op), &walk,
+             result_bytes(run, op));
+    return SIM_OK;
+}
+
+/* Bounds of what padding can be without overflow; no program comes near. */
+#define MOST (INT64_C(1) << 40)
+
+sim_code sim_can_pad(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *in = sim_operand_type(p, op, 0), *out = sim_result_type(p, op, 0);
+    const sim_type *value = sim_operand_type(p, op, 1);
+    if (check_rank(p, op, st) != SIM_OK)
+        return st->code;
+    if (value->dtype != in->dtype || sim_type_elements(value) != 1)
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "pads with a value of another type");
+    const size_t rank = (size_t)in->rank;
+    if (!sim_checked_ints(op, "edge_padding_low", rank, -MOST, MOST, st) ||
+        !sim_checked_ints(op, "edge_padding_high", rank, -MOST, MOST, st) ||
+        !sim_checked_ints(op, "interior_padding", rank, 0, MOST, st))
+        return st->code;
+    for (int i = 0; i < in->rank; i++)
+        if (in->dims[i] > MOST || out->dims[i] > MOST)
+            return bad_dims(op, st);
+    return SIM_OK;
+}
+
+/* Edges may be negative, which cuts. */
+sim_code sim_rule_pad(sim_run *run, const sim_op *op)
+{
+    const sim_type *in = sim_operand_type(run->program, op, 0);
+    const sim_type *out = sim_result_type(run->program, op, 0);
+    const size_t bytes = result_bytes(run, op);
+    sim_walk walk = walk_over(in);
+    int64_t to = 0, from = 0;
+    sim_fill(sim_result(run, op, 0), sim_operand(run, op, 1), sim_type_elements(out), bytes);
+    sim_strides(in, walk.from);
+    sim_strides(out, walk.to);
+    for (int i = 0; i < walk.rank; i++) {
+        const int64_t low = ints(op, "edge_padding_low")[i];
+        const int64_t step = ints(op, "interior_padding")[i] + 1;
+        /* Elements FIRST to END of the operand lie within the result. */
+        const int64_t first = low < 0 ? (-low + step - 1) / step : 0;
+        int64_t end = out->dims[i] > low ? (out->dims[i] - 1 - low) / step + 1 : 0;
+        end = end < in->dims[i] ? end : in->dims[i];
+        if (first >= end)
+            return SIM_OK;
+        walk.dims[i] = end - first;
+        from += first * walk.from[i];
+        to += (low + first * step) * walk.to[i];
+        walk.to[i] *= step;
+    }
+    sim_copy((char *)sim_result(run, op, 0) + to * (int64_t)bytes,
+             (const char *)sim_operand(run, op, 0) + from * (int64_t)bytes, &walk, bytes);
+    return SIM_OK;
+}
+
+sim_code sim_can_concatenate(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *out = sim_result_type(p, op, 0);
+    const int64_t *along = sim_checked_ints(op, "dimension", 1, 0, out->rank - 1, st);
+    int64_t size = 0;
+    if (!along)
+        return st->code;
+    for (int k = 0; k < op->operand_count; k++) {
+        const sim_type *in = sim_operand_type(p, op, k);
+        if (in->dtype != out->dtype || in->rank != out->rank)
+            return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "operand %d has another type", k);
+        for (int i = 0; i < in->rank; i++)
+            if (i != *along && in->dims[i] != out->dims[i])
+                return bad_dims(op, st);
+        if (in->dims[*along] > out->dims[*along] - size)
+            return bad_dims(op, st);
+        size += in->dims[*along];
+    }
+    return size == out->dims[*along] ? SIM_OK : bad_dims(op, st);
+}
+
+sim_code sim_rule_concatenate(sim_run *run, const sim_op *op)
+{
+    const sim_type *out = sim_result_type(run->program, op, 0);
+    const int64_t along = sim_attribute_int(op, "dimension");
+    const size_t bytes = result_bytes(run, op);
+    char *to = sim_result(run, op, 0);
+    int64_t strides[SIM_MAX_RANK];
+    sim_strides(out, strides);
+    for (int k = 0; k < op->operand_count; k++) {
+        const sim_type *in = sim_operand_type(run->program, op, k);
+        sim_walk walk = walk_over(in);
+        sim_strides(in, walk.from);
+        memcpy(walk.to, strides, sizeof strides);
+        sim_copy(to, sim_operand(run, op, k), &walk, bytes);
+        if (sim_type_elements(out) > 0)
+            to += (size_t)(in->dims[along] * strides[along]) * bytes;
+    }
+    return SIM_OK;
+}
+
+/* ---- counting --------------------------------------------------------------------------- */
+
+sim_code sim_can_iota(const sim_program *p, const sim_op *op, sim_status *st)
+{
+    const sim_type *out = sim_result_type(p, op, 0);
+    if (out->dtype == SIM_PRED)
+        return sim_refuse(op, st, SIM_INVALID_ARGUMENT, "cannot count in i1");
+    return sim_checked_ints(op, "iota_dimension", 1, 0, out->rank - 1, st) ? SIM_OK : st->code;
+}
+
+/* One line is counted, and copied to all others. */
+sim_code sim_rule_iota(sim_run *run, const sim_op *op)
+{
+    const sim_type *out = sim_result_type(run->program, op, 0);
+    const int64_t along = sim_attribute_int(op, "iota_dimension"), n = out->dims[along];
+    const size_t bytes = result_bytes(run, op);
+    sim_walk walk = walk_over(out);
+    void *line;
+    if (sim_type_elements(out) == 0)
+        return SIM_OK;
+    if (sim_run_memory(run, n * SIM_ELEMENT, &line) != SIM_OK)
+        return run->st->code;
+    for (int64_t at = 0; at < n; at += SIM_CHUNK) {
+        int64_t numbers[SIM_CHUNK];
+        const int64_t chunk = n - at < SIM_CHUNK ? n - at : SIM_CHUNK;
+        for (int64_t i = 0; i < chunk; i++)
+            numbers[i] = at + i;
+        sim_convert(out->dtype, (char *)line + (size_t)at * bytes, SIM_S64, numbers, chunk);
+    }
+    walk.from[along] = 1;
+    sim_copy(sim_result(run, op, 0), line, &walk, bytes);
+    free(line);
+    return SIM_OK;
+}

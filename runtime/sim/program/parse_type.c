@@ -1,0 +1,121 @@
+/* parse_type.c - "tensor<2x3xf32>": the only types that programs' values have. */
+#include "runtime/sim/program/parse_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of a type stay below this, so that sums of a few do not overflow. */
+#define MAX_BYTES ((int64_t)1 << 62)
+
+const char *sim_type_write(const sim_type *type, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "tensor<");
+    for (int i = 0; i < type->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%lldx", (long long)type->dims[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "%s>", sim_dtype_text(type->dtype));
+    return text;
+}
+
+/* A size at *AT; false where it does not fit. */
+static bool read_size(const char **at, const char *end, int64_t *size)
+{
+    for (*size = 0; *at < end && **at >= '0' && **at <= '9'; ++*at)
+        if (__builtin_mul_overflow(*size, 10, size) ||
+            __builtin_add_overflow(*size, **at - '0', size))
+            return false;
+    return true;
+}
+
+/* The element type at *AT, up to the bracket or comma behind it. */
+static bool read_element(sim_reader *r, const char **at, sim_type *type)
+{
+    const char *start = *at, *end = r->lex.end;
+    int depth = 0;
+    while (*at < end && (depth || (**at != '>' && **at != ',' && **at != ' ')) && **at != '\n') {
+        depth += (**at == '<') - (**at == '>');
+        ++*at;
+    }
+    size_t length = (size_t)(*at - start);
+    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
+        if (strlen(sim_dtype_text((sim_dtype)d)) == length &&
+            memcmp(sim_dtype_text((sim_dtype)d), start, length) == 0) {
+            type->dtype = (sim_dtype)d;
+            return true;
+        }
+    sim_reader_fail(r, start, SIM_UNIMPLEMENTED, "element type '%.*s' is not simulated",
+                    (int)(length < 40 ? length : 40), start);
+    return false;
+}
+
+static bool check_bytes(sim_reader *r, const char *start, const sim_type *type)
+{
+    int64_t bytes = (int64_t)sim_dtype_bytes(type->dtype);
+    for (int i = 0; i < type->rank; i++)
+        if (__builtin_mul_overflow(bytes, type->dims[i] ? type->dims[i] : 1, &bytes) ||
+            bytes > MAX_BYTES) {
+            sim_reader_fail(r, start, SIM_INVALID_ARGUMENT, "a tensor of more than 2^62 bytes");
+            return false;
+        }
+    return true;
+}
+
+/* "2x3xf32>" from the lexer's place on. */
+static bool read_inside(sim_reader *r, sim_type *type)
+{
+    const char *start = r->lex.start, *at = r->lex.at, *end = r->lex.end;
+    type->rank = 0;
+    while (at < end && ((*at >= '0' && *at <= '9') || *at == '?' || *at == '*')) {
+        if (*at == '?' || *at == '*') {
+            sim_reader_fail(r, at, SIM_UNIMPLEMENTED,
+                            "sizes that only running tells ('%c') are not simulated", *at);
+            return false;
+        }
+        if (type->rank == SIM_MAX_RANK) {
+            sim_reader_fail(r, at, SIM_UNIMPLEMENTED, "a rank above %d is not simulated",
+                            SIM_MAX_RANK);
+            return false;
+        }
+        const char *size = at;
+        if (!read_size(&at, end, &type->dims[type->rank++])) {
+            sim_reader_fail(r, size, SIM_INVALID_ARGUMENT, "a size that does not fit 63 bits");
+            return false;
+        }
+        if (at == end || *at != 'x') {
+            sim_reader_fail(r, at, SIM_INVALID_ARGUMENT, "expected 'x' behind a size");
+            return false;
+        }
+        at++;
+    }
+    if (!read_element(r, &at, type) || !check_bytes(r, start, type))
+        return false;
+    r->lex.at = at;
+    sim_next(r);
+    if (sim_kind(r) == ',') {
+        sim_reader_fail(r, at, SIM_UNIMPLEMENTED,
+                        "tensors with bounds or encodings are not "
+                        "simulated");
+        return false;
+    }
+    return sim_expect(r, '>', "'>' behind the element type");
+}
+
+bool sim_read_type(sim_reader *r, sim_type *type)
+{
+    int shown = (int)(r->lex.length < 40 ? r->lex.length : 40);
+    if (sim_kind(r) == SIM_T_BANG ||
+        (sim_kind(r) == SIM_T_WORD && sim_lex_reads(&r->lex, "tuple"))) {
+        sim_reader_fail(r, r->lex.start, SIM_UNIMPLEMENTED, "type '%.*s' is not simulated", shown,
+                        r->lex.token);
+        return false;
+    }
+    if (!sim_accept_word(r, "tensor")) {
+        sim_reader_expected(r, "a type tensor<...>");
+        return false;
+    }
+    if (sim_kind(r) != '<') {
+        sim_reader_expected(r, "'<' behind tensor");
+        return false;
+    }
+    return read_inside(r, type);
+}

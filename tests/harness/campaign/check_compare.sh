@@ -1,0 +1,317 @@
+#!/bin/bash
+# check_compare.sh - bench compare from outside, on the simulated runtime, as TAP: injected
+# differences are found, and the right cause is named; like sides show no difference; stored
+# records give the same verdicts; the exit codes are those that CI and git bisect expect.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+sides=(--runtime sim --runtime sim --runtime-option values=none --runtime-option device_us=2000
+    --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25)
+more=(--control 0 --pairs 9) # so that some may be disturbed and left out
+brief=("${sides[@]}" --control 0 --device-time none)
+broken=faults=execute:3:fail
+
+# Of the first cell what --format json says, and the change of a median.
+cell='
+c = records["cells"][0]
+v, why = c["comparison"], c["attribution"]
+ledger, q = why["ledger_ns"], why["quantities"]
+def change(what): return what["b"] - what["a"]
+'
+
+# tried STATUS CODE ARGUMENT...: compares up to three times, as other work on the machine can
+# disturb a few milliseconds; prints what was wrong with the last.
+tried() {
+    local wanted=$1 code=$2 faults
+    shift 2
+    for seed in 1 2 3; do
+        rm -rf "$store"
+        run compare "$@" --seed $seed --store "$store" --format json
+        faults=$(
+            fault_of "$wanted"
+            holds "$cell$code"
+        )
+        [ -z "$faults" ] && return
+    done
+    echo "$faults"
+}
+
+tried 2 '
+assert len(records["cells"]) == 1 and c["control"] is False
+assert v["verdict"] == "slower" and v["pairs"] + v["disturbed"] == 9, v
+assert v["ratio"]["low"] < v["ratio"]["estimate"] < v["ratio"]["high"]
+assert why["program"] == "same" and why["where"] == "device time", why
+assert abs(change(q["device"]) - 1e6) < 5e4 and q["device"]["moved"], q["device"]
+assert abs(change(q["wall"]) - 1e6) < 2e5, q["wall"]
+assert ledger["wait"]["moved"], ledger["wait"]
+assert records["counts"]["slower"] == 1 and records["counts"]["controls"] == 0
+assert records["a"]["options"] == ["values=none", "device_us=2000"]
+assert records["b"]["options"][-1] == "device_us=3000" and records["b"]["sha256"]
+assert c["experiment"]["batch"] == 1 and c["experiment"]["layout"] == "nhwc"
+' "${sides[@]}" "${more[@]}" --b-option device_us=3000 >"$folder/faults"
+report "a slower device is found, and called the device" "$(
+    cat "$folder/faults"
+    complaints | grep -q '^compare: 1 of 1 slower .*device time, .*; no control' ||
+        echo "no summary"
+)"
+cp "$folder/out" "$folder/live"
+
+run compare --store "$store/a" --store "$store/b" --seed "$seed" --format json
+report "the stored records give the same ratio and cause, without a control" "$(
+    fault_of 2
+    holds '
+live = json.load(open(folder + "/live"))
+a, b = live["cells"][0], records["cells"][0]
+assert len(records["cells"]) == 1
+assert a["comparison"]["ratio"] == b["comparison"]["ratio"]
+assert a["attribution"] == b["attribution"]
+assert a["a_records"] == b["a_records"] and a["b_records"] == b["b_records"]
+assert b["comparison"]["p_holm"] == a["comparison"]["p_holm"]
+'
+)"
+run compare --store "$store/a,$store/b" --format csv
+report "the same as CSV: a line a cell" "$(
+    fault_of 2
+    [ "$(wc -l <"$folder/out")" -eq 2 ] || echo "not two lines"
+    grep -q '^,resnet18,train,capture,1,.*,slower,1,1\.[3-7].*,same,device time,' "$folder/out" ||
+        echo "another line"
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 90% --format md
+report "slower by less than what counts is no failure, and is said" "$(
+    fault_of 0
+    grep -q '| little slower | same ' "$folder/out" || echo "no word of it"
+    grep -q '^compare: 0 of 1 slower, 1 slower by no more than 90 %' "$folder/out" || echo "no sum"
+)"
+rm "$(ls "$store"/b/*.h5 | head -n 1)"
+run compare --store "$store/a" --store "$store/b"
+report "where the numbers of records differ the newest are paired, in words" "$(
+    fault_of 2
+    grep -q '9 records of A and 8 of B; the newest 8' "$folder/out" || echo "no words"
+)"
+
+report "a dearer call is found, and called the overhead" "$(
+    tried 2 '
+assert v["verdict"] == "slower" and why["where"] == "overhead" and why["program"] == "same", why
+assert abs(change(q["overhead"]) - 1e6) < 1e5, q["overhead"]
+assert ledger["dispatch"]["moved"] and not q["device"]["moved"]
+' "${sides[@]}" "${more[@]}" --b-option execute_us=1000
+)"
+report "a runtime against itself: nothing slower, no alarm" "$(
+    tried 0 '
+assert len(records["cells"]) == 2 and records["cells"][1]["control"] is True
+assert v["verdict"] in ("equivalent", "undecided") and v["pairs"] + v["disturbed"] == 8, v
+assert records["counts"]["slower"] == 0 and records["counts"]["control_alarms"] == 0
+assert not q["device"]["moved"], q["device"]
+' "${sides[@]}"
+)"
+
+# The same name, another program.
+for side in a b; do
+    op=$([ $side = a ] && echo add || echo multiply)
+    mkdir -p "$folder/$side"
+    cat >"$folder/$side/mine.mlir" <<MLIR
+module @mine {
+  func.func public @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %0 = stablehlo.$op %a, %a : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+}
+MLIR
+    for i in 1 2 3 4 5 6 7 8; do
+        us=$([ $side = a ] && echo 2000 || echo 4000)
+        run run --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 8 \
+            --steps 25 --device-time none --runtime-option device_us=$us --store "$folder/program-$side"
+        [ "$status" -eq 0 ] || break
+    done
+done
+run compare --store "$folder/program-a" --store "$folder/program-b" --format json
+report "another program under the same name is said to be one; A is said to be older" "$(
+    fault_of 2
+    holds "$cell"'
+assert why["program"] == "another text" and "not a difference of runtimes" in why["because"], why
+assert v["verdict"] == "slower" and "All records of A are older" in records["notes"], records["notes"]
+'
+)"
+
+# ---- suites and the page -----------------------------------------------------------------
+
+cat >"$folder/suite.json" <<'END'
+{"bench_suite": 1, "name": "two", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "runtimes": ["cpu"], "steps": 25, "warmup": 8, "min_time": 0, "device_time": "none"},
+ "matrix": [{"modes": ["lazy", "capture"], "graphs": [1, 5], "repetitions": 3}]}
+END
+of_suite=(--runtime sim --runtime sim --runtime-option values=none --control 0
+    --suite "$folder/suite.json")
+rm -rf "$store"
+run compare "${of_suite[@]}" --filter capture --exclude 'graphs 5' --pairs 6 --label 'old <1>' \
+    --label new --a-option device_us=2000 --b-option device_us=3000 --store "$store" \
+    --report "$folder/page" --format json
+report "the experiments of a suite that a filter leaves are compared on the two runtimes" "$(
+    fault_of 2
+    holds "$cell"'
+assert len(records["cells"]) == 1 and c["experiment"]["mode"] == "capture", records["cells"]
+assert c["experiment"]["runtime"] == "sim" and v["pairs"] + v["disturbed"] == 6
+assert records["a"]["options"] == ["values=none", "device_us=2000"]
+'
+    [ "$(ls "$store"/b/*.h5 | wc -l)" -eq 6 ] || echo "not 6 records of B"
+)"
+# told PAGE: what a page of this comparison lacks.
+told() {
+    "$python" - "$1" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+summary = text[text.index('id="summary"'):text.index('id="comparison"')]
+for wanted in ("<strong>1</strong> slower", "<strong>0</strong> failed",
+               ">resnet18 train capture, small, batch 1, f32</td>", "program same",
+               "sim, old &lt;1&gt;", "1 of 1 slower", "<svg"):
+    if wanted not in summary:
+        print("the summary has no %s" % wanted)
+if "<1>" in text or "http" in text:
+    print("a name became markup, or the page leads elsewhere")
+PYTHON
+}
+report "the page: summary first, the step times of both sides, names as text" "$(
+    told "$folder/page/index.html" 2>&1
+)"
+mv "$store" "$folder/stored"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --runtime sim,sim \
+    --label 'old <1>,new' --report "$folder/again"
+report "the same page from the stored records" "$(
+    fault_of 2
+    told "$folder/again/index.html" 2>&1
+)"
+run compare "${of_suite[@]}" --pairs 1 --b-option $broken --filter 'lazy*' --store "$store" \
+    --report "$folder/page"
+report "what failed stands on the page" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -q '<td>execute-error</td><td[^>]*>B: ' "$folder/page/index.html" || echo "it does not"
+)"
+refuses "a suite and what it says itself" 1 "--mode and --suite" -- \
+    compare "${of_suite[@]}" --mode lazy
+refuses "a filter without a suite" 1 "go with --suite" -- compare --runtime sim,sim --filter lazy
+# A path of its own, so that it can be excluded by it.
+ln -s "$(realpath "${bench%/*}/libpjrt_sim.so")" "$folder/a.so"
+sed 's|"repetitions": 3|"exclude": [{"runtimes": "./a.so", "modes": "lazy"}]|' "$folder/suite.json" \
+    >"$folder/uneven.json"
+rm -rf "$store"
+cp "$folder/a.so" "$folder/b.so"
+run compare --runtime "$folder/b.so" --runtime "$folder/./a.so" --runtime-option values=none \
+    --suite "$folder/uneven.json" --pairs 1 --control 0 --store "$store" --format json
+report "what a suite runs on one of the two only is left out, the others are met by their like" "$(
+    fault_of 0
+    grep -q '^left out: resnet18.small train lazy ' "$folder/err" || echo "not said"
+    holds '
+cells = records["cells"]
+modes = [c["experiment"]["mode"] for c in cells]
+assert modes == ["capture"] * len(cells) and cells, modes
+assert all(c["attribution"]["program"] == "same" for c in cells)
+'
+)"
+refuses "a suite of stores" 1 "--suite is of what is measured" -- \
+    compare --store a --store b --suite smoke
+refuses "a suite of which nothing is left" 1 "leave nothing of its 3 experiments" -- \
+    compare "${of_suite[@]}" --filter vgg --store "$store"
+: >"$folder/file"
+run compare --store "$folder/stored/a" --store "$folder/stored/b" --report "$folder/file/page"
+report "a page that cannot be written is an error after the verdicts" "$(
+    [ "$status" -eq 1 ] || [ "$status" -eq 2 ] || echo "exit status $status"
+    grep -q '^compare: ' "$folder/out" || echo "no verdicts"
+    complaints | grep -q "$folder/file: Not a directory" || echo "no complaint"
+)"
+
+# ---- stop rules ------------------------------------------------------------------------
+
+run compare "${brief[@]}" --budget 3s --store "$store" --format json
+report "a budget ends it" "$(
+    fault_of 0
+    holds "$cell"'
+assert 1 <= v["pairs"] + v["disturbed"] < 64 and "The budget of 3 s" in records["notes"]
+'
+)"
+run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 4s \
+    --store "$store" --format json
+report "a precision asks for more pairs than the first stage has" "$(
+    [ "$status" -le 2 ] || echo "exit status $status"
+    holds "$cell"'
+n = v["pairs"] + v["disturbed"]
+assert n > 7 or "budget" in records["notes"], (n, records["notes"])
+'
+)"
+rm "$folder/err" # else the one of before is looked at
+"$bench" compare "${brief[@]}" --pairs 60 --store "$store" >"$folder/out" 2>"$folder/err" &
+pid=$!
+await 20 grep -qs 'pair 3 A' "$folder/err"
+kill -INT $pid
+wait $pid
+status=$?
+report "Ctrl-C gives the verdicts so far" "$(
+    fault_of 130
+    grep -q '^Interrupted: the verdicts are on what was measured' "$folder/out" || echo "no words"
+    grep -q '^resnet18 .* undecided\|^resnet18 .* equivalent' "$folder/out" || echo "no verdict"
+    [ -z "$(children_of $pid)" ] || echo "it left processes behind"
+)"
+
+# ---- exit codes --------------------------------------------------------------------------
+
+run compare "${brief[@]}" --b-option $broken --store "$store"
+report "a side that fails is an error with its class" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    grep -q 'B: execute-error' "$folder/out" || echo "no class"
+)"
+run compare "${brief[@]}" --b-option $broken --store "$store" --bisect
+report "bisecting, B that fails is skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
+run compare "${brief[@]}" --a-option $broken --store "$store" --bisect
+report "bisecting, A that fails ends it" "$([ "$status" -eq 128 ] || echo "exit status $status")"
+run compare "${brief[@]}" --pairs 2 --store "$store" --bisect
+report "bisecting, too few pairs are skipped" "$([ "$status" -eq 125 ] || echo "exit status $status")"
+refuses "one runtime" 1 "--runtime is given twice" -- compare --runtime sim
+refuses "no runtime" 1 "--runtime A --runtime B|--store A --store B" -- compare
+refuses "an option that is none" 1 "no option --bogus" -- compare --bogus
+refuses "the same while bisecting: it must not count as bad" 128 "no option --bogus" -- \
+    compare --bogus --bisect
+refuses "A that is not there" 128 "runtime A|nosuch" -- \
+    compare --runtime nosuch --runtime sim --store "$store" --bisect
+refuses "B that is not there" 125 "runtime B|nosuch" -- \
+    compare --runtime sim --runtime nosuch --store "$store" --bisect
+refuses "a share above 1" 1 "--precision|3%" -- compare --precision 3 --runtime sim,sim
+refuses "a time that is none" 1 "--budget|10m" -- compare --budget soon --runtime sim,sim
+refuses "two rules at once" 1 "one of them" -- compare --runtime sim,sim --pairs 3 --precision 1%
+refuses "more pairs than there can be" 1 "at most 64" -- compare --runtime sim,sim --pairs 65
+refuses "a store that is none" 1 "nowhere" -- compare --store "$folder/nowhere" --store "$store/a"
+
+# ---- bisecting ----------------------------------------------------------------------------
+
+if command -v git >/dev/null; then
+    repository=$folder/repository
+    git init -q "$repository"
+    commit() {
+        git -C "$repository" add -A
+        git -C "$repository" -c user.name=t -c user.email=t@t commit -qm "$1"
+    }
+    for i in 1 2 3 4 5 6 7; do
+        printf '{"device_us": %d, "values": "none", "kind": "build %d"}\n' \
+            $((i < 5 ? 2000 : 4000)) $i >"$repository/device.json"
+        # A commit in between that cannot be run.
+        [ $i -eq 3 ] && echo '{"device_us": "many"}' >"$repository/device.json"
+        commit "build $i"
+    done
+    git -C "$repository" show HEAD~6:device.json >"$folder/good.json"
+    cd "$repository" || exit 1
+    git bisect start HEAD HEAD~6 >/dev/null 2>&1
+    git bisect run "$bench" compare --bisect --runtime sim --runtime sim \
+        --a-option "config=$folder/good.json" --b-option "config=$repository/device.json" \
+        --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25 \
+        --control 0 --pairs 9 --device-time none --fail-if-slower 30% --store "$store" \
+        >"$folder/out" 2>"$folder/err"
+    status=$?
+    found=$(git log -1 --format=%s refs/bisect/bad)
+    cd - >/dev/null || exit 1
+    report "git bisect finds the commit that made the device slower" "$(
+        [ "$status" -eq 0 ] || echo "exit status $status"
+        [ "$found" = "build 5" ] || echo "it found '$found'"
+    )"
+else
+    skip "git bisect finds the commit that made the device slower" "no git here"
+fi
+echo "1..$count"

@@ -1,0 +1,153 @@
+#!/bin/bash
+# check_history.sh - bench history on a store of 100 nights whose changes are known, as
+# TAP. The same with 1,000 nights is full_history.sh.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
+
+"$make_history" "$store" 6 0 100 1 >"$folder/truth" || {
+    report "a store is made" "$make_history failed"
+    echo "1..$count"
+    exit
+}
+
+# judged: what judge_history.py says of the JSON in $folder/out.
+judged() {
+    "$python" tests/harness/campaign/judge_history.py "$folder/out" "$folder/truth" 2>"$folder/counts"
+}
+
+run history --store "$store" --format json --verbose
+cp "$folder/out" "$folder/cold"
+report "planted changes are found, with the builds, and no others" "$(
+    fault_of 0
+    judged
+    complaints | grep -q '600 records, of which 600 files were read' || echo "not read from files"
+)"
+sed 's/^/# /' "$folder/counts"
+
+run history --store "$store" --format json --verbose
+report "the same from the index, which reads no record" "$(
+    fault_of 0
+    cmp -s "$folder/out" "$folder/cold" || echo "another answer"
+    complaints | grep -q '600 records, of which 0 files were read' || echo "files were read"
+)"
+
+run history --store "$store" --reindex --format json --verbose
+report "--reindex reads them all again" "$(
+    fault_of 0
+    cmp -s "$folder/out" "$folder/cold" || echo "another answer"
+    complaints | grep -q '600 records, of which 600 files were read' || echo "not read from files"
+)"
+
+run history --store "$store" --model model00 --mode lazy --phase infer
+report "text: segments, the builds beside a change, gaps, the newest night, totals" "$(
+    fault_of 0
+    for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2026-03-18  2026-04-10' \
+        'commit-0025   commit-0025  same build' '3 nights without a figure:' \
+        'newest, 2026-04-10:' '1 series, 1 change point: 1 up, 0 down'; do
+        grep -qF -- "$text" "$folder/out" || echo "no '$text'"
+    done
+    grep -qE '^2026-03-18 .*\+5\.[0-9] % \[\+' "$folder/out" || echo "no ratio with interval"
+)"
+
+run history --store "$store" --format csv --metric device
+report "CSV of another metric: a row a stretch" "$(
+    fault_of 0
+    head -n 1 "$folder/out" | grep -q '^series,metric,simulated,from,to,nights' || echo "no heads"
+    [ "$(wc -l <"$folder/out")" -eq 11 ] || echo "$(wc -l <"$folder/out") lines, not 11"
+    grep -q ',device,0,.*,other build,.*,commit-0021,cpu,.*,commit-0022,cpu$' "$folder/out" ||
+        echo "no change with its labels"
+)"
+
+run history --store "$store" --metric compile --format md
+report "Markdown; what planted changes left alone has none" "$(
+    fault_of 0
+    grep -q '^### model00 train eager' "$folder/out" || echo "no heading"
+    grep -qE '^\| 2026-01-01 \| 2026-04-10 \|' "$folder/out" || echo "no row of all nights"
+    grep -qF '6 series, 0 change points' "$folder/out" || echo "a change in compile times"
+)"
+
+run history --store "$store" --model model00 --mode lazy --phase infer --least-change 0.2
+report "--least-change leaves small changes out" "$(
+    fault_of 0
+    grep -qF '1 series, 0 change points' "$folder/out" || echo "still there"
+)"
+
+damaged=$(find "$store" -name '*.h5' | sort | sed -n 5p)
+printf damaged | dd of="$damaged" bs=1 seek=9000 conv=notrunc status=none
+run history --store "$store"
+report "a damaged record is named and ends with 1, the others are shown" "$(
+    fault_of 1 "$damaged"
+    grep -qF '6 series' "$folder/out" || echo "no series"
+)"
+run history --store "$store"
+report "and so once more" "$(fault_of 1 "$damaged")"
+rm "$damaged"
+run history --store "$store" --verbose
+report "a record that is gone drops out" "$(
+    fault_of 0
+    complaints | grep -q '599 records, of which 0 files were read' || echo "not 599"
+)"
+
+# Its nanoseconds since 1970 do not fit 63 bits.
+touch -d 2400-01-01 "$(find "$store" -name '*.h5' | sort | head -n 1)"
+run history --store "$store" --reindex
+run history --store "$store" --verbose
+report "a file of a far future is known again, too" "$(
+    fault_of 0
+    complaints | grep -q '599 records, of which 0 files were read' || echo "it was read again"
+)"
+
+run history --store "$store" --format html
+report "HTML is a page" "$(
+    fault_of 0
+    head -n 1 "$folder/out" | grep -q '^<!DOCTYPE html>' || echo "no page"
+    grep -q '<p>.*wall, .* nights</p>' "$folder/out" || echo "no picture in a paragraph"
+)"
+run history --store "$store" --format latex
+report "LaTeX has no signs that need a package" "$(
+    fault_of 0
+    grep -q '6 series' "$folder/out" || echo "no table"
+    LC_ALL=C grep -n '[^ -~]' "$folder/out" | head -n 3
+)"
+refuses "a metric that is none" 2 "wall, device" -- history --store "$store" --metric speed
+refuses "a level that is none" 2 "between 0 and 1" -- history --store "$store" --level 1
+refuses "models that are not there" 3 "none of 599 records" -- history --store "$store" --model x
+refuses "a store that is not there" 3 "$folder/nowhere" -- history --store "$folder/nowhere"
+mkdir "$folder/empty"
+refuses "an empty store" 3 "none of 0 records" -- history --store "$folder/empty"
+refuses "an option of another command" 2 "--metric" -- table --metric wall
+
+# ---- pictures ---------------------------------------------------------------------------
+
+one=(--model model00 --mode lazy --phase infer)
+if command -v gnuplot >/dev/null; then
+    run history --store "$store" "${one[@]}" --metric wall --output "$folder/series.svg"
+    report "a series as a picture: its nights, its changes and the builds at them" "$(
+        fault_of 0
+        grep -q '1 series, 1 change point' "$folder/out" || echo "no table"
+        "$python" -c 'import sys, xml.dom.minidom as m
+d = m.parse(sys.argv[1]).documentElement
+words = d.getElementsByTagName("title")[0].firstChild.data
+assert "96 nights" in words and "Change at point" in words and "same build" in words, words
+texts = " ".join(t.firstChild.data for t in d.getElementsByTagName("text") if t.firstChild)
+assert "same build" in texts and "median step" in texts, texts' "$folder/series.svg" 2>&1 |
+            tail -n 1
+    )"
+    run report --store "$store" "${one[@]}" --output "$folder/page.html"
+    report "the page of a store of many nights shows them" "$(
+        fault_of 0
+        grep -q 'History: model00 infer lazy' "$folder/page.html" || echo "it does not"
+    )"
+else
+    skip "a series as a picture: its nights, its changes and the builds at them" "no gnuplot"
+    skip "the page of a store of many nights shows them" "no gnuplot"
+fi
+refuses "a picture of several series" 2 "one series, not of 6|--mode" -- \
+    history --store "$store" --output "$folder/x.svg"
+refuses "a picture of another kind" 2 ".svg, .png or .gp" -- \
+    history --store "$store" "${one[@]}" --output "$folder/x.pdf"
+
+echo "1..$count"

@@ -1,0 +1,240 @@
+#!/bin/bash
+# check_suite.sh - bench suite from outside, on the simulated runtime, as TAP: resuming,
+# retrying, filters, shards, a launcher, and kills at any moment.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+unset SLURM_PROCID SLURM_NTASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
+mine=$folder/mine.json
+cat >"$mine" <<'JSON'
+{
+  "bench_suite": 1,
+  "name": "mine",
+  "defaults": {
+    "runtimes": [{ "name": "sim", "options": { "device_us": 200, "values": "none" } }],
+    "variants": "small", "steps": 3, "warmup": 8, "min_time": 0, "repetitions": 2
+  },
+  "matrix": [
+    { "models": ["resnet18", "squeezenet1_1"], "modes": ["lazy", "capture"], "phases": "infer" },
+    { "models": "resnet18", "modes": "capture", "graphs": [1, 3] }
+  ]
+}
+JSON
+
+# inventory STORE: "IDENTITY STATUS" of each record, sorted.
+inventory() {
+    "$python" - "$1" <<'PYTHON'
+import glob, json, sys
+import h5py
+for path in glob.glob(sys.argv[1] + "/*.h5"):
+    with h5py.File(path, "r") as f:
+        words = f["provenance"][()]
+        suite = json.loads(words).get("suite", {})
+        print(suite.get("identity"), f.attrs["status"])
+PYTHON
+}
+sorted() { inventory "$1" | sort; }
+summary() { grep '^suite ' "$folder/err"; }
+# says TEXT: a fault unless the summary of the last run has it.
+says() { summary | grep -qF -- "$1" || echo "the summary does not say '$1'"; }
+can_read=yes
+"$python" -c 'import h5py' 2>/dev/null || can_read=
+
+run suite "$mine" --store "$store" --dry-run
+report "a dry run lists and runs nothing" "$(
+    fault_of 0
+    [ "$(grep -c '^run ' "$folder/out")" = 12 ] || echo "not 12 to run"
+    grep -q '^12 to run, 0 done, 0 failed' "$folder/out" || echo "no count"
+    [ ! -e "$store" ] || echo "the store was made"
+)"
+run suite "$mine" --store "$store"
+report "all of it runs" "$(
+    fault_of 0
+    says '12 done, 0 skipped as already done, 0 failed'
+    [ "$(stored)" = 12 ] || echo "$(stored) records"
+    grep -q '^squeezenet1_1 ' "$folder/out" || echo "no table"
+    grep -q ' left$' "$folder/err" || echo "no remaining time"
+)"
+run suite "$mine" --store "$store"
+report "what succeeded is not repeated, and stands in the table" "$(
+    fault_of 0
+    says '0 done, 12 skipped as already done, 0 failed'
+    [ "$(stored)" = 12 ] || echo "$(stored) records"
+    grep -q '^squeezenet1_1 ' "$folder/out" || echo "no table"
+)"
+run suite "$mine" --store "$store" --repetitions 3 --dry-run --format json
+report "one repetition more is the only one that is open" "$(
+    fault_of 0
+    holds '
+assert len(records) == 18
+assert [r["repetition"] for r in records if r["state"] == "run"] == [3] * 6
+assert all(("record" in r) == (r["state"] == "done") for r in records)
+assert len({r["identity"] for r in records}) == 18
+'
+)"
+PJRT_SIM=device_us=300 run suite "$mine" --store "$store" --dry-run
+report "other settings of the runtime are other experiments" "$(
+    fault_of 0
+    grep -q '^12 to run, 0 done' "$folder/out" || echo "they count as done"
+)"
+
+run suite "$mine" --store "$folder/part" --filter 'resnet*infer' --exclude lazy
+report "filters" "$(
+    fault_of 0
+    says '2 done'
+    complaints | grep -q lazy && echo "lazy ran"
+)"
+refuses "filters that leave nothing" 2 "leave nothing of its 6 experiments" -- \
+    suite "$mine" --store "$store" --filter nothing
+refuses "a shard that is none" 2 "--shard takes I/N" -- suite "$mine" --shard 3/2
+refuses "a suite that is none" 2 "there is no suite nosuch; smoke, reference and nightly" -- \
+    suite nosuch
+refuses "a file that is none" 3 "no/such.json: no such file" -- suite no/such.json
+sed 's/"squeezenet1_1"/"squeezenet"/' "$mine" >"$folder/wrong.json"
+refuses "a wrong name, with its place" 2 \
+    "wrong.json:9:30: /matrix/0/models/1: there is no such model as the text 'squeezenet'" -- \
+    suite "$folder/wrong.json"
+for name in smoke reference nightly; do
+    run suite "$name" --runtime sim --dry-run --store "$folder/none"
+    report "suite $name comes with bench" "$(
+        fault_of 0
+        grep -q ' to run, 0 done' "$folder/out" || echo "no list"
+    )"
+done
+
+# One experiment fails, the others run; it is repeated on request only. What a simulator of
+# another name is told is no part of an identity, so the repetition can go well.
+cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
+bad() { run suite "$mine" --store "$folder/bad" --runtime "$folder/device.so" --filter "$@"; }
+export PJRT_SIM=values=none
+PJRT_SIM='values=none,faults=compile:*:fail' bad 'squeezenet*infer*'
+report "failures are recorded by class and the run goes on" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    says '0 done, 0 skipped as already done, 4 failed (compile-error 4)'
+)"
+bad 'squeezenet*infer*'
+report "they are not repeated by themselves" "$(
+    fault_of 1
+    says '0 failed, 4 had failed before (--retry-failed repeats them)'
+)"
+bad 'squeezenet*infer capture' --retry-failed
+report "but on request" "$(
+    fault_of 0
+    says '2 done, 0 skipped as already done, 0 failed'
+)"
+bad 'squeezenet*infer*' --dry-run
+report "which counts" "$(
+    fault_of 0
+    grep -q '^0 to run, 2 done, 2 failed before' "$folder/out" || echo "no such count"
+)"
+# The plugin becomes another one while the suite runs: its second half.
+{
+    await 30 grep -q '^\[2/12\]' "$folder/err"
+    cp "$folder/device.so" "$folder/new.so"
+    printf x >>"$folder/new.so"
+    mv "$folder/new.so" "$folder/device.so"
+} &
+: >"$folder/err"
+run suite "$mine" --store "$folder/changed" --runtime "$folder/device.so"
+wait
+report "a runtime's file that is replaced meanwhile is told" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    complaints | grep -q "the runtime's file was replaced while the suite ran" || echo "not said"
+    summary | grep -qE '12 done, .*, [0-9]+ of another build' || echo "not counted"
+)"
+run suite "$mine" --store "$folder/changed" --runtime "$folder/device.so" --dry-run --label \
+    "$(printf 'a%.0s' $(seq 59))éé" --format json
+report "and not taken for done; a label is cut between characters" "$(
+    fault_of 0
+    holds '
+assert len(records) == 12 and {r["state"] for r in records} == {"done", "run"}, records
+assert all(r["title"].endswith(" [" + 59 * "a" + "]") for r in records), records
+'
+)"
+unset PJRT_SIM
+
+# ---- shards and launchers ------------------------------------------------------------
+
+if [ -z "$can_read" ]; then
+    skip "shards, launchers and kills" "$python has no h5py"
+    echo "1..$count"
+    exit 0
+fi
+sorted "$store" >"$folder/whole"
+for i in 1 2 3; do run suite "$mine" --store "$folder/shards" --shard $i/3; done
+report "shards make the suite, each experiment once" "$(
+    sorted "$folder/shards" | diff - "$folder/whole"
+)"
+if command -v mpirun >/dev/null; then
+    # As root and with more tasks than cores, which are none of our business here.
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 \
+        "$bench" suite "$mine" --store "$folder/mpi" >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+    report "three tasks of mpirun share the suite and one store" "$(
+        fault_of 0
+        sorted "$folder/mpi" | diff - "$folder/whole"
+        for i in 1 2 3; do says "suite mine, shard $i/3 by OMPI_COMM_WORLD_RANK"; done
+    )"
+else
+    skip "three tasks of mpirun share the suite and one store" "no mpirun (Debian: openmpi-bin)"
+fi
+
+# ---- killed at any moment --------------------------------------------------------------
+
+# start STORE: the suite in the background; its process in $suite.
+start() {
+    "$bench" suite "$mine" --store "$1" >/dev/null 2>&1 </dev/null &
+    suite=$!
+}
+RANDOM=${BENCH_TEST_SEED:-7}
+kills=0
+for _ in 1 2 3 4 5 6 7 8; do
+    start "$folder/killed"
+    sleep "0.$((RANDOM % 6))$((RANDOM % 10))"
+    # Still running: a kill that hit.
+    kill -KILL $suite 2>/dev/null && kills=$((kills + 1))
+    wait $suite 2>/dev/null
+done
+run suite "$mine" --store "$folder/killed"
+report "killed $kills times, it ends with the store of an undisturbed run" "$(
+    fault_of 0
+    [ $kills -ge 3 ] || echo "only $kills kills hit"
+    sorted "$folder/killed" | diff - "$folder/whole"
+)"
+
+has_worker() { [ -n "$(children_of $suite)" ]; }
+# A killed worker is a crash with a record; beside these the store is the same.
+start "$folder/maimed"
+kills=0
+for _ in 1 2 3 4; do
+    await 5 has_worker || break
+    sleep "0.0$((RANDOM % 10))"
+    for worker in $(children_of $suite); do
+        kill -KILL "$worker" 2>/dev/null && kills=$((kills + 1))
+    done
+    sleep 0.2
+done
+wait $suite 2>/dev/null
+run suite "$mine" --store "$folder/maimed" --retry-failed
+report "$kills workers killed: crashes on record, and the rest as if undisturbed" "$(
+    fault_of 0
+    [ $kills -ge 1 ] || echo "no kill hit"
+    sorted "$folder/maimed" | grep -v ' crash$' | diff - "$folder/whole"
+    crashes=$(inventory "$folder/maimed" | grep -c ' crash$')
+    [ "$crashes" -ge 1 ] && [ "$crashes" -le $kills ] || echo "$crashes crashes of $kills kills"
+)"
+
+start "$folder/stopped"
+await 5 test -e "$folder/stopped"
+sleep 0.5
+kill -INT $suite
+wait $suite
+status=$?
+report "interrupted, it says so" "$([ $status -eq 130 ] || echo "exit status $status, not 130")"
+run suite "$mine" --store "$folder/stopped"
+report "and resumes" "$(
+    fault_of 0
+    sorted "$folder/stopped" | diff - "$folder/whole"
+)"
+echo "1..$count"

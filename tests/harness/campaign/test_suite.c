@@ -1,0 +1,362 @@
+/* test_suite.c - suites: their files, what is wrong in them and where, experiments, shards,
+ * order, identities. */
+#include "tests/support/test_runtime.h"
+
+#include "harness/campaign/suites_priv.h"
+#include "harness/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of all command lines. */
+static bn_arena *memory;
+
+/* The command line's options, with a store that does not exist. */
+static suite_options command_line(char **argv, int argc)
+{
+    static options o;
+    bn_status st = {0};
+    int words;
+    assert_ok(options_parse(OPTION_SUITE, argc, argv, memory, &o, NULL, 0, &words, &st), &st);
+    o.store = "no-such-store";
+    return options_suites(&o);
+}
+
+static void open_text(suite_spec *suite, const char *text, const suite_options *o)
+{
+    bn_status st = {0};
+    assert_ok(suite_parse("/suites/a.json", text, suite, &st), &st);
+    assert_ok(suite_expand(suite, o, &st), &st);
+    for (size_t i = 0; i < suite->count; i++)
+        suite->items[i].sha256 = "00";
+}
+
+#define HEAD "{\"bench_suite\": 1, \"name\": \"a\", "
+
+static bn_code read_and_expand(const char *text, suite_spec *suite, bn_status *st)
+{
+    const suite_options o = command_line(NULL, 0);
+    bn_code code = suite_parse("a.json", text, suite, st);
+    return code == BN_OK ? suite_expand(suite, &o, st) : code;
+}
+
+static void fails_at(const char *text, const char *message)
+{
+    suite_spec suite;
+    bn_status st = {0};
+    assert_fails(read_and_expand(text, &suite, &st), BN_INVALID, message, &st);
+    suite_close(&suite);
+}
+
+static void what_is_wrong_is_told_with_its_place(void **state)
+{
+    (void)state;
+    fails_at("{\n \"name\": }", "a.json:2:10: ");
+    fails_at("[]", "a.json:1:1: the file: an object is needed, not a list");
+    fails_at("{\"name\": \"a\", \"matrix\": [{}]}", "member bench_suite is missing");
+    fails_at("{\"bench_suite\": 2}", "a.json:1:17: /bench_suite: this program reads");
+    fails_at(HEAD "\"matrix\": []}", "/matrix: there is no matrix in it");
+    fails_at(HEAD "\"matrix\": {}}", "/matrix: a list of objects is needed, not an object");
+    fails_at(HEAD "\n\"matrix\": [{\"models\": [\"gpt2\",\n  \"resnet51\"]}]}",
+             "a.json:3:3: /matrix/0/models/1: there is no such model as the text 'resnet51'; there "
+             "is resnet18, ");
+    fails_at(HEAD "\n\"matrix\": [{\"\\u006dodels\": 3}]}", "a.json:2:28: /matrix/0/models: ");
+    fails_at(HEAD "\n \"matrix\": [{\"model\": \"gpt2\"}]}",
+             "a.json:2:14: /matrix/0/model: there is no such member here; there are models, ");
+    fails_at(HEAD "\"steps/a~b\": 1}", "a.json:1:33: /steps~1a~0b: there is no such member");
+    fails_at(HEAD "\"matrix\": [{\"models\": []}]}",
+             "a list of 1 to 64 values is needed, not of 0");
+    fails_at(HEAD "\"matrix\": [{\"batches\": [1, -1]}]}",
+             "/matrix/0/batches/1: a whole number from 0 to 1000000 is needed, not the number -1");
+    fails_at(HEAD "\"matrix\": [{\"batches\": 1.5}]}", "not the number 1.5");
+    fails_at(HEAD "\"matrix\": [{\"graphs\": [4]}]}", "1, 2, 3 or 5 graphs, not 4");
+    fails_at(HEAD "\"defaults\": {\"steps\": \"3\"}}", "/defaults/steps: a whole number");
+    fails_at(HEAD "\"defaults\": {\"layout\": \"x\"}}",
+             "/defaults/layout: there is no such layout");
+    fails_at(HEAD "\"defaults\": {\"include\": []}}", "/defaults/include: there is no such member");
+    fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"label\": \"x\"}]}]}",
+             "/matrix/0/runtimes/0: a runtime needs a name");
+    fails_at(HEAD "\"matrix\": [{\"runtimes\": [{\"name\": \"cpu\", \"options\": {\"a\": []}}]}]}",
+             "/matrix/0/runtimes/0/options/a: text, a number, true or false is needed, not a list");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"steps\": 3}]}]}",
+             "/matrix/0/exclude/0/steps: there is no such member");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{}]}]}", "an empty object says nothing");
+    fails_at(HEAD "\"name\": \"b\"}", "a.json:1:");
+    /* What only the combinations tell. */
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"lazy\", \"graphs\": 5}]}",
+             "/matrix/0: nothing to run: only training steps in capture mode");
+    fails_at(HEAD "\"matrix\": [{\"exclude\": [{\"models\": \"all\"}]}]}",
+             "/matrix: all of it is excluded");
+}
+
+/* Titles of the suite's experiments, a line each. */
+static void titles_are(const suite_spec *suite, const char *want)
+{
+    bn_text text = {0};
+    bn_text_puts(&text, "");
+    for (size_t i = 0; i < suite->count; i++)
+        bn_text_printf(&text, "%s\n", suite->items[i].title);
+    assert_string_equal(text.data, want);
+    bn_text_free(&text);
+}
+
+static void matrices_become_experiments(void **state)
+{
+    (void)state;
+    suite_spec s;
+    const suite_options o = command_line(NULL, 0);
+    open_text(&s,
+              HEAD "\"defaults\": {\"variants\": \"small\", \"steps\": 4, \"seed\": 7},"
+                   "\"matrix\": ["
+                   "{\"models\": [\"resnet18\", \"gpt2\"], \"phases\": [\"train\", \"infer\"],"
+                   " \"steps\": 9, \"batches\": [2, 3],"
+                   " \"exclude\": [{\"models\": \"gpt2\", \"phases\": [\"train\"]},"
+                   "               {\"batches\": 3, \"models\": [\"resnet18\"]}],"
+                   " \"include\": [{\"models\": \"gpt2\", \"modes\": \"capture\", \"phases\": "
+                   "\"train\", \"graphs\": 5, \"batches\": 3, \"repetitions\": 2}]},"
+                   "{\"models\": \"resnet18\", \"batches\": 2, \"repetitions\": 3,"
+                   " \"runtimes\": [\"cpu\", {\"name\": \"../p.so\", \"label\": \"new\","
+                   " \"options\": {\"n\": 1, \"t\": true}, \"xla_flags\": {\"f\": \"g\"}}]}]}",
+              &o);
+    titles_are(&s, "resnet18.small train lazy batch 2 f32 on cpu\n"
+                   "resnet18.small infer lazy batch 2 f32 on cpu\n"
+                   "gpt2.small infer lazy batch 2 f32 on cpu\n"
+                   "gpt2.small infer lazy batch 3 f32 on cpu\n"
+                   "gpt2.small train capture graphs 5 batch 3 f32 on cpu\n"
+                   "resnet18.small train lazy batch 2 f32 on p.so [new]\n");
+    /* The same experiment of two matrices stands once, with the most repetitions. */
+    assert_int_equal(s.items[0].repetitions, 3);
+    assert_int_equal(s.items[1].repetitions, 1);
+    assert_int_equal(s.items[4].repetitions, 2);
+    assert_int_equal(s.items[0].e.steps, 9);
+    assert_int_equal(s.items[5].e.steps, 4);
+    assert_int_equal(s.items[5].e.what.seed, 7);
+    assert_string_equal(s.items[5].e.what.runtime, "/suites/../p.so");
+    assert_string_equal(s.items[5].e.what.settings, "n=1 t=true f=g");
+    assert_string_equal(s.items[5].e.runtime_option[1], "t=true");
+    assert_string_equal(s.items[0].e.what.layout, "auto");
+    assert_string_equal(s.items[0].resolved.layout, "nhwc");
+    suite_close(&s);
+}
+
+static void the_command_line_replaces_runtimes(void **state)
+{
+    (void)state;
+    suite_spec s;
+    char *argv[] = {"--runtime", "./new.so,sim", "--label", "c0ffee", "--repetitions", "2"};
+    const suite_options o = command_line(argv, 6);
+    open_text(&s, HEAD "\"matrix\": [{\"runtimes\": [\"cpu\", \"tpu\"]}]}", &o);
+    titles_are(&s, "resnet50 train lazy f32 on new.so [c0ffee]\n"
+                   "resnet50 train lazy f32 on sim [c0ffee]\n");
+    assert_int_equal(s.items[1].repetitions, 2);
+    suite_close(&s);
+}
+
+/* 17 models, 2 phases, 2 modes, 2 repetitions. */
+static const char big[] =
+    HEAD "\"matrix\": [{\"models\": \"all\", \"modes\": [\"lazy\", \"capture\"],"
+         "\"phases\": [\"train\", \"infer\"], \"repetitions\": 2}]}";
+
+static void shards_are_a_partition(void **state)
+{
+    (void)state;
+    suite_spec s;
+    suite_plan whole, part;
+    bn_status st = {0};
+    const suite_options o = command_line(NULL, 0);
+    open_text(&s, big, &o);
+    const suite_shard all = {.index = 1, .of = 1};
+    assert_ok(suite_plan_make(&s, &o, &all, &whole, &st), &st);
+    assert_int_equal(whole.count, 2 * s.count);
+    int *seen = calloc(whole.count, sizeof *seen);
+    size_t used = 0;
+    for (int i = 1; i <= 5; i++) {
+        const suite_shard shard = {.index = i, .of = 5};
+        assert_ok(suite_plan_make(&s, &o, &shard, &part, &st), &st);
+        used += part.count > 0;
+        for (size_t k = 0; k < part.count; k++)
+            for (size_t j = 0; j < whole.count; j++)
+                seen[j] += strcmp(whole.runs[j].identity, part.runs[k].identity) == 0;
+        suite_plan_free(&part);
+    }
+    for (size_t j = 0; j < whole.count; j++)
+        assert_int_equal(seen[j], 1);
+    assert_true(used >= 4);
+    free(seen);
+    suite_plan_free(&whole);
+    suite_close(&s);
+}
+
+static void shards_keep_together_and_move_little(void **state)
+{
+    (void)state;
+    suite_spec s;
+    const suite_options o = command_line(NULL, 0);
+    size_t moved = 0;
+    open_text(&s, big, &o);
+    for (size_t i = 0; i < s.count; i++) {
+        res_experiment other = s.items[i].resolved;
+        const int before = suite_shard_of(&other, 4), after = suite_shard_of(&other, 5);
+        assert_true(before == after || after == 5);
+        moved += before != after;
+        strcpy(other.mode, "eager");
+        strcpy(other.runtime, "/elsewhere.so");
+        other.graphs = 5;
+        assert_int_equal(suite_shard_of(&other, 4), before);
+    }
+    assert_true(moved > 0 && moved < s.count / 2);
+    suite_close(&s);
+}
+
+static void shards_come_from_launchers(void **state)
+{
+    (void)state;
+    suite_shard shard;
+    bn_status st = {0};
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+        "SLURM_PROCID",         "SLURM_NTASKS"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    assert_ok(suite_shard_find(NULL, &shard, &st), &st);
+    assert_int_equal(shard.of, 1);
+    setenv("SLURM_PROCID", "2", 1);
+    setenv("SLURM_NTASKS", "4", 1);
+    assert_ok(suite_shard_find(NULL, &shard, &st), &st);
+    assert_int_equal(shard.index, 3);
+    assert_int_equal(shard.of, 4);
+    setenv("PMI_RANK", "0", 1);
+    setenv("PMI_SIZE", "2", 1);
+    assert_ok(suite_shard_find(NULL, &shard, &st), &st);
+    assert_string_equal(shard.source, "PMI_RANK");
+    assert_ok(suite_shard_find("none", &shard, &st), &st);
+    assert_int_equal(shard.of, 1);
+    assert_ok(suite_shard_find("8/8", &shard, &st), &st);
+    assert_int_equal(shard.index, 8);
+    setenv("PMI_RANK", "2", 1);
+    assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, "PMI_RANK=2", &st);
+    static const char *const wrong[] = {"0/2", "3/2", "1", "1/", "/2", "1/2x", "a/b", "-1/2", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bn_status refused = {0};
+        assert_fails(suite_shard_find(wrong[i], &shard, &refused), BN_INVALID, "--shard takes I/N",
+                     &refused);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    setenv("PMIX_RANK", "0", 1);
+    assert_fails(suite_shard_find(NULL, &shard, &st), BN_INVALID, "of how many tasks", &st);
+    unsetenv("PMIX_RANK");
+}
+
+static void rounds_are_shuffled_the_same_way_each_time(void **state)
+{
+    (void)state;
+    suite_spec s;
+    suite_plan plan, again;
+    bn_status st = {0};
+    const suite_options o = command_line(NULL, 0);
+    const suite_shard all = {.index = 1, .of = 1};
+    size_t in_file_order = 0, same_in_both = 0;
+    open_text(&s, big, &o);
+    assert_ok(suite_plan_make(&s, &o, &all, &plan, &st), &st);
+    assert_ok(suite_plan_make(&s, &o, &all, &again, &st), &st);
+    for (size_t i = 0; i < plan.count; i++) {
+        assert_string_equal(plan.runs[i].identity, again.runs[i].identity);
+        assert_int_equal(plan.runs[i].repetition, i < s.count ? 1 : 2);
+    }
+    for (size_t i = 0; i < s.count; i++) {
+        in_file_order += plan.runs[i].item == &s.items[i];
+        same_in_both += plan.runs[i].item == plan.runs[s.count + i].item;
+    }
+    assert_true(in_file_order < s.count / 4 && same_in_both < s.count / 4);
+    suite_plan_free(&plan);
+    suite_plan_free(&again);
+    suite_close(&s);
+}
+
+static void filters_look_at_titles(void **state)
+{
+    (void)state;
+    char *argv[] = {"--filter", "resnet*capture", "--filter", "bert*", "--exclude", "graphs [35]"};
+    const suite_options o = command_line(argv, 6), none = command_line(NULL, 0);
+    assert_true(suite_wanted("resnet18 train capture f32 on cpu", &o));
+    assert_true(suite_wanted("bert infer lazy f32 on cpu", &o));
+    assert_false(suite_wanted("resnet18 train lazy f32 on cpu", &o));
+    assert_false(suite_wanted("resnet18 train capture graphs 3 f32 on cpu", &o));
+    assert_true(suite_wanted("resnet18 train capture graphs 2 f32 on cpu", &o));
+    assert_true(suite_wanted("anything", &none));
+}
+
+static void identities_differ_where_experiments_do(void **state)
+{
+    (void)state;
+    res_experiment e = {.model = "gpt2", .batch = 2, .seed = 1};
+    char first[BN_SHA256_TEXT], other[BN_SHA256_TEXT];
+    bn_status st = {0};
+    assert_ok(res_identity(&e, "ab", 1, first, &st), &st);
+    assert_ok(res_identity(&e, "ab", 1, other, &st), &st);
+    assert_string_equal(first, other);
+    assert_int_equal(strlen(first), 64);
+    assert_ok(res_identity(&e, "ab", 2, other, &st), &st);
+    assert_string_not_equal(first, other);
+    assert_ok(res_identity(&e, "ac", 1, other, &st), &st);
+    assert_string_not_equal(first, other);
+    e.seed = 2;
+    assert_ok(res_identity(&e, "ab", 1, other, &st), &st);
+    assert_string_not_equal(first, other);
+    e.seed = 1;
+    strcpy(e.settings, "a=1");
+    assert_ok(res_identity(&e, "ab", 1, other, &st), &st);
+    assert_string_not_equal(first, other);
+}
+
+static void records_know_their_identity(void **state)
+{
+    (void)state;
+    char want[BN_SHA256_TEXT], have[BN_SHA256_TEXT];
+    bn_status st = {0};
+    res_record *r = res_record_new();
+    assert_non_null(r);
+    strcpy(r->experiment.model, "gpt2");
+    assert_false(res_record_identity(r, have));
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss} s{si}}", "runtime", "sha256", "ab", "suite", "repetition", 3);
+    assert_ok(res_identity(&r->experiment, "ab", 3, want, &st), &st);
+    assert_true(res_record_identity(r, have));
+    assert_string_equal(want, have);
+    assert_int_equal(res_record_repetition(r), 3);
+    json_object_del(r->provenance, "suite");
+    assert_false(res_record_identity(r, have));
+    res_record_free(r);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memory = bn_arena_new(4096);
+    return memory ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    bn_arena_free(memory);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(matrices_become_experiments),
+        cmocka_unit_test(the_command_line_replaces_runtimes),
+        cmocka_unit_test(shards_are_a_partition),
+        cmocka_unit_test(shards_keep_together_and_move_little),
+        cmocka_unit_test(shards_come_from_launchers),
+        cmocka_unit_test(rounds_are_shuffled_the_same_way_each_time),
+        cmocka_unit_test(filters_look_at_titles),
+        cmocka_unit_test(identities_differ_where_experiments_do),
+        cmocka_unit_test(records_know_their_identity),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}

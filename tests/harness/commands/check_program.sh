@@ -1,0 +1,110 @@
+#!/bin/bash
+# check_program.sh - bench --program from outside, as TAP: arguments from files and
+# made up, results written and compared, the record. Steps are test_plain.c's.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+affine=(--program tests/programs/affine.mlir --steps 3 --min-time 0 --warmup 8 --store "$store")
+
+# npy FILE DESCR SHAPE VALUES: a file as NumPy would write it, by the standard library.
+npy() {
+    "$python" - "$@" <<'PYTHON'
+import struct, sys
+path, descr, shape, values = sys.argv[1:]
+head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+head += " " * (-(len(head) + 11) % 64) + "\n"
+code = {"<f4": "f", "<f8": "d", "<i4": "i"}[descr]
+data = b"".join(struct.pack("<" + code, float(v) if code in "fd" else int(v)) for v in values.split())
+open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+PYTHON
+}
+npy "$folder/w.npy" '<f4' '(2, 3)' '1 2 3 4 5 6'
+npy "$folder/x.npy" '<f4' '(3,)' '1 0 -1'
+npy "$folder/b.npy" '<f4' '(2,)' '10 20'
+npy "$folder/y.npy" '<f4' '(2,)' '8 18'
+npy "$folder/v.npy" '<f4' '(2, 3)' '0.9 2 3.1 3.9 5 6.1'
+npy "$folder/wrong.npy" '<f4' '(2,)' '8 18.5'
+npy "$folder/long.npy" '<f8' '(3,)' '1 0 -1'
+inputs=(--input "$folder/w.npy" --input "$folder/x.npy" --input "$folder/b.npy")
+
+run "${affine[@]}" "${inputs[@]}" --check "$folder/y.npy" --check "$folder/v.npy" \
+    --output "$folder/out0.npy" --output "$folder/out1.npy" --format json
+report "results of the first execution are right, whatever is donated later" "$(
+    fault_of 0
+    cmp "$folder/out0.npy" "$folder/y.npy"
+    holds '
+[r] = records
+e = r["experiment"]
+assert (e["model"], e["phase"], e["mode"]) == ("affine", "program", "program"), e
+assert r["steps"] >= 3 and len(r["executions"]) == 1
+x = r["executions"][0]
+assert (x["arguments"], x["results"]) == (3, 2)
+p = r["provenance"]["program"]
+assert len(p["sha256"]) == 64 and p["made_up"] is False and p["arguments"] == 3
+'
+)"
+
+run "${affine[@]}" "${inputs[@]}" --check "$folder/wrong.npy" --format json
+report "a wrong result is told and kept as such" "$(
+    fault_of 1 "result 0 differs" "1 of 2 elements" "got 18, want 18.5"
+    holds 'assert [r["status"] for r in records] == ["wrong-result"]'
+)"
+run "${affine[@]}" "${inputs[@]}" --check "$folder/wrong.npy" --atol 1
+report "within a tolerance it is right" "$(fault_of 0)"
+run "${affine[@]}" "${inputs[@]}" --check "$folder/x.npy"
+report "a result of another shape is wrong" "$(fault_of 1 "result 0 is tensor<2xf32>")"
+
+run "${affine[@]}" --output "$folder/a0.npy" --output "$folder/a1.npy"
+status1=$status
+run "${affine[@]}" --output "$folder/b0.npy" --output "$folder/b1.npy"
+report "made-up arguments are the same each time" "$(
+    fault_of 0
+    [ "$status1" -eq 0 ] || echo "exit status $status1"
+    cmp "$folder/a0.npy" "$folder/b0.npy"
+    cmp "$folder/a1.npy" "$folder/b1.npy"
+)"
+
+run --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
+    $(for i in $(seq 0 14); do echo --output "$folder/t$i.npy"; done)
+first=$status
+run --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
+    $(for i in $(seq 0 14); do echo --input "$folder/t$i.npy" --check "$folder/t$i.npy"; done)
+report "every element type goes through a file and comes back" "$(
+    fault_of 0
+    [ "$first" -eq 0 ] || echo "exit status $first"
+)"
+
+refuses "too few inputs" 2 "1 times|3 arguments" -- "${affine[@]}" --input "$folder/w.npy"
+run "${affine[@]}" --input "$folder/w.npy" --input "$folder/long.npy" --input "$folder/b.npy"
+report "an input of another type" "$(fault_of 1 "tensor<3xf64>" "argument 1 is tensor<3xf32>")"
+run "${affine[@]}" --input "$folder/w.npy" --input /nowhere/x.npy --input "$folder/b.npy"
+report "an input that is not there" "$(fault_of 3 "/nowhere/x.npy")"
+head -c 90 "$folder/w.npy" >"$folder/cut.npy"
+run "${affine[@]}" --input "$folder/cut.npy" --input "$folder/x.npy" --input "$folder/b.npy"
+report "an input that is cut off" "$(fault_of 3 "cut.npy")"
+run "${affine[@]}" "${inputs[@]}" --output /nowhere/y.npy
+report "an output that cannot be written" "$(fault_of 3 "/nowhere/y.npy")"
+refuses "a program that is not there" 3 "/nowhere/f.mlir" -- --program /nowhere/f.mlir --store "$store"
+refuses "a program that is none" 3 "no function @main" -- --program tests/support/cli.sh --store "$store"
+refuses "outputs without a program" 2 "--program" -- --output x.npy --store "$store"
+printf 'func.func @main(%%a: tensor<2xf32>) -> tensor<2xf32> { return %%b : tensor<2xf32> }\n' \
+    >"$folder/bad.mlir"
+run --program "$folder/bad.mlir" --store "$store" --format json
+report "a program that does not compile" "$(
+    fault_of 1 "bad"
+    holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'
+)"
+
+run "${quick[@]}" --phase infer
+run table --store "$store"
+report "programs and models stand in one table" "$(
+    fault_of 0
+    for text in affine types resnet18; do
+        grep -q "$text" "$folder/out" || echo "no $text"
+    done
+    grep -q "program.*of" "$folder/out" && echo "a mean of programs"
+)"
+
+echo "1..$count"

@@ -1,0 +1,116 @@
+/* test_matrix.c - matrices become experiments, and experiments travel as JSON. */
+#include "tests/harness/options_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t expand(const options *o, job_experiment **list, bn_text *notes)
+{
+    size_t count;
+    bn_status st = {0};
+    assert_ok(job_matrix_expand(&o->matrix, list, &count, notes, &st), &st);
+    return count;
+}
+
+static void lists_make_all_combinations(void **state)
+{
+    (void)state;
+    char *argv[] = {"--model",     "all",      "--mode", "lazy,capture", "--phase",
+                    "train,infer", "--graphs", "1,5",    "--batch",      "1,4"};
+    options o = parse(OPTION_RUN, argv, 10);
+    job_experiment *list;
+    bn_text notes = {0};
+    size_t models = 0;
+    model_info info;
+    while (model_describe(models, &info))
+        models++;
+    size_t count = expand(&o, &list, &notes);
+    assert_int_equal(count, models * 2 * (3 + 2)); /* whole each; training captured in five, too */
+    assert_non_null(strstr(notes.data, "not train lazy; left out"));
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = job_experiment_to_json(&list[i]);
+        job_experiment back;
+        bn_status st = {0};
+        assert_non_null(json);
+        assert_ok(job_experiment_from_json(json, &back, &st), &st);
+        assert_memory_equal(&back.what, &list[i].what, sizeof back.what);
+        assert_int_equal(back.steps, list[i].steps);
+        assert_null(back.weights);
+        json_decref(json);
+    }
+    free(list);
+    bn_text_free(&notes);
+}
+
+static void weights_are_of_one_model(void **state)
+{
+    (void)state;
+    char *argv[] = {"--weights", "w.safetensors", "--model", "resnet18", "--mode", "lazy,eager"};
+    options o = parse(OPTION_RUN, argv, 6);
+    job_experiment *list = NULL, back;
+    bn_text notes = {0};
+    bn_status st = {0};
+    size_t count = expand(&o, &list, &notes);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = job_experiment_to_json(&list[i]);
+        assert_ok(job_experiment_from_json(json, &back, &st), &st);
+        assert_string_equal(back.weights, "w.safetensors");
+        json_decref(json);
+    }
+    free(list);
+    list = NULL;
+    argv[3] = "resnet18,resnet50";
+    o = parse(OPTION_RUN, argv, 6);
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID, "--weights",
+                 &st);
+    free(list);
+    bn_text_free(&notes);
+}
+
+static bn_code parse_and_expand(char **argv, int argc, job_experiment **list, bn_text *notes,
+                                bn_status *st)
+{
+    options o;
+    size_t count;
+    int words;
+    bn_code code = options_parse(OPTION_RUN, argc, argv, memory, &o, NULL, 0, &words, st);
+    return code == BN_OK ? job_matrix_expand(&o.matrix, list, &count, notes, st) : code;
+}
+
+static void unknown_names_are_listed(void **state)
+{
+    (void)state;
+    static const struct {
+        char *option, *value;
+        const char *text;
+    } wrong[] = {{"--model", "resnet99", "resnet50"},
+                 {"--mode", "fast", "capture"},
+                 {"--phase", "test", "infer"},
+                 {"--dtype", "f8", "bf16"},
+                 {"--graphs", "4", "1, 2, 3, 5"},
+                 {"--batch", "x", "'x'"},
+                 {"--layout", "hwcn", "nchw"},
+                 {"--model", "resnet50,,", "empty"},
+                 {"--graphs", "2", "only training steps in capture"},
+                 {"--in-flight", "0", "from 1"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *argv[] = {wrong[i].option, wrong[i].value};
+        job_experiment *list = NULL;
+        bn_text notes = {0};
+        bn_status st = {0};
+        assert_fails(parse_and_expand(argv, 2, &list, &notes, &st), BN_INVALID, wrong[i].text, &st);
+        free(list);
+        bn_text_free(&notes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lists_make_all_combinations, begin, end),
+        cmocka_unit_test_setup_teardown(weights_are_of_one_model, begin, end),
+        cmocka_unit_test_setup_teardown(unknown_names_are_listed, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

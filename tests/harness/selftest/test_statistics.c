@@ -1,0 +1,192 @@
+/*
+ * test_statistics.c - the judgement of bench selftest statistics: it passes our procedure and
+ * fails procedures that are wrong. Needs no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "harness/selftest/statistics_priv.h"
+#include "tests/support/test_runtime.h"
+
+/* ---- the procedure on trial --------------------------------------------------------------- */
+
+static const selftest_scenario *scenario(const char *name)
+{
+    const selftest_scenario *s = selftest_scenarios;
+    while (strcmp(s->name, name) != 0)
+        s++;
+    return s;
+}
+
+static selftest_trials try(const selftest_procedure *procedure, const char *name, size_t pairs,
+                           size_t families)
+{
+    selftest_trials t = {.scenario = scenario(name), .pairs = pairs, .family = 6};
+    bn_status st = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 20261121);
+    for (size_t i = 0; i < families; i++)
+        assert_ok(selftest_trial(&t, procedure, rng, &st), &st);
+    gsl_rng_free(rng);
+    return t;
+}
+
+static void ours_passes_and_covers(void **state)
+{
+    (void)state;
+    const selftest_trials t = try(&selftest_our_procedure, "jitter", 6, 300);
+    const selftest_trials again = try(&selftest_our_procedure, "jitter", 6, 300);
+    assert_memory_equal(&t, &again, sizeof t);
+    assert_int_equal(selftest_trials_judge(&t), 0);
+    print_message("# %zu alarms, %zu intervals of %zu hold\n", t.alarms, t.held, t.trials);
+    assert_true(t.held >= 276); /* 92 % */
+    assert_int_equal(t.trials, 300);
+}
+
+/* Each comparison for itself. */
+static bn_code without_holm(res_comparison *list, size_t count, const res_compare_options *o,
+                            bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; code == BN_OK && i < count; i++)
+        code = res_compare_family(&list[i], 1, o, st);
+    return code;
+}
+
+/* All steps in one pot, as if each were a process. */
+static bn_code pooled(const res_side *a, const res_side *b, const res_compare_options *o,
+                      res_comparison *c, bn_status *st)
+{
+    static uint64_t steps[2][RES_MOST_PAIRS * SELFTEST_SIM_STEPS];
+    const res_side *const side[2] = {a, b};
+    bn_code code = res_compare(a, b, o, c, st);
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < a->processes; i++)
+            memcpy(steps[s] + i * SELFTEST_SIM_STEPS, side[s]->series[i],
+                   SELFTEST_SIM_STEPS * sizeof **steps);
+    c->ratio = res_ratio_interval(steps[1], a->processes * SELFTEST_SIM_STEPS, steps[0],
+                                  a->processes * SELFTEST_SIM_STEPS);
+    return code;
+}
+
+static bn_code by_interval(res_comparison *list, size_t count, const res_compare_options *o,
+                           bn_status *st)
+{
+    bn_code code = res_compare_family(list, count, o, st);
+    for (size_t i = 0; i < count; i++)
+        list[i].verdict = list[i].ratio.low > 1    ? RES_SLOWER
+                          : list[i].ratio.high < 1 ? RES_FASTER
+                                                   : RES_UNDECIDED;
+    return code;
+}
+
+/* Promises twice what it sees, and takes silence for a proof. */
+static bn_code boastful(res_comparison *list, size_t count, const res_compare_options *o,
+                        bn_status *st)
+{
+    bn_code code = res_compare_family(list, count, o, st);
+    for (size_t i = 0; i < count; i++) {
+        list[i].smallest_visible /= 2;
+        list[i].critical /= 2;
+        if (list[i].verdict == RES_UNDECIDED)
+            list[i].verdict = RES_EQUIVALENT;
+    }
+    return code;
+}
+
+static void fixed_order(uint64_t seed, size_t pairs, bool *b_first)
+{
+    (void)seed;
+    for (size_t i = 0; i < pairs; i++)
+        b_first[i] = i & 1;
+}
+
+static void wrong_procedures_fail(void **state)
+{
+    (void)state;
+    const selftest_procedure alone = {res_order, res_compare, without_holm};
+    selftest_trials t = try(&alone, "jitter", 10, 200);
+    print_message("# without Holm: %zu of %zu families\n", t.alarms, t.trials);
+    assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
+
+    const selftest_procedure pot = {res_order, pooled, by_interval};
+    t = try(&pot, "two modes", 10, 50);
+    print_message("# steps as processes: %zu of %zu families\n", t.alarms, t.trials);
+    assert_int_equal(selftest_trials_judge(&t) & (SELFTEST_FAULT_ALARMS | SELFTEST_FAULT_COVERAGE),
+                     SELFTEST_FAULT_ALARMS | SELFTEST_FAULT_COVERAGE);
+
+    const selftest_procedure abba = {fixed_order, res_compare, res_compare_family};
+    t = try(&abba, "periodic", 10, 300);
+    print_message("# ABBA beside a rhythm: %zu of %zu families\n", t.alarms, t.trials);
+    assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
+
+    const selftest_procedure proud = {res_order, res_compare, boastful};
+    t = try(&proud, "wandering", 5, 200);
+    assert_int_equal(selftest_trials_judge(&t),
+                     SELFTEST_FAULT_VISIBLE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
+}
+
+static void shares_have_exact_intervals(void **state)
+{
+    (void)state;
+    res_interval share = selftest_share(0, 10);
+    assert_near(share.low, 0, 0);
+    assert_near(share.high, 0.3084971, 1e-6);
+    share = selftest_share(5, 10);
+    assert_near(share.low, 0.1870860, 1e-6);
+    assert_near(share.high, 0.8129140, 1e-6);
+    share = selftest_share(10, 10);
+    assert_near(share.low, 0.6915029, 1e-6);
+    assert_near(share.high, 1, 0);
+    assert_true(isnan(selftest_share(0, 0).estimate));
+}
+
+static void each_fault_is_judged_by_its_bound(void **state)
+{
+    (void)state;
+    const selftest_trials good = {.scenario = scenario("quiet"),
+                                  .pairs = 10,
+                                  .trials = 500,
+                                  .alarms = 35,
+                                  .held = 466,
+                                  .equivalent = 450,
+                                  .found = {100, 200, 300},
+                                  .predicted = {174, 274, 374},
+                                  .wrongly_equivalent = 35,
+                                  .promised = 500,
+                                  .visible_found = 350};
+    assert_int_equal(selftest_trials_judge(&good), 0);
+    selftest_trials t = good;
+    t.alarms = 36; /* 7.2 % [5.1, 9.8] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_ALARMS);
+    t = good;
+    t.held = 460; /* 92 % [89.3, 94.2] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_COVERAGE);
+    t = good;
+    t.visible_found = 320; /* 64 % [59.6, 68.2] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
+    t.visible_found = 465; /* 93 % [90.4, 95.1] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_VISIBLE);
+    t = good;
+    t.predicted[1] = 276;
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_POWER);
+    t = good;
+    t.wrongly_equivalent = 36;
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_EQUIVALENT);
+    t = good;
+    t.equivalent = 449;
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_EQUIVALENT);
+    t = (selftest_trials){.scenario = scenario("jitter"), .pairs = 4};
+    assert_true(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS); /* nothing was tried */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ours_passes_and_covers),
+        cmocka_unit_test(wrong_procedures_fail),
+        cmocka_unit_test(shares_have_exact_intervals),
+        cmocka_unit_test(each_fault_is_judged_by_its_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

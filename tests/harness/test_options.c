@@ -1,0 +1,86 @@
+/* test_options.c - the rows of options: values, defaults, refusals, help and manual. */
+#include "tests/harness/options_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void parse_fails(unsigned command, char *one, char *two, const char *text)
+{
+    options o;
+    bn_status st = {0};
+    const char *word[1];
+    int words;
+    char *argv[] = {one, two};
+    assert_fails(options_parse(command, two ? 2 : 1, argv, memory, &o, word, 1, &words, &st),
+                 BN_INVALID, text, &st);
+}
+
+static void options_take_values_and_defaults(void **state)
+{
+    (void)state;
+    char *argv[] = {"--model", "resnet18",         "--steps=7", "--runtime-option",
+                    "a=1",     "--runtime-option", "b=2",       "--verbose"};
+    options o = parse(OPTION_RUN, argv, 8);
+    assert_string_equal(o.matrix.axis[RES_AXIS_MODEL].value[0].word, "resnet18");
+    assert_string_equal(o.matrix.axis[RES_AXIS_MODE].value[0].word, "lazy");
+    assert_int_equal(o.matrix.steps, 7);
+    assert_string_equal(o.matrix.runtime_option[1], "b=2");
+    assert_null(o.matrix.runtime_option[2]);
+    assert_true(o.output.verbose);
+    json_t *echo = cli_echo(options_table(), OPTION_RUN, &o);
+    assert_string_equal(json_string_value(json_object_get(echo, "model")), "resnet18");
+    assert_int_equal(json_integer_value(json_object_get(echo, "steps")), 7);
+    assert_int_equal(json_array_size(json_object_get(echo, "runtime-option")), 2);
+    json_decref(echo);
+}
+
+static void options_refuse_nonsense(void **state)
+{
+    (void)state;
+    parse_fails(OPTION_RUN, "--fast", NULL, "no option --fast");
+    parse_fails(OPTION_TABLE, "--steps", "3", "does not take --steps");
+    parse_fails(OPTION_RUN, "--steps", "many", "'many'");
+    parse_fails(OPTION_RUN, "--steps", "0", "from 1");
+    parse_fails(OPTION_RUN, "--min-time", "-1", "from 0");
+    parse_fails(OPTION_RUN, "--min-time", "nan", "nan");
+    parse_fails(OPTION_RUN, "--model", NULL, "needs a value");
+    parse_fails(OPTION_RUN, "--verbose=1", NULL, "takes no value");
+    parse_fails(OPTION_RUN, "--runtime-option", "x", "NAME=VALUE");
+}
+
+static void every_option_is_in_help_and_man(void **state)
+{
+    (void)state;
+    static const char *const wanted[][2] = {{"model", "model"},     {"mode", "mode"},
+                                            {"phase", "phase"},     {"batch", "batch"},
+                                            {"image", "image"},     {"dtype", "dtype"},
+                                            {"graphs", "graphs"},   {"runtime", "runtime"},
+                                            {"steps", "steps"},     {"min-time", "min\\-time"},
+                                            {"warmup", "warmup"},   {"in-flight", "in\\-flight"},
+                                            {"pin", "pin"},         {"cache-dir", "cache\\-dir"},
+                                            {"store", "store"},     {"format", "format"},
+                                            {"timeout", "timeout"}, {"seed", "seed"},
+                                            {"verbose", "verbose"}};
+    bn_text help = {0}, man = {0};
+    cli_help(options_table(), OPTION_RUN, &help);
+    cli_man(options_table(), &man);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "  --%s ", wanted[i][0]);
+        assert_non_null(strstr(help.data, name));
+        snprintf(name, sizeof name, ".B \\-\\-%s", wanted[i][1]);
+        assert_non_null(strstr(man.data, name));
+    }
+    bn_text_free(&help);
+    bn_text_free(&man);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(options_take_values_and_defaults, begin, end),
+        cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
+        cmocka_unit_test(every_option_is_in_help_and_man),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

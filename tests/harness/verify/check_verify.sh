@@ -1,0 +1,210 @@
+#!/bin/bash
+# check_verify.sh - bench verify on a real runtime, as TAP: an entry passes in every
+# mode; a changed number is found and named; the file decides what is computed;
+# damage, wrong names and configurations that no model can honour are told apart by
+# exit code. check_verify_small.sh has all the models.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+# shellcheck source=tests/harness/verify/verify.sh
+. tests/harness/verify/verify.sh
+
+# edit FILE STATEMENTS: FILE, as j, changed by Python.
+edit() {
+    "$python" -c 'import json, sys
+j = json.load(open(sys.argv[1]))
+exec(sys.argv[2])
+json.dump(j, open(sys.argv[1], "w"))' "$1" "$2"
+}
+# fresh NAME: a folder of golden values to spoil, in $golden.
+fresh() {
+    golden=$folder/$1
+    cp -R tests/golden "$golden" && chmod -R u+w "$golden"
+}
+# has MODEL: whether bench has it.
+has() {
+    "$bench" list models --format json | grep -qF "\"model\": \"$1\""
+}
+one=resnet18.small.json
+# The step is the same in most of these checks, so it is compiled once.
+only=(--model resnet18 --variant small --mode lazy --cache-dir "$folder/cache")
+
+# ---- it passes ---------------------------------------------------------------
+
+verify 0 --model resnet18 --variant small --mode all
+result "a small variant passes in every mode" $?
+tail -n 1 "$out" | grep -qE '^[0-9]{3,} comparisons, 0 failed$'
+result "the last line counts hundreds of comparisons" $?
+lines=0
+for mode in eager lazy capture; do
+    grep -qE "^resnet18 +small +$mode +train.param_l2_after_step3 .* yes$" "$out" &&
+        lines=$((lines + 1))
+done
+[ $lines -eq 3 ]
+result "each mode is in the table" $?
+
+# ---- a wrong number is found ---------------------------------------------------
+
+# changed WHERE STATEMENT NAMED: with STATEMENT done to the file only lines that
+# have NAMED may fail, and one must.
+changed() {
+    local status=1
+    fresh changed
+    edit "$golden/$one" "$2"
+    if verify 1 --golden "$golden" "${only[@]}"; then
+        grep -F ' NO' "$out" | grep -qF -- "$3" && ! grep -F ' NO' "$out" | grep -vF -- "$3" &&
+            tail -n 1 "$out" | grep -qE 'comparisons, [1-9][0-9]* failed$'
+        status=$?
+    fi
+    result "a changed $1 is named" $status
+    rm -rf "$golden"
+}
+changed logit 'j["f64"]["eval"]["logits"]["last16"][5] += 1e-4' 'eval.logits.last16[5]'
+changed gradient 'j["f64"]["train"]["grads_step0"]["fc.weight"]["probe"] *= 1.001' \
+    train.grads_step0.fc.weight.probe
+changed statistic 'j["f64"]["train"]["bn_after_step1"]["bn1"]["running_var_l2"] *= 1.0001' \
+    train.bn_after_step1.bn1.running_var_l2
+changed parameter 'j["f64"]["train"]["params_after_step3"]["fc.weight"]["l2"] *= 1.0001' \
+    train.params_after_step3.fc.weight.l2
+changed index 'j["f64"]["eval"]["logits"]["argmax"][1] += 1' 'eval.logits.argmax[1]'
+
+fresh machine
+edit "$golden/$one" 'j["f64"]["train"]["loss"][2] *= 1.001'
+verify 1 --golden "$golden" "${only[@]}" --format json &&
+    "$python" -c 'import json, sys
+wrong = [r["quantity"] for r in json.load(open(sys.argv[1])) if not r["pass"]]
+sys.exit(wrong != ["train.loss[2]"])' "$out" && grep -q 'comparisons, 1 failed' "$err"
+result "json holds the rows and standard error the summary" $?
+verify 1 --golden "$golden" "${only[@]}" --format csv &&
+    [ "$(grep -c ',NO$' "$out")" -eq 1 ] && head -n 1 "$out" | grep -q '^runtime,model,variant'
+result "csv has a head and the wrong line" $?
+
+# ---- the file decides what is computed ---------------------------------------------
+
+# Another seed makes other weights and inputs: nearly everything differs, but the
+# run goes through.
+fresh seed
+edit "$golden/$one" 'j["seed"] = 2'
+verify 1 --golden "$golden" "${only[@]}" && grep -qE 'inputs.input.first4\[0\].* NO$' "$out" &&
+    grep -qE 'eval.logits.probe .* NO$' "$out" && ! grep -q ' worker ' "$out"
+result "another seed gives other numbers" $?
+# The rate counts from the first update on: the loss after it must differ.
+fresh rate
+edit "$golden/$one" 'j["optimizer"]["lr"] = 0.02'
+verify 1 --golden "$golden" "${only[@]}" && grep -qE 'train.loss\[1\] .* NO$' "$out" &&
+    ! grep -qE 'train.loss\[0\] .* NO$' "$out"
+result "another learning rate changes the loss after the first update" $?
+# A batch of three whose file is changed to match: rows are independent in
+# evaluation, so the first ones keep their logits; the loss is another.
+fresh batch
+edit "$golden/$one" '
+j["dims"]["batch"] = 3
+for i in j["inputs"]: i["shape"][0] = 3
+logits = j["f64"]["eval"]["logits"]
+logits["shape"][0] = 3
+logits["argmax"].append(0)
+for s in j["f64"]["eval"]["stages"].values(): s[0][0] = 3'
+verify 1 --golden "$golden" "${only[@]}" --verbose &&
+    [ "$(grep -cE 'eval.logits.first16\[[0-9]+\] .* yes$' "$out")" -eq 16 ] &&
+    grep -qE 'eval.loss .* NO$' "$out"
+result "another batch keeps the rows that it shares" $?
+
+fresh optimizer
+edit "$golden/$one" 'j["optimizer"] = {"name": "AdamW", "lr": 0.01, "betas": [0.9, 0.999],
+    "eps": 1e-8, "weight_decay": 0.01}'
+verify 1 --golden "$golden" "${only[@]}" && grep -qE 'train.loss\[1\] .* NO$' "$out" &&
+    ! grep -qE 'train.loss\[0\] .* NO$' "$out" &&
+    grep -qE 'train.param_change_l2_after_step3 .* NO$' "$out"
+result "another optimizer moves the parameters otherwise" $?
+# Any name will do for a variant: the number of parameters tells which model it is.
+fresh names
+edit "$golden/$one" 'j["variant"] = "b2"'
+mv "$golden/$one" "$golden/resnet18.b2.json"
+verify 0 --golden "$golden" "${only[@]}" --variant b2 && grep -qE '^resnet18 +b2 +lazy ' "$out"
+result "a variant of another name is found by its number of parameters" $?
+
+# resized MODEL WHAT STATEMENT: the file of MODEL's small variant for B rows of T tokens,
+# both set by STATEMENT; its first 16 logits stand.
+resized() {
+    local model=$1 name="$1 keeps its first logits with $2"
+    has "$model" || { result "$name # SKIP there is no such model" 0; return; }
+    fresh resized
+    edit "$golden/$model.small.json" "$3"'
+j["dims"].update(batch=B, seq=T)
+for i in j["inputs"]:
+    i["shape"] = [B, T][:len(i["shape"])]
+    if "lengths" in i: i["lengths"] = [T - b % 3 * (T // 4) for b in range(B)]
+eval = j["f64"]["eval"]
+eval["logits"]["shape"][:2] = [B, T]
+eval["logits"]["argmax"] = [0] * B * T
+for s in eval["stages"].values(): s[0][:2] = [B, T]'
+    verify 1 --golden "$golden" --model "$model" --variant small --verbose &&
+        [ "$(grep -cE 'eval.logits.first16\[[0-9]+\] .* yes$' "$out")" -eq 16 ] &&
+        grep -qE 'eval.loss .* NO$' "$out"
+    result "$name" $?
+    rm -rf "$golden"
+}
+resized bert "another batch" 'B, T = 1, 16'
+resized gpt2 "another length" 'B, T = 2, 8'
+
+# unsupported NAME STATEMENT TEXT: a failed line, and TEXT as the reason.
+unsupported() {
+    fresh unsupported
+    edit "$golden/$one" "$2"
+    verify 1 --golden "$golden" "${only[@]}" && grep -qE 'worker +not-supported' "$out" &&
+        grep -qF -- "$3" "$err"
+    result "$1 is not supported, and says so" $?
+    rm -rf "$golden"
+}
+unsupported "an image size that the shapes contradict" 'j["dims"]["image"] = 32' \
+    'input input has shape 2x3x64x64'
+unsupported "another number of classes" 'j["f64"]["eval"]["logits"]["shape"] = [1, 20]
+j["f64"]["eval"]["logits"]["argmax"] = [0]' 'logits has shape 1x20'
+unsupported "another momentum" 'j["optimizer"]["momentum"] = 0.8' 'momentum 0.8'
+unsupported "a setting of the optimizer" 'j["optimizer"]["nesterov"] = True' 'with nesterov'
+unsupported "an unknown optimizer" 'j["optimizer"]["name"] = "Lion"' 'optimizer Lion'
+unsupported "padding" 'j["inputs"][1].update(pad_value=0, lengths=[1, 1])' 'labels is padded'
+unsupported "an unknown parameter" \
+    'g = j["f64"]["train"]["grads_step0"]; g["fc.wait"] = g.pop("fc.weight")' 'has no fc.wait'
+
+# ---- damage and wrong words ------------------------------------------------------------
+
+fresh damaged
+head -c 2000 "tests/golden/$one" >"$golden/$one"
+verify 3 --golden "$golden" "${only[@]}" && [ "$(wc -l <"$err")" -eq 1 ] && [ ! -s "$out" ] &&
+    grep -qE "^bench: .*$one: line [0-9]+, column [0-9]+" "$err"
+result "a cut file ends the command with its place" $?
+fresh missing
+edit "$golden/$one" 'del j["f64"]["train"]["loss"]'
+verify 3 --golden "$golden" "${only[@]}" && grep -qF 'f64.train.loss is missing' "$err"
+result "a missing member is named" $?
+fresh renamed
+mv "$golden/resnet50.small.json" "$golden/$one"
+verify 3 --golden "$golden" "${only[@]}" && grep -qF 'it says that it is resnet50.small' "$err"
+result "a file under another's name is refused" $?
+verify 3 --golden "$folder/nowhere" "${only[@]}" && grep -qF nowhere "$err"
+result "a missing folder is told" $?
+rm -f "$golden/resnet50.small.json"
+verify 3 --golden "$golden" --model resnet50 --variant small &&
+    grep -qF 'resnet50.small.json' "$err"
+result "a missing entry is told" $?
+
+fresh foreign
+cp "$golden/$one" "$golden/transformer.small.json"
+verify 1 --golden "$golden" "${only[@]}" --model transformer,resnet18 &&
+    grep -qF 'transformer.small: not supported' "$err" && tail -n 1 "$out" | grep -qF ', 0 failed'
+result "an entry of another program's model is named when asked for" $?
+mkdir "$folder/both"
+mv "$golden/$one" "$golden/transformer.small.json" "$folder/both"
+verify 0 --golden "$folder/both" "${only[@]}" --model all &&
+    grep -qF 'transformer.small: bench has no model of that name; left out' "$err"
+result "an entry of another program's model is left out, and said, when all are asked for" $?
+for words in "--model resnet99" "--variant tiny" "--mode fast" "--format xml" "--layout hwcn"; do
+    # shellcheck disable=SC2086 # two words
+    verify 2 "${only[@]}" $words && [ -s "$err" ] && [ ! -s "$out" ]
+    result "$words is wrong usage" $?
+done
+verify 3 "${only[@]}" --runtime "$folder/no.so"
+result "a missing plugin is found before anything runs" $?
+
+echo "1..$count"
+exit $failed

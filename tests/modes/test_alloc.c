@@ -1,0 +1,195 @@
+/*
+ * test_alloc.c - a steady step allocates nothing of ours, and memory does not
+ * grow over 200 steps.
+ *
+ * The test brings its own malloc family, in front of the C library's, and looks
+ * at who calls: callers inside this program's own text are our rooms (they are
+ * linked statically); the plugin's calls come from its shared object.
+ */
+#define _GNU_SOURCE
+#include "tests/support/plugin_leaks.h"
+#include "tests/support/test_runtime.h"
+
+#include "models/model.h"
+#include "modes/mode.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define OWN_MALLOC 0 /* the sanitizer has its own */
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OWN_MALLOC 0
+#endif
+#endif
+#ifndef OWN_MALLOC
+#define OWN_MALLOC 1
+#endif
+
+static atomic_bool watching;
+static atomic_int ours, others;
+
+#if OWN_MALLOC
+extern const char __executable_start, etext;
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static void count_caller(const void *caller)
+{
+    if (!atomic_load_explicit(&watching, memory_order_relaxed))
+        return;
+    const char *c = caller;
+    atomic_fetch_add(c >= &__executable_start && c < &etext ? &ours : &others, 1);
+}
+
+void *malloc(size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    count_caller(__builtin_return_address(0));
+    return __libc_realloc(old, size);
+}
+#endif
+
+static rt_client *client;
+
+static int group_setup(void **state)
+{
+    (void)state;
+    client = default_client();
+    return 0;
+}
+
+static int group_teardown(void **state)
+{
+    (void)state;
+    rt_client_destroy(client);
+    assert_nothing_live();
+    return 0;
+}
+
+/* Resident memory in kB. */
+static long resident(void)
+{
+    long pages = 0, skip;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%ld %ld", &skip, &pages), 2);
+    fclose(f);
+    return pages * 4;
+}
+
+static void write_all(mode *m, model *network)
+{
+    size_t count;
+    bn_status st = {0};
+    const model_variable *v = model_variables(network, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (v[i].role == MODEL_RESULT)
+            continue;
+        void *host = malloc((size_t)tg_type_bytes(tg_tensor_type(v[i].tensor)) + 1);
+        assert_non_null(host);
+        assert_ok(model_initial(&v[i], 1, host, &st), &st);
+        assert_ok(mode_write(m, v[i].tensor, host, &st), &st);
+        free(host);
+    }
+}
+
+static void run(const char *name, unsigned graphs, int in_flight, int steps)
+{
+    bn_status st = {0};
+    model *network;
+    mode *m;
+    size_t count;
+    model_options o = {.small = true, .train = true, .dtype = TG_F32};
+    mode_options way = {.graphs = graphs, .in_flight = in_flight};
+    assert_ok(model_new("resnet18", &o, &network, &st), &st);
+    assert_ok(mode_create(name, client, &way, &m, &st), &st);
+    write_all(m, network);
+    mode_call call = {.function = model_step, .context = network};
+    for (int i = 0; i < 10; i++)
+        assert_ok(mode_step(m, &call, NULL, &st), &st);
+    long before = resident();
+    atomic_store(&ours, 0);
+    atomic_store(&others, 0);
+    atomic_store(&watching, true);
+    bn_ledger ledger;
+    for (int i = 0; i < steps; i++)
+        assert_ok(mode_step(m, &call, &ledger, &st), &st);
+    atomic_store(&watching, false);
+    long grown = resident() - before;
+    assert_ok(mode_drain(m, &st), &st);
+    print_message(
+        "%s, %u graphs, in flight %d: ours %d, the plugin's %d allocations, %ld kB more\n", name,
+        graphs, in_flight, atomic_load(&ours), atomic_load(&others), grown);
+    assert_int_equal(atomic_load(&ours), 0);
+#if OWN_MALLOC
+    assert_true(atomic_load(&others) > 0); /* the watch was on */
+    assert_true(grown < 8 * 1024);
+#endif
+    const model_variable *v = model_variables(network, &count);
+    for (size_t i = 0; i < count; i++)
+        mode_clear(m, v[i].tensor);
+    mode_destroy(m);
+    model_free(network);
+}
+
+static void lazy_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    run("lazy", 1, 1, 200);
+    run("lazy", 1, 3, 50);
+}
+
+static void replays_allocate_nothing(void **state)
+{
+    (void)state;
+    run("capture", 1, 1, 200);
+    run("capture", 5, 1, 50);
+    run("capture", 1, 3, 50);
+}
+
+static void eager_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    run("eager", 1, 1, 20);
+}
+
+#if OWN_MALLOC
+static void the_watch_sees_our_own_calls(void **state)
+{
+    (void)state;
+    atomic_store(&ours, 0);
+    atomic_store(&watching, true);
+    bn_arena *arena = bn_arena_new(64);
+    atomic_store(&watching, false);
+    assert_true(atomic_load(&ours) > 0);
+    bn_arena_free(arena);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#if OWN_MALLOC
+        cmocka_unit_test(the_watch_sees_our_own_calls),
+#endif
+        cmocka_unit_test(lazy_steps_allocate_nothing),
+        cmocka_unit_test(replays_allocate_nothing),
+        cmocka_unit_test(eager_steps_allocate_nothing),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

@@ -1,0 +1,151 @@
+/*
+ * test_cache.c - executables kept in memory and on disk: bounded, shared between processes,
+ * proof against damage.
+ */
+#define _GNU_SOURCE
+#include "tests/modes/fit_fixture.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void count_files(const char *folder, int *files, char *last, size_t size)
+{
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    *files = 0;
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') {
+            ++*files;
+            snprintf(last, size, "%s/%s", folder, e->d_name);
+        }
+    closedir(d);
+}
+
+static void disk_counters(const char *folder, int64_t *compiles, int64_t *hits, int64_t *rejects)
+{
+    mode *m = mode_new("lazy", &(mode_options){.cache_dir = folder});
+    fit f = fit_new(m);
+    run_steps(m, &f, 3);
+    assert_float_equal(fit_outcome(m, &f).loss, reference_loss(3, 0.01), 1e-4);
+    *compiles = mode_counters(m)[BN_COUNTER_COMPILES];
+    *hits = mode_counters(m)[BN_COUNTER_DISK_HITS];
+    *rejects = mode_counters(m)[BN_COUNTER_DISK_REJECTS];
+    fit_free(m, &f);
+    mode_destroy(m);
+}
+
+static void disk_cache_survives_and_refuses_damage(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096], file[8192];
+    int64_t compiles, hits, rejects;
+    int files;
+    snprintf(folder, sizeof folder, "%s/cache.%ld/deep", tmp ? tmp : "/tmp", (long)getpid());
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(compiles, 1);
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(compiles, 0);
+    assert_int_equal(hits, 1);
+    assert_int_equal(rejects, 0);
+
+    count_files(folder, &files, file, sizeof file);
+    assert_int_equal(files, 1);
+    bn_status st = {0};
+    char *data;
+    size_t size;
+    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    const size_t cuts[] = {0, 1, 20, size / 2, size - 1};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        assert_ok(bn_file_write_atomic(file, data, cuts[i], &st), &st);
+        disk_counters(folder, &compiles, &hits, &rejects);
+        assert_int_equal(compiles, 1);
+        assert_int_equal(rejects, 1);
+    }
+    data[size / 2] ^= 0x10;
+    assert_ok(bn_file_write_atomic(file, data, size, &st), &st);
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(rejects, 1);
+    disk_counters(folder, &compiles, &hits, &rejects); /* mended by the run before */
+    assert_int_equal(hits, 1);
+    free(data);
+}
+
+/* Processes that write and damage one entry at once never make a reader fail. */
+static void disk_cache_bears_concurrent_writers(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096], file[8192];
+    bn_status st = {0};
+    int64_t compiles, hits, rejects;
+    int files;
+    snprintf(folder, sizeof folder, "%s/cache-shared.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    disk_counters(folder, &compiles, &hits, &rejects);
+    count_files(folder, &files, file, sizeof file);
+    char *data;
+    size_t size;
+    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    pid_t writers[2];
+    for (int w = 0; w < 2; w++) {
+        writers[w] = fork();
+        if (writers[w] == 0) { /* only files: the runtime's threads are not here */
+            for (int i = 0; i < 200; i++)
+                if (bn_file_write_atomic(file, data, size, &st) != BN_OK)
+                    _exit(1);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < 5; i++) {
+        disk_counters(folder, &compiles, &hits, &rejects);
+        assert_int_equal(hits, 1);
+        assert_int_equal(rejects, 0);
+    }
+    for (int w = 0; w < 2; w++) {
+        int status = 0;
+        assert_int_equal(waitpid(writers[w], &status, 0), writers[w]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    count_files(folder, &files, file, sizeof file);
+    assert_int_equal(files, 1);
+    free(data);
+}
+
+static void memory_cache_is_bounded(void **state)
+{
+    (void)state;
+    mode *m = mode_new("lazy", &(mode_options){.cache_entries = 2});
+    bn_status st = {0};
+    const int64_t *c = mode_counters(m);
+    tg_tensor *v[3] = {vector_named("a", 1), vector_named("b", 2), vector_named("c", 3)};
+    const float zeros[3] = {0};
+    static const int order[] = {0, 1, 0, 2, 0, 1}; /* c pushes b out, b pushes c out */
+    for (int i = 0; i < 3; i++)
+        assert_ok(mode_write(m, v[i], zeros, &st), &st);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        assert_ok(mode_step(m, &(mode_call){add_step, v[order[i]], NULL, 0, NULL}, NULL, &st), &st);
+    assert_int_equal(c[BN_COUNTER_COMPILES], 4);
+    assert_int_equal(c[BN_COUNTER_CACHE_EVICTIONS], 2);
+    assert_int_equal(rt_live().executables, 2);
+    for (int i = 0; i < 3; i++) {
+        float got[3];
+        assert_ok(mode_read(m, v[i], got, sizeof(float) * (size_t)(i + 1), &st), &st);
+        assert_float_equal(got[0], i == 0 ? 3 : i == 1 ? 2 : 1, 0);
+        mode_clear(m, v[i]);
+        tg_variable_free(v[i]);
+    }
+    mode_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(disk_cache_survives_and_refuses_damage),
+        cmocka_unit_test(disk_cache_bears_concurrent_writers),
+        cmocka_unit_test(memory_cache_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

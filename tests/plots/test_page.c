@@ -1,0 +1,180 @@
+/*
+ * test_page.c - the page from records whose figures are known: what comes first, what it says of
+ * comparisons and without them, and that nothing in it is loose markup.
+ *
+ * `test_page --page FILE` writes a page with comparisons: for looking at, and for
+ * tests/plots/check_report.sh.
+ */
+#include "tests/plots/plots_fixture.h"
+
+static void html_has_no_loose_characters(void **state)
+{
+    (void)state;
+    bn_text out = {0};
+    plot_html_text(&out, "<a href=\"x\">'&\x01\xff\xc3\xb6\xc3 \xe2\x82");
+    assert_string_equal(out.data, "&lt;a href=&quot;x&quot;&gt;&#39;&amp;??\xc3\xb6? ??");
+    bn_text_free(&out);
+    plot_quote(&out, "a'b\nc\\");
+    assert_string_equal(out.data, "\"a\\047b?c\\134\"");
+    bn_text_free(&out);
+}
+
+static bn_text page(const res_collection *all, const plot_comparison *list, size_t count,
+                    const plot_figure *figures, size_t figure_count)
+{
+    bn_text out = {0};
+    bn_status st = {0};
+    const plot_report report = {.title = "Nightly <b>",
+                                .store = "store & co",
+                                .all = all,
+                                .side_a = "A: 2026-01-01",
+                                .side_b = "B: <commit>",
+                                .comparisons = list,
+                                .comparison_count = count,
+                                .figures = figures,
+                                .figure_count = figure_count};
+    if (plot_report_html(&report, &out, &st) != BN_OK)
+        fail_msg("%s", st.message);
+    return out;
+}
+
+static const plot_comparison comparisons[] = {
+    {.title = "resnet50 train lazy",
+     .verdict = RES_SLOWER,
+     .ratio = {1.021, 1.012, 1.03},
+     .smallest_visible = 0.011,
+     .attribution = "same program, slower"},
+    {.title = "bert train capture",
+     .verdict = RES_FASTER,
+     .ratio = {0.93, 0.91, 0.95},
+     .smallest_visible = 0.02,
+     .attribution = "other program: 3 ops fewer"},
+    {.title = "vit train lazy",
+     .verdict = RES_SLOWER,
+     .ratio = {1.094, 1.06, 1.12},
+     .smallest_visible = 0.03,
+     .attribution = "<script>alert(1)</script>"},
+    {.title = "gpt2 infer lazy",
+     .verdict = RES_UNDECIDED,
+     .ratio = {1.01, 0.95, 1.07},
+     .smallest_visible = 0.08},
+    {.title = "llama infer lazy",
+     .verdict = RES_EQUIVALENT,
+     .ratio = {1.001, 0.99, 1.01},
+     .smallest_visible = 0.01,
+     .attribution = ""},
+};
+
+static size_t place(const char *text, const char *what)
+{
+    const char *at = strstr(text, what);
+    if (!at)
+        fail_msg("the page has no %s", what);
+    return (size_t)(at - text);
+}
+
+static void summary_comes_first_and_in_order(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    all.records[EAGER]->status = BN_CRASH;
+    snprintf(all.records[EAGER]->message, sizeof all.records[EAGER]->message, "signal <11>");
+    bn_text out = page(&all, comparisons, 5, NULL, 0);
+    static const char *const order[] = {"Nightly &lt;b&gt;",
+                                        "<h2 id=\"summary\">",
+                                        "<strong>2</strong> slower",
+                                        "What got slower",
+                                        "vit train lazy",
+                                        "resnet50 train lazy",
+                                        "What got faster",
+                                        "bert train capture",
+                                        "What failed",
+                                        "signal &lt;11&gt;",
+                                        "What could not be decided",
+                                        "gpt2 infer lazy",
+                                        "What stayed the same",
+                                        "llama infer lazy",
+                                        "<h2 id=\"tables\">",
+                                        "<h2 id=\"plots\">",
+                                        "<svg ",
+                                        "<h2 id=\"provenance\">",
+                                        "5feceb66ffc86f38d952786c"};
+    for (size_t i = 1; i < sizeof order / sizeof *order; i++)
+        if (place(out.data, order[i - 1]) >= place(out.data, order[i]))
+            fail_msg("%s does not come before %s", order[i - 1], order[i]);
+    assert_has(out.data, "+9.4 %");
+    assert_has(out.data, "+6.0 to +12.0 %");
+    assert_has(out.data, "&lt;script&gt;alert(1)");
+    assert_lacks(out.data, "<script>alert");
+    assert_has(out.data, "B: &lt;commit&gt;");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void page_without_comparisons_tells_the_newest(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text out = page(&all, NULL, 0, NULL, 0), again = page(&all, NULL, 0, NULL, 0);
+    assert_has(out.data, "Nothing failed.");
+    assert_has(out.data, "were not compared");
+    assert_true(place(out.data, "2026-01-06 12:00:00</td>") <
+                place(out.data, "2026-01-05 12:00:00</td>"));
+    assert_lacks(out.data, "What got slower");
+    assert_string_equal(out.data, again.data);
+    bn_text_free(&again);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* A page with all that it can have. */
+static int write_page(const char *path)
+{
+    res_store_begin();
+    enum { NIGHTS = 120 };
+    static plot_point points[NIGHTS];
+    uint64_t seed = 7;
+    for (size_t i = 0; i < NIGHTS; i++) {
+        const double level = i < 50 ? 20e6 : i < 90 ? 21.4e6 : 19.2e6;
+        const double value = level * (1 + 0.006 * fixture_normal(&seed));
+        points[i] =
+            (plot_point){1767225600 + 86400.0 * (double)i, value, value * 0.995, value * 1.005,
+                         i == 50   ? "nightly-0220 <4f1e>"
+                         : i == 90 ? "nightly-0401"
+                                   : ""};
+    }
+    const size_t changes[] = {50, 90};
+    const plot_words words = {"resnet50 train, lazy", "cpu, full, batch 4", NULL};
+    plot history = {0}, distribution = {0};
+    res_collection all = sample();
+    snprintf(all.records[EAGER]->experiment.model, RES_TEXT, "%s", HOSTILE);
+    all.records[BERT_CAPTURE]->status = BN_OUT_OF_MEMORY;
+    snprintf(all.records[BERT_CAPTURE]->message, 100, "no room for 3.1 GiB <heap>");
+    plot_comparison list[5];
+    memcpy(list, comparisons, sizeof list);
+    bn_code code = plot_history(&words, "median step", points, NIGHTS, changes, 2, &history, NULL);
+    if (code == BN_OK)
+        code = plot_distribution_of_store(&all, &distribution, NULL);
+    list[0].distribution = &distribution;
+    const plot_figure figure = {"History of resnet50 train, lazy", &history};
+    bn_status st = {0};
+    bn_text out = page(&all, list, 5, &figure, 1);
+    code = code == BN_OK ? bn_file_write_atomic(path, out.data, out.length, &st) : code;
+    bn_text_free(&out);
+    plot_free(&history);
+    plot_free(&distribution);
+    res_collection_free(&all);
+    return code == BN_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--page") == 0)
+        return write_page(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(html_has_no_loose_characters),
+        cmocka_unit_test(summary_comes_first_and_in_order),
+        cmocka_unit_test(page_without_comparisons_tells_the_newest),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

@@ -1,0 +1,347 @@
+/*
+ * test_plots.c - pictures of a store whose figures are known: every value is in the data, names
+ * are text and nothing else, what is simulated says so.
+ */
+#include "tests/plots/plots_fixture.h"
+
+#include <unistd.h>
+
+static size_t lines(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* A line of NAME's block that starts with FIRST and holds the number WANTED as its word
+ * number WORD (from 0). */
+static void assert_value(const plot *p, const char *name, int word, double wanted)
+{
+    char *data = block(p, name), *save = NULL;
+    bool found = false;
+    for (char *line = strtok_r(data, "\n", &save); line && !found;
+         line = strtok_r(NULL, "\n", &save)) {
+        double v[8] = {0};
+        int n = sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2], &v[3], &v[4],
+                       &v[5], &v[6]);
+        found = n > word && fabs(v[word] - wanted) <= fabs(wanted) * 1e-5 + 0.06;
+    }
+    free(data);
+    if (!found)
+        fail_msg("%s has no %.6g in column %d:\n%.2000s", name, wanted, word, p->script.data);
+}
+
+static plot made(bn_code (*make)(const res_collection *, plot *, bn_status *),
+                 const res_collection *all)
+{
+    plot p = {0};
+    bn_status st = {0};
+    if (make(all, &p, &st) != BN_OK)
+        fail_msg("%s", st.message);
+    assert_non_null(p.script.data);
+    assert_true(p.width > 0 && p.height > 0);
+    return p;
+}
+
+/* ---- pictures of a store --------------------------------------------------------------- */
+
+static double mean_part(const res_record *record, bn_part part)
+{
+    double sum = 0;
+    for (size_t i = 0; i < record->step_count; i++)
+        sum += (double)record->part_ns[i * BN_PART_COUNT + part];
+    return sum / (double)record->step_count;
+}
+
+static void ledger_has_every_large_part(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    plot p = made(plot_ledger, &all);
+    for (size_t i = 0; i < CASES; i++) {
+        assert_value(&p, "part9", 6, mean_part(all.records[i], BN_PART_WAIT));
+        assert_value(&p, "part1", 6, mean_part(all.records[i], BN_PART_TRACE));
+    }
+    /* Small ones are one part, so that all still sum to the wall time. */
+    double small = 0, wall = 0;
+    for (int part = 0; part < BN_PART_COUNT; part++) {
+        char name[24];
+        snprintf(name, sizeof name, "$part%d <<", part);
+        small += strstr(p.script.data, name) ? 0 : mean_part(all.records[LAZY], (bn_part)part);
+        wall += mean_part(all.records[LAZY], (bn_part)part);
+    }
+    assert_value(&p, "part12", 6, small);
+    /* The longest step of the model, eager, is the whole scale. */
+    assert_value(&p, "part12", 3, 100);
+    double eager = 0;
+    for (int part = 0; part < BN_PART_COUNT; part++)
+        eager += mean_part(all.records[EAGER], (bn_part)part);
+    assert_value(&p, "part12", 3, 100 * wall / eager);
+    assert_has(p.description.data, "most of it wait");
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+static void speedup_has_every_ratio(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    const res_record *lazy = all.records[LAZY], *capture = all.records[CAPTURE];
+    const res_interval ratio =
+        res_ratio_interval(lazy->wall_ns, lazy->step_count, capture->wall_ns, capture->step_count);
+    plot p = made(plot_speedup, &all);
+    assert_value(&p, "bars1", 0, ratio.estimate);
+    assert_value(&p, "intervals", 2, ratio.low);
+    assert_value(&p, "intervals", 3, ratio.high);
+    /* Eager, capture, cut; bert's capture; means of three ways; a line of no numbers. */
+    char *bars = block(&p, "bars0"), *cut = block(&p, "bars2"), *means = block(&p, "bars4");
+    assert_int_equal(lines(bars), 1);
+    assert_int_equal(lines(cut), 1);
+    assert_int_equal(lines(means), 3);
+    assert_has(p.script.data, "train capture (2 of 2)");
+    assert_has(p.script.data, "train eager (1 of 2)");
+    assert_has(p.script.data, "set arrow from 1,0");
+    free(bars);
+    free(cut);
+    free(means);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+static void failures_stand_in_the_picture(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    all.records[BERT_CAPTURE]->status = BN_OUT_OF_MEMORY;
+    all.records[BERT_CAPTURE]->step_count = 0;
+    plot p = made(plot_speedup, &all);
+    assert_has(p.script.data, "\"failed: out-of-memory\"");
+    plot_free(&p);
+    p = made(plot_ledger, &all);
+    assert_has(p.script.data, "\"failed: out-of-memory\"");
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+static void overhead_has_every_execution(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    plot p = made(plot_overhead, &all);
+    for (size_t g = 0; g < 5; g++) {
+        const res_execution *execution = &all.records[CAPTURE_5]->executions[g];
+        const res_interval ns = res_execution_overhead(execution);
+        assert_value(&p, "arguments2", 0, execution->arguments);
+        assert_value(&p, "arguments2", 1, ns.estimate);
+        assert_value(&p, "arguments2", 2, ns.low);
+        assert_value(&p, "arguments2", 3, ns.high);
+    }
+    assert_has(p.script.data, "graphs that a step is cut into");
+    plot_free(&p);
+    /* One graph a step: there is nothing to set against graphs. */
+    res_collection one = {.records = all.records, .count = 3};
+    p = made(plot_overhead, &one);
+    assert_lacks(p.script.data, "graphs that a step is cut into");
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+static void steps_have_every_time_and_mark_compiles(void **state)
+{
+    (void)state;
+    res_collection all = sample(), one = {.records = &all.records[LAZY], .count = 1};
+    res_record *record = all.records[LAZY];
+    record->part_ns[7 * BN_PART_COUNT + BN_PART_COMPILE] = 1000;
+    json_object_set_new(record->provenance, "warmup",
+                        json_pack("{s[iiiii]}", "compiles", 2, 0, 0, 1, 0));
+    plot p = made(plot_steps, &one);
+    for (size_t i = 0; i < record->step_count; i++)
+        assert_value(&p, "steps0", 2, (double)record->wall_ns[i] / 1e6);
+    char *steps = block(&p, "steps0"), *warmup = block(&p, "warmup0"),
+         *compiles = block(&p, "compiles0");
+    assert_int_equal(lines(steps), 60);
+    assert_int_equal(lines(warmup), 5 + 1);
+    /* Numbered from the first measured step: two of warm-up, one after it. */
+    assert_int_equal(lines(compiles), 3 + 1);
+    assert_int_equal(strncmp(compiles, "-4 ", 3), 0);
+    assert_has(compiles, "\n-1 ");
+    assert_has(compiles, "\n8 ");
+    assert_has(p.script.data, "\"7.50 s\""); /* the first step, off the scale */
+    assert_lacks(p.script.data, "Not all records say");
+    free(steps);
+    free(warmup);
+    free(compiles);
+    plot_free(&p);
+    json_object_del(record->provenance, "warmup");
+    p = made(plot_steps, &one);
+    assert_has(p.script.data, "Not all records say");
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+static void long_series_keep_what_sticks_out(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[CAPTURE], 50000);
+    res_collection one = {.records = &record, .count = 1};
+    record->wall_ns[12345] = 99000000;
+    record->wall_ns[23456] = 7000000;
+    plot p = made(plot_steps, &one);
+    char *steps = block(&p, "steps0");
+    assert_true(lines(steps) > 100 && lines(steps) <= 402);
+    assert_has(steps, "12346 ");
+    assert_has(steps, " 99\n");
+    assert_has(steps, "23457 ");
+    assert_has(steps, " 7\n");
+    free(steps);
+    plot_free(&p);
+    res_record_free(record);
+}
+
+static void what_is_simulated_says_so(void **state)
+{
+    (void)state;
+    bn_code (*const makers[])(const res_collection *, plot *, bn_status *) = {
+        plot_ledger, plot_speedup, plot_overhead, plot_steps, plot_distribution_of_store};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        res_collection all = sample();
+        plot p = made(makers[i], &all);
+        assert_lacks(p.script.data, "SIMULATED");
+        plot_free(&p);
+        for (size_t r = 0; r < all.count; r++)
+            all.records[r]->simulated = true;
+        p = made(makers[i], &all);
+        assert_has(p.script.data, "\"SIMULATED DEVICE\"");
+        plot_free(&p);
+        for (size_t r = 0; r < all.count; r++) {
+            all.records[r]->simulated = false;
+            all.records[r]->experiment.trace_cost_ns = 17000;
+        }
+        p = made(makers[i], &all);
+        assert_has(p.script.data, "\"EMULATED FRONT END\"");
+        assert_has(p.script.data, "emulated front end of 17000 ns a node");
+        plot_free(&p);
+        res_collection_free(&all);
+    }
+}
+
+static void nothing_to_draw_is_said(void **state)
+{
+    (void)state;
+    bn_code (*const makers[])(const res_collection *, plot *, bn_status *) = {
+        plot_ledger, plot_speedup, plot_overhead, plot_steps, plot_distribution_of_store};
+    res_collection none = {0};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        plot p = {0};
+        bn_status st = {0};
+        assert_int_equal(makers[i](&none, &p, &st), BN_NOT_FOUND);
+        assert_true(st.message[0] && !p.script.data);
+    }
+    const res_experiment what = {.model = "resnet18"};
+    const res_timeline empty = {.experiment = &what, .stretch_count = 1};
+    plot p = {0};
+    bn_status st = {0};
+    assert_int_equal(plot_timeline(&empty, RES_METRIC_WALL, &p, &st), BN_NOT_FOUND);
+}
+
+/* ---- names are text --------------------------------------------------------------------- */
+
+/* Whether SVG's body draws NAME, escaped as gnuplot does it: < and & alone. */
+static bool drawn(const char *svg, const char *name)
+{
+    for (const char *at = strstr(svg, "</title>"); *at; at++) {
+        const char *c = at, *want = name;
+        for (; *want; want++) {
+            const char *entity = *want == '<' ? "&lt;" : *want == '&' ? "&amp;" : NULL;
+            if (entity && strncmp(c, entity, strlen(entity)) == 0)
+                c += strlen(entity);
+            else if (*c == *want)
+                c++;
+            else
+                break;
+        }
+        if (!*want)
+            return true;
+    }
+    return false;
+}
+
+static void hostile_names_are_only_text(void **state)
+{
+    (void)state;
+    char folder[256], here[256];
+    fixture_folder(folder, sizeof folder, "plots");
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    static const char *const names[] = {HOSTILE, "'; system('touch x'); '",
+                                        "`touch x`\"; !touch x #"};
+    bn_code (*const makers[])(const res_collection *, plot *, bn_status *) = {
+        plot_ledger, plot_speedup, plot_overhead, plot_steps, plot_distribution_of_store};
+    for (size_t n = 0; n < 3; n++) {
+        res_collection all = sample();
+        for (size_t i = 0; i < all.count; i++) {
+            snprintf(all.records[i]->experiment.model, RES_TEXT, "%s", names[n]);
+            snprintf(all.records[i]->experiment.settings, 256, "%s", names[n]);
+        }
+        for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+            bn_text svg = {0}, escaped = {0};
+            bn_status st = {0};
+            plot p = made(makers[i], &all);
+            if (plot_render(&p, PLOT_SVG, &svg, &st) != BN_OK)
+                fail_msg("%s", st.message);
+            assert_lacks(svg.data, "<i>");
+            plot_html_text(&escaped, names[n]);
+            assert_has(svg.data, escaped.data); /* in the title */
+            assert_true(drawn(svg.data, names[n]));
+            assert_int_not_equal(access("x", F_OK), 0);
+            bn_text_free(&svg);
+            bn_text_free(&escaped);
+            plot_free(&p);
+        }
+        res_collection_free(&all);
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
+/* ---- gnuplot ------------------------------------------------------------------------------ */
+
+static void missing_gnuplot_is_said(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    plot p = made(plot_ledger, &all);
+    char *path = strdup(getenv("PATH"));
+    bn_text out = {0};
+    bn_status st = {0};
+    setenv("PATH", "/nowhere", 1);
+    assert_int_equal(plot_render(&p, PLOT_SVG, &out, &st), BN_NOT_FOUND);
+    assert_has(st.message, "gnuplot-nox");
+    setenv("PATH", path, 1);
+    plot wrong = {.width = 100, .height = 100};
+    bn_text_puts(&wrong.script, "plot nothing_of_that_name\n");
+    assert_int_equal(plot_render(&wrong, PLOT_SVG, &out, &st), BN_EXECUTE);
+    assert_has(st.message, "undefined variable");
+    plot_free(&wrong);
+    bn_text_free(&out);
+    free(path);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ledger_has_every_large_part),
+        cmocka_unit_test(speedup_has_every_ratio),
+        cmocka_unit_test(failures_stand_in_the_picture),
+        cmocka_unit_test(overhead_has_every_execution),
+        cmocka_unit_test(steps_have_every_time_and_mark_compiles),
+        cmocka_unit_test(long_series_keep_what_sticks_out),
+        cmocka_unit_test(what_is_simulated_says_so),
+        cmocka_unit_test(nothing_to_draw_is_said),
+        cmocka_unit_test(hostile_names_are_only_text),
+        cmocka_unit_test(missing_gnuplot_is_said),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

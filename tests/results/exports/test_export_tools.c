@@ -1,0 +1,277 @@
+/*
+ * test_export_tools.c - records as files of other benchmark tools: every sample is in them,
+ * failures and simulated devices are told. Needs no plugin.
+ */
+#include "tests/results/exports/exports_fixture.h"
+
+static void google_benchmark_has_a_repetition_a_step(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "google-benchmark");
+    json_t *json = json_of(file_with(&export, "")), *entry;
+    size_t index, iterations = 0;
+    json_array_foreach(json_object_get(json, "benchmarks"), index, entry)
+    {
+        const char *kind = json_string_value(json_object_get(entry, "run_type"));
+        if (strcmp(kind, "iteration") != 0)
+            continue;
+        const res_record *record = all.records[iterations / STEPS];
+        const size_t step = iterations++ % STEPS;
+        assert_int_equal(json_integer_value(json_object_get(entry, "repetition_index")), step);
+        assert_true(json_real_value(json_object_get(entry, "real_time")) ==
+                    (double)record->wall_ns[step]);
+        assert_true(
+            json_real_value(json_object_get(entry, "cpu_time")) ==
+            (double)(record->wall_ns[step] - record->part_ns[step * BN_PART_COUNT + BN_PART_WAIT]));
+        assert_int_equal(json_integer_value(json_object_get(entry, "trace_ns")), 2900000);
+        assert_int_equal(json_object_get(entry, "label") != NULL, record->simulated);
+    }
+    assert_int_equal(iterations, 2 * STEPS);
+    json_t *failure = json_array_get(json_object_get(json, "failures"), 0);
+    assert_string_equal(json_string_value(json_object_get(failure, "status")), "out-of-memory");
+    json_t *records = json_object_get(json_object_get(json, "context"), "records");
+    assert_int_equal(json_object_size(records), 3);
+    json_decref(json);
+    res_export_free(&export);
+    drop(&all);
+}
+
+static void benchstat_has_a_line_a_step(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "benchstat");
+    const char *text = file_with(&export, "")->data;
+    char want[200];
+    size_t lines = 0;
+    for (const char *at = text; (at = strstr(at, "\nBenchmarkResnet50/train/lazy/")); at++)
+        lines++;
+    assert_int_equal(lines, 2 * STEPS);
+    snprintf(want, sizeof want, " 1 %llu ns/op 150000 input-ns/op 2900000 trace-ns/op",
+             (unsigned long long)all.records[1]->wall_ns[STEPS - 1]);
+    assert_non_null(strstr(text, want));
+    assert_non_null(strstr(text, "\nnot-measured-on-hardware: simulated, emulated"));
+    assert_non_null(strstr(text, "\n# failed: resnet50/train/capture"));
+    res_export_free(&export);
+    drop(&all);
+}
+
+/* What a runtime says has lines of its own. */
+static void benchstat_has_a_message_in_one_line(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    strcpy(all.records[2]->message, "broken:\nBenchmarkX 1 5 ns/op\r\ncpu: none");
+    json_object_set_new(json_object_get(all.records[0]->provenance, "runtime"), "label",
+                        json_string("two\nlines: here"));
+    res_export export = made(&all, "benchstat");
+    const char *text = file_with(&export, "")->data;
+    assert_non_null(strstr(text, ": broken: BenchmarkX 1 5 ns/op  cpu: none\n"));
+    assert_non_null(strstr(text, " label two lines: here\n"));
+    res_export_free(&export);
+    drop(&all);
+}
+
+static void asv_joins_the_samples_of_one_build(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    /* Two records of one experiment and one build, one of another build. */
+    all.records[1]->simulated = false;
+    all.records[1]->experiment.trace_cost_ns = 0;
+    json_object_set_new(json_object_get(all.records[1]->provenance, "runtime"), "label",
+                        json_string("0123abcd"));
+    res_export export = made(&all, "asv");
+    json_t *commit = json_of(file_with(&export, "/0123abcd-bench.json"));
+    json_t *columns = json_object_get(commit, "result_columns"), *row;
+    const char *name;
+    assert_int_equal(json_array_size(columns), 13);
+    assert_int_equal(json_object_size(json_object_get(commit, "results")), 1);
+    json_object_foreach(json_object_get(commit, "results"), name, row)
+    {
+        assert_string_equal(name, "resnet50.train.lazy.variant=full.graphs=2.batch=4.image=64."
+                                  "dtype=f32.layout=nhwc.runtime=cpu");
+        json_t *samples = json_array_get(json_array_get(row, 11), 0);
+        assert_int_equal(json_array_size(samples), 2 * STEPS);
+        assert_true(fabs(json_real_value(json_array_get(samples, 3)) * 1e9 -
+                         (double)all.records[0]->wall_ns[3]) < 1);
+        double low = json_real_value(json_array_get(json_array_get(row, 5), 0));
+        double median = json_real_value(json_array_get(json_array_get(row, 0), 0));
+        double high = json_real_value(json_array_get(json_array_get(row, 6), 0));
+        assert_true(low < median && median < high);
+    }
+    json_t *other = json_of(file_with(&export, "/5feceb66-bench.json"));
+    json_object_foreach(json_object_get(other, "results"), name, row)
+    {
+        assert_true(json_is_null(json_array_get(json_array_get(row, 0), 0)));
+    }
+    json_t *list = json_of(file_with(&export, "results/benchmarks.json"));
+    assert_int_equal(json_object_size(list), 3); /* two benchmarks and the version */
+    json_decref(json_of(file_with(&export, "/machine.json")));
+    json_decref(list);
+    json_decref(other);
+    json_decref(commit);
+    res_export_free(&export);
+    drop(&all);
+}
+
+static void hyperfine_has_all_times(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "hyperfine");
+    json_t *json = json_of(file_with(&export, ""));
+    json_t *results = json_object_get(json, "results");
+    assert_int_equal(json_array_size(results), 2);
+    json_t *second = json_array_get(results, 1), *times = json_object_get(second, "times");
+    assert_int_equal(json_array_size(times), STEPS);
+    assert_true(fabs(json_real_value(json_array_get(times, 5)) * 1e9 -
+                     (double)all.records[1]->wall_ns[5]) < 1);
+    json_t *simulated = json_object_get(json_object_get(second, "parameters"), "simulated");
+    assert_string_equal(json_string_value(simulated), "true");
+    json_decref(json);
+    res_export_free(&export);
+    drop(&all);
+}
+
+static void pytorch_xla_has_warm_up_and_steps_in_one_list(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "pytorch-xla");
+    const char *text = file_with(&export, "")->data;
+    assert_int_equal(lines_of(text), 3);
+    json_t *line = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
+    json_t *metrics = json_object_get(line, "metrics");
+    json_t *times = json_object_get(metrics, "total_time");
+    assert_int_equal(json_array_size(times), 5 + STEPS);
+    assert_true(fabs(json_real_value(json_array_get(times, 0)) * 1e9 -
+                     (double)all.records[0]->warmup_wall_ns[0]) < 1000);
+    json_t *experiment = json_object_get(line, "experiment");
+    assert_true(json_is_null(json_object_get(experiment, "dynamo")));
+    assert_string_equal(json_string_value(json_object_get(experiment, "xla")), "PJRT");
+    assert_non_null(strstr(text, "\"dynamo\": \"openxla\""));
+    assert_non_null(strstr(text, "\"error\": \"out-of-memory: no \\\"room\\\", none\""));
+    assert_non_null(strstr(text, "bench (simulated)"));
+    json_decref(line);
+    res_export_free(&export);
+    drop(&all);
+}
+
+/* Each mode is what an import reads as that mode; a line's own words come back. */
+static void pytorch_xla_has_modes_as_imports_read_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *xla, *dynamo;
+    } modes[] = {{"lazy", "PJRT", NULL},
+                 {"capture", "PJRT", "openxla"},
+                 {"eager", NULL, NULL},
+                 {"inductor", NULL, "inductor"},
+                 {"program", "PJRT", "openxla"}};
+    res_collection all = sample();
+    json_object_del(all.records[0]->provenance, "runtime");
+    json_object_set_new(all.records[0]->provenance, "imported",
+                        json_pack("{s:{s:{s:s, s:s}}}", "line", "experiment", "accelerator", "cuda",
+                                  "accelerator_model", "a card"));
+    all.count = 1;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        strcpy(all.records[0]->experiment.mode, modes[i].mode);
+        res_export export = made(&all, "pytorch-xla");
+        json_t *line = json_of(file_with(&export, ""));
+        json_t *e = json_object_get(line, "experiment");
+        const char *xla = json_string_value(json_object_get(e, "xla"));
+        const char *dynamo = json_string_value(json_object_get(e, "dynamo"));
+        assert_string_equal(xla ? xla : "", modes[i].xla ? modes[i].xla : "");
+        assert_string_equal(dynamo ? dynamo : "", modes[i].dynamo ? modes[i].dynamo : "");
+        assert_string_equal(json_string_value(json_object_get(e, "accelerator")), "cuda");
+        assert_string_equal(json_string_value(json_object_get(e, "accelerator_model")), "a card");
+        json_decref(line);
+        res_export_free(&export);
+    }
+    all.count = 3;
+    drop(&all);
+}
+
+static void pytorch_benchmark_has_metrics_and_samples(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "pytorch-benchmark");
+    const bn_text *database = file_with(&export, "database/bench.json");
+    /* For each good record the steps and two executions. */
+    assert_int_equal(lines_of(database->data), 2 * 3);
+    json_t *line = json_loads(database->data, JSON_DISABLE_EOF_CHECK, NULL);
+    json_t *metric = json_object_get(line, "metric");
+    assert_int_equal(json_array_size(json_object_get(metric, "benchmark_values")), STEPS);
+    size_t metrics_files = 0;
+    for (size_t i = 0; i < export.count; i++) {
+        if (!strstr(export.files[i].path, "/metrics-"))
+            continue;
+        json_t *file = json_of(&export.files[i].bytes), *value;
+        const char *key;
+        metrics_files++;
+        json_object_foreach(json_object_get(file, "metrics"), key, value)
+        {
+            assert_non_null(strstr(key, ", metric=latencies"));
+            assert_int_equal(json_is_string(value), strstr(key, "'capture'") != NULL);
+        }
+        json_decref(file);
+    }
+    assert_int_equal(metrics_files, 2);
+    json_decref(line);
+    res_export_free(&export);
+    drop(&all);
+}
+
+static void xla_has_results_and_a_baseline(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_export export = made(&all, "xla");
+    json_t *baseline = json_of(file_with(&export, "baseline.yml")), *metrics;
+    const char *config;
+    size_t good = 0, failed = 0;
+    assert_int_equal(json_object_size(baseline), 2);
+    for (size_t i = 0; i + 1 < export.count; i++) {
+        json_t *results = json_of(&export.files[i].bytes);
+        const char *status = json_string_value(json_object_get(results, "run_status"));
+        json_t *wall = json_object_get(json_object_get(results, "metrics"), "WALL_TIME");
+        good += strcmp(status, "SUCCESS") == 0 &&
+                json_array_size(json_object_get(wall, "samples")) == STEPS;
+        failed += strcmp(status, "FAILURE") == 0 && !wall;
+        json_decref(results);
+    }
+    assert_int_equal(good, 2);
+    assert_int_equal(failed, 1);
+    json_object_foreach(baseline, config, metrics)
+    {
+        double ms =
+            json_real_value(json_object_get(json_object_get(metrics, "WALL_TIME"), "baseline_ms"));
+        assert_true(ms > 24 && ms < 28);
+        for (const char *c = config; *c != '\0'; c++)
+            assert_true(*c == '_' || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+                        (*c >= 'A' && *c <= 'Z'));
+    }
+    json_decref(baseline);
+    res_export_free(&export);
+    drop(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(google_benchmark_has_a_repetition_a_step),
+        cmocka_unit_test(benchstat_has_a_line_a_step),
+        cmocka_unit_test(benchstat_has_a_message_in_one_line),
+        cmocka_unit_test(asv_joins_the_samples_of_one_build),
+        cmocka_unit_test(hyperfine_has_all_times),
+        cmocka_unit_test(pytorch_xla_has_warm_up_and_steps_in_one_list),
+        cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
+        cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
+        cmocka_unit_test(xla_has_results_and_a_baseline),
+    };
+    res_store_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

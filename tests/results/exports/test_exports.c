@@ -1,0 +1,184 @@
+/*
+ * test_exports.c - what all exports share: names of experiments, times, files, and what is
+ * refused. Needs no plugin.
+ */
+#include "tests/results/exports/exports_fixture.h"
+
+#include <unistd.h>
+
+/* ---- names --------------------------------------------------------------------------- */
+
+static void names_are_the_same_for_two_builds_and_tell_devices_apart(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text name = {0}, other = {0};
+    strcpy(all.records[0]->experiment.runtime, "/builds/a/plugin one.so");
+    res_export_name(all.records[0], ':', &name);
+    assert_string_equal(name.data, "resnet50/train/lazy/variant:full/graphs:2/batch:4/image:64/"
+                                   "dtype:f32/layout:nhwc/runtime:plugin_one.so");
+    strcpy(all.records[0]->experiment.runtime, "/builds/b/plugin one.so");
+    res_export_name(all.records[0], ':', &other);
+    assert_string_equal(name.data, other.data);
+    bn_text_clear(&name);
+    res_export_name(all.records[1], '=', &name);
+    assert_non_null(strstr(name.data, "/trace_cost_ns=17000/"));
+    assert_string_equal(strrchr(name.data, '/'), "/simulated");
+    bn_text_clear(&name);
+    res_export_label(all.records[1], &name);
+    assert_string_equal(name.data, "simulated, emulated front end of 17000 ns a node");
+
+    char commit[RES_COMMIT_TEXT];
+    res_export_commit(all.records[0], commit);
+    assert_string_equal(commit, "0123abcd");
+    res_export_commit(all.records[1], commit);
+    assert_string_equal(commit, "5feceb66ffc86f38d952786c");
+    bn_text_free(&name);
+    bn_text_free(&other);
+    drop(&all);
+}
+
+static void names_have_no_blanks_of_any_alphabet(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text name = {0};
+    strcpy(all.records[0]->experiment.model, "a\tb\xc2\xa0"
+                                             "c\xe2\x80\x89"
+                                             "d\xe2\x80\xa8"
+                                             "e\xc3\xa9\xe2\x80\x94");
+    res_export_name(all.records[0], ':', &name);
+    /* What is no blank stays, in as many bytes. */
+    assert_int_equal(strncmp(name.data, "a_b__c___d___e\xc3\xa9\xe2\x80\x94/train/", 26), 0);
+    bn_text_free(&name);
+    drop(&all);
+}
+
+/* Settings may be as long as flags of a compiler are; two of them differ in one character. */
+static void give_long_settings(res_collection *all)
+{
+    for (size_t i = 0; i < 2; i++) {
+        res_experiment *e = &all->records[i]->experiment;
+        memset(e->settings, 'x', sizeof e->settings - 1);
+        e->settings[sizeof e->settings - 2] = i == 0 ? '=' : '_';
+        e->trace_cost_ns = 0;
+        all->records[i]->simulated = false;
+    }
+}
+
+static void names_of_files_are_short_and_stay_two(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    give_long_settings(&all);
+    res_export xla = made(&all, "xla"), asv = made(&all, "asv");
+    json_t *baseline = json_of(file_with(&xla, "baseline.yml")), *value;
+    json_t *list = json_of(file_with(&asv, "results/benchmarks.json"));
+    const char *name;
+    assert_int_equal(json_object_size(baseline), 2);
+    json_object_foreach(baseline, name, value)
+    {
+        assert_int_equal(strlen(name), 160);
+    }
+    assert_int_equal(json_object_size(list), 4); /* the failure and the version */
+    json_object_foreach(list, name, value)
+    {
+        assert_true(strlen(name) <= 200);
+    }
+    json_decref(baseline);
+    json_decref(list);
+    res_export_free(&xla);
+    res_export_free(&asv);
+    drop(&all);
+}
+
+/* "a=1" and "a_1" are letters, digits and underscores alike, and not one baseline. */
+static void ids_of_xla_tell_characters_apart(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    give_long_settings(&all);
+    strcpy(all.records[0]->experiment.settings, "a=1");
+    strcpy(all.records[1]->experiment.settings, "a_1");
+    res_export xla = made(&all, "xla");
+    json_t *baseline = json_of(file_with(&xla, "baseline.yml"));
+    assert_int_equal(json_object_size(baseline), 2);
+    assert_non_null(json_object_get(baseline, "resnet50_train_lazy_variant_full_graphs_2_batch_4_"
+                                              "image_64_dtype_f32_layout_nhwc_settings_a_1_"
+                                              "runtime_cpu"));
+    json_decref(baseline);
+    res_export_free(&xla);
+    drop(&all);
+}
+
+static void times_are_those_of_ids(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    char date[32];
+    strcpy(all.records[0]->id, "20261121T061605.250000000Z-vm-1-0");
+    assert_true(res_export_time(all.records[0]) == 1795241765.25);
+    res_export_date(all.records[0], date);
+    assert_string_equal(date, "2026-11-21T06:16:05+00:00");
+    strcpy(all.records[0]->id, "odd");
+    assert_true(res_export_time(all.records[0]) == 0);
+    drop(&all);
+}
+
+/* ---- files ---------------------------------------------------------------------------- */
+
+static void exports_never_overwrite(void **state)
+{
+    (void)state;
+    char folder[512], output[600];
+    bn_status st = {0};
+    res_collection all = sample();
+    fixture_folder(folder, sizeof folder, "exports");
+    snprintf(output, sizeof output, "%s/a.json", folder);
+    res_export file = made(&all, "hyperfine"), tree = made(&all, "asv");
+    assert_int_equal(res_export_write(&file, output, &st), BN_OK);
+    assert_int_equal(res_export_write(&file, output, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, "is there already"));
+    snprintf(output, sizeof output, "%s/tree/deep", folder);
+    assert_int_equal(res_export_write(&tree, output, &st), BN_OK);
+    /* One file that is there and the whole folder is left alone. */
+    snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
+    assert_int_equal(unlink(output), 0);
+    snprintf(output, sizeof output, "%s/tree/deep", folder);
+    assert_int_equal(res_export_write(&tree, output, &st), BN_INVALID);
+    snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
+    assert_int_not_equal(access(output, F_OK), 0);
+    res_export_free(&file);
+    res_export_free(&tree);
+    drop(&all);
+}
+
+static void formats_and_empty_stores_are_refused(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    res_export export;
+    res_collection all = sample(), none = {0};
+    assert_int_equal(res_export_make(&all, "xml", &export, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, "google-benchmark, benchstat, asv"));
+    res_export_free(&export);
+    assert_int_equal(res_export_make(&none, "xspace", &export, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, "no record that xspace could show"));
+    res_export_free(&export);
+    drop(&all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_the_same_for_two_builds_and_tell_devices_apart),
+        cmocka_unit_test(names_have_no_blanks_of_any_alphabet),
+        cmocka_unit_test(names_of_files_are_short_and_stay_two),
+        cmocka_unit_test(ids_of_xla_tell_characters_apart),
+        cmocka_unit_test(times_are_those_of_ids),
+        cmocka_unit_test(exports_never_overwrite),
+        cmocka_unit_test(formats_and_empty_stores_are_refused),
+    };
+    res_store_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

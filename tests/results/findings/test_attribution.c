@@ -1,0 +1,446 @@
+/*
+ * test_attribution.c - two runtimes on hand-made records: which program ran, where the time went,
+ * the family's verdicts with its control, pairs out of two stores. Needs no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/findings/findings.h"
+#include "results/tables/tables.h"
+#include "tests/support/test_runtime.h"
+
+#define PAIRS 8
+#define STEPS 21
+
+/* ---- sides ------------------------------------------------------------------------- */
+
+typedef struct sides {
+    res_record *a[PAIRS], *b[PAIRS];
+} sides;
+
+static const size_t all_pairs[PAIRS] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* Each process has a speed of its own, up to SPREAD off. */
+static res_record *process(const fixture_case *c, double spread, uint64_t *seed)
+{
+    fixture_case own = *c;
+    own.graphs = 1;
+    own.wall_ns = (uint64_t)((double)c->wall_ns * (1 + spread * fixture_uniform(seed)));
+    res_record *r = fixture_record(&own, STEPS);
+    strcpy(r->executions[0].optimized, "aa");
+    r->executions[0].optimized_instructions = 4254;
+    return r;
+}
+
+static void make_sides(sides *s, const fixture_case *a, const fixture_case *b)
+{
+    uint64_t seed = 99;
+    for (size_t i = 0; i < PAIRS; i++) {
+        s->a[i] = process(a, 0.002, &seed);
+        s->b[i] = process(b, 0.002, &seed);
+    }
+}
+
+static void free_sides(sides *s)
+{
+    for (size_t i = 0; i < PAIRS; i++) {
+        res_record_free(s->a[i]);
+        res_record_free(s->b[i]);
+    }
+}
+
+static res_attribution attribute(const sides *s)
+{
+    res_attribution why;
+    bn_status st = {0};
+    assert_ok(res_attribute((const res_record *const *)s->a, (const res_record *const *)s->b,
+                            all_pairs, PAIRS, &why, &st),
+              &st);
+    return why;
+}
+
+/* ---- where the time went -------------------------------------------------------------- */
+
+static void a_slower_device_is_named(void **state)
+{
+    (void)state;
+    fixture_case slow = fixture_lazy;
+    sides s;
+    slow.wall_ns += 1250000;
+    slow.device_ns += 1250000;
+    make_sides(&s, &fixture_lazy, &slow);
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.program, RES_PROGRAM_SAME);
+    assert_int_equal(why.place, RES_PLACE_DEVICE);
+    assert_string_equal(res_place_name(&why), "device time");
+    const res_difference *d = &why.quantity[RES_QUANTITY_DEVICE];
+    assert_near(d->difference.estimate, 1250000, 1e-6);
+    assert_true(d->moved && d->a == 9e6 && d->b == 10.25e6);
+    /* The fixture's PJRT time is the device time and 2 ms. */
+    assert_near(why.quantity[RES_QUANTITY_OVERHEAD].a, 2e6, 1e-6);
+    assert_false(why.quantity[RES_QUANTITY_OVERHEAD].moved);
+    assert_true(why.part[BN_PART_WAIT].moved);
+    assert_near(why.part[BN_PART_WAIT].difference.estimate, 1250000, 60000);
+    assert_false(why.part[BN_PART_DISPATCH].moved);
+    assert_int_equal(why.quantity[RES_QUANTITY_COMPILE].a, 3240000000);
+    assert_false(why.quantity[RES_QUANTITY_COMPILE].moved);
+    assert_near(why.quantity[RES_QUANTITY_TEMP_BYTES].a, 51200000, 1e-6);
+    assert_true(isnan(why.quantity[RES_QUANTITY_PEAK_BYTES].a));
+    free_sides(&s);
+}
+
+static void a_dearer_execution_is_named(void **state)
+{
+    (void)state;
+    fixture_case slow = fixture_lazy;
+    sides s;
+    slow.wall_ns += 400000;
+    make_sides(&s, &fixture_lazy, &slow);
+    for (size_t i = 0; i < PAIRS; i++)
+        for (size_t k = 0; k < s.b[i]->executions[0].pjrt_count; k++)
+            s.b[i]->executions[0].pjrt_ns[k] += 400000 + i;
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.place, RES_PLACE_OVERHEAD);
+    assert_near(why.quantity[RES_QUANTITY_OVERHEAD].difference.estimate, 400003.5, 1e-3);
+    free_sides(&s);
+}
+
+/* Without device times the ledger tells; bench's own parts, too. */
+static void without_device_times_a_part_is_named(void **state)
+{
+    (void)state;
+    fixture_case usual = fixture_lazy, slow;
+    sides s;
+    usual.device_ns = (double)NAN;
+    slow = usual;
+    slow.trace_ns += 1000000;
+    slow.wall_ns += 1050000;
+    make_sides(&s, &usual, &slow);
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.place, RES_PLACE_PART);
+    assert_int_equal(why.place_part, BN_PART_TRACE);
+    assert_string_equal(res_place_name(&why), "trace");
+    assert_true(isnan(why.quantity[RES_QUANTITY_DEVICE].a));
+    assert_false(why.quantity[RES_QUANTITY_DEVICE].moved);
+    free_sides(&s);
+}
+
+/* What the host no longer waits for, it spends in another call. */
+static void time_that_changed_its_place_is_said(void **state)
+{
+    (void)state;
+    fixture_case usual = fixture_lazy;
+    sides s;
+    usual.device_ns = (double)NAN;
+    make_sides(&s, &usual, &usual);
+    for (size_t i = 0; i < PAIRS; i++)
+        for (size_t k = 0; k < STEPS; k++) {
+            s.b[i]->part_ns[k * BN_PART_COUNT + BN_PART_WAIT] -= 3000000;
+            s.b[i]->part_ns[k * BN_PART_COUNT + BN_PART_RELEASE] += 4000000;
+            s.b[i]->wall_ns[k] += 1000000;
+        }
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.place, RES_PLACE_PART);
+    assert_int_equal(why.place_part, BN_PART_RELEASE);
+    assert_true(why.shifted);
+    assert_int_equal(why.shifted_from, BN_PART_WAIT);
+    free_sides(&s);
+}
+
+static void of_like_sides_nothing_is_named(void **state)
+{
+    (void)state;
+    sides s;
+    make_sides(&s, &fixture_lazy, &fixture_lazy);
+    const res_attribution why = attribute(&s);
+    assert_int_equal(why.place, RES_PLACE_NONE);
+    assert_string_equal(res_place_name(&why), "");
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        assert_false(why.part[p].moved);
+    free_sides(&s);
+}
+
+/* Student's t by hand: differences 1, 2, 3, 4: mean 2.5, sd 1.29099, and the allowance
+ * sqrt(3 / 2); t(0.975, 3) = 3.18245. */
+static void a_difference_has_the_interval_of_students_t(void **state)
+{
+    (void)state;
+    sides s;
+    make_sides(&s, &fixture_lazy, &fixture_lazy);
+    for (size_t i = 0; i < 4; i++) {
+        s.a[i]->executions[0].compile_ns = 100;
+        s.b[i]->executions[0].compile_ns = 101 + i;
+    }
+    res_attribution why;
+    bn_status st = {0};
+    assert_ok(res_attribute((const res_record *const *)s.a, (const res_record *const *)s.b,
+                            all_pairs, 4, &why, &st),
+              &st);
+    const res_difference *d = &why.quantity[RES_QUANTITY_COMPILE];
+    const double half = 3.182446 * 1.290994 / 2 * sqrt(1.5);
+    assert_near(d->difference.estimate, 2.5, 1e-12);
+    assert_near(d->difference.high, 2.5 + half, 1e-5);
+    assert_near(d->difference.low, 2.5 - half, 1e-5);
+    assert_near(d->b, 102.5, 1e-12);
+    free_sides(&s);
+}
+
+/* ---- which program --------------------------------------------------------------------- */
+
+static void programs_are_told_apart(void **state)
+{
+    (void)state;
+    sides s;
+    make_sides(&s, &fixture_lazy, &fixture_lazy);
+    for (size_t i = 0; i < PAIRS; i++)
+        strcpy(s.b[i]->executions[0].optimized, "bb");
+    assert_int_equal(attribute(&s).program, RES_PROGRAM_COMPILED);
+
+    strcpy(s.b[3]->executions[0].optimized, "cc");
+    assert_int_equal(attribute(&s).program, RES_PROGRAM_UNSTEADY);
+
+    for (size_t i = 0; i < PAIRS; i++)
+        s.b[i]->executions[0].optimized[0] = '\0';
+    assert_int_equal(attribute(&s).program, RES_PROGRAM_UNKNOWN);
+    /* What cannot be looked at may still need other memory. */
+    for (size_t i = 0; i < PAIRS; i++)
+        s.b[i]->executions[0].temp_bytes += 64;
+    assert_int_equal(attribute(&s).program, RES_PROGRAM_COMPILED);
+
+    for (size_t i = 0; i < PAIRS; i++)
+        strcpy(s.b[i]->executions[0].fingerprint, "another");
+    assert_int_equal(attribute(&s).program, RES_PROGRAM_TEXT);
+    free_sides(&s);
+}
+
+/* ---- the family -------------------------------------------------------------------------- */
+
+static void set_cell(res_compared *cell, const sides *s, bool control)
+{
+    *cell = (res_compared){.experiment = s->a[0]->experiment, .control = control, .pairs = PAIRS};
+    for (size_t i = 0; i < PAIRS; i++) {
+        cell->a[i] = s->a[i];
+        cell->b[i] = s->b[i];
+    }
+}
+
+static void judge(res_versus *v, res_compared *cells, size_t count, double threshold)
+{
+    bn_status st = {0};
+    *v = (res_versus){
+        .cells = cells, .count = count, .options = res_compare_defaults(), .threshold = threshold};
+    assert_ok(res_versus_judge(v, &st), &st);
+}
+
+static void verdicts_are_counted_controls_apart(void **state)
+{
+    (void)state;
+    static res_compared cells[3];
+    fixture_case slow = fixture_lazy;
+    res_versus v;
+    sides like, unlike;
+    bn_text text = {0};
+    slow.wall_ns += 1250000;
+    make_sides(&like, &fixture_lazy, &fixture_lazy);
+    make_sides(&unlike, &fixture_lazy, &slow);
+    set_cell(&cells[0], &unlike, false);
+    set_cell(&cells[1], &like, false);
+    set_cell(&cells[2], &like, true);
+    judge(&v, cells, 3, 0);
+    res_versus_sum sum = res_versus_add_up(&v);
+    assert_int_equal(sum.slower, 1);
+    assert_int_equal(sum.equivalent, 1);
+    assert_int_equal(sum.controls, 1);
+    assert_int_equal(sum.alarms, 0);
+    assert_false(sum.open);
+    /* Corrected over the control as well. */
+    assert_near(cells[0].comparison.level, 0.05 / 3, 1e-12);
+    res_versus_summary(&v, &text);
+    assert_non_null(strstr(text.data, "1 of 2 slower"));
+    assert_non_null(strstr(text.data, "control: no alarm"));
+
+    /* Slower, but not by what counts. */
+    v.threshold = 0.1;
+    sum = res_versus_add_up(&v);
+    assert_int_equal(sum.slower, 0);
+    assert_int_equal(sum.little, 1);
+
+    set_cell(&cells[2], &unlike, true);
+    judge(&v, cells, 3, 0);
+    sum = res_versus_add_up(&v);
+    assert_int_equal(sum.alarms, 1);
+    assert_int_equal(sum.slower, 1);
+    bn_text_clear(&text);
+    res_versus_summary(&v, &text);
+    assert_non_null(strstr(text.data, "ALARMS"));
+    bn_text_free(&text);
+    free_sides(&like);
+    free_sides(&unlike);
+}
+
+static void what_was_not_measured_stays_in_the_family(void **state)
+{
+    (void)state;
+    static res_compared cells[3];
+    res_versus v;
+    sides like;
+    bn_text text = {0};
+    make_sides(&like, &fixture_lazy, &fixture_lazy);
+    set_cell(&cells[0], &like, false);
+    set_cell(&cells[1], &like, false);
+    set_cell(&cells[2], &like, false);
+    cells[0].pairs = 2;
+    cells[1].pairs = 0;
+    cells[2].pairs = 0;
+    cells[2].failed = 'B';
+    cells[2].failure = BN_CRASH;
+    judge(&v, cells, 3, 0.03);
+    const res_versus_sum sum = res_versus_add_up(&v);
+    assert_int_equal(sum.undecided, 2);
+    assert_int_equal(sum.failed, 1);
+    assert_true(sum.open);
+    assert_near(cells[0].comparison.level, 0.05 / 3, 1e-12);
+    for (res_format f = RES_TABLE_TEXT; f <= RES_TABLE_JSON; f++) {
+        bn_text_clear(&text);
+        res_table_versus(&v, f, &text);
+        assert_false(text.failed);
+        assert_non_null(strstr(text.data, "crash"));
+    }
+    bn_text_free(&text);
+    free_sides(&like);
+}
+
+/* ---- pairs out of stores ------------------------------------------------------------------- */
+
+typedef struct shelf {
+    res_record *records[16];
+    res_collection all;
+} shelf;
+
+static void put(shelf *s, const fixture_case *c, const char *sha256, const char *label)
+{
+    res_record *r = fixture_record(c, STEPS);
+    json_object_set_new(r->provenance, "runtime",
+                        json_pack("{ss ss}", "sha256", sha256, "label", label));
+    s->records[s->all.count++] = r;
+    s->all.records = s->records;
+}
+
+static void clear(shelf *s)
+{
+    for (size_t i = 0; i < s->all.count; i++)
+        res_record_free(s->records[i]);
+    *s = (shelf){.all.count = 0};
+}
+
+static bn_code pair(const shelf *a, const shelf *b, const char *label, res_versus *v, bn_status *st)
+{
+    const res_choice choice[2] = {{"left", NULL, label}, {"right", NULL, NULL}};
+    *v = (res_versus){.options = res_compare_defaults()};
+    return res_versus_pair(&a->all, &b->all, choice, v, st);
+}
+
+static void records_are_paired_in_their_order(void **state)
+{
+    (void)state;
+    shelf a = {.all.count = 0}, b = {.all.count = 0};
+    fixture_case other = fixture_lazy, later = fixture_lazy;
+    res_versus v;
+    bn_status st = {0};
+    other.batch = 8;
+    later.runtime = "cpu-xla"; /* the same experiment on another runtime */
+    for (int i = 0; i < 3; i++) {
+        put(&a, &fixture_lazy, "aaa", "");
+        put(&b, &later, "bbb", "");
+    }
+    put(&a, &other, "aaa", "");
+    assert_ok(pair(&a, &b, NULL, &v, &st), &st);
+    assert_int_equal(v.count, 1);
+    assert_int_equal(v.cells[0].pairs, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_ptr_equal(v.cells[0].a[i], a.records[i]);
+        assert_ptr_equal(v.cells[0].b[i], b.records[i]);
+    }
+    assert_non_null(strstr(v.notes.data, "1 records of A have none of B"));
+    assert_null(strstr(v.notes.data, "are older than"));
+    res_versus_free(&v);
+
+    /* One of A more: the newest three, said in words. */
+    put(&a, &fixture_lazy, "aaa", "");
+    assert_ok(pair(&a, &b, NULL, &v, &st), &st);
+    assert_int_equal(v.cells[0].pairs, 3);
+    assert_ptr_equal(v.cells[0].a[0], a.records[1]);
+    assert_ptr_equal(v.cells[0].a[2], a.records[4]);
+    assert_non_null(strstr(v.notes.data, "4 records of A and 3 of B"));
+    res_versus_free(&v);
+    clear(&a);
+    clear(&b);
+}
+
+static void one_night_after_the_other_is_said(void **state)
+{
+    (void)state;
+    shelf a = {.all.count = 0}, b = {.all.count = 0};
+    res_versus v;
+    bn_status st = {0};
+    for (int i = 0; i < 2; i++)
+        put(&a, &fixture_lazy, "aaa", "");
+    for (int i = 0; i < 2; i++)
+        put(&b, &fixture_lazy, "bbb", "");
+    assert_ok(pair(&a, &b, NULL, &v, &st), &st);
+    assert_non_null(strstr(v.notes.data, "All records of A are older than those of B"));
+    res_versus_free(&v);
+    clear(&a);
+    clear(&b);
+}
+
+static void assert_refused(const shelf *a, const shelf *b, const char *label, const char *text)
+{
+    res_versus v;
+    bn_status st = {0};
+    assert_int_equal(pair(a, b, label, &v, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, text));
+    res_versus_free(&v);
+}
+
+static void sides_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    shelf a = {.all.count = 0}, b = {.all.count = 0};
+    fixture_case other = fixture_lazy;
+    res_versus v;
+    bn_status st = {0};
+    other.batch = 8;
+    put(&a, &fixture_lazy, "aaa", "one");
+    put(&b, &other, "bbb", "");
+    assert_refused(&a, &b, NULL, "share no experiment");
+    assert_refused(&a, &b, "two", "no good records labelled two");
+    put(&b, &fixture_lazy, "bbb", "");
+    put(&a, &fixture_lazy, "ccc", "two");
+    assert_refused(&a, &b, NULL, "--runtime or --label");
+    assert_ok(pair(&a, &b, "two", &v, &st), &st);
+    assert_ptr_equal(v.cells[0].a[0], a.records[1]);
+    res_versus_free(&v);
+    a.records[1]->status = BN_CRASH;
+    assert_refused(&a, &b, "two", "no good records");
+    clear(&a);
+    clear(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slower_device_is_named),
+        cmocka_unit_test(a_dearer_execution_is_named),
+        cmocka_unit_test(without_device_times_a_part_is_named),
+        cmocka_unit_test(time_that_changed_its_place_is_said),
+        cmocka_unit_test(of_like_sides_nothing_is_named),
+        cmocka_unit_test(a_difference_has_the_interval_of_students_t),
+        cmocka_unit_test(programs_are_told_apart),
+        cmocka_unit_test(verdicts_are_counted_controls_apart),
+        cmocka_unit_test(what_was_not_measured_stays_in_the_family),
+        cmocka_unit_test(records_are_paired_in_their_order),
+        cmocka_unit_test(one_night_after_the_other_is_said),
+        cmocka_unit_test(sides_that_are_none_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/*
+ * test_history.c - the series that are made of a store's index: nights, gaps, and what changed
+ * with a change. Needs no plugin.
+ */
+#include "tests/results/store_fixture.h"
+
+#include "results/findings/findings.h"
+
+static void make_history(const place *p, res_index *index, res_history *history)
+{
+    bn_status st = {0};
+    const res_history_options o = res_history_defaults();
+    load_with(p, NULL, index);
+    assert_ok(res_history_make(index, &o, history, &st), &st);
+}
+
+static void nights_gather_processes_of_one_build(void **state)
+{
+    const place *p = *state;
+    static const maker makers[] = {
+        /* Across midnight; other seeds, another path; the middle one counts. */
+        {"20260101T230000.000000000Z-h-1-0", "aa", "h1", 1.0, BN_OK, 1},
+        {"20260101T235900.000000000Z-h-1-1", "", "h1", 1.0, BN_CRASH, 1},
+        {"20260102T003000.000000000Z-h-1-2", "aa", "h1", 1.4, BN_OK, 2},
+        {"20260102T010000.000000000Z-h-1-3", "aa", "h1", 1.1, BN_OK, 3},
+        /* Another build in the same hours. */
+        {"20260102T011500.000000000Z-h-1-4", "bb", "h1", 2.0, BN_OK, 1},
+        /* A night that failed, in two ways. */
+        {"20260102T230000.000000000Z-h-1-5", "", "h1", 1, BN_CRASH, 1},
+        {"20260102T233000.000000000Z-h-1-6", "", "h1", 1, BN_TIMEOUT, 1},
+        /* A failure first, which learns its build. */
+        {"20260103T230000.000000000Z-h-1-7", "", "h1", 1, BN_CRASH, 1},
+        {"20260103T233000.000000000Z-h-1-8", "cc", "h2", 1.2, BN_OK, 1},
+        {"timeless", "cc", "h2", 1.2, BN_OK, 1},
+    };
+    char path[600], runtime[32];
+    res_index index;
+    res_history history;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        snprintf(runtime, sizeof runtime, "/builds/%zu/plugin.so", i);
+        write_with(p, &makers[i], runtime, path);
+    }
+    make_history(p, &index, &history);
+    assert_int_equal(history.timeless, 1);
+    assert_int_equal(history.count, 1);
+    const res_timeline *series = &history.series[0];
+    assert_int_equal(series->count, 4);
+    const res_night *night = series->nights;
+    assert_int_equal(night[0].processes, 3);
+    assert_int_equal(night[0].failed, 1);
+    assert_int_equal(night[0].status, BN_OK);
+    assert_true(fabs(night[0].value / night[0].low - 1.1) < 0.01);
+    assert_true(fabs(night[0].high / night[0].low - 1.4) < 0.01);
+    assert_string_equal(night[1].origin->sha256, "bb");
+    assert_int_equal(night[1].processes, 1);
+    assert_true(night[1].low < night[1].value && night[1].value < night[1].high);
+    assert_true(isnan(night[2].value));
+    assert_int_equal(night[2].failed, 2);
+    assert_int_equal(night[2].status, BN_TIMEOUT);
+    assert_string_equal(night[3].origin->sha256, "cc");
+    assert_int_equal(night[3].failed, 1);
+    assert_int_equal(series->stretch_count, 1);
+    assert_int_equal(series->stretches[0].gaps, 1);
+    assert_int_equal(series->last, 3);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+static void changes_tell_builds_and_hosts(void **state)
+{
+    const place *p = *state;
+    char path[600], id[64];
+    res_index index;
+    res_history history;
+    for (int day = 1; day <= 30; day++) {
+        /* A failed night just before the change does not hide what was before. */
+        const maker m = {id,
+                         day < 15 ? "aa" : "bb",
+                         day < 15 ? "h1" : "h2",
+                         (day < 15 ? 1.0 : 1.1) * (1 + 0.002 * (day % 3)),
+                         day == 14 ? BN_CRASH : BN_OK,
+                         1};
+        snprintf(id, sizeof id, "202601%02dT020000.000000000Z-h-1-0", day);
+        write_with(p, &m, "cpu", path);
+    }
+    make_history(p, &index, &history);
+    const res_timeline *series = &history.series[0];
+    assert_int_equal(series->stretch_count, 2);
+    const res_stretch *s = &series->stretches[1];
+    assert_int_equal(s->first, 14);
+    assert_int_equal(s->before, 12);
+    assert_true(s->build_known && s->other_build && s->other_host);
+    assert_true(s->ratio.low < 1.1 && 1.1 < s->ratio.high);
+    assert_int_equal(series->stretches[0].gaps, 1);
+    assert_int_equal(series->stretches[0].nights, 13);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nights_gather_processes_of_one_build),
+        TEST(changes_tell_builds_and_hosts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

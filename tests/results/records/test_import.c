@@ -1,0 +1,210 @@
+/*
+ * test_import.c - lines of pytorch/xla's benchmarks as records, and what is said of lines
+ * that do not fit. Needs no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/records/records_priv.h"
+#include "results/tables/tables.h"
+
+/* A line as the runner writes it, with places for what a test changes. */
+#define LINE(model, xla, dynamo, test, batch, rest)                                                \
+    "{\"model\": {\"suite_name\": \"torchbench\", \"model_name\": " model                          \
+    "}, \"experiment\": {\"accelerator\": \"cuda\", \"accelerator_model\": \"One of Tesla "        \
+    "V100\", "                                                                                     \
+    "\"xla\": " xla ", \"xla_flags\": null, \"dynamo\": " dynamo ", \"test\": " test               \
+    ", \"batch_size\": " batch "}, \"repeat\": 5, " rest "}\n"
+#define TIMES                                                                                      \
+    "\"iterations_per_run\": 1, \"metrics\": {\"total_time\": [15.5, 0.4, 0.3, 0.1, 0.2], "        \
+    "\"per_iter_time\": [15.5, 0.4, 0.3, 0.1, 0.2]}, \"timestamp\": 1699680738.7234068"
+
+static res_collection imported(const char *data)
+{
+    res_collection all = {0};
+    bn_status st = {0};
+    if (res_import_lines("file", data, &all, &st) != BN_OK)
+        fail_msg("%s", st.message);
+    return all;
+}
+
+static void assert_refused(const char *data, const char *why)
+{
+    res_collection all = {0};
+    bn_status st = {0};
+    assert_int_equal(res_import_lines("file", data, &all, &st), BN_FORMAT);
+    if (!strstr(st.message, why))
+        fail_msg("\"%s\" does not say \"%s\"", st.message, why);
+    res_collection_free(&all);
+}
+
+static void modes_phases_and_names_are_theirs(void **state)
+{
+    (void)state;
+    res_collection all = imported(
+        LINE("\"BERT_pytorch\"", "\"PJRT\"", "null", "\"train\"", "16", TIMES)
+            LINE("\"BERT_pytorch\"", "\"PJRT\"", "\"openxla\"", "\"eval\"", "null",
+                 TIMES) "\n" LINE("\"alexnet\"", "null", "\"inductor\"", "\"eval\"", "4", TIMES)
+                LINE("\"alexnet\"", "null", "null", "\"eval\"", "4", TIMES));
+    static const char *const want[][3] = {{"bert_pytorch", "train", "lazy"},
+                                          {"bert_pytorch", "infer", "capture"},
+                                          {"alexnet", "infer", "inductor"},
+                                          {"alexnet", "infer", "eager"}};
+    assert_int_equal(all.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const res_experiment *e = &all.records[i]->experiment;
+        assert_string_equal(e->model, want[i][0]);
+        assert_string_equal(e->phase, want[i][1]);
+        assert_string_equal(e->mode, want[i][2]);
+        assert_string_equal(e->runtime, "pytorch-xla on cuda, One of Tesla V100");
+        /* What the line does not say is not made up. */
+        assert_string_equal(e->dtype, "");
+        assert_string_equal(e->variant, "");
+        assert_int_equal(e->graphs, 0);
+    }
+    assert_int_equal(all.records[0]->experiment.batch, 16);
+    assert_int_equal(all.records[1]->experiment.batch, 0);
+    res_collection_free(&all);
+}
+
+static void times_are_warm_up_and_steps(void **state)
+{
+    (void)state;
+    res_collection all = imported(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16", TIMES));
+    const res_record *record = all.records[0];
+    assert_int_equal(record->status, BN_OK);
+    assert_int_equal(record->warmup_count, 3);
+    assert_int_equal(record->step_count, 2);
+    assert_int_equal(record->warmup_wall_ns[0], 15500000000u);
+    assert_int_equal(record->wall_ns[0], 100000000u);
+    assert_int_equal(record->wall_ns[1], 200000000u);
+    assert_int_equal(record->part_ns[BN_PART_OTHER], 100000000u);
+    assert_false(res_has_ledger(record));
+    assert_int_equal(strncmp(record->id, "20231111T053218.723406000Z-import-", 34), 0);
+    const json_t *source = json_object_get(record->provenance, "imported");
+    const json_t *line = json_object_get(source, "line");
+    assert_int_equal(json_integer_value(json_object_get(source, "line_number")), 1);
+    assert_int_equal(json_integer_value(json_object_get(line, "repeat")), 5);
+    res_collection_free(&all);
+}
+
+static void runs_of_many_steps_and_tracing(void **state)
+{
+    (void)state;
+    res_collection all =
+        imported(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16",
+                      "\"iterations_per_run\": 10, \"metrics\": {\"total_time\": [9, 2], "
+                      "\"trace_per_iter_time\": [0.5, 0.05]}"));
+    const res_record *record = all.records[0];
+    assert_int_equal(record->experiment.in_flight, 10);
+    assert_int_equal(record->warmup_count, 1);
+    assert_int_equal(record->wall_ns[0], 200000000u);
+    assert_int_equal(record->part_ns[BN_PART_TRACE], 50000000u);
+    assert_int_equal(record->part_ns[BN_PART_OTHER], 150000000u);
+    assert_true(res_has_ledger(record));
+    res_collection_free(&all);
+}
+
+static void failures_have_a_class(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metrics;
+        bn_code status;
+    } cases[] = {
+        {"\"iterations_per_run\": 1, \"metrics\": {\"error\": \"SKIP\"}", BN_NOT_SUPPORTED},
+        {"\"iterations_per_run\": 1, \"metrics\": {\"error\": \"Command timed out\"}", BN_TIMEOUT},
+        {"\"iterations_per_run\": 1, \"metrics\": {\"error\": \"CUDA out of memory.\"}",
+         BN_OUT_OF_MEMORY},
+        {"\"iterations_per_run\": 1, \"metrics\": {\"error\": \"oh\\nno\"}", BN_EXECUTE},
+        {"\"iterations_per_run\": 1, \"metrics\": {\"total_time\": null}", BN_EXECUTE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[1000];
+        snprintf(line, sizeof line, LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16", "%s"),
+                 cases[i].metrics);
+        res_collection all = imported(line);
+        assert_int_equal(all.records[0]->status, cases[i].status);
+        assert_true(all.records[0]->message[0] != '\0');
+        assert_int_equal(all.records[0]->step_count, 0);
+        res_collection_free(&all);
+    }
+}
+
+static void lines_that_do_not_fit_are_named(void **state)
+{
+    (void)state;
+    assert_refused("{}\n", "file:1: model is not an object");
+    assert_refused("\n\n[1]\n", "file:3: not a JSON object");
+    assert_refused("{\"model\": \n", "file:1: not JSON: ");
+    assert_refused(LINE("null", "\"PJRT\"", "null", "\"train\"", "16", TIMES),
+                   "model.model_name is not a text");
+    assert_refused(LINE("\"m\"", "null", "\"openxla\"", "\"train\"", "16", TIMES),
+                   "experiment.dynamo \"openxla\" with xla \"\" is no mode");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"test\"", "16", TIMES),
+                   "experiment.test \"test\" is not train or eval");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "-1", TIMES),
+                   "experiment.batch_size");
+    assert_refused(
+        LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1", "\"metrics\": {\"total_time\": [1]}"),
+        "iterations_per_run is not from 1");
+    assert_refused(LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1",
+                        "\"iterations_per_run\": 1, \"metrics\": {\"total_time\": [1, \"2\"]}"),
+                   "metrics.total_time[1] is not a time in seconds");
+    assert_refused(
+        LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "1", TIMES ", \"bench\": {\"id\": \"x\"}"),
+        "this is an export of bench");
+}
+
+/* The same lines a second time change nothing; a bad line leaves the store alone. */
+static void a_store_takes_a_line_once(void **state)
+{
+    (void)state;
+    static const char good[] = LINE("\"m\"", "\"PJRT\"", "null", "\"train\"", "16", TIMES)
+        LINE("\"m\"", "\"PJRT\"", "\"openxla\"", "\"train\"", "16", TIMES);
+    char folder[512], file[600], store[600];
+    bn_status st = {0};
+    res_imported done = {0};
+    res_collection all;
+    fixture_folder(folder, sizeof folder, "import");
+    snprintf(file, sizeof file, "%s/lines.jsonl", folder);
+    snprintf(store, sizeof store, "%s/store", folder);
+    assert_int_equal(bn_file_write_atomic(file, good, strlen(good), &st), BN_OK);
+    assert_int_equal(res_import("pytorch-xla", file, store, &done, &st), BN_OK);
+    assert_int_equal(done.written, 2);
+    assert_int_equal(res_import("pytorch-xla", file, store, &done, &st), BN_OK);
+    assert_int_equal(done.written, 2);
+    assert_int_equal(done.known, 2);
+    assert_int_equal(res_store_load(store, &all, &st), BN_OK);
+    assert_int_equal(all.count, 2);
+    bn_text table = {0};
+    res_table_speedup(&all, RES_TABLE_TEXT, &table);
+    assert_non_null(strstr(table.data, "1.00x"));
+    assert_null(strstr(table.data, "nan"));
+    bn_text_free(&table);
+    res_collection_free(&all);
+
+    char bad[3000];
+    snprintf(bad, sizeof bad, "%s{}\n", good);
+    snprintf(store, sizeof store, "%s/other", folder);
+    assert_int_equal(bn_file_write_atomic(file, bad, strlen(bad), &st), BN_OK);
+    assert_int_equal(res_import("pytorch-xla", file, store, &done, &st), BN_FORMAT);
+    assert_non_null(strstr(st.message, "lines.jsonl:3: "));
+    assert_int_equal(res_store_load(store, &all, &st), BN_NOT_FOUND);
+    assert_int_equal(res_import("asv", file, store, &done, &st), BN_INVALID);
+    assert_int_equal(bn_file_write_atomic(file, "\n", 1, &st), BN_OK);
+    assert_int_equal(res_import("pytorch-xla", file, store, &done, &st), BN_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes_phases_and_names_are_theirs),
+        cmocka_unit_test(times_are_warm_up_and_steps),
+        cmocka_unit_test(runs_of_many_steps_and_tracing),
+        cmocka_unit_test(failures_have_a_class),
+        cmocka_unit_test(lines_that_do_not_fit_are_named),
+        cmocka_unit_test(a_store_takes_a_line_once),
+    };
+    res_store_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/*
+ * test_index.c - the index of a store against the records themselves: new, changed, damaged and
+ * deleted files, indexes that cannot be used. Needs no plugin.
+ */
+#define _GNU_SOURCE
+#include "tests/results/store_fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "results/records/index_priv.h"
+
+static void write_record(const place *p, const char *id, char path[600])
+{
+    const maker m = {id, "aa", "h1", 1, BN_OK, 1};
+    write_with(p, &m, "cpu", path);
+}
+
+/* What an update reads, and what it then has. */
+static void assert_update(const place *p, size_t read, size_t records, size_t damaged)
+{
+    res_index index;
+    load_with(p, NULL, &index);
+    assert_int_equal(index.read, read);
+    assert_int_equal(index.count, records);
+    assert_int_equal(index.damaged_count, damaged);
+    res_index_free(&index);
+}
+
+/* A whole file; to be freed. */
+static char *contents(const char *path, size_t *size)
+{
+    char *data = NULL;
+    bn_status st = {0};
+    assert_ok(bn_file_read(path, &data, size, &st), &st);
+    return data;
+}
+
+static void overwrite(const char *path, const char *data, size_t size)
+{
+    bn_status st = {0};
+    assert_ok(bn_file_write_atomic(path, data, size, &st), &st);
+}
+
+/* ---- the index ------------------------------------------------------------------------ */
+
+static void assert_same_summary(const res_summary *a, const res_summary *b)
+{
+    assert_string_equal(a->file, b->file);
+    assert_string_equal(a->id, b->id);
+    assert_int_equal(a->size, b->size);
+    assert_int_equal(a->mtime_ns, b->mtime_ns);
+    assert_int_equal(a->status, b->status);
+    assert_int_equal(a->steps, b->steps);
+    assert_memory_equal(a->origin, b->origin, sizeof *a->origin);
+    assert_memory_equal(&a->wall, &b->wall, sizeof a->wall);
+    assert_memory_equal(&a->trace_ns, &b->trace_ns, 4 * sizeof a->trace_ns);
+}
+
+static void summaries_are_those_of_the_records(void **state)
+{
+    const place *p = *state;
+    const maker failed = {"20260102T020000.000000000Z-h-1-1", "bb", "h2", 1, BN_TIMEOUT, 7};
+    char path[600];
+    res_index cold, warm;
+    res_record *record = NULL;
+    bn_status st = {0};
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    load_with(p, NULL, &cold);
+    res_index_free(&cold);
+    assert_ok(res_store_read(path, &record, &st), &st);
+    const res_measures of = res_record_measures(record);
+    write_with(p, &failed, "cpu", path);
+    load_with(p, NULL, &cold);
+    load_with(p, NULL, &warm);
+    assert_int_equal(cold.read, 1);
+    assert_int_equal(warm.read, 0);
+    assert_int_equal(warm.count, 2);
+    const res_summary *s = &warm.records[0];
+    const res_experiment *e = warm.experiments[s->experiment];
+    assert_true(fabs(s->wall.estimate / of.wall.estimate - 1) < 1e-9);
+    assert_true(fabs(s->wall.low / of.wall.low - 1) < 1e-9);
+    assert_true(fabs(s->device_ns - 18e6) < 1);
+    assert_true(fabs(s->overhead_ns / of.overhead.estimate - 1) < 1e-9);
+    assert_true(fabs(s->trace_ns / of.trace_ns - 1) < 1e-9);
+    assert_true(fabs(s->compile_ns / of.compile_ns - 1) < 1e-9);
+    assert_int_equal(s->steps, 20);
+    assert_string_equal(s->origin->label, "tab\t, line\n, \\ and \"");
+    assert_string_equal(s->origin->sha256, "aa");
+    assert_string_equal(s->origin->host, "h1");
+    assert_memory_equal(e, &record->experiment, sizeof *e);
+    assert_int_equal(warm.records[1].status, BN_TIMEOUT);
+    assert_true(isnan(warm.records[1].wall.estimate));
+    for (size_t i = 0; i < 2; i++)
+        assert_same_summary(&cold.records[i], &warm.records[i]);
+    res_record_free(record);
+    res_index_free(&cold);
+    res_index_free(&warm);
+}
+
+static void only_what_changed_is_read(void **state)
+{
+    const place *p = *state;
+    char first[600], second[600];
+    struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_sec = 1000000000}};
+    assert_update(p, 0, 0, 0);
+    assert_int_equal(access(p->index, F_OK), -1); /* of nothing there is none */
+    write_record(p, "20260101T020000.000000000Z-h-1-0", first);
+    write_record(p, "20260103T020000.000000000Z-h-1-0", second);
+    assert_update(p, 2, 2, 0);
+    assert_update(p, 0, 2, 0);
+    write_record(p, "20260102T020000.000000000Z-h-1-0", first);
+    assert_update(p, 1, 3, 0);
+    assert_int_equal(utimensat(AT_FDCWD, first, now, 0), 0);
+    assert_update(p, 1, 3, 0);
+    assert_int_equal(unlink(second), 0);
+    assert_update(p, 0, 2, 0);
+    assert_update(p, 0, 2, 0);
+    const res_index_options all = {.rebuild = true};
+    res_index index;
+    load_with(p, &all, &index);
+    assert_int_equal(index.read, 2);
+    res_index_free(&index);
+}
+
+static void damaged_records_are_told_each_time(void **state)
+{
+    const place *p = *state;
+    char good[600], bad[600];
+    size_t size;
+    write_record(p, "20260101T020000.000000000Z-h-1-0", good);
+    write_record(p, "20260102T020000.000000000Z-h-1-0", bad);
+    assert_update(p, 2, 2, 0);
+    char *bytes = contents(bad, &size);
+    bytes[size / 2] ^= 1;
+    overwrite(bad, bytes, size);
+    for (int i = 0; i < 2; i++) {
+        res_index index;
+        load_with(p, NULL, &index);
+        assert_int_equal(index.count, 1);
+        assert_int_equal(index.damaged_count, 1);
+        assert_string_equal(index.damaged[0].path, bad);
+        assert_int_equal(index.damaged[0].status.code, BN_FORMAT);
+        assert_non_null(strstr(index.damaged[0].status.message, "sha256"));
+        res_index_free(&index);
+    }
+    bytes[size / 2] ^= 1;
+    overwrite(bad, bytes, size);
+    assert_update(p, 1, 2, 0);
+    free(bytes);
+}
+
+/* Every byte of the index changed in turn, every length of it, and other things of that
+ * name: the answer stays the same, and the files are read. */
+static void indexes_that_cannot_be_used_are_made_anew(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    size_t size, trials = 0;
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_update(p, 1, 1, 0);
+    char *good = contents(p->index, &size);
+    for (size_t i = 0; i < size; i += 7, trials++) {
+        good[i] ^= 0x10;
+        overwrite(p->index, good, size);
+        assert_update(p, 1, 1, 0);
+        good[i] ^= 0x10;
+        overwrite(p->index, good, i);
+        assert_update(p, 1, 1, 0);
+    }
+    assert_true(trials > 50);
+    overwrite(p->index, good, size);
+    assert_update(p, 0, 1, 0);
+    free(good);
+}
+
+/* A well-formed index of an older program: sealed as it should be, with a column less. */
+static void older_columns_are_strangers(void **state)
+{
+    const place *p = *state;
+    char path[600], digest[BN_SHA256_TEXT], first[200];
+    size_t size;
+    bn_text whole = {0};
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_update(p, 1, 1, 0);
+    char *text = contents(p->index, &size);
+    char *body = strchr(text, '\n') + 1;
+    char *heads_end = strchr(body, '\n');
+    memmove(heads_end - 5, heads_end, strlen(heads_end) + 1); /* "\tseed" */
+    bn_sha256(body, strlen(body), digest);
+    snprintf(first, sizeof first, "bench-index 1 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
+             digest, strlen(body));
+    bn_text_puts(&whole, first);
+    bn_text_puts(&whole, body);
+    overwrite(p->index, whole.data, whole.length);
+    assert_update(p, 1, 1, 0);
+    bn_text_free(&whole);
+    free(text);
+    assert_int_equal(unlink(p->index), 0);
+    assert_int_equal(mkfifo(p->index, 0600), 0);
+    assert_update(p, 1, 1, 0); /* neither waits nor fails */
+    assert_update(p, 0, 1, 0);
+}
+
+static void lines_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 5);
+    bn_arena *memory = bn_arena_new(4096);
+    res_pools pools = {.memory = memory};
+    res_summary summary;
+    bn_text line = {0};
+    bn_status st = {0};
+    res_line_write(record, "a.h5", 12, -3, &line);
+    assert_ok(res_line_parse(line.data, line.length, &pools, &summary, &st), &st);
+    assert_int_equal(summary.mtime_ns, -3);
+    for (size_t i = 1; i < line.length; i++) {
+        /* Cut lines have fewer columns, or a last one that is no number. */
+        char *cut = strndup(line.data, i);
+        if (res_line_parse(cut, i, &pools, &summary, &st) == BN_OK)
+            assert_true(i + 20 > line.length);
+        free(cut);
+    }
+    assert_int_equal(res_line_parse("a.h5\t1\n", 7, &pools, &summary, &st), BN_FORMAT);
+    res_pools_free(&pools);
+    bn_arena_free(memory);
+    bn_text_free(&line);
+    res_record_free(record);
+}
+
+static void a_store_that_cannot_be_written_is_read_all_the_same(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    res_index index;
+    bn_status st = {0};
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_int_equal(mkdir(p->index, 0700), 0); /* root can write any folder, but not this */
+    assert_ok(res_index_load(p->store, NULL, &index, &st), &st);
+    assert_int_equal(index.count, 1);
+    assert_int_not_equal(index.unsaved.code, BN_OK);
+    assert_non_null(strstr(index.unsaved.message, "index"));
+    res_index_free(&index);
+    assert_int_equal(res_index_load("/nowhere/at/all", NULL, &index, &st), BN_NOT_FOUND);
+}
+
+/* Writers and updates at once: whatever they lose comes back. */
+static void writers_at_once_lose_nothing_for_good(void **state)
+{
+    const place *p = *state;
+    for (int child = 0; child < 3; child++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            for (int i = 0; i < 15; i++) {
+                char id[64], path[600];
+                res_index index;
+                bn_status st = {0};
+                snprintf(id, sizeof id, "20260101T0200%02d.000000000Z-h-%d-0", i, child);
+                write_record(p, id, path);
+                if (res_index_load(p->store, NULL, &index, &st) != BN_OK || index.damaged_count)
+                    _exit(1);
+                res_index_free(&index);
+            }
+            _exit(0);
+        }
+    }
+    for (int child = 0; child < 3; child++) {
+        int status = 1;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    res_index index;
+    load_with(p, NULL, &index);
+    assert_int_equal(index.count, 45);
+    res_index_free(&index);
+    assert_update(p, 0, 45, 0);
+}
+
+/* ---- times --------- ------------------------------------------------------------------- */
+
+static void ids_tell_the_time(void **state)
+{
+    (void)state;
+    assert_true(res_id_time("19700102T000001.500000000Z-h-1-0") == 86401.5);
+    assert_true(res_id_time("20240229T235959.000000000Z-h-1-0") == 1709251199);
+    static const char *const none[] = {"",
+                                       "import-1",
+                                       "20230229T000000.000000000Z-h-1-0",
+                                       "20231301T000000.000000000Z-h-1-0",
+                                       "20230101T250000.000000000Z-h-1-0",
+                                       "20230101T000000.5Z-h",
+                                       "20230101 000000.000000000Z"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_true(isnan(res_id_time(none[i])));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(summaries_are_those_of_the_records),
+        TEST(only_what_changed_is_read),
+        TEST(damaged_records_are_told_each_time),
+        TEST(indexes_that_cannot_be_used_are_made_anew),
+        TEST(older_columns_are_strangers),
+        TEST(lines_that_are_none_are_refused),
+        TEST(a_store_that_cannot_be_written_is_read_all_the_same),
+        TEST(writers_at_once_lose_nothing_for_good),
+        TEST(ids_tell_the_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

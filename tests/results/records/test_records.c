@@ -1,0 +1,438 @@
+/*
+ * test_records.c - records, and their files in a store. Needs no plugin.
+ *
+<<<<<<< HEAD:tests/results/records/test_records.c
+ * `test_records --write-sample FOLDER` writes one record there and prints its
+ * path: tests/results/records/check_readers.sh reads it with other programs.
+=======
+ * `test_results --write-sample FOLDER` writes one record there and prints its
+ * path: tests/results/records/check_readers.sh reads it with other programs.
+>>>>>>> h-english:tests/results/records/test_results.c
+ */
+#define _GNU_SOURCE /* unshare */
+#include "tests/support/results_fixture.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[256];
+
+static int begin(void **state)
+{
+    (void)state;
+    res_store_begin();
+    fixture_folder(folder, sizeof folder, "test_records");
+    return 0;
+}
+
+/* FOLDER/NAME, in one of a few static texts. */
+static const char *in_folder(const char *name)
+{
+    static char paths[4][400];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+/* Files in STORE, hidden ones included. */
+static size_t files_in(const char *store)
+{
+    DIR *entries = opendir(store);
+    size_t count = 0;
+    if (!entries)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(entries);
+    return count;
+}
+
+static res_record *write_and_read(const res_record *record, const char *store)
+{
+    char path[512];
+    bn_status st = {0};
+    res_record *back = NULL;
+    assert_int_equal(res_store_write(store, record, path, sizeof path, &st), BN_OK);
+    assert_int_equal(res_store_read(path, &back, &st), BN_OK);
+    assert_int_equal(st.code, BN_OK);
+    return back;
+}
+
+/* ---- records -------------------------------------------------------------- */
+
+static void ids_are_unique_and_sort_by_time(void **state)
+{
+    (void)state;
+    char last[RES_TEXT] = "";
+    for (int i = 0; i < 1000; i++) {
+        res_record *record = res_record_new();
+        assert_non_null(record);
+        assert_true(strcmp(record->id, last) > 0);
+        assert_true(isnan(record->loss));
+        for (const char *c = record->id; *c != '\0'; c++)
+            assert_non_null(strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789._-",
+                                   *c));
+        strcpy(last, record->id);
+        res_record_free(record);
+    }
+    char pid[32];
+    snprintf(pid, sizeof pid, "-%ld-", (long)getpid());
+    assert_non_null(strstr(last, pid));
+    res_record_free(NULL);
+}
+
+static void records_come_back_as_they_were(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 50);
+    record->simulated = true;
+    record->executions[1].from_disk = true;
+    strcpy(record->executions[1].device_note, "a note");
+    res_record *back = write_and_read(record, in_folder("back"));
+
+    /* Zeroed before they were filled, so padding and tails compare too. */
+    assert_memory_equal(&back->experiment, &record->experiment, sizeof record->experiment);
+    assert_string_equal(back->id, record->id);
+    assert_int_equal(back->status, BN_OK);
+    assert_true(back->simulated && back->warmup_stationary);
+    assert_true(back->loss == record->loss);
+    assert_int_equal(back->step_count, 50);
+    assert_memory_equal(back->wall_ns, record->wall_ns, 50 * sizeof(uint64_t));
+    assert_memory_equal(back->part_ns, record->part_ns, 50 * BN_PART_COUNT * sizeof(uint64_t));
+    assert_int_equal(back->warmup_count, 5);
+    assert_memory_equal(back->warmup_wall_ns, record->warmup_wall_ns, 5 * sizeof(uint64_t));
+    assert_memory_equal(back->counters, record->counters, sizeof record->counters);
+    assert_memory_equal(back->step_counters, record->step_counters, sizeof record->step_counters);
+    assert_true(json_equal(back->provenance, record->provenance));
+    assert_int_equal(back->execution_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        res_execution *ours = &record->executions[i], *theirs = &back->executions[i];
+        assert_int_equal(theirs->pjrt_count, 21);
+        assert_memory_equal(theirs->pjrt_ns, ours->pjrt_ns, 21 * sizeof(uint64_t));
+        uint64_t *samples = theirs->pjrt_ns;
+        theirs->pjrt_ns = ours->pjrt_ns;
+        assert_memory_equal(theirs, ours, sizeof *ours);
+        theirs->pjrt_ns = samples;
+    }
+    res_record_free(back);
+    res_record_free(record);
+}
+
+static void empty_and_failed_records_are_kept(void **state)
+{
+    (void)state;
+    for (int code = BN_INVALID; code < BN_CODE_COUNT; code++) {
+        res_record *record = res_record_new();
+        record->status = (bn_code)code;
+        memset(record->message, 'x', sizeof record->message - 1);
+        res_record *back = write_and_read(record, in_folder("failed"));
+        assert_int_equal(back->status, code);
+        assert_string_equal(back->message, record->message);
+        assert_int_equal(back->step_count + back->execution_count + back->warmup_count, 0);
+        assert_true(isnan(back->loss));
+        res_record_free(back);
+        res_record_free(record);
+    }
+}
+
+static const json_t *at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        fail_msg("no key %s", key);
+    return value;
+}
+
+static void json_has_what_is_documented(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 50);
+    strcpy(record->experiment.runtime, "/plugins/\xff.so");
+    record->loss = (double)INFINITY;
+    record->executions[1].device_ns = (double)NAN;
+    json_t *json = res_record_to_json(record);
+    const json_t *experiment = at(json, "experiment");
+    assert_string_equal(json_string_value(at(experiment, "model")), "resnet50");
+    assert_string_equal(json_string_value(at(experiment, "runtime")), "/plugins/?.so");
+    assert_int_equal(json_integer_value(at(experiment, "graphs")), 2);
+    assert_string_equal(json_string_value(at(experiment, "seed")), "18446744073709551615");
+    assert_string_equal(json_string_value(at(json, "status")), "ok");
+    assert_null(json_object_get(json, "message"));
+    assert_true(json_is_false(at(json, "simulated")));
+    assert_int_equal(json_integer_value(at(json, "steps")), 50);
+    assert_int_equal(json_integer_value(at(at(json, "warmup"), "steps")), 5);
+    assert_true(json_is_true(at(at(json, "warmup"), "stationary")));
+    assert_true(json_is_null(at(json, "loss")));
+
+    const json_t *ledger = at(json, "ledger");
+    assert_int_equal(json_object_size(ledger), BN_PART_COUNT + 1);
+    assert_true(json_real_value(at(at(ledger, "trace"), "median_ns")) == 2900000);
+    const json_t *wall = at(ledger, "wall");
+    assert_true(json_real_value(at(wall, "p10_ns")) < json_real_value(at(wall, "median_ns")));
+    assert_true(json_real_value(at(wall, "p90_ns")) > json_real_value(at(wall, "median_ns")));
+
+    const json_t *row = json_array_get(at(json, "executions"), 0);
+    assert_true(json_real_value(at(row, "pjrt_ns")) == 11000000);
+    assert_true(json_real_value(at(row, "overhead_ns")) == 2000000);
+    assert_string_equal(json_string_value(at(row, "device_time_source")), "slope");
+    assert_true(json_is_null(at(row, "code_bytes"))); /* -1 is unknown */
+    row = json_array_get(at(json, "executions"), 1);
+    assert_true(json_is_null(at(row, "device_ns")) && json_is_null(at(row, "overhead_ns")));
+    assert_int_equal(json_integer_value(at(at(json, "counters"), "nodes_traced")), 1309 * 55);
+    assert_int_equal(json_integer_value(at(at(json, "step_counters"), "nodes_traced")), 1309 * 50);
+    assert_int_equal(json_object_size(at(json, "counters")), BN_COUNTER_COUNT);
+    char *text = json_dumps(json, 0);
+    assert_non_null(text);
+    free(text);
+    json_decref(json);
+
+    record->status = BN_TIMEOUT;
+    strcpy(record->message, "no step in 60 s");
+    json = res_record_to_json(record);
+    assert_string_equal(json_string_value(at(json, "status")), "timeout");
+    assert_string_equal(json_string_value(at(json, "message")), "no step in 60 s");
+    json_decref(json);
+    res_record_free(record);
+}
+
+/* ---- store ------------------------------------------------------------------ */
+
+static void names_are_safe_and_files_immutable(void **state)
+{
+    (void)state;
+    const char *store = in_folder("names/deep/er");
+    res_record *record = fixture_record(&fixture_lazy, 3);
+    strcpy(record->experiment.model, "a/b c");
+    char path[512];
+    bn_status st = {0};
+    assert_int_equal(res_store_write(store, record, path, sizeof path, &st), BN_OK);
+    const char *name = path + strlen(store) + 1;
+    assert_int_equal(strncmp(name, record->id, strlen(record->id)), 0);
+    assert_string_equal(name + strlen(record->id), "-a_b_c-train-lazy.h5");
+    assert_int_equal(files_in(store), 1);
+
+    assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, "exists already"));
+    strcpy(record->id, "../escape");
+    assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_INVALID);
+    assert_int_equal(files_in(store), 1);
+    res_record_free(record);
+}
+
+static void stores_load_in_order_around_damage(void **state)
+{
+    (void)state;
+    const char *store = in_folder("load");
+    char first[RES_TEXT], path[512];
+    bn_status st = {0};
+    for (int i = 0; i < 3; i++) {
+        res_record *record = fixture_record(&fixture_lazy, 4);
+        record->experiment.batch = i;
+        if (i == 0)
+            strcpy(first, record->id);
+        assert_int_equal(res_store_write(store, record, path, sizeof path, &st), BN_OK);
+        res_record_free(record);
+    }
+    assert_int_equal(truncate(path, 2000), 0);
+    snprintf(path, sizeof path, "%s/notes.txt", store);
+    assert_int_equal(bn_file_write_atomic(path, "x", 1, &st), BN_OK);
+    snprintf(path, sizeof path, "%s/a-zip.h5", store);
+    assert_int_equal(bn_file_write_atomic(path, "PK", 2, &st), BN_OK);
+
+    res_collection all;
+    assert_int_equal(res_store_load(store, &all, &st), BN_OK);
+    assert_int_equal(all.count, 2);
+    assert_string_equal(all.records[0]->id, first);
+    assert_int_equal(all.records[1]->experiment.batch, 1);
+    assert_int_equal(all.damaged_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(all.damaged[i].status.code, BN_FORMAT);
+        assert_non_null(strstr(all.damaged[i].status.message, all.damaged[i].path));
+    }
+    res_collection_free(&all);
+    assert_int_equal(res_store_load(in_folder("nowhere"), &all, &st), BN_NOT_FOUND);
+    res_record *none = NULL;
+    assert_int_equal(res_store_read(in_folder("nothing.h5"), &none, &st), BN_NOT_FOUND);
+}
+
+static void sweeping_takes_only_the_dead_workers_files(void **state)
+{
+    (void)state;
+    const char *store = in_folder("sweep");
+    bn_status st = {0};
+    res_record *record = res_record_new();
+    assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_OK);
+    const char *formats[] = {".%s.4711.tmp", ".%s.47110.tmp", "%s.4711.tmp",
+                             ".20250101T000000.000000000Z-elsewhere%.0s-4711-0.4711.tmp"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[128], path[512];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(name, sizeof name, formats[i], record->id);
+#pragma GCC diagnostic pop
+        snprintf(path, sizeof path, "%s/%s", store, name);
+        int fd = open(path, O_WRONLY | O_CREAT, 0600);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    assert_int_equal(files_in(store), 5);
+    res_store_sweep(store, 4711);
+    assert_int_equal(files_in(store), 4);
+    res_store_sweep(store, 4711);
+    assert_int_equal(files_in(store), 4);
+    res_store_sweep(in_folder("nowhere"), 1);
+    res_record_free(record);
+}
+
+/* Runs WRITE in a child and gives its exit status: limits and mounts stay
+ * there. */
+static int in_child(int (*write)(void))
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(write());
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 200;
+}
+
+enum { PASSED, WRONG_CODE, WRONG_TEXT, LEFTOVER, LATER_FAILED, NOT_PERMITTED };
+
+/* A write that must fail with BN_IO and TEXT, leaving nothing, after which the
+ * store works: LIFT takes the limit away. */
+static int failing_write(const char *store, const char *text, void (*lift)(void))
+{
+    bn_status st = {0};
+    res_record *record = fixture_record(&fixture_lazy, 2000);
+    if (res_store_write(store, record, NULL, 0, &st) != BN_IO || st.code != BN_IO)
+        return WRONG_CODE;
+    if (!strstr(st.message, text) || !strstr(st.message, store))
+        return WRONG_TEXT;
+    if (files_in(store) != 0)
+        return LEFTOVER;
+    lift();
+    char path[512];
+    res_record *back = NULL;
+    if (res_store_write(store, record, path, sizeof path, &st) != BN_OK ||
+        res_store_read(path, &back, &st) != BN_OK || back->step_count != 2000)
+        return LATER_FAILED;
+    res_record_free(back);
+    res_record_free(record);
+    return PASSED;
+}
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void lift_limit(void)
+{
+    limit_files(RLIM_INFINITY);
+}
+
+static int write_beyond_limit(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    limit_files(20000);
+    return failing_write(in_folder("limited"), "File too large", lift_limit);
+}
+
+static void a_write_cut_short_leaves_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(write_beyond_limit), PASSED);
+}
+
+static void enlarge_disk(void)
+{
+    mount("none", in_folder("disk"), "tmpfs", MS_REMOUNT, "size=16m");
+}
+
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+/* A mount table of this process's own; without privileges, in a user namespace
+ * in which the user is root. */
+static bool enter_own_mounts(void)
+{
+    char users[40], groups[40];
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)getuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getgid());
+    if (unshare(CLONE_NEWNS) != 0 &&
+        (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || !write_text("/proc/self/setgroups", "deny") ||
+         !write_text("/proc/self/uid_map", users) || !write_text("/proc/self/gid_map", groups)))
+        return false;
+    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+static int write_to_full_disk(void)
+{
+    const char *disk = in_folder("disk");
+    mkdir(disk, 0700);
+    if (!enter_own_mounts() || mount("none", disk, "tmpfs", 0, "size=32k") != 0)
+        return NOT_PERMITTED;
+    return failing_write(disk, "disk full", enlarge_disk);
+}
+
+static void a_full_disk_is_told_and_leaves_nothing(void **state)
+{
+    (void)state;
+    int result = in_child(write_to_full_disk);
+    if (result == NOT_PERMITTED) {
+        print_message("mounting a small file system is not permitted here\n");
+        skip();
+    }
+    assert_int_equal(result, PASSED);
+}
+
+static int write_sample(const char *store)
+{
+    char path[512];
+    bn_status st = {0};
+    res_store_begin();
+    res_record *record = fixture_record(&fixture_lazy, 50);
+    bn_code code = res_store_write(store, record, path, sizeof path, &st);
+    res_record_free(record);
+    puts(code == BN_OK ? path : st.message);
+    return code != BN_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--write-sample") == 0)
+        return write_sample(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_are_unique_and_sort_by_time),
+        cmocka_unit_test(records_come_back_as_they_were),
+        cmocka_unit_test(empty_and_failed_records_are_kept),
+        cmocka_unit_test(json_has_what_is_documented),
+        cmocka_unit_test(names_are_safe_and_files_immutable),
+        cmocka_unit_test(stores_load_in_order_around_damage),
+        cmocka_unit_test(sweeping_takes_only_the_dead_workers_files),
+        cmocka_unit_test(a_write_cut_short_leaves_nothing),
+        cmocka_unit_test(a_full_disk_is_told_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

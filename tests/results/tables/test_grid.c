@@ -1,0 +1,159 @@
+/*
+ * test_grid.c - figures as people read them, and grids in all formats. Needs no
+ * plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/tables/tables_priv.h"
+
+/* ---- figures ------------------------------------------------------------------ */
+
+static void figures_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double ns;
+        const char *text;
+    } times[] = {
+        {0, "0 ns"},          {812, "812 ns"},      {999.4, "999 ns"},    {999.6, "1.00 us"},
+        {1314, "1.31 us"},    {13140, "13.1 us"},   {131400, "131 us"},   {999600, "1.00 ms"},
+        {9994999, "9.99 ms"}, {9995001, "10.0 ms"}, {99951000, "100 ms"}, {17.85e6, "17.9 ms"},
+        {1.2e9, "1.20 s"},    {3.1e12, "3100 s"},   {-2.5e6, "-2.50 ms"}, {(double)NAN, "-"},
+    };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        assert_string_equal(res_time(times[i].ns).text, times[i].text);
+    assert_string_equal(res_time_range(52.6e6, 51.9e6, 530.1e5).text, "[51.9, 53.0]");
+    assert_string_equal(res_time_range(52.6e6, (double)NAN, 1).text, "");
+    assert_string_equal(res_ratio(1.4567).text, "1.46x");
+    assert_string_equal(res_ratio(12.34).text, "12.3x");
+    assert_string_equal(res_ratio((double)NAN).text, "-");
+    assert_string_equal(res_ratio_range(1.2, 1.349).text, "[1.20, 1.35]");
+    assert_string_equal(res_size(-1).text, "-");
+    assert_string_equal(res_size(1023).text, "1023 B");
+    assert_string_equal(res_size(102400000).text, "97.7 MiB");
+    assert_string_equal(res_amount(4.09e9).text, "4.09 G");
+    assert_string_equal(res_amount(0).text, "-");
+}
+
+static void formats_have_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html"};
+    res_format format;
+    bn_status st = {0};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(res_format_parse(names[i], &format, &st), BN_OK);
+        assert_int_equal(format, i);
+    }
+    assert_int_equal(res_format_parse("xml", &format, &st), BN_INVALID);
+    assert_non_null(strstr(st.message, "text, md, csv, json, latex, html"));
+}
+
+static void grids_align_escape_and_drop_empty_columns(void **state)
+{
+    (void)state;
+    res_grid grid = res_grid_make("lrl");
+    res_grid_row(&grid, "name|n|empty");
+    res_grid_row(&grid, "h\xc3\xb6st|7|");
+    res_grid_rule(&grid);
+    res_grid_cell(&grid, "a|b, \"c\"");
+    res_grid_cell(&grid, "10");
+    res_grid_blank(&grid, 1);
+    bn_text out = {0};
+    res_grid_render(&grid, RES_TABLE_TEXT, &out);
+    assert_string_equal(out.data, "name       n\n"
+                                  "------------\n"
+                                  "h\xc3\xb6st       7\n"
+                                  "------------\n"
+                                  "a|b, \"c\"  10\n");
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_MARKDOWN, &out);
+    assert_string_equal(out.data, "| name | n |\n"
+                                  "| :--- | ---: |\n"
+                                  "| h\xc3\xb6st | 7 |\n"
+                                  "| a\\|b, \"c\" | 10 |\n");
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_CSV, &out);
+    assert_string_equal(out.data, "name,n,empty\nh\xc3\xb6st,7,\n\"a|b, \"\"c\"\"\",10,\n");
+    bn_text_free(&out);
+    res_grid_free(&grid);
+}
+
+/* A text that runs over columns, where no other row has anything, is still there. */
+static void markup_is_escaped_and_spills_span(void **state)
+{
+    (void)state;
+    res_grid grid = res_grid_make("lrl");
+    res_grid_row(&grid, "a&b|n|empty");
+    res_grid_row(&grid, "<x_1>|50 %|");
+    res_grid_rule(&grid);
+    res_grid_cell(&grid, "[\"\\{}--$#~^|]");
+    res_grid_spill(&grid, "failed: x", 2);
+    bn_text out = {0};
+    res_grid_render(&grid, RES_TABLE_LATEX, &out);
+    assert_string_equal(out.data, "\\begin{tabular}{lr}\n\\hline\n"
+                                  "a\\&b & n \\\\\n\\hline\n"
+                                  "\\textless{}x\\_1\\textgreater{} & 50 \\% \\\\\n\\hline\n"
+                                  "{[}{''}\\textbackslash{}\\{\\}-{}-{}\\$\\#\\textasciitilde{}"
+                                  "\\textasciicircum{}\\textbar{}{]}"
+                                  " & \\multicolumn{1}{l}{failed: x} \\\\\n"
+                                  "\\hline\n\\end{tabular}\n");
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_HTML, &out);
+    assert_string_equal(
+        out.data, "<table>\n<thead>\n"
+                  "<tr><th scope=\"col\">a&amp;b</th><th scope=\"col\" class=\"r\">n</th></tr>\n"
+                  "</thead>\n<tbody>\n"
+                  "<tr><td>&lt;x_1&gt;</td><td class=\"r\">50 %</td></tr>\n"
+                  "</tbody>\n<tbody>\n"
+                  "<tr><td>[&quot;\\{}--$#~^|]</td><td colspan=\"1\">failed: x</td></tr>\n"
+                  "</tbody>\n</table>\n");
+    res_grid_free(&grid);
+    bn_text_clear(&out);
+    res_put_note(&out, RES_TABLE_MARKDOWN, "no <b> of `a`\nin *two* lines, x_1");
+    assert_string_equal(out.data, "no \\<b> of \\`a\\` in \\*two\\* lines, x_1  \n");
+
+    grid = res_grid_make("lr");
+    res_grid_row(&grid, "name|n");
+    res_grid_cell(&grid, "only");
+    res_grid_spill(&grid, "failed: y", 1);
+    bn_text_clear(&out);
+    res_grid_render(&grid, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "only  failed: y\n"));
+    bn_text_free(&out);
+    res_grid_free(&grid);
+}
+
+static void sheets_keep_their_columns_and_pad_by_characters(void **state)
+{
+    (void)state;
+    static const res_sheet_column columns[] = {{"name", false}, {"empty", false}, {"n", true}};
+    json_t *rows = json_pack("[[s, s], [s, s]]", "h\xc3\xb6st", "", "a|b", "");
+    res_sheet_put(json_array_get(rows, 0), "%d", 7);
+    res_sheet_put(json_array_get(rows, 1), "%.1f", 10.5);
+    bn_text out = {0};
+    res_sheet_write(columns, 3, rows, RES_TABLE_TEXT, &out);
+    assert_string_equal(out.data, "name  empty     n\n"
+                                  "h\xc3\xb6st            7\n"
+                                  "a|b          10.5\n");
+    bn_text_clear(&out);
+    res_sheet_write(columns, 3, rows, RES_TABLE_CSV, &out);
+    assert_string_equal(out.data, "name,empty,n\nh\xc3\xb6st,,7\na|b,,10.5\n");
+    bn_text_clear(&out);
+    res_sheet_write(columns, 3, rows, RES_TABLE_MARKDOWN, &out);
+    assert_non_null(strstr(out.data, "| a\\|b |  | 10.5 |\n"));
+    bn_text_free(&out);
+    json_decref(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_have_three_digits),
+        cmocka_unit_test(formats_have_names),
+        cmocka_unit_test(grids_align_escape_and_drop_empty_columns),
+        cmocka_unit_test(markup_is_escaped_and_spills_span),
+        cmocka_unit_test(sheets_keep_their_columns_and_pad_by_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/*
+ * test_table_lists.c - the tables of executions, ledgers, compilation and memory: their
+ * figures are the records', in every format. Needs no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/tables/tables_priv.h"
+
+static res_record *records[3];
+
+/* Lazy in two graphs, capture that failed, eager in 40 ops. */
+static res_collection sample(void)
+{
+    static const fixture_case many = {.runtime = "cpu",
+                                      .model = "resnet50",
+                                      .phase = "train",
+                                      .mode = "eager",
+                                      .graphs = 40,
+                                      .batch = 4,
+                                      .trace_ns = 2900000,
+                                      .wall_ns = 250000000,
+                                      .device_ns = (double)NAN,
+                                      .nodes = 1309};
+    records[0] = fixture_record(&fixture_lazy, 11);
+    records[1] = fixture_record(&fixture_lazy, 0);
+    records[2] = fixture_record(&many, 11);
+    strcpy(records[1]->experiment.mode, "capture");
+    records[1]->status = BN_TIMEOUT;
+    records[0]->executions[1].from_disk = true;
+    records[0]->counters[BN_COUNTER_DISK_HITS] = 1;
+    json_object_set_new(records[0]->provenance, "memory",
+                        json_pack("{s:i, s:i}", "rss_bytes", 1048576, "peak_rss_bytes", 3145728));
+    for (size_t i = 0; i < 40; i++)
+        records[2]->executions[i].per_step = (int)i + 1;
+    return (res_collection){.records = records, .count = 3};
+}
+
+static bn_text table(const char *name, res_format format)
+{
+    res_collection all = sample();
+    bn_text out = {0};
+    bn_status st = {0};
+    assert_int_equal(res_table_check(name, &st), BN_OK);
+    res_table(name, &all, format, &out);
+    assert_false(out.failed);
+    assert_non_null(out.data);
+    for (size_t i = 0; i < all.count; i++)
+        res_record_free(records[i]);
+    return out;
+}
+
+/* Row INDEX of MODE in the table NAME (new reference). */
+static json_t *row(const char *name, const char *mode, size_t index)
+{
+    bn_text out = table(name, RES_TABLE_JSON);
+    json_t *all = json_loads(out.data, 0, NULL), *one, *found = NULL;
+    size_t i, seen = 0;
+    assert_non_null(all);
+    json_array_foreach(json_object_get(all, "rows"), i, one)
+    {
+        const char *its = json_string_value(json_object_get(one, "mode"));
+        if (strcmp(its, mode) == 0 && seen++ == index)
+            found = json_incref(one);
+    }
+    assert_non_null(found);
+    json_decref(all);
+    bn_text_free(&out);
+    return found;
+}
+
+static double figure(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_non_null(value);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void executions_have_all_three_times(void **state)
+{
+    (void)state;
+    json_t *lazy = row("executions", "lazy", 1), *eager = row("executions", "eager", 0);
+    assert_string_equal(json_string_value(json_object_get(lazy, "graph")), "backward");
+    assert_true(figure(lazy, "pjrt_ns") == 11e6);
+    assert_true(figure(lazy, "pjrt_low_ns") < 11e6 && figure(lazy, "pjrt_high_ns") > 11e6);
+    assert_true(figure(lazy, "device_ns") == 9e6);
+    assert_true(figure(lazy, "overhead_ns") == 2e6);
+    assert_true(figure(lazy, "overhead_low_ns") < 2e6 && figure(lazy, "overhead_high_ns") > 2e6);
+    const char *source = json_string_value(json_object_get(lazy, "device_time_source"));
+    assert_string_equal(source, "slope");
+    /* The dearest of many first; no device time is none. */
+    assert_true(figure(eager, "per_step") == 40);
+    assert_true(isnan(figure(eager, "device_ns")) && isnan(figure(eager, "overhead_ns")));
+    json_decref(lazy);
+    json_decref(eager);
+}
+
+static void people_see_the_dearest_and_how_many_more(void **state)
+{
+    (void)state;
+    bn_text out = table("executions", RES_TABLE_TEXT);
+    assert_non_null(strstr(out.data, "and 28 more: see --format csv"));
+    assert_non_null(strstr(out.data, "failed: timeout"));
+    assert_non_null(strstr(out.data, "All rows: full, batch 4, image 64, f32, nhwc, serial"));
+    size_t lines = 0;
+    for (const char *at = out.data; (at = strstr(at, "ms [")) != NULL; at++)
+        lines++;
+    assert_true(lines >= 2 + 12);
+    bn_text_free(&out);
+    out = table("executions", RES_TABLE_CSV);
+    lines = 0;
+    for (const char *c = out.data; *c != '\0'; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 1 + 2 + 40);
+    bn_text_free(&out);
+}
+
+static void ledgers_add_up_by_their_means(void **state)
+{
+    (void)state;
+    json_t *lazy = row("ledger", "lazy", 0);
+    double means = 0, medians = 0;
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        char key[64];
+        snprintf(key, sizeof key, "%s_ns", bn_part_name((bn_part)p));
+        medians += figure(lazy, key);
+        snprintf(key, sizeof key, "%s_mean_ns", bn_part_name((bn_part)p));
+        means += figure(lazy, key);
+    }
+    assert_true(figure(lazy, "trace_ns") == 2900000);
+    assert_true(fabs(means - figure(lazy, "wall_mean_ns")) < 1);
+    assert_true(fabs(means - figure(lazy, "sum_mean_ns")) < 1);
+    assert_true(fabs(medians - figure(lazy, "sum_ns")) < 1);
+    json_decref(lazy);
+    /* No step compiled: that part has no column. */
+    bn_text out = table("ledger", RES_TABLE_TEXT);
+    assert_non_null(strstr(out.data, "dispatch"));
+    assert_null(strstr(out.data, "compile "));
+    bn_text_free(&out);
+}
+
+static void compilation_and_memory_are_the_compilers(void **state)
+{
+    (void)state;
+    json_t *first = row("compile", "lazy", 0), *second = row("compile", "lazy", 1);
+    assert_true(figure(first, "compile_ns") == 3240000000.0);
+    assert_true(figure(first, "program_bytes") == 402118);
+    assert_string_equal(json_string_value(json_object_get(first, "cache")), "compiled");
+    assert_string_equal(json_string_value(json_object_get(second, "cache")), "from disk");
+    assert_true(isnan(figure(second, "compile_ns")) && isnan(figure(second, "code_bytes")));
+    assert_true(figure(second, "disk_hits") == 1);
+    json_decref(first);
+    json_decref(second);
+    first = row("memory", "lazy", 0);
+    assert_true(figure(first, "temp_bytes") == 51200000);
+    assert_true(figure(first, "host_peak_rss_bytes") == 3145728);
+    json_decref(first);
+    bn_text out = table("memory", RES_TABLE_TEXT);
+    const char *said = strstr(out.data, "3.00 MiB");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "3.00 MiB")); /* a record's, so in one of its rows */
+    bn_text_free(&out);
+}
+
+static void names_and_empty_stores(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"speedup", "executions", "ledger", "compile", "memory"};
+    bn_status st = {0};
+    res_collection none = {0};
+    for (size_t i = 0; i < 5; i++) {
+        for (int format = RES_TABLE_TEXT; format <= RES_TABLE_HTML; format++) {
+            bn_text out = {0};
+            res_table(names[i], &none, (res_format)format, &out);
+            assert_false(out.failed);
+            if (format != RES_TABLE_CSV && format != RES_TABLE_JSON)
+                assert_non_null(strstr(out.data, "No records."));
+            bn_text_free(&out);
+        }
+    }
+    assert_int_equal(res_table_check("ledgers", &st), BN_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(executions_have_all_three_times),
+        cmocka_unit_test(people_see_the_dearest_and_how_many_more),
+        cmocka_unit_test(ledgers_add_up_by_their_means),
+        cmocka_unit_test(compilation_and_memory_are_the_compilers),
+        cmocka_unit_test(names_and_empty_stores),
+    };
+    res_store_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,455 @@
+/*
+ * test_tables.c - the tables of known records, in all formats. Needs no plugin.
+ *
+ * `test_tables --print NAME FORMAT` prints a sample table ("record", "eager",
+ * "failed" or "speedup"): for looking at, and for tests/results/records/check_readers.sh.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/tables/tables_priv.h"
+
+static int begin(void **state)
+{
+    (void)state;
+    res_store_begin();
+    return 0;
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+#define UNKNOWN ((double)NAN)
+
+static const fixture_case cases[] = {
+    {"cpu", "resnet50", "train", "eager", 1, 4, 1200000, 151000000, UNKNOWN, 1309},
+    {"cpu", "resnet50", "train", "lazy", 1, 4, 2900000, 25000000, 19000000, 1309},
+    {"cpu", "resnet50", "train", "capture", 1, 4, 0, 20000000, 19000000, 0},
+    {"cpu", "resnet50", "train", "capture", 5, 4, 0, 31000000, 4500000, 0},
+    {"cpu", "resnet50", "infer", "lazy", 1, 4, 1020000, 9800000, 7000000, 460},
+    {"cpu", "resnet50", "infer", "capture", 1, 4, 0, 8200000, 7000000, 0},
+    {"cpu", "bert", "train", "lazy", 1, 8, 1500000, 61000000, 55000000, 811},
+    {"cpu", "bert", "train", "capture", 1, 8, 0, 59000000, 55000000, 0},
+    {"sim", "resnet50", "train", "lazy", 1, 4, 2900000, 25000000, 19000000, 1309},
+    {"sim", "resnet50", "train", "capture", 1, 4, 0, 22000000, 19000000, 0},
+};
+#define CASES (sizeof cases / sizeof *cases)
+enum { RESNET_EAGER, RESNET_LAZY, RESNET_CAPTURE, RESNET_CAPTURE_5, BERT_CAPTURE = 7 };
+
+static void be_failed(res_record *record, bn_code code, const char *message)
+{
+    record->status = code;
+    snprintf(record->message, sizeof record->message, "%s", message);
+    record->step_count = 0;
+}
+
+/* All cases; bert's capture ran out of memory. */
+static res_collection sample_store(void)
+{
+    res_collection all = {.records = calloc(CASES + 4, sizeof(res_record *)), .count = CASES};
+    assert_non_null(all.records);
+    for (size_t i = 0; i < CASES; i++) {
+        all.records[i] = fixture_record(&cases[i], 60);
+        all.records[i]->simulated = strcmp(cases[i].runtime, "sim") == 0;
+    }
+    be_failed(all.records[BERT_CAPTURE], BN_OUT_OF_MEMORY, "no room for 3.1 GiB");
+    json_object_clear(all.records[BERT_CAPTURE]->provenance);
+    return all;
+}
+
+/* Eager: an op per row, dearer ones later. */
+static res_record *eager_record(void)
+{
+    res_record *record = fixture_record(&cases[RESNET_EAGER], 60);
+    assert_int_equal(res_record_reserve_executions(record, 40, NULL), BN_OK);
+    for (size_t i = 0; i < 40; i++) {
+        res_execution *execution = &record->executions[i];
+        snprintf(execution->graph, sizeof execution->graph, "op%02zu", i);
+        execution->per_step = (int)(i % 4) + 1;
+        execution->arguments = 2;
+        execution->results = 1;
+        execution->nodes = 1;
+        execution->compile_ns = 12000000;
+        execution->pjrt_ns = calloc(1, sizeof(uint64_t));
+        assert_non_null(execution->pjrt_ns);
+        execution->pjrt_count = 1;
+        execution->pjrt_ns[0] = (i + 1) * 20000;
+        strcpy(execution->device_note, "not measured for single ops");
+    }
+    return record;
+}
+
+static bn_text record_table(const res_record *record, res_format format)
+{
+    bn_text out = {0};
+    res_table_record(record, format, &out);
+    assert_false(out.failed);
+    assert_non_null(out.data);
+    return out;
+}
+
+static bn_text speedup_table(const res_collection *all, res_format format)
+{
+    bn_text out = {0};
+    res_table_speedup(all, format, &out);
+    assert_false(out.failed);
+    assert_non_null(out.data);
+    return out;
+}
+
+static void assert_has(const char *text, const char *wanted)
+{
+    if (!strstr(text, wanted))
+        fail_msg("no \"%s\" in:\n%s", wanted, text);
+}
+
+static void assert_lacks(const char *text, const char *unwanted)
+{
+    if (strstr(text, unwanted))
+        fail_msg("\"%s\" in:\n%s", unwanted, text);
+}
+
+/* The first line of TEXT that has WORDS in this order, in a static buffer. */
+static const char *line_with(const char *text, const char *first, const char *second)
+{
+    static char line[1000];
+    for (const char *end; *text != '\0'; text = end + 1) {
+        end = strchr(text, '\n');
+        assert_non_null(end);
+        snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        const char *found = strstr(line, first);
+        if (found && strstr(found + strlen(first), second))
+            return line;
+    }
+    fail_msg("no line with %s and %s", first, second);
+    return NULL;
+}
+
+static int print_sample(const char *name, const char *format_name)
+{
+    res_format format;
+    bn_status st = {0};
+    bn_text out = {0};
+    if (res_format_parse(format_name, &format, &st) != BN_OK) {
+        puts(st.message);
+        return 2;
+    }
+    res_store_begin();
+    res_collection all = sample_store();
+    res_record *record = strcmp(name, "eager") == 0    ? eager_record()
+                         : strcmp(name, "failed") == 0 ? all.records[BERT_CAPTURE]
+                                                       : all.records[RESNET_CAPTURE_5];
+    if (strcmp(name, "speedup") == 0)
+        res_table_speedup(&all, format, &out);
+    else
+        res_table_record(record, format, &out);
+    fputs(out.data, stdout);
+    bn_text_free(&out);
+    if (strcmp(name, "eager") == 0)
+        res_record_free(record);
+    res_collection_free(&all);
+    return 0;
+}
+
+/* ---- one record ---------------------------------------------------------------- */
+
+static void record_table_accounts_for_the_step(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[RESNET_CAPTURE_5], 61);
+    bn_text out = record_table(record, RES_TABLE_TEXT);
+    assert_has(out.data, "resnet50, train, capture, 5 graphs\n");
+    assert_has(out.data, "cpu, sha256 5feceb66ffc8\n");
+    assert_has(out.data, "full, batch 4, image 64, f32, nhwc, serial\n");
+    assert_has(out.data, "status    ok\n");
+    assert_has(out.data, "median of 61 and its 95 % interval");
+    assert_has(out.data, "the parts differ from the wall time by 0 ns.");
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        line_with(out.data, bn_part_name((bn_part)p), ".");
+
+    /* The row that adds up says the same mean as the wall time's row. */
+    double sum = 0, wall = 0, part = 0, total = 0;
+    assert_int_equal(sscanf(line_with(out.data, "sum of parts", ""), "sum of parts %lf", &sum), 1);
+    const char *line = line_with(out.data, "wall ", "100.0");
+    assert_int_equal(sscanf(line, "wall %*f %*f %*f %*f %lf", &wall), 1);
+    assert_true(sum == wall && sum > 31000);
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        char start[32];
+        snprintf(start, sizeof start, "\n%s ", bn_part_name((bn_part)p));
+        line = strstr(strstr(out.data, "Ledger"), start);
+        assert_non_null(line);
+        assert_int_equal(sscanf(line, "%*s %*f %*f %*f %*f %lf", &part), 1);
+        total += part;
+    }
+    assert_true(fabs(total - wall) < 0.05 * (BN_PART_COUNT + 1)); /* rounding to 0.1 us */
+    assert_has(line_with(out.data, "backward", "6.50 ms"), "2.00 ms");
+    line_with(out.data, "forward", "3.24 s");
+    line_with(out.data, "compiles", "5");
+    assert_lacks(out.data, "cache_hits");
+
+    record->part_ns[BN_PART_OTHER] += 7;
+    bn_text_free(&out);
+    out = record_table(record, RES_TABLE_TEXT);
+    assert_has(out.data, "the parts differ from the wall time by 7 ns.");
+    bn_text_free(&out);
+    res_record_free(record);
+}
+
+static void many_executions_show_the_dearest(void **state)
+{
+    (void)state;
+    res_record *record = eager_record();
+    bn_text out = record_table(record, RES_TABLE_TEXT);
+    const char *table = strstr(out.data, "the ten dearest");
+    assert_non_null(table);
+    assert_true(strstr(table, "op39") < strstr(table, "op35"));
+    assert_has(line_with(table, "op39", ""), "3.20 ms"); /* 4 of 800 us */
+    assert_has(line_with(table, "30 others", ""), " 64 ");
+    assert_lacks(table, "\nop18");
+    assert_has(out.data, "Device time of op00 and 39 more: not measured for single ops.");
+    bn_text_free(&out);
+    res_record_free(record);
+}
+
+static void failed_records_say_why(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[RESNET_LAZY], 5);
+    be_failed(record, BN_COMPILE, "convolution: rank 3");
+    record->simulated = true;
+    record->warmup_stationary = false;
+    bn_text out = record_table(record, RES_TABLE_MARKDOWN);
+    assert_has(out.data, "## resnet50, train, lazy, 1 graph\n\n");
+    assert_has(out.data, "- **status**: compile-error: convolution: rank 3\n");
+    assert_has(out.data, "- **runtime**: cpu (simulated)");
+    assert_has(out.data, "ended by its limit");
+    assert_has(out.data, "| step | 1 | 1309 |");
+    assert_lacks(out.data, "Ledger");
+    bn_text_free(&out);
+    res_record_free(record);
+
+    record = res_record_new();
+    assert_non_null(record);
+    for (int format = 0; format < 4; format++) {
+        out = record_table(record, (res_format)format);
+        bn_text_free(&out);
+    }
+    res_record_free(record);
+}
+
+static void record_json_is_the_documented_object(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&cases[RESNET_LAZY], 10);
+    bn_text out = record_table(record, RES_TABLE_JSON);
+    json_t *wanted = res_record_to_json(record);
+    char *text = json_dumps(wanted, JSON_INDENT(2) | RES_JSON_REALS);
+    assert_non_null(text);
+    assert_int_equal(strncmp(out.data, text, strlen(text)), 0);
+    assert_string_equal(out.data + strlen(text), "\n");
+    free(text);
+    json_decref(wanted);
+    bn_text_free(&out);
+    out = record_table(record, RES_TABLE_CSV);
+    assert_has(out.data, "section,item,quantity,value\n");
+    assert_has(out.data, "\nledger,trace,median_ns,2900000.0\n");
+    assert_has(out.data, "\nexecutions,0,pjrt_ns,21000000.0\n");
+    assert_has(out.data, "\nexecutions,0,code_bytes,\n");
+    bn_text_free(&out);
+    res_record_free(record);
+}
+
+/* ---- speedups ------------------------------------------------------------------- */
+
+static void speedup_table_has_the_fields_shape(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *simulated = strstr(out.data, "runtime sim (simulated)");
+    assert_non_null(simulated);
+    assert_has(out.data, "runtime cpu, build 5feceb66ffc8: full, image 64, f32, nhwc, serial\n");
+    line_with(out.data, "bert      train  batch 8", "lazy");
+    line_with(out.data, "capture       1", "failed: out-of-memory");
+    line_with(out.data, "1309  3.05 ms   2.00 ms  19.0 ms", "base");
+    line_with(out.data, "0.17x", "[");
+    line_with(out.data, "1.25x", "[");
+    line_with(out.data, "0.81x", "[");
+    line_with(out.data, "train  capture       1", "1.25x (1 of 2)");
+    line_with(out.data, "train  eager         1", "0.17x (1 of 2)");
+    line_with(out.data, "infer  capture       1", "1.20x (1 of 1)");
+    line_with(simulated, "train  capture       1", "1.14x (1 of 1)");
+    assert_has(out.data, "Source of device times: slope.");
+    bn_text_free(&out);
+
+    out = speedup_table(&all, RES_TABLE_MARKDOWN);
+    line_with(out.data, "| resnet50 | infer | batch 4 | capture | 1 |", "1.20x");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* The rows of the table as JSON; a new reference. */
+static json_t *speedup_rows(const res_collection *all, json_t **means)
+{
+    bn_text out = speedup_table(all, RES_TABLE_JSON);
+    json_t *root = json_loads(out.data, 0, NULL);
+    assert_non_null(root);
+    json_t *rows = json_incref(json_object_get(root, "rows"));
+    if (means)
+        *means = json_incref(json_object_get(root, "geometric_means"));
+    json_decref(root);
+    bn_text_free(&out);
+    return rows;
+}
+
+static double number(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    if (!json_is_number(value))
+        fail_msg("%s is no number", key);
+    return json_number_value(value);
+}
+
+static void speedups_are_ratios_of_medians(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    json_t *means = NULL, *rows = speedup_rows(&all, &means);
+    assert_int_equal(json_array_size(rows), CASES);
+    assert_int_equal(json_array_size(means), 5);
+    const json_t *lazy = json_array_get(rows, 3), *capture = json_array_get(rows, 4);
+    assert_string_equal(json_string_value(json_object_get(capture, "mode")), "capture");
+    double ratio = number(lazy, "wall_ns") / number(capture, "wall_ns");
+    assert_true(fabs(number(capture, "speedup") - ratio) < 1e-9);
+    assert_true(number(capture, "speedup_low") < ratio && ratio < number(capture, "speedup_high"));
+    assert_true(json_is_null(json_object_get(lazy, "speedup")));
+    assert_true(number(lazy, "trace_ns") == 2900000 + 145000 + 1800);
+    assert_true(number(lazy, "nodes_per_step") == 1309);
+    assert_true(number(lazy, "overhead_per_execution_ns") == 2000000);
+    assert_true(number(lazy, "device_per_step_ns") == 19000000);
+    const json_t *five = json_array_get(rows, 5);
+    assert_true(number(five, "executions_per_step") == 5);
+    assert_true(number(five, "device_per_step_ns") == 5 * 4500000);
+    assert_true(number(five, "overhead_per_execution_ns") == 2000000);
+    assert_true(number(five, "compile_ns") == 5 * 3244100000.0);
+    const json_t *failed = json_array_get(rows, 1);
+    assert_string_equal(json_string_value(json_object_get(failed, "status")), "out-of-memory");
+    assert_true(json_is_null(json_object_get(failed, "wall_ns")));
+    json_decref(means);
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void means_are_geometric(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    /* bert captures after all. */
+    res_record_free(all.records[BERT_CAPTURE]);
+    all.records[BERT_CAPTURE] = fixture_record(&cases[BERT_CAPTURE], 60);
+    json_t *means = NULL, *rows = speedup_rows(&all, &means);
+    const json_t *mean = json_array_get(means, 1);
+    assert_string_equal(json_string_value(json_object_get(mean, "mode")), "capture");
+    assert_true(number(mean, "covered") == 2 && number(mean, "cells") == 2);
+    double product =
+        number(json_array_get(rows, 1), "speedup") * number(json_array_get(rows, 4), "speedup");
+    assert_true(fabs(number(mean, "speedup") - sqrt(product)) < 1e-9);
+    json_decref(means);
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void newest_good_record_stands_for_a_cell(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    res_record *newer = fixture_record(&cases[RESNET_CAPTURE], 60);
+    res_record *broken = fixture_record(&cases[RESNET_CAPTURE], 60);
+    be_failed(broken, BN_CRASH, "signal 11");
+    all.records[all.count++] = newer;
+    all.records[all.count++] = broken;
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_int_equal(json_array_size(rows), CASES);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 4), "id")),
+                        newer->id);
+    json_decref(rows);
+
+    /* Another set-up is another cell, which has no lazy record. */
+    newer->experiment.in_flight = 4;
+    rows = speedup_rows(&all, NULL);
+    assert_int_equal(json_array_size(rows), CASES + 1);
+    json_decref(rows);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "batch 4, 4 in flight", "capture");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void builds_are_not_mixed(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    json_t *runtime = json_object_get(all.records[RESNET_CAPTURE]->provenance, "runtime");
+    assert_int_equal(json_object_set_new(runtime, "sha256", json_string("6b86b273ff34")), 0);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "runtime cpu, several builds");
+    line_with(out.data, "20.4 ms", "other build");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(rows, 4), "speedup")));
+    assert_true(json_is_true(json_object_get(json_array_get(rows, 4), "lazy_is_other_build")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void sources_are_named_when_they_differ(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    all.records[RESNET_LAZY]->executions[0].device_source = BN_DEVICE_TIME_PROFILER;
+    res_record *five = all.records[RESNET_CAPTURE_5];
+    five->executions[2].device_source = BN_DEVICE_TIME_EVENT;
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "lazy          1   1309  3.05 ms   2.00 ms  19.0 ms", "profiler");
+    line_with(out.data, "22.5 ms", "mixed");
+    bn_text_free(&out);
+    /* A sum with an unknown term is unknown. */
+    five->executions[2].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(rows, 5), "device_per_step_ns")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void empty_stores_have_tables(void **state)
+{
+    (void)state;
+    res_collection none = {0};
+    bn_text out = speedup_table(&none, RES_TABLE_TEXT);
+    assert_has(out.data, "No records.");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&none, NULL);
+    assert_int_equal(json_array_size(rows), 0);
+    json_decref(rows);
+    out = speedup_table(&none, RES_TABLE_CSV);
+    assert_int_equal(strncmp(out.data, "kind,runtime,", 13), 0);
+    bn_text_free(&out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "--print") == 0)
+        return print_sample(argv[2], argv[3]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(record_table_accounts_for_the_step),
+        cmocka_unit_test(many_executions_show_the_dearest),
+        cmocka_unit_test(failed_records_say_why),
+        cmocka_unit_test(record_json_is_the_documented_object),
+        cmocka_unit_test(speedup_table_has_the_fields_shape),
+        cmocka_unit_test(speedups_are_ratios_of_medians),
+        cmocka_unit_test(means_are_geometric),
+        cmocka_unit_test(newest_good_record_stands_for_a_cell),
+        cmocka_unit_test(builds_are_not_mixed),
+        cmocka_unit_test(sources_are_named_when_they_differ),
+        cmocka_unit_test(empty_stores_have_tables),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

@@ -1,0 +1,114 @@
+#!/bin/bash
+# check_sim.sh - the simulated runtime from outside, as TAP: what bench says of a device
+# whose truth is known, the published cases, emulation, and that the plugin's document
+# names every setting. Faults are in check_sim_faults.sh.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)
+
+run selftest accuracy --quick
+report "what is reported of the simulated device is what was set" "$(
+    fault_of 0
+    tail -n 1 "$folder/out" | grep -q '^accuracy: PASS: 16 of 16 cells within 1 % or 10 us' ||
+        echo "the last line is no verdict"
+    grep -q 'profiler' "$folder/out" || echo "no profiler"
+    grep -q 'slope' "$folder/out" || echo "no slope"
+)"
+leftover=$(ls -d "${TMPDIR:-/tmp}"/bench-accuracy.* 2>/dev/null)
+report "it leaves nothing behind" "$leftover"
+
+run selftest accuracy --quick --format json
+report "the same as JSON" "$(
+    fault_of 0
+    holds '
+assert records["pass"] is True
+cells = records["cells"]
+assert len(cells) == 16 and all(c["pass"] for c in cells)
+seen = [c for c in cells if not c["refused"]]
+assert len(seen) >= 8 and {c["source"] for c in seen} == {"profiler", "slope"}
+for c in seen:
+    assert abs(c["measured_device_us"] - c["device_us"]) <= max(10, 0.01 * c["device_us"]), c
+# What the slope cannot see is said, and only where the host hides the device.
+for c in cells:
+    if c["refused"]:
+        assert c["source"] == "slope" and c["note"] and c["device_us"] < 1000, c
+'
+)"
+
+run replay resnet50 --store "$store" --format json
+report "the published ResNet50 case is replayed to its parts" "$(
+    fault_of 0
+    holds '
+cases = records["cases"]
+assert [c["replayed"]["executions"] for c in cases] == [1, 5, 5, 3, 1], cases
+for c in cases:
+    p, r = c["published"], c["replayed"]
+    assert abs(r["device_ms"] - p["device_ms"]) < 0.02, c
+    assert abs(r["overhead_ms"] - p["overhead_ms"]) < 0.3, c
+    assert r["trace_ms"] >= 0.999 * p["trace_ms"], c
+    # Awaited one by one, the parts add up to the wall.
+    if c["case"] != "the same, queued":
+        rest = r["wall_ms"] - r["trace_ms"] - r["device_ms"] - r["overhead_ms"]
+        assert abs(rest) < 0.05 * r["wall_ms"], c
+queued = cases[2]["replayed"]
+assert queued["wall_ms"] < cases[1]["replayed"]["wall_ms"] - 5, cases
+'
+)"
+run table --store "$store" --format json
+report "its records say simulated, emulated, and no values" "$(
+    fault_of 0
+    holds '
+rows = records["rows"]
+assert len(rows) >= 4
+for r in rows:
+    assert r["simulated"] is True and r["values"] == "none" and r["trace_cost_ns"] > 0, r
+    assert "preset=tpu-v4-2023" in r["settings"], r
+'
+)"
+refuses "a case that nobody published" 2 "resnet50 and models" -- replay resnet51
+run run "${quick[@]}" --runtime sim --runtime-option preset=nothing
+report "a preset that is none" "$(fault_of 3 "there is no preset nothing; there are ideal, tpu-v4")"
+run run "${quick[@]}" --runtime sim --runtime-option colour=red
+report "a setting that is none" "$(fault_of 3 "there is no setting colour")"
+
+run run "${quick[@]}" "${ideal[@]}" --mode lazy --trace-cost-ns 20000
+report "a slower front end costs what it is said to, and is labelled" "$(
+    fault_of 0
+    grep -q 'emulated front end of 20000 ns a node' "$folder/out" || echo "no label"
+    grep -q 'sim (simulated)' "$folder/out" || echo "not marked as simulated"
+    grep -q 'values: none' "$folder/out" || echo "no word on values"
+)"
+run run "${quick[@]}" "${ideal[@]}" --mode lazy --trace-cost-ns 20000 --format json
+report "each traced node waits" "$(
+    fault_of 0
+    holds '
+r = records[0]
+nodes = r["step_counters"]["nodes_traced"] / r["steps"]
+assert r["experiment"]["trace_cost_ns"] == 20000
+assert r["ledger"]["trace"]["p10_ns"] >= 20000 * nodes, (r["ledger"]["trace"], nodes)
+assert r["loss"] is None and r["values"] == "none" and r["simulated"] is True
+'
+)"
+
+PJRT_SIM=evaluate_limit=1000000000 run run "${quick[@]}" --runtime sim,cpu --dropout off \
+    --format json --model unit_qnli
+report "values are computed: the loss is the CPU runtime's" "$(
+    fault_of 0
+    holds '
+a, b = records
+assert a["simulated"] and not b["simulated"] and a["values"] == b["values"] == "computed"
+assert abs(a["loss"] - b["loss"]) <= 1e-4 * abs(b["loss"]), (a["loss"], b["loss"])
+'
+)"
+
+report "README.md of the plugin names every setting and every preset" "$(
+    for name in $(grep -oE '^ *\{"[a-z0-9_]+", *(TEXT|WHOLE|REAL|FLAG|STATED|FAULTS|PRESET|FILE|TIME_AT|RATE_AT|SHARE_AT)' \
+        runtime/sim/device/config.c | grep -oE '"[a-z0-9_]+"' | tr -d '"') \
+        $(grep -oE '^ *\{"[a-z0-9-]+",$' runtime/sim/device/preset.c | grep -oE '"[a-z0-9-]+"' | tr -d '"'); do
+        grep -qF "\`$name\`" runtime/sim/README.md || echo "no $name"
+    done
+    [ "$(grep -cE '^ *\{"[a-z0-9_]+", *[A-Z]' runtime/sim/device/config.c)" -ge 40 ] || echo "the settings were not found"
+)"
+echo "1..$count"

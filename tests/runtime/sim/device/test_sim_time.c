@@ -1,0 +1,463 @@
+/*
+ * test_sim_time.c - the simulated runtime's time is what was set: bounds from below
+ * are exact, since nothing may happen before its time; bounds from above are those of
+ * the best of several tries, on a machine that has other things to do. The device's
+ * own times come from the plugin's profile and are exact to the nanosecond.
+ */
+#include "tests/runtime/sim/device/sim_fixture.h"
+
+#include <math.h>
+
+/* What the best try may lose to the machine, in us; how many tries there are at least,
+ * and for how long more follow where none was good enough: others may have the cores. */
+#define SLACK_US 400
+#define TRIES    8
+#define PATIENCE 20e6
+
+/* Nothing is computed: a test is about time. */
+#define NONE "values=none "
+
+static int teardown(void **state)
+{
+    (void)state;
+    assert_nothing_live();
+    return 0;
+}
+
+static double us_since(uint64_t begin_ns)
+{
+    return (double)(bn_now_ns() - begin_ns) / 1e3;
+}
+
+/* ACTION takes LEAST microseconds at each try, and not more at the best one. */
+#define assert_takes(least, action)                                                                \
+    do {                                                                                           \
+        double best_ = 1e18, least_ = (least);                                                     \
+        uint64_t first_ = bn_now_ns();                                                             \
+        for (int try_ = 0;                                                                         \
+             try_ < TRIES || (best_ > least_ + SLACK_US && us_since(first_) < PATIENCE); try_++) { \
+            uint64_t begin_ = bn_now_ns();                                                         \
+            action;                                                                                \
+            double took_ = us_since(begin_);                                                       \
+            if (took_ < least_)                                                                    \
+                fail_msg("%s: %.3f us, less than %.3f", #action, took_, least_);                   \
+            best_ = took_ < best_ ? took_ : best_;                                                 \
+        }                                                                                          \
+        if (best_ > least_ + SLACK_US)                                                             \
+            fail_msg("%s: %.3f us at best, far more than %.3f", #action, best_, least_);           \
+    } while (0)
+
+static void an_execution_takes_launch_device_and_completion(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "device_us=2000");
+    assert_takes(2000, sim_run(&a, 1));
+    sim_adder_free(&a);
+    a = sim_adder_new(NONE "device_us=1000 launch_us=700 completion_us=300 execute_us=500");
+    assert_takes(2500, sim_run(&a, 1));
+    sim_adder_free(&a);
+}
+
+/* A third each for call, launch and completion, whatever these are for others. */
+static void a_stated_overhead_goes_before_the_configured_one(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "stated=jit_add:1000:1800 launch_us=9000 execute_us=9000");
+    assert_takes(2800, sim_run(&a, 1));
+    assert_takes(600, rt_event_release(a.client, sim_submit(&a)));
+    sim_adder_free(&a);
+    a = sim_adder_new(NONE "stated=jit_add:1000 launch_us=700 execute_us=500");
+    assert_takes(2200, sim_run(&a, 1));
+    sim_adder_free(&a);
+}
+
+static void a_call_takes_host_time_by_arguments_and_results(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "module @jit_more {\n"
+        "  func.func public @main(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> "
+        "(tensor<4xf32>, tensor<4xf32>) {\n"
+        "    %0 = stablehlo.add %a, %b : tensor<4xf32>\n"
+        "    return %0, %c : tensor<4xf32>, tensor<4xf32>\n"
+        "  }\n"
+        "}\n";
+    bn_status st = {0};
+    rt_client *client =
+        sim_client(NONE "device_us=50000 execute_us=500 argument_us=100 result_us=250");
+    rt_executable *executable = sim_compile(client, text);
+    rt_buffer *arguments[3], *results[2] = {NULL, NULL};
+    rt_event *done = NULL;
+    for (int i = 0; i < 3; i++)
+        arguments[i] = sim_floats(client, 4, 1);
+    /* Far less than the device's time: the call does not wait for it. */
+    assert_takes(1300, {
+        assert_ok(rt_execute(executable, arguments, 3, NULL, 0, results, NULL, &st), &st);
+        rt_buffer_release(client, results[0]);
+        rt_buffer_release(client, results[1]);
+    });
+    assert_ok(rt_execute(executable, arguments, 3, NULL, 0, results, &done, &st), &st);
+    assert_false(rt_event_is_ready(client, done));
+    rt_event_release(client, done);
+    rt_buffer_release(client, results[0]);
+    rt_buffer_release(client, results[1]);
+    for (int i = 0; i < 3; i++)
+        rt_buffer_release(client, arguments[i]);
+    rt_executable_destroy(executable);
+    rt_client_destroy(client);
+}
+
+static void a_blocking_call_waits_for_the_device(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "device_us=3000 execute_us=200 blocking=true");
+    assert_takes(3200, {
+        rt_event *done = sim_submit(&a);
+        assert_true(rt_event_is_ready(a.client, done));
+        rt_event_release(a.client, done);
+    });
+    sim_adder_free(&a);
+}
+
+/* ---- transfers, compiling, starting -------------------------------------------------- */
+
+static float million[250000]; /* of bytes */
+
+static void transfers_take_latency_and_bandwidth(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    const int64_t dims[1] = {250000};
+    rt_client *client =
+        sim_client(NONE "transfer_us=1500 to_device_gbps=1 to_host_gbps=0.5 release_us=600");
+    rt_buffer *buffer = NULL;
+    assert_takes(1500 + 1000 + 600, {
+        assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+        rt_buffer_release(client, buffer);
+    });
+    assert_ok(rt_buffer_from_host(client, million, RT_F32, dims, 1, &buffer, &st), &st);
+    assert_takes(1500 + 2000, {
+        assert_ok(rt_buffer_to_host(client, buffer, million, sizeof million, &st), &st);
+    });
+    assert_takes(600, {
+        rt_buffer *small = NULL;
+        rt_event *sent = NULL;
+        assert_ok(rt_buffer_from_host_async(client, million, RT_F32, dims, 0, &small, &sent, &st),
+                  &st);
+        rt_event_release(client, sent);
+        rt_buffer_release(client, small);
+    });
+    rt_buffer_release(client, buffer);
+    rt_client_destroy(client);
+}
+
+/* One after the other to the device, and an execution begins when its input is there. */
+static void executions_wait_for_transfers(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    const int64_t dims[1] = {4};
+    const float data[4] = {1, 2, 3, 4};
+    sim_adder a = sim_adder_new(NONE "transfer_us=2000 device_us=1000");
+    rt_buffer *kept = a.arguments[1];
+    assert_takes(2 * 2000 + 1000, {
+        rt_buffer *inputs[2];
+        rt_event *sent[2];
+        for (int i = 0; i < 2; i++)
+            assert_ok(rt_buffer_from_host_async(a.client, data, RT_F32, dims, 1, &inputs[i],
+                                                &sent[i], &st),
+                      &st);
+        a.arguments[1] = inputs[1];
+        sim_run(&a, 1);
+        for (int i = 0; i < 2; i++) {
+            assert_true(rt_event_is_ready(a.client, sent[i]));
+            rt_event_release(a.client, sent[i]);
+            rt_buffer_release(a.client, inputs[i]);
+        }
+    });
+    a.arguments[1] = kept;
+    sim_adder_free(&a);
+}
+
+static void compiling_takes_its_time(void **state)
+{
+    (void)state;
+    rt_client *client = sim_client("compile_us=2000");
+    assert_takes(2000, rt_executable_destroy(sim_compile(client, SIM_ADD("jit_add"))));
+    rt_client_destroy(client);
+    /* The return is no op that a compiler has work with: the add is. */
+    client = sim_client("compile_us=2000 compile_op_us=1500");
+    assert_takes(3500, rt_executable_destroy(sim_compile(client, SIM_ADD("jit_add"))));
+    rt_client_destroy(client);
+}
+
+static void starting_takes_its_time(void **state)
+{
+    (void)state;
+    assert_takes(5000, rt_client_destroy(sim_client("start_us=5000")));
+}
+
+/* ---- queues ----------------------------------------------------------------------------- */
+
+/* While the device works the host submits: only the first call is not hidden. */
+static void executions_in_flight_overlap_the_host(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "device_us=1000 execute_us=800 completion_us=200");
+    assert_takes(800 + 10 * 1000 + 200, sim_run(&a, 10));
+    /* Serially nothing is hidden. */
+    assert_takes(5 * (800 + 1000 + 200), for (int i = 0; i < 5; i++) sim_run(&a, 1));
+    sim_adder_free(&a);
+}
+
+static void a_queue_is_first_in_first_out(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+    sim_adder a = sim_adder_new(NONE "device_us=20000 completion_us=100 jitter=0.5");
+    rt_profiler *profiler = sim_profile_begin(a.client);
+    rt_event *done[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        done[i] = sim_submit(&a);
+    assert_false(rt_event_is_ready(a.client, done[COUNT - 1]));
+    for (int i = 0; i < COUNT; i++) {
+        bn_status st = {0};
+        assert_ok(rt_event_await(a.client, done[i], &st), &st);
+        for (int before = 0; before < i; before++)
+            assert_true(rt_event_is_ready(a.client, done[before]));
+    }
+    for (int i = 0; i < COUNT; i++)
+        rt_event_release(a.client, done[i]);
+    rt_device_span *spans = sim_profile_end(profiler, COUNT);
+    /* Back to back: submitting takes far less than the device's time. */
+    for (int i = 1; i < COUNT; i++)
+        assert_int_equal(spans[i].start_ns, spans[i - 1].start_ns + spans[i - 1].duration_ns);
+    free(spans);
+    sim_adder_free(&a);
+}
+
+static void each_device_has_a_queue_of_its_own(void **state)
+{
+    (void)state;
+    rt_client *client = sim_client(NONE "devices=3 device_us=6000");
+    assert_int_equal(rt_client_device_count(client), 3);
+    sim_adder a[3];
+    for (size_t i = 0; i < 3; i++)
+        a[i] = sim_adder_on(client, i);
+    assert_takes(6000, {
+        rt_event *done[3];
+        for (int i = 0; i < 3; i++)
+            done[i] = sim_submit(&a[i]);
+        for (int i = 0; i < 3; i++)
+            sim_await(&a[i], done[i]);
+    });
+    for (size_t i = 0; i < 3; i++)
+        sim_adder_drop(&a[i]);
+    rt_client_destroy(client);
+}
+
+/* ---- disturbances ----------------------------------------------------------------------- */
+
+static void drift_grows_with_the_number_of_executions(void **state)
+{
+    (void)state;
+    enum { COUNT = 60 };
+    rt_device_span *spans = sim_spans(NONE "device_us=100 drift=10", COUNT);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(spans[i].duration_ns, 100000 + 1000 * i);
+    free(spans);
+}
+
+/* Nanoseconds of [FROM, TO) in pauses: the first PAUSE of each PERIOD. */
+static uint64_t paused(uint64_t from, uint64_t to, uint64_t period, uint64_t pause)
+{
+    uint64_t sum = 0;
+    for (uint64_t at = from / period * period; at < to; at += period) {
+        uint64_t begin = at > from ? at : from, end = at + pause < to ? at + pause : to;
+        sum += end > begin ? end - begin : 0;
+    }
+    return sum;
+}
+
+static void interference_stretches_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings;
+        uint64_t work_ns, period_ns, pause_ns;
+        size_t count;
+    } rows[] = {
+        {NONE "device_us=20000 interference_period_us=1000 interference_us=250", 20000000, 1000000,
+         250000, 3},
+        {NONE "device_us=130 interference_period_us=1000 interference_us=700", 130000, 1000000,
+         700000, 40},
+        {NONE "device_us=1000 interference_period_us=100 interference_us=99", 1000000, 100000,
+         99000, 2},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        rt_device_span *spans = sim_spans(rows[row].settings, rows[row].count);
+        for (size_t i = 0; i < rows[row].count; i++) {
+            uint64_t start = spans[i].start_ns, end = start + spans[i].duration_ns,
+                     pauses = paused(start, end, rows[row].period_ns, rows[row].pause_ns);
+            assert_int_equal(spans[i].duration_ns, rows[row].work_ns + pauses);
+            /* It ends with work, not with a pause. */
+            assert_true((end - 1) % rows[row].period_ns >= rows[row].pause_ns);
+        }
+        free(spans);
+    }
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const rt_device_span *x = a, *y = b;
+    return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+}
+
+static bool same_durations(const rt_device_span *a, const rt_device_span *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i].duration_ns != b[i].duration_ns)
+            return false;
+    return true;
+}
+
+static void jitter_is_log_normal_and_seeded(void **state)
+{
+    (void)state;
+    enum { COUNT = 1001 };
+    rt_device_span *spans = sim_spans(NONE "device_us=100 jitter=0.2 seed=5", COUNT);
+    rt_device_span *again = sim_spans(NONE "device_us=100 jitter=0.2 seed=5", COUNT);
+    rt_device_span *other = sim_spans(NONE "device_us=100 jitter=0.2 seed=6", COUNT);
+    rt_device_span *host =
+        sim_spans(NONE "device_us=100 jitter=0.2 seed=5 host_jitter=0.5 execute_us=5", COUNT);
+    assert_true(same_durations(spans, again, COUNT));
+    assert_false(same_durations(spans, other, COUNT));
+    /* The host's disturbance draws elsewhere. */
+    assert_true(same_durations(spans, host, COUNT));
+    double sum = 0;
+    for (int i = 0; i < COUNT; i++) {
+        double x = log((double)spans[i].duration_ns / 100000);
+        sum += x * x;
+    }
+    /* Four standard errors each: sigma / sqrt(2 n), and 1.25 sigma / sqrt(n). */
+    double sigma = sqrt(sum / COUNT);
+    assert_true(fabs(sigma - 0.2) < 4 * 0.2 / sqrt(2.0 * COUNT));
+    qsort(spans, COUNT, sizeof *spans, by_duration);
+    double median = log((double)spans[COUNT / 2].duration_ns / 100000);
+    assert_true(fabs(median) < 4 * 1.25 * 0.2 / sqrt(COUNT));
+    free(spans);
+    free(again);
+    free(other);
+    free(host);
+}
+
+/* Each device draws for itself. */
+static void devices_jitter_apart(void **state)
+{
+    (void)state;
+    rt_client *client = sim_client(NONE "devices=2 device_us=100 jitter=0.2");
+    rt_device_span *spans[2];
+    for (size_t i = 0; i < 2; i++) {
+        sim_adder a = sim_adder_on(client, i);
+        rt_profiler *profiler = sim_profile_begin(client);
+        sim_run(&a, 20);
+        spans[i] = sim_profile_end(profiler, 20);
+        sim_adder_drop(&a);
+    }
+    assert_false(same_durations(spans[0], spans[1], 20));
+    free(spans[0]);
+    free(spans[1]);
+    rt_client_destroy(client);
+}
+
+static void host_jitter_changes_the_call(void **state)
+{
+    (void)state;
+    sim_adder a = sim_adder_new(NONE "device_us=0 execute_us=1000 host_jitter=1");
+    double least = 1e18, most = 0;
+    for (int i = 0; i < 60; i++) {
+        uint64_t begin = bn_now_ns();
+        rt_event_release(a.client, sim_submit(&a));
+        double took = us_since(begin);
+        least = took < least ? took : least;
+        most = took > most ? took : most;
+    }
+    /* Of 60 draws with sigma 1, the chance that none is below 0.5 or none above 2 is
+     * below 1e-6; the seed is fixed besides. */
+    assert_true(least < 700);
+    assert_true(most > 2000);
+    sim_adder_free(&a);
+}
+
+static void outliers_have_their_rate_and_factor(void **state)
+{
+    (void)state;
+    enum { COUNT = 800 };
+    size_t outliers = 0;
+    rt_device_span *spans =
+        sim_spans(NONE "device_us=50 outlier_rate=0.1 outlier_factor=12", COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        bool outlier = spans[i].duration_ns == 600000;
+        assert_true(outlier || spans[i].duration_ns == 50000);
+        outliers += outlier;
+    }
+    /* Four standard deviations of the binomial. */
+    assert_true(fabs((double)outliers - 80) < 4 * sqrt(COUNT * 0.1 * 0.9));
+    free(spans);
+}
+
+static void modules_have_stated_times(void **state)
+{
+    (void)state;
+    static const char *const names[] = {SIM_ADD("jit_step"), SIM_ADD("jit_step_two"),
+                                        SIM_ADD("jit_other")};
+    static const struct {
+        const char *settings;
+        uint64_t us[3];
+    } rows[] = {
+        {"device_us=70 stated=jit_step:300", {300, 70, 70}},
+        {"device_us=70 stated=jit_step*:300", {300, 300, 70}},
+        {"device_us=70 stated=jit_step:40;jit_step*:300;*:9.5", {40, 300, 9}},
+        {"device_us=70 stated=*:9;jit_step*:300;jit_step:40", {40, 300, 9}},
+        {"stated=*:9;*:11", {11, 11, 11}},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        sim_adder a = sim_adder_new(rows[row].settings);
+        for (int i = 0; i < 3; i++) {
+            rt_executable_destroy(a.executable);
+            a.executable = sim_compile(a.client, names[i]);
+            rt_profiler *profiler = sim_profile_begin(a.client);
+            sim_run(&a, 1);
+            rt_device_span *spans = sim_profile_end(profiler, 1);
+            assert_int_equal(spans[0].duration_ns / 1000, rows[row].us[i]);
+            free(spans);
+        }
+        sim_adder_free(&a);
+    }
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_teardown(test, teardown)
+    const struct CMUnitTest tests[] = {
+        T(an_execution_takes_launch_device_and_completion),
+        T(a_stated_overhead_goes_before_the_configured_one),
+        T(a_call_takes_host_time_by_arguments_and_results),
+        T(a_blocking_call_waits_for_the_device),
+        T(transfers_take_latency_and_bandwidth),
+        T(executions_wait_for_transfers),
+        T(compiling_takes_its_time),
+        T(starting_takes_its_time),
+        T(executions_in_flight_overlap_the_host),
+        T(a_queue_is_first_in_first_out),
+        T(each_device_has_a_queue_of_its_own),
+        T(drift_grows_with_the_number_of_executions),
+        T(interference_stretches_exactly),
+        T(jitter_is_log_normal_and_seeded),
+        T(devices_jitter_apart),
+        T(host_jitter_changes_the_call),
+        T(outliers_have_their_rate_and_factor),
+        T(modules_have_stated_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+# cli.sh - what the scripts that drive the program share: running it, judging
+# what it said, TAP. Sourced by check_*.sh, which run from the root of the
+# sources. Each needs BENCH_TEST_BINARY and works in a folder of its own.
+# shellcheck shell=bash
+
+bench=${BENCH_TEST_BINARY:-$PWD/build/bench}
+fake=${BENCH_TEST_FAKE:-$PWD/build/libpjrt_fake.so}
+notplugin=${BENCH_TEST_NOTPLUGIN:-$PWD/build/libnot_a_plugin.so}
+python=${BENCH_TEST_PYTHON:-/usr/bin/python3}
+folder=$(mktemp -d "${TMPDIR:-/tmp}/bench-cli.XXXXXX") || exit 1
+store=$folder/store
+# Seconds matter here, not figures.
+quick=(--model resnet18 --variant small --steps 3 --min-time 0 --warmup 8 --store "$store")
+count=0
+# Only a build with LeakSanitizer looks at this.
+export LSAN_OPTIONS=suppressions=$PWD/tests/suppressions/lsan_workers.supp:print_suppressions=0
+
+if [ ! -x "$bench" ]; then
+    echo "1..0 # SKIP $bench is not built"
+    echo "ok - the program # SKIP $bench is not built"
+    exit 0
+fi
+
+# run ARGUMENT...: standard output to $folder/out, standard error to
+# $folder/err, exit status to $status.
+run() {
+    "$bench" "$@" >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+
+# report WHAT FAULTS: ok where FAULTS is empty, else what was said, too.
+report() {
+    count=$((count + 1))
+    if [ -z "$2" ]; then
+        echo "ok $count - $1"
+        return
+    fi
+    echo "not ok $count - $1"
+    printf '%s\n' "$2" | sed 's/^/#   /'
+    tail -n 15 "$folder/out" 2>/dev/null | cut -c 1-200 | sed 's/^/#   out: /'
+    tail -n 15 "$folder/err" 2>/dev/null | cut -c 1-300 | sed 's/^/#   err: /'
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# Complaints: standard error without the lines of progress.
+complaints() {
+    grep -v '^\[[0-9]*/[0-9]*\]' "$folder/err"
+}
+
+# fault_of STATUS [TEXT...]: says where the last run differs from exit status
+# STATUS and, with TEXTs, from exactly one complaint that holds each of them.
+fault_of() {
+    local wanted=$1 text lines
+    shift
+    [ "$status" -eq "$wanted" ] || echo "exit status $status, not $wanted"
+    [ $# -gt 0 ] || return
+    lines=$(complaints | wc -l)
+    [ "$lines" -eq 1 ] || echo "$lines lines of complaint, not one"
+    for text in "$@"; do
+        complaints | grep -qF -- "$text" || echo "no complaint says '$text'"
+    done
+}
+
+# refuses WHAT STATUS TEXTS -- ARGUMENT...: bench with the arguments ends with
+# STATUS, one complaint with all of TEXTS (split at |) and no output.
+refuses() {
+    local what=$1 wanted=$2 texts silent=
+    IFS='|' read -ra texts <<<"$3"
+    shift 4
+    run "$@"
+    [ ! -s "$folder/out" ] || silent="something on standard output"
+    report "$what" "$(fault_of "$wanted" "${texts[@]}")$silent"
+}
+
+# holds CODE [NAME=VALUE...]: runs Python CODE with `records`, the JSON on
+# standard output, and `folder`; prints what an assertion said.
+holds() {
+    "$python" - "$folder" "$1" 2>&1 <<'PYTHON' | tail -n 3
+import json, sys
+folder = sys.argv[1]
+with open(folder + "/out") as f:
+    records = json.load(f)
+exec(sys.argv[2])
+PYTHON
+}
+
+# Processes whose parent is $1.
+children_of() {
+    local stat fields
+    for stat in /proc/[0-9]*/stat; do
+        # The name, in brackets, can hold anything.
+        { read -r fields <"$stat"; } 2>/dev/null || continue
+        set -- "$1" ${fields##*) }
+        [ "${3:-}" = "$1" ] && basename "$(dirname "$stat")"
+    done
+}
+
+# await SECONDS COMMAND...: true once COMMAND is, within SECONDS.
+await() {
+    local left=$(($1 * 20))
+    shift
+    until "$@"; do
+        left=$((left - 1))
+        [ $left -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# Records in the store.
+stored() {
+    find "$store" -name '*.h5' 2>/dev/null | wc -l
+}

@@ -1,0 +1,217 @@
+/*
+ * fake_program.c - programs of the fake: compiled, stored, loaded, described; and topologies,
+ * for which they can be compiled without a device.
+ */
+#include "tests/support/fake/fake.h"
+
+/* ---- made of text --------------------------------------------------------- */
+
+void fake_program_free(PJRT_Executable *program)
+{
+    free(program->text);
+    free(program->arguments);
+    free(program->results);
+    fake_object_free(program);
+}
+
+PJRT_Error *fake_program_new(const char *text, size_t size, PJRT_Executable **program)
+{
+    PJRT_Executable *made = fake_object_new(sizeof *made);
+    made->text = strndup(text, size);
+    made->arguments = calloc(MAX_VALUES, sizeof *made->arguments);
+    made->results = calloc(MAX_VALUES, sizeof *made->results);
+    if (made->text && made->arguments && made->results &&
+        fake_signature_read(made->text, made->arguments, &made->argument_count, made->results,
+                            &made->result_count)) {
+        *program = made;
+        return NULL;
+    }
+    fake_program_free(made);
+    return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT,
+                          "-:1:1: error: no function @main with types the fake reads\n  ^\n");
+}
+
+/* What a caller must not forget: real plugins abort on empty options. */
+static PJRT_Error *compile_check(const PJRT_Program *program, size_t options_size)
+{
+    if (options_size == 0 || program->format_size != 4 || memcmp(program->format, "mlir", 4) != 0)
+        return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "no options, or not mlir");
+    return fake_error_if("compile_error", "-:3:7: error: the fake compiler\n\trefuses\n");
+}
+
+static PJRT_Error *load(PJRT_Client *client, const char *text, size_t size,
+                        PJRT_LoadedExecutable **executable)
+{
+    PJRT_Executable *program = NULL;
+    PJRT_Error *error = fake_program_new(text, size, &program);
+    if (error)
+        return error;
+    *executable = fake_object_new(sizeof **executable);
+    (*executable)->program = program;
+    (*executable)->device = client->devices[0];
+    return NULL;
+}
+
+PJRT_Error *fake_Client_Compile(PJRT_Client_Compile_Args *args)
+{
+    PJRT_Error *error = compile_check(args->program, args->compile_options_size);
+    return error ? error
+                 : load(args->client, args->program->code, args->program->code_size,
+                        &args->executable);
+}
+
+PJRT_Error *fake_Compile(PJRT_Compile_Args *args)
+{
+    PJRT_Error *error = compile_check(args->program, args->compile_options_size);
+    return error
+               ? error
+               : fake_program_new(args->program->code, args->program->code_size, &args->executable);
+}
+
+PJRT_Error *fake_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
+{
+    fake_program_free(args->executable);
+    return NULL;
+}
+
+PJRT_Error *fake_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    fake_program_free(args->executable->program);
+    fake_object_free(args->executable);
+    return NULL;
+}
+
+PJRT_Error *fake_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *args)
+{
+    const char *text = args->loaded_executable->program->text;
+    return fake_program_new(text, strlen(text), &args->executable);
+}
+
+PJRT_Error *fake_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
+{
+    args->num_outputs = args->executable->result_count;
+    return NULL;
+}
+
+static void serialized_free(PJRT_SerializedExecutable *serialized)
+{
+    free(serialized->bytes);
+    fake_object_free(serialized);
+}
+
+static const char stored_mark[] = "FAKE";
+enum { MARK_SIZE = sizeof stored_mark - 1 };
+
+PJRT_Error *fake_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
+{
+    PJRT_SerializedExecutable *serialized = fake_object_new(sizeof *serialized);
+    size_t size = MARK_SIZE + strlen(args->executable->text);
+    serialized->bytes = malloc(size + 1);
+    if (!serialized->bytes)
+        abort();
+    snprintf(serialized->bytes, size + 1, "%s%s", stored_mark, args->executable->text);
+    args->serialized_bytes = serialized->bytes;
+    args->serialized_bytes_size = size;
+    args->serialized_executable = serialized;
+    args->serialized_executable_deleter = serialized_free;
+    return NULL;
+}
+
+PJRT_Error *fake_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args *args)
+{
+    if (args->serialized_executable_size < MARK_SIZE ||
+        memcmp(args->serialized_executable, stored_mark, MARK_SIZE) != 0)
+        return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "not an executable of the fake");
+    return load(args->client, args->serialized_executable + MARK_SIZE,
+                args->serialized_executable_size - MARK_SIZE, &args->loaded_executable);
+}
+
+PJRT_Error *fake_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *args)
+{
+    static const char bytes[] = {0x00, 0x7f, 0x10};
+    args->executable_fingerprint = bytes;
+    args->executable_fingerprint_size = sizeof bytes;
+    return NULL;
+}
+
+PJRT_Error *fake_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args *args)
+{
+    args->executable_fingerprint = "old-style";
+    args->executable_fingerprint_size = 9;
+    return NULL;
+}
+
+PJRT_Error *fake_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
+{
+    PJRT_Program *program = args->program;
+    size_t size = strlen(args->executable->text);
+    if (program->code)
+        memcpy(program->code, args->executable->text, size);
+    program->code_size = size;
+    program->format = "mlirish"; /* again longer than its size */
+    program->format_size = 4;
+    return NULL;
+}
+
+PJRT_Error *fake_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
+{
+    PJRT_NamedValue costs[] = {
+        {NAMED("flops", kFloat, 1), .float_value = 1000},
+        {NAMED("bytes accessed", kFloat, 1), .float_value = __builtin_nanf("")},
+        {NAMED("utilization", kFloat, 1), .float_value = 3}};
+    memcpy(args->executable->costs, costs, sizeof costs);
+    args->properties = args->executable->costs;
+    args->num_properties = 3;
+    return NULL;
+}
+
+PJRT_Error *
+fake_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *args)
+{
+    args->generated_code_size_in_bytes = 77;
+    args->argument_size_in_bytes = args->output_size_in_bytes = 0;
+    for (size_t i = 0; i < args->executable->argument_count; i++)
+        args->argument_size_in_bytes += (int64_t)args->executable->arguments[i].bytes;
+    for (size_t i = 0; i < args->executable->result_count; i++)
+        args->output_size_in_bytes += (int64_t)args->executable->results[i].bytes;
+    args->alias_size_in_bytes = args->temp_size_in_bytes = 0;
+    return NULL; /* and no peak, as an older plugin would */
+}
+
+/* ---- topology: "fake:N" has N devices ----------------------------------- */
+
+PJRT_Error *fake_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)args->topology_name_size, args->topology_name);
+    unsigned count = 0;
+    if (sscanf(name, "fake:%u", &count) != 1 || count == 0 || count > 8)
+        return fake_error_new(PJRT_Error_Code_NOT_FOUND, "no such topology");
+    PJRT_TopologyDescription *topology = fake_object_new(sizeof *topology);
+    topology->count = count;
+    for (size_t i = 0; i < count; i++)
+        topology->list[i] = &topology->descriptions[i];
+    args->topology = topology;
+    return NULL;
+}
+
+PJRT_Error *fake_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
+{
+    fake_object_free(args->topology);
+    return NULL;
+}
+
+PJRT_Error *fake_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
+{
+    args->platform_name = "fakery";
+    args->platform_name_size = 4;
+    return NULL;
+}
+
+PJRT_Error *fake_TopologyDescription_GetDeviceDescriptions(
+    PJRT_TopologyDescription_GetDeviceDescriptions_Args *args)
+{
+    args->descriptions = args->topology->list;
+    args->num_descriptions = args->topology->count;
+    return NULL;
+}
