@@ -6,6 +6,8 @@
 #include "harness/options.h"
 #include "results/exports/exports.h"
 
+#include <string.h>
+
 #define AT(member) offsetof(options, member)
 enum {
     RUN = OPTION_RUN,
@@ -118,7 +120,7 @@ static const cli_option others[] = {
     {"a-flag", "NAME=VALUE", CLI_PAIRS, AT(a_flag), .commands = COMPARE,
      .text = "compiler option of A alone; may be repeated"},
     {"b-flag", "NAME=VALUE", CLI_PAIRS, AT(b_flag), .commands = COMPARE, .text = "of B alone"},
-    {"label", "TEXT", CLI_WORDS, AT(compare.labels), .commands = COMPARE,
+    {"label", "TEXT", CLI_WORDS, AT(compare.labels), .commands = COMPARE, .empty = true,
      .text = "given twice: what the builds are (commits, say), for the records; of stores, which "
              "records count"},
     {"store", "DIR", CLI_WORDS, AT(compare.stores), .commands = COMPARE,
@@ -251,11 +253,11 @@ static cli_option stored_row(const res_axis *axis)
 {
     return (cli_option){
         .name = axis->option,
-        .argument = axis->argument,
+        .argument = "VALUE,...",
         .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
         .commands = STORED,
-        .text = "records of these only",
+        .text = "only records with one of these values",
     };
 }
 
@@ -312,8 +314,19 @@ static json_t *echo_run(const job_matrix *matrix)
     bn_arena *memory = bn_arena_new(4096);
     json_t *echo = NULL;
     if (memory && options_parse(RUN, 0, NULL, memory, &o, NULL, 0, &count, &st) == BN_OK) {
+        const cli_list *input = &matrix->axis[RES_AXIS_INPUT];
+        const char *words[2] = {NULL, NULL};
+        bn_text text = {0};
         o.matrix = *matrix;
+        /* Where no --input was given, a suite may name values of its axis. */
+        cli_list_put(input, &text);
+        if (!matrix->inputs.count && text.length &&
+            strcmp(text.data, res_axes[RES_AXIS_INPUT].usual) != 0) {
+            words[0] = text.data;
+            o.matrix.inputs = (cli_words){1, words};
+        }
         echo = cli_echo(options_table(), RUN, &o);
+        bn_text_free(&text);
     }
     bn_arena_free(memory);
     return echo;

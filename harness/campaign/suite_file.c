@@ -105,6 +105,8 @@ static bn_code check_word(const suite_text *s, const char *at, const suite_membe
     char text[128];
     if (word && m->axis->all && strcmp(word, "all") == 0)
         return BN_OK;
+    if (!word && m->axis->single)
+        return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
     const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known);
     bn_code code =
         taken ? BN_OK

@@ -42,11 +42,11 @@ static double record_seconds(const res_record *r)
     return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
 }
 
-/* How much A is like B: from 1, another model or variant, to 4, alike in model, phase, batch and
+/* How much A is like B: from 1, another network, to 4, alike in model, phase, batch and
  * mode. */
 static int likeness(const res_experiment *a, const res_experiment *b)
 {
-    if (strcmp(a->model, b->model) != 0 || strcmp(a->variant, b->variant) != 0)
+    if (!res_same_network(a, b))
         return 1;
     if (strcmp(a->phase, b->phase) != 0 || a->batch != b->batch)
         return 2;

@@ -101,6 +101,7 @@ typedef struct cli_option {
     const char *text;     /* for --help */
     bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
     bool marked;          /* cli_call.marked names the first of these that was given */
+    bool empty;           /* CLI_WORDS takes an empty word, too */
 } cli_option;
 
 typedef struct cli_table {

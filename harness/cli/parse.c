@@ -105,7 +105,7 @@ static bn_code add_word(const cli_option *row, const char *value, bn_arena *memo
 {
     if (words->count == CLI_MAX_PATHS)
         return bn_fail(st, BN_INVALID, "--%s can be given %d times", row->name, CLI_MAX_PATHS);
-    if (!value[0])
+    if (!value[0] && !row->empty)
         return bn_fail(st, BN_INVALID, "--%s is empty", row->name);
     /* Doubled when the count is a power of two; the list ends with NULL. */
     if ((words->count & (words->count - 1)) == 0) {

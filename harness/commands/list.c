@@ -37,11 +37,14 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     const model_options *filled = code == BN_OK ? model_get_options(m) : &options;
     json_t *row =
         code == BN_OK
-            ? json_pack("{ss ss ss sI sI si si si ss ss}", "model", info->name, "family",
+            ? json_pack("{ss ss ss sI sI si si si si ss ss}", "model", info->name, "family",
                         info->family, "variant", options.small ? "small" : "full", "parameters",
                         (json_int_t)model_parameter_elements(m), "macs", (json_int_t)macs, "batch",
-                        filled->batch, "image", filled->image, "seq", filled->seq, "source",
-                        info->source, "summary", info->summary)
+                        filled->batch, "image", filled->image, "seq", filled->seq, "depth",
+                        filled->depth   ? filled->depth
+                        : options.small ? info->small_depth
+                                        : info->depth,
+                        "source", info->source, "summary", info->summary)
             : NULL;
     model_free(m);
     return row;

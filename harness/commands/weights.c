@@ -15,7 +15,10 @@ static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_statu
     bn_code code = job_matrix_expand(matrix, &list, &count, &notes, st);
     if (code == BN_OK && count != 1)
         code = bn_fail(st, BN_INVALID,
-                       "bench export-weights writes one file: one --model, --variant and --dtype");
+                       "bench export-weights writes one file: one --model, --variant, --depth and "
+                       "--dtype");
+    if (code == BN_OK && notes.length)
+        fputs(notes.data, stderr);
     if (code == BN_OK)
         *one = list[0];
     free(list);
@@ -26,13 +29,16 @@ static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_statu
 static bn_code write_file(const model *m, const res_experiment *what, const char *path,
                           model_export_sums *sums, bn_status *st)
 {
-    char seed[32];
+    const int layers = model_get_options(m)->depth;
+    char seed[32], depth[16];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)model_get_options(m)->seed);
+    snprintf(depth, sizeof depth, "%d", layers);
     /* "format": readers of PyTorch's files want to know whose names these are. */
-    const char *metadata[] = {
-        "format", "pt",        "writer",  "bench",       "contents", "counter rule, not trained",
-        "model",  what->model, "variant", what->variant, "seed",     seed,
-        NULL};
+    const char *metadata[] = {"format", "pt", "writer", "bench", "contents",
+                              "counter rule, not trained", "model", what->model, "variant",
+                              what->variant, "seed", seed,
+                              /* The model's own number of layers goes without saying. */
+                              layers ? "depth" : NULL, depth, NULL};
     model_export *out = NULL;
     bool more = true;
     bn_code code = model_export_begin(m, path, metadata, &out, st);
@@ -51,15 +57,19 @@ static void print_sums(const res_experiment *what, uint64_t seed, const char *pa
                        const model_export_sums *sums, bool json)
 {
     if (!json) {
-        printf("%s: %s.%s, %s, seed %llu: %zu tensors, %lld elements, %zu bytes\n", path,
-               what->model, what->variant, what->dtype, (unsigned long long)seed, sums->tensors,
-               (long long)sums->elements, sums->bytes);
+        char depth[32] = "";
+        if (what->depth)
+            snprintf(depth, sizeof depth, ", depth %d", what->depth);
+        printf("%s: %s.%s, %s, seed %llu%s: %zu tensors, %lld elements, %zu bytes\n", path,
+               what->model, what->variant, what->dtype, (unsigned long long)seed, depth,
+               sums->tensors, (long long)sums->elements, sums->bytes);
         return;
     }
-    json_t *list = json_pack("[{ss ss ss ss sI sI sI sI}]", "path", path, "model", what->model,
-                             "variant", what->variant, "dtype", what->dtype, "seed",
-                             (json_int_t)seed, "tensors", (json_int_t)sums->tensors, "elements",
-                             (json_int_t)sums->elements, "bytes", (json_int_t)sums->bytes);
+    json_t *list =
+        json_pack("[{ss ss ss ss si sI sI sI sI}]", "path", path, "model", what->model, "variant",
+                  what->variant, "dtype", what->dtype, "depth", what->depth, "seed",
+                  (json_int_t)seed, "tensors", (json_int_t)sums->tensors, "elements",
+                  (json_int_t)sums->elements, "bytes", (json_int_t)sums->bytes);
     json_dumpf(list, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(list);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_EXPERIMENTS 1000000 /* of one matrix */
+
 /* ---- values ------------------------------------------------------------------------ */
 
 /* Value INDEX that AXIS takes, into WORD; false after the last, and where AXIS takes any value. */
@@ -75,6 +77,9 @@ static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memo
     for (size_t i = 0; i < list->count; i++) {
         bn_text known = {0};
         const char *word = list->value[i].word;
+        /* A record must hold it whole: half a path may be another runtime's. */
+        if (axis->field.kind == RES_KIND_TEXT && word && strlen(word) >= axis->field.size)
+            return bn_fail(st, BN_INVALID, "--%s is too long", axis->option);
         snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
         if (!job_axis_takes(axis->id, word ? word : name, &known))
             bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option,
@@ -263,44 +268,56 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     return text;
 }
 
-/* The reason in the first note, for the error that nothing is left. Cuts the note. */
-static const char *first_note(bn_text *notes)
-{
-    char *end = notes->data ? strchr(notes->data, ';') : NULL;
-    if (!end)
-        return "no combination is possible";
-    *end = '\0';
-    return notes->data + strlen("bench: ");
-}
-
-/* A program that others wrote runs once for each runtime and each number of steps in flight: of
- * all other axes one value is kept. */
+/* A program that others wrote runs once for each runtime and each number of steps in flight. It
+ * has no model that other axes could say something of. */
 static void keep_program_axes(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (i != RES_AXIS_RUNTIME && i != RES_AXIS_IN_FLIGHT && x->lists[i].count > 1)
-            x->lists[i].count = 1;
+        if (res_axes[i].option && i != RES_AXIS_RUNTIME && i != RES_AXIS_IN_FLIGHT &&
+            i != RES_AXIS_TRACE_COST && i != RES_AXIS_SEED)
+            set_usual(&res_axes[i], &x->lists[i]);
+}
+
+/* How many combinations there are. BN_INVALID where nobody can want so many. */
+static bn_code count_all(const expansion *x, size_t *most, bn_status *st)
+{
+    *most = 1;
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        *most *= x->lists[i].count ? x->lists[i].count : 1;
+        if (*most > MOST_EXPERIMENTS)
+            return bn_fail(st, BN_INVALID, "the lists make more than %d experiments",
+                           MOST_EXPERIMENTS);
+    }
+    return BN_OK;
 }
 
 /* Puts all combinations into LIST, which has room for them. */
 static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_text *notes,
                        bn_status *st)
 {
+    char why[256], first[256] = "no combination is possible";
+    bool some = false;
     do {
-        char why[256];
+        char note[300];
         fill(x, &list[*count]);
-        if (x->matrix->program || !why_not(&list[*count].what, why, sizeof why))
+        if (x->matrix->program || !why_not(&list[*count].what, why, sizeof why)) {
             ++*count;
-        else if (!notes->data || !strstr(notes->data, why))
-            bn_text_printf(notes, "bench: %s; left out\n", why);
+            continue;
+        }
+        if (!some)
+            memcpy(first, why, sizeof first);
+        some = true;
+        snprintf(note, sizeof note, "bench: %s; left out\n", why);
+        if (!notes->data || !strstr(notes->data, note))
+            bn_text_puts(notes, note);
     } while (advance(x));
-    return *count ? BN_OK : bn_fail(st, BN_INVALID, "nothing to run: %s", first_note(notes));
+    return *count ? BN_OK : bn_fail(st, BN_INVALID, "nothing to run: %s", first);
 }
 
 bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *count, bn_text *notes,
                           bn_status *st)
 {
-    size_t most = 1;
+    size_t most = 0;
     *list = NULL;
     *count = 0;
     if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
@@ -317,8 +334,8 @@ bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *co
     }
     if (code == BN_OK && m->program)
         keep_program_axes(x);
-    for (int i = 0; code == BN_OK && i < RES_AXIS_COUNT; i++)
-        most *= x->lists[i].count ? x->lists[i].count : 1;
+    if (code == BN_OK)
+        code = count_all(x, &most, st);
     if (code == BN_OK && !(*list = calloc(most, sizeof **list)))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
     if (code == BN_OK)

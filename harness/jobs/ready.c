@@ -63,23 +63,13 @@ static bn_code check_one(const res_experiment *what, const char *file, bn_status
     return code;
 }
 
-/* Whether A and B have the same parameters by name and shape. */
-static bool same_network(const res_experiment *a, const res_experiment *b)
-{
-    bool same = a->image == b->image;
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (res_axes[i].network)
-            same = same && res_axis_order(&res_axes[i], a, b) == 0;
-    return same;
-}
-
 /* Whether --weights fits each model of LIST, as far as that shows without a runtime. */
 static bn_code check_weights(const job_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; i < count && code == BN_OK && list[i].weights; i++) {
         const res_experiment *a = &list[i].what, *b = i ? &list[i - 1].what : NULL;
-        if (!b || !same_network(a, b))
+        if (!b || a->image != b->image || !res_same_network(a, b))
             code = check_one(a, list[i].weights, st);
     }
     return code;

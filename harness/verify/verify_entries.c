@@ -197,6 +197,37 @@ static void choose_all(verify_entries *all, const verify_options *o)
     }
 }
 
+/* The layers that --depth asks for and that E's golden values are not of; 0: none. */
+static int other_depth(const verify_entry *e, const cli_list *depths)
+{
+    model_info info = {0};
+    for (size_t i = 0; model_describe(i, &info) && strcmp(info.name, e->model) != 0; i++)
+        continue;
+    const int own = strncmp(e->variant, "small", 5) == 0 ? info.small_depth : info.depth;
+    for (size_t i = 0; i < depths->count; i++)
+        if (depths->value[i].number && depths->value[i].number != own)
+            return (int)depths->value[i].number;
+    return 0;
+}
+
+/* Golden values are of one number of layers. What was not asked for by name is left out. */
+static void check_depths(verify_entries *all, const verify_options *o, bool by_name)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        verify_entry *e = &all->list[i];
+        const int depth = e->chosen ? other_depth(e, &o->matrix->axis[RES_AXIS_DEPTH]) : 0;
+        char why[96];
+        if (!depth)
+            continue;
+        e->chosen = false;
+        snprintf(why, sizeof why, "its golden values are not of --depth %d", depth);
+        if (by_name)
+            refuse(all, e, why);
+        else
+            fprintf(stderr, "bench: %s.%s: %s; left out\n", e->model, e->variant, why);
+    }
+}
+
 static bn_code choose(verify_entries *all, const verify_options *o, bn_status *st)
 {
     const cli_list *models = &o->matrix->axis[RES_AXIS_MODEL], *variants = variants_of(o);
@@ -205,11 +236,13 @@ static bn_code choose(verify_entries *all, const verify_options *o, bn_status *s
         if (!variant_usual(variants->value[i].word) &&
             !folder_has(all, NULL, variants->value[i].word))
             code = unknown_variant(all, variants->value[i].word, st);
-    if (code == BN_OK && (o->all || cli_list_has(models, "all")))
+    const bool by_name = !o->all && !(models->count == 1 && cli_list_has(models, "all"));
+    if (code == BN_OK && !by_name)
         choose_all(all, o);
-    else
-        for (size_t i = 0; code == BN_OK && i < models->count; i++)
-            code = choose_model(all, o, models->value[i].word, st);
+    for (size_t i = 0; code == BN_OK && by_name && i < models->count; i++)
+        code = choose_model(all, o, models->value[i].word, st);
+    if (code == BN_OK)
+        check_depths(all, o, by_name);
     bool some = all->refused;
     for (size_t i = 0; i < all->count; i++)
         some = some || all->list[i].chosen;

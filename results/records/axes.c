@@ -120,6 +120,14 @@ void res_experiment_old(res_experiment *e)
             set_usual(&res_axes[i], e);
 }
 
+bool res_experiment_is_old(const res_experiment *e)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].field.later && !res_axis_is_usual(&res_axes[i], e))
+            return false;
+    return true;
+}
+
 /* The place of WORD in LIST; behind all where it is not there. */
 static int rank_of(const char *list, const char *word)
 {
@@ -139,6 +147,14 @@ int res_axis_order(const res_axis *axis, const res_experiment *a, const res_expe
     const char *l = res_axis_text(axis, a), *r = res_axis_text(axis, b);
     const int ranks = axis->ranks ? rank_of(axis->ranks, l) - rank_of(axis->ranks, r) : 0;
     return ranks ? ranks : strcmp(l, r);
+}
+
+bool res_same_network(const res_experiment *a, const res_experiment *b)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].network && res_axis_order(&res_axes[i], a, b) != 0)
+            return false;
+    return true;
 }
 
 int res_experiment_order(const res_experiment *a, const res_experiment *b)

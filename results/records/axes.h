@@ -109,6 +109,11 @@ bool res_axis_is_usual(const res_axis *axis, const res_experiment *e);
 void res_experiment_usual(res_experiment *e);
 /* All zero, but later axes at their usual values: for readers of what may be older than they. */
 void res_experiment_old(res_experiment *e);
+/* Whether E says nothing that could not be said before the later axes. */
+bool res_experiment_is_old(const res_experiment *e);
+/* Whether A and B are of one network: models with the same parameters and layers, but for the
+ * sizes of images. */
+bool res_same_network(const res_experiment *a, const res_experiment *b);
 /* Below, above or 0, by the values of one axis. */
 int res_axis_order(const res_axis *axis, const res_experiment *a, const res_experiment *b);
 /* Below, above or 0, by blocks, cells, set-up and ways: the order of tables. */

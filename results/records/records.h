@@ -14,7 +14,10 @@
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 
-#define RES_SCHEMA_VERSION 3
+/* Of files. The older one is written while all later axes have their usual values, so that
+ * older programs read what they understand and refuse what they would mix up. */
+#define RES_SCHEMA_VERSION 4
+#define RES_SCHEMA_OLDER   3
 
 /* One graph (executable) of the step and what became of it. In eager mode one
  * row stands for all executions of one op in a step. */

@@ -1,7 +1,7 @@
 /*
  * store_write.c - a record as an HDF5 image in memory.
  *
- * The layout (schema 3), readable with h5dump and h5py:
+ * The layout (schema 4), readable with h5dump and h5py:
  *
  *   /                  attributes schema, id, status, message, simulated,
  *                      values, loss
@@ -162,7 +162,7 @@ static void put_times(writer *w, hid_t at, const char *name, const uint64_t *val
 
 static void put_root(writer *w, const res_record *record)
 {
-    int schema = RES_SCHEMA_VERSION;
+    int schema = res_experiment_is_old(&record->experiment) ? RES_SCHEMA_OLDER : RES_SCHEMA_VERSION;
     put_scalar(w, w->file, "schema", H5T_STD_I32LE, H5T_NATIVE_INT, &schema);
     put_text(w, w->file, "id", record->id);
     put_text(w, w->file, "status", bn_code_name(record->status));

@@ -157,6 +157,27 @@ static const char big[] =
     HEAD "\"matrix\": [{\"models\": \"all\", \"modes\": [\"lazy\", \"capture\"],"
          "\"phases\": [\"train\", \"infer\"], \"repetitions\": 2}]}";
 
+/* Each axis that a suite names is in what its records say they were asked for. */
+static void records_say_what_was_asked_for(void **state)
+{
+    (void)state;
+    const suite_options o = command_line(NULL, 0);
+    suite_spec s;
+    open_text(&s,
+              HEAD "\"matrix\": [{\"models\": \"llama\", \"inputs\": [\"transfer\", \"prefetch\"],"
+                   " \"depths\": [2, 3], \"batches\": 5}]}",
+              &o);
+    assert_int_equal(s.count, 4);
+    const json_t *echo = s.items[3].e.echo;
+    const json_t *input = json_object_get(echo, "input");
+    assert_int_equal(json_array_size(input), 1);
+    assert_string_equal(json_string_value(json_array_get(input, 0)), "transfer,prefetch");
+    assert_string_equal(json_string_value(json_object_get(echo, "depth")), "2,3");
+    assert_string_equal(json_string_value(json_object_get(echo, "batch")), "5");
+    assert_string_equal(json_string_value(json_object_get(echo, "phase")), "train");
+    suite_close(&s);
+}
+
 static void shards_are_a_partition(void **state)
 {
     (void)state;
@@ -350,6 +371,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
         cmocka_unit_test(matrices_become_experiments),
         cmocka_unit_test(the_command_line_replaces_runtimes),
+        cmocka_unit_test(records_say_what_was_asked_for),
         cmocka_unit_test(shards_are_a_partition),
         cmocka_unit_test(shards_keep_together_and_move_little),
         cmocka_unit_test(shards_come_from_launchers),

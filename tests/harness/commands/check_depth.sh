@@ -61,7 +61,17 @@ report "suites have depths, and exclude by them" "$(
 )"
 
 run export-weights --model llama --variant small --depth 3 --output "$folder/three" --format json
-report "weights of three layers" "$(fault_of 0)"
+report "weights of three layers" "$(
+    fault_of 0
+    holds 'assert records[0]["depth"] == 3, records'
+    head -c 4000 "$folder/three" | grep -qF '"depth":"3"' || echo "the file does not say its depth"
+)"
+run list models --variant small --format json
+report "the list of models says how many layers decoders have" "$(
+    fault_of 0
+    holds 'assert {r["model"]: r["depth"] for r in records if r["depth"]} == {
+        "gpt2": 2, "llama": 2, "mixtral": 2}, records'
+)"
 run --model llama --variant small --mode lazy --depth 3 --weights "$folder/three" "${brief[@]}"
 report "start a model of three layers" "$(fault_of 0)"
 refuses "and no other" 2 "--weights" -- \
@@ -70,7 +80,13 @@ refuses "and no other" 2 "--weights" -- \
 run verify --model llama --variant small --mode lazy --depth 3
 report "verify refuses other depths than the golden one" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
-    grep -q 'golden values are of 2 layers, not of --depth 3' "$folder/err" || echo "not said why"
+    grep -q 'llama.small: not supported: its golden values are not of --depth 3' "$folder/err" || echo "not said why"
+)"
+run verify --all --depth 3 --mode lazy
+report "so does verify of all, which is left with nothing" "$(
+    [ "$status" -eq 3 ] || echo "exit status $status, not 3"
+    grep -q 'resnet18.full: its golden values are not of --depth 3; left out' "$folder/err" ||
+        echo "not said what was left out"
 )"
 run verify --model llama --variant small --mode lazy --depth 2
 report "and takes the golden one" "$(fault_of 0)"

@@ -1,6 +1,7 @@
 /* test_matrix.c - matrices become experiments, and experiments travel as JSON. */
 #include "tests/harness/options_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +106,37 @@ static void unknown_names_are_listed(void **state)
     }
 }
 
+/* Half a path could be another runtime's, and nobody waits for a million experiments. */
+static void too_long_and_too_many_are_refused(void **state)
+{
+    (void)state;
+    char runtime[300], numbers[200] = "1", *argv[] = {"--runtime", runtime};
+    job_experiment *list = NULL;
+    bn_text notes = {0};
+    bn_status st = {0};
+    size_t count;
+    options o = parse(OPTION_RUN, NULL, 0);
+    memset(runtime, 'r', sizeof runtime - 1);
+    runtime[sizeof runtime - 1] = '\0';
+    assert_fails(parse_and_expand(argv, 2, &list, &notes, &st), BN_INVALID, "too long", &st);
+    job_matrix_set(&o.matrix, RES_AXIS_RUNTIME, runtime);
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+                 "--runtime is too long", &st);
+    for (int i = 2; i <= 60; i++)
+        snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), ",%d", i);
+    char *many[] = {"--batch", numbers, "--seq", numbers, "--image", numbers, "--depth", numbers};
+    assert_fails(parse_and_expand(many, 8, &list, &notes, &st), BN_INVALID, "more than 1000000",
+                 &st);
+    bn_text_free(&notes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lists_make_all_combinations, begin, end),
         cmocka_unit_test_setup_teardown(weights_are_of_one_model, begin, end),
         cmocka_unit_test_setup_teardown(unknown_names_are_listed, begin, end),
+        cmocka_unit_test_setup_teardown(too_long_and_too_many_are_refused, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,7 +284,7 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 3"},
+        {put_schema, "schema 7 is unknown, this program reads up to 4"},
         {drop_schema, "/schema is missing"},
         {drop_experiment, "/experiment is missing"},
         {drop_model, "/experiment/model is missing"},
@@ -329,6 +329,35 @@ static void drop_later_axes(hid_t file)
         if (res_axes[i].field.later)
             assert_true(H5Adelete_by_name(file, "experiment", res_axes[i].field.name,
                                           H5P_DEFAULT) >= 0);
+}
+
+static void expect_schema(const res_record *record, int wanted)
+{
+    char *image = NULL;
+    size_t size = 0;
+    int schema = 0;
+    bn_status st = {0};
+    const char *path = in_folder("schema.h5");
+    assert_int_equal(res_image_write(record, &image, &size, &st), BN_OK);
+    assert_int_equal(bn_file_write_atomic(path, image, size, &st), BN_OK);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t attribute = H5Aopen(file, "schema", H5P_DEFAULT);
+    assert_true(H5Aread(attribute, H5T_NATIVE_INT, &schema) >= 0);
+    assert_int_equal(schema, wanted);
+    H5Aclose(attribute);
+    H5Fclose(file);
+    free(image);
+}
+
+/* Older programs must not take a record of five layers for one of the model's own number. */
+static void what_older_programs_would_mix_up_they_refuse(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    expect_schema(record, RES_SCHEMA_OLDER);
+    record->experiment.depth = 5;
+    expect_schema(record, RES_SCHEMA_VERSION);
+    res_record_free(record);
 }
 
 static void records_before_an_axis_have_its_usual_value(void **state)
@@ -403,6 +432,7 @@ int main(void)
         cmocka_unit_test(truncated_and_flipped_files_are_told),
         cmocka_unit_test(files_of_other_kinds_hold_nobody_up),
         cmocka_unit_test(foreign_files_are_told),
+        cmocka_unit_test(what_older_programs_would_mix_up_they_refuse),
         cmocka_unit_test(records_before_an_axis_have_its_usual_value),
         cmocka_unit_test(parts_and_counters_go_by_name),
     };
