@@ -396,7 +396,7 @@ static void note_end(session *s)
     if (job_interrupted())
         bn_text_puts(&versus->notes, "Interrupted: the verdicts are on what was measured.\n");
     else if (s->out_of_time)
-        bn_text_printf(&versus->notes, "The budget of %.0f s ended it.\n",
+        bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
                        s->compare->options->budget);
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,

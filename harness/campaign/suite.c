@@ -69,7 +69,7 @@ static void list_text(const suite_plan *plan, bool retry)
         open += strcmp(state, "run") == 0;
         done += run->state == SUITE_DONE;
     }
-    printf("%zu to run, %zu done, %zu failed before and not to be repeated\n", open, done,
+    printf("%zu to run, %zu done, %zu failed before (--retry-failed repeats them)\n", open, done,
            plan->count - open - done);
 }
 

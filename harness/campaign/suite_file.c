@@ -169,7 +169,8 @@ static bn_code check_settings(const suite_text *s, const char *at, const json_t 
     {
         suite_pointer(inner, at, name);
         if (!name[0] || strchr(name, '='))
-            return suite_fail(s, inner, true, st, "this is no name of an option");
+            return suite_fail(s, inner, true, st,
+                              "the name of an option is not empty and has no '='");
         if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
             return suite_fail(s, inner, false, st,
                               "text, a number, true or false is needed, not %s",

@@ -83,7 +83,7 @@ static bn_code make_plot(const command_selection *asked, const char *what, const
     if (kind == KINDS)
         return bn_fail(st, BN_INVALID,
                        "there is no plot '%s'; there is ledger, speedup, overhead, "
-                       "steps, distribution; of series, bench history --output",
+                       "steps, distribution; for series use bench history --output",
                        what);
     if (!file)
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");

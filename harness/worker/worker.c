@@ -31,7 +31,7 @@ int worker_main(const worker_job *jobs)
     while (name && jobs->name && strcmp(jobs->name, name) != 0)
         jobs++;
     if (!name || !jobs->name)
-        code = bn_fail(&st, BN_INVALID, "a worker is started by bench itself, with a job");
+        code = bn_fail(&st, BN_INVALID, "--worker is for bench itself, which sends a job");
     else
         code = jobs->run(request, &st);
     if (code != BN_OK)
