@@ -284,11 +284,18 @@ const cli_table *options_table(void)
 
 /* ---- the command line ---------------------------------------------------------------- */
 
+/* What bench run does when nothing is said. */
+static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
+{
+    cli_call call = {.table = options_table(), .command = RUN, .options = o, .memory = memory};
+    *o = (options){0};
+    return cli_parse(&call, 0, NULL, st);
+}
+
 bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
                       const char **words, int most, int *count, bn_status *st)
 {
-    options run = {0};
-    cli_call usual = {.table = options_table(), .command = RUN, .options = &run, .memory = memory};
+    options run;
     cli_call call = {.table = options_table(),
                      .command = command,
                      .options = o,
@@ -300,8 +307,9 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
     if (code == BN_OK)
         code = job_matrix_finish(&o->matrix, memory, st);
     if (code == BN_OK)
-        code = cli_parse(&usual, 0, NULL, st);
-    o->usual = run.matrix;
+        code = run_defaults(memory, &run, st);
+    if (code == BN_OK)
+        o->usual = run.matrix;
     o->what = call.marked;
     *count = call.word_count;
     return code;
@@ -311,11 +319,10 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
 static json_t *echo_run(const job_matrix *matrix)
 {
     bn_status st = {.code = BN_OK};
-    options o = {0};
-    int count;
+    options o;
     bn_arena *memory = bn_arena_new(4096);
     json_t *echo = NULL;
-    if (memory && options_parse(RUN, 0, NULL, memory, &o, NULL, 0, &count, &st) == BN_OK) {
+    if (memory && run_defaults(memory, &o, &st) == BN_OK) {
         const cli_list *input = &matrix->axis[RES_AXIS_INPUT];
         const char *words[2] = {NULL, NULL};
         bn_text text = {0};

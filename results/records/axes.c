@@ -234,7 +234,8 @@ static bool known(const res_axis *axis, const res_experiment *e)
                                              : res_axis_number(axis, e) > 0;
 }
 
-void res_axis_words(const res_axis *axis, const res_experiment *e, bn_text *out)
+/* What a set-up says of one axis; nothing where it goes without saying. */
+static void put_axis(const res_axis *axis, const res_experiment *e, bn_text *out)
 {
     const bool usual = res_axis_is_usual(axis, e) || !known(axis, e);
     if (usual && axis->usual_words)
@@ -251,7 +252,7 @@ void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out)
         bn_text words = {0};
         if (axis->role != RES_ROLE_SETUP || !(set & RES_AXIS_BIT(place_of(axis)->id)))
             continue;
-        res_axis_words(axis, e, &words);
+        put_axis(axis, e, &words);
         if (words.length && out->length > start && !axis->joined)
             bn_text_puts(out, ", ");
         bn_text_append(out, words.data ? words.data : "", words.length);

@@ -133,8 +133,6 @@ res_axis_set res_setup_brief(const res_experiment *e);
 res_axis_set res_setup_difference(const res_experiment *a, const res_experiment *b);
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);
-/* What that says of one axis; nothing where it goes without saying. */
-void res_axis_words(const res_axis *axis, const res_experiment *e, bn_text *out);
 /* "resnet18 train capture, 2 graphs" */
 void res_experiment_name(const res_experiment *e, bn_text *out);
 /* "resnet18.small train capture graphs 2 batch 4 f32 on cpu": what tells it from any other. */

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/plugin_leaks.h"
-#include "tests/support/test_runtime.h"
+#include "tests/support/client_fixture.h"
 
 #include "models/model_priv.h"
 #include "modes/mode.h"
@@ -13,23 +13,6 @@
 #include <stdlib.h>
 
 #define STEPS 4
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    client = default_client();
-    return 0;
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* ---- a model at work -------------------------------------------------------------- */
 

@@ -5,28 +5,11 @@
 #ifndef BENCH_TESTS_FIT_FIXTURE_H
 #define BENCH_TESTS_FIT_FIXTURE_H
 
-#include "tests/support/test_runtime.h"
+#include "tests/support/client_fixture.h"
 
 #include "modes/mode.h"
 
 #define N 64
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    client = default_client();
-    return 0;
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* ---- the model ----------------------------------------------------------------- */
 

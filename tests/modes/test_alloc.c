@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/support/plugin_leaks.h"
-#include "tests/support/test_runtime.h"
+#include "tests/support/client_fixture.h"
 
 #include "models/model.h"
 #include "modes/mode.h"
@@ -63,23 +63,6 @@ void *realloc(void *old, size_t size)
     return __libc_realloc(old, size);
 }
 #endif
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    client = default_client();
-    return 0;
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* Resident memory in kB. */
 static long resident(void)

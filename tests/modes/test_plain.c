@@ -3,29 +3,12 @@
  * and their steps on the default runtime.
  */
 #define _GNU_SOURCE
-#include "tests/support/test_runtime.h"
+#include "tests/support/client_fixture.h"
 
 #include "modes/mode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static rt_client *client;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    client = default_client();
-    return 0;
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    rt_client_destroy(client);
-    assert_nothing_live();
-    return 0;
-}
 
 /* ---- signatures -------------------------------------------------------------------- */
 
