@@ -39,3 +39,17 @@ json_t *res_runtime_identity(const res_record *record)
     }
     return identity;
 }
+
+const char *res_group_id(const res_record *record)
+{
+    const json_t *group = json_object_get(record->provenance, "group");
+    const char *id = json_string_value(json_object_get(group, "id"));
+    return id ? id : "";
+}
+
+int res_group_process(const res_record *record)
+{
+    const json_t *group = json_object_get(record->provenance, "group");
+    const json_int_t process = json_integer_value(json_object_get(group, "process"));
+    return process > 0 && process <= RES_MOST_REPETITIONS ? (int)process : 0;
+}

@@ -25,8 +25,10 @@ res_record *res_record_new(void)
 
 static void free_executions(res_record *record)
 {
-    for (size_t i = 0; i < record->execution_count; i++)
+    for (size_t i = 0; i < record->execution_count; i++) {
         free(record->executions[i].pjrt_ns);
+        free(record->executions[i].probes);
+    }
     free(record->executions);
     record->executions = NULL;
     record->execution_count = 0;
@@ -40,6 +42,7 @@ void res_record_free(res_record *record)
     free(record->wall_ns);
     free(record->part_ns);
     free(record->warmup_wall_ns);
+    free(record->rounds);
     json_decref(record->provenance);
     free(record);
 }
@@ -71,6 +74,28 @@ bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmup
     record->warmup_wall_ns = warmup;
     record->step_count = steps;
     record->warmup_count = warmups;
+    return BN_OK;
+}
+
+bn_code res_record_reserve_rounds(res_record *record, size_t rounds, bn_status *st)
+{
+    res_round *rows = calloc(rounds > 0 ? rounds : 1, sizeof *rows);
+    if (!rows)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu rounds", rounds);
+    free(record->rounds);
+    record->rounds = rows;
+    record->round_count = rounds;
+    return BN_OK;
+}
+
+bn_code res_execution_reserve_probes(res_execution *execution, size_t probes, bn_status *st)
+{
+    res_probe *rows = calloc(probes > 0 ? probes : 1, sizeof *rows);
+    if (!rows)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu probes", probes);
+    free(execution->probes);
+    execution->probes = rows;
+    execution->probe_count = probes;
     return BN_OK;
 }
 

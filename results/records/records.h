@@ -14,10 +14,44 @@
 #include "results/stats/stats.h"
 #include "runtime/base/base.h"
 
-/* Of files. The older one is written while all later axes have their usual values, so that
- * older programs read what they understand and refuse what they would mix up. */
-#define RES_SCHEMA_VERSION 4
+/* Of files. Records with rounds have the newest. Of others, the oldest is written while all later
+ * axes have their usual values, so that older programs read what they understand and refuse what
+ * they would mix up. */
+#define RES_SCHEMA_VERSION 5
+#define RES_SCHEMA_AXES    4
 #define RES_SCHEMA_OLDER   3
+
+/* A figure of a round or a probe that nobody could tell. */
+#define RES_UNTOLD UINT64_MAX
+
+/* A round: steps of one experiment in a row, between those of the others that are measured
+ * beside it in the same process. The columns of the table in files. */
+#define RES_ROUND_COLUMNS(X)                                                                       \
+    X(steps)      /* that are kept; one before them is not */                                      \
+    X(position)   /* among the experiments of this round, from 0 */                                \
+    X(wall_ns)    /* from the first of them, the one that is not kept, to the end of the last */   \
+    X(switches)   /* times that the process lost its core to another one meanwhile */              \
+    X(stalled_ns) /* in which some task of the machine waited for a core */                        \
+    X(stolen_ns)  /* that a hypervisor gave to others, summed over the cores */
+typedef struct res_round {
+#define X(name) uint64_t name;
+    RES_ROUND_COLUMNS(X)
+#undef X
+} res_round;
+
+/*
+ * A probe: in round ROUND an execution ran DEPTH times, each awaited before the next was submitted
+ * (AWAITED_NS in all), and DEPTH times submitted one behind the other and awaited at the end
+ * (QUEUED_NS, 0 where a profiler makes that needless). FIRST_NS is of the first half of those
+ * awaited: against the second half it is a null test. SUBMIT_NS was spent submitting the queue. A
+ * graph that a step executes several times counts the mean of its executions.
+ */
+#define RES_PROBE_COLUMNS(X) X(round) X(depth) X(awaited_ns) X(first_ns) X(queued_ns) X(submit_ns)
+typedef struct res_probe {
+#define X(name) uint64_t name;
+    RES_PROBE_COLUMNS(X)
+#undef X
+} res_probe;
 
 /* One graph (executable) of the step and what became of it. In eager mode one
  * row stands for all executions of one op in a step. */
@@ -43,6 +77,8 @@ typedef struct res_execution {
      * alone (serial). */
     uint64_t *pjrt_ns;
     size_t pjrt_count;
+    res_probe *probes; /* in order of rounds; NULL: none */
+    size_t probe_count;
     /* Device time of one execution; NaN when the source is unavailable. */
     double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
     /* PJRT time less device time of the same execution, where the source tells the
@@ -71,6 +107,10 @@ typedef struct res_record {
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
     uint64_t *part_ns; /* [step][BN_PART_COUNT] */
+    /* How the steps, in their order, lie in rounds. 0: they ran one after the other, with nothing
+     * between them, and ROUNDS is NULL. Else the rounds' steps add up to STEP_COUNT. */
+    size_t round_count;
+    res_round *rounds;
     /* Steps before the measured ones, with compiles; wall time only. */
     size_t warmup_count;
     uint64_t *warmup_wall_ns;
@@ -82,8 +122,9 @@ typedef struct res_record {
     double loss;                             /* of the last measured step, NaN when there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. This folder reads three of its members: "runtime"
-     * (records of two builds are not compared), "host" and "suite": {"repetition": ...}. */
+     * A JSON object, owned by the record. This folder reads four of its members: "runtime"
+     * (records of two builds are not compared), "host", "suite": {"repetition": ...}, and
+     * "group" (res_group_id). */
     json_t *provenance;
 } res_record;
 
@@ -93,6 +134,11 @@ void res_record_free(res_record *record); /* NULL allowed */
 /* Room for samples, all zero; BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_record_reserve_steps(res_record *record, size_t steps, size_t warmups,
                                              bn_status *st);
+/* The same for rounds, of which there are none before; BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_record_reserve_rounds(res_record *record, size_t rounds, bn_status *st);
+/* Room for probes of one execution, all zero; BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_execution_reserve_probes(res_execution *execution, size_t probes,
+                                                 bn_status *st);
 /* Executions start all zero, but with device times NaN and the compiler's sizes
  * unknown; the caller fills PJRT_NS with a malloc block that the record owns. */
 BN_MUST_USE bn_code res_record_reserve_executions(res_record *record, size_t executions,
@@ -136,6 +182,15 @@ res_measures res_record_measures(const res_record *record);
 /* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
 const char *res_runtime_text(const res_record *record, const char *name);
 const char *res_host_text(const res_record *record, const char *name);
+/*
+ * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
+ * same processes. Records of one group and one process, counted from 1 (0 without a group), shared
+ * that process, or, where they could not, ran next to each other in processes of their own. From
+ * provenance.group: {"id", "process", "processes", "members", "how": "interleaved" or "separate",
+ * "why" it is separate}.
+ */
+const char *res_group_id(const res_record *record);
+int res_group_process(const res_record *record);
 /* SHA-256 of the plugin that a record is of, or "". */
 const char *res_plugin_sha256(const res_record *record);
 /* Who a runtime is: name, path, sha256, versions, attributes, label, options (new

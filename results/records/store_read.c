@@ -229,31 +229,33 @@ static void get_times(reader *r, hid_t at, const char *name, uint64_t **values, 
         H5Dclose(data);
 }
 
-/* Which part each column of part_ns holds. */
-static void get_columns(reader *r, hid_t data, size_t columns, bn_part *parts)
+#define MOST_COLUMNS 32
+/* The names of a table's COLUMNS, at most MOST_COLUMNS, from its attribute HEAD: a name that is
+ * none of the COUNT KNOWN ones is an error. PLACE[column] is its index among them. */
+static void get_heads(reader *r, hid_t data, const char *name, const char *head, size_t columns,
+                      const char *const *known, size_t count, size_t *place)
 {
     hid_t attribute =
-        H5Aexists(data, "parts") > 0 ? H5Aopen(data, "parts", H5P_DEFAULT) : H5I_INVALID_HID;
+        H5Aexists(data, head) > 0 ? H5Aopen(data, head, H5P_DEFAULT) : H5I_INVALID_HID;
     if (attribute < 0) {
-        damaged(r, "part_ns", "does not name its parts");
+        damaged(r, name, "does not name its columns");
         return;
     }
-    char *names[BN_PART_COUNT] = {NULL};
+    char *names[MOST_COLUMNS] = {NULL};
     hid_t space = H5Aget_space(attribute);
     hid_t type = H5Aget_type(attribute);
     if (!class_is(type, H5T_STRING) || H5Sget_simple_extent_npoints(space) != (hssize_t)columns ||
         H5Aread(attribute, r->text, names) < 0)
-        damaged(r, "part_ns", "does not name its parts");
+        damaged(r, name, "does not name its columns");
     for (size_t column = 0; r->code == BN_OK && column < columns; column++) {
-        int part = 0;
-        while (part < BN_PART_COUNT && names[column] &&
-               strcmp(bn_part_name((bn_part)part), names[column]) != 0)
-            part++;
-        if (!names[column] || part == BN_PART_COUNT)
-            damaged(r, "part_ns", "has a part that this program does not know");
-        parts[column] = (bn_part)part;
+        size_t i = 0;
+        while (i < count && names[column] && strcmp(known[i], names[column]) != 0)
+            i++;
+        if (!names[column] || i == count)
+            damaged(r, name, "has a column that this program does not know");
+        place[column] = i;
     }
-    for (size_t column = 0; column < BN_PART_COUNT; column++) {
+    for (size_t column = 0; column < MOST_COLUMNS; column++) {
         if (names[column])
             H5free_memory(names[column]);
     }
@@ -262,23 +264,94 @@ static void get_columns(reader *r, hid_t data, size_t columns, bn_part *parts)
     H5Aclose(attribute);
 }
 
-/* Columns are found by name; a part that the file does not have stays zero. */
-static void get_parts(reader *r, hid_t at, res_record *record)
+/* Table NAME into rows of COUNT numbers (*ROWS of them, malloc), by the names of its columns. A
+ * column that the file does not have stays zero. NULL after a failure. */
+static uint64_t *get_table(reader *r, hid_t at, const char *name, const char *head,
+                           const char *const *known, size_t count, size_t *rows)
 {
     hsize_t dims[2] = {0, 0};
-    bn_part parts[BN_PART_COUNT] = {0};
-    hid_t data = times_open(r, at, "part_ns", 2, dims);
-    if (r->code == BN_OK && (dims[0] != record->step_count || dims[1] > BN_PART_COUNT))
-        damaged(r, "part_ns", "does not fit the number of steps and parts");
-    size_t columns = (size_t)dims[1];
+    size_t place[MOST_COLUMNS] = {0};
+    hid_t data = times_open(r, at, name, 2, dims);
+    if (r->code == BN_OK && dims[1] > count)
+        damaged(r, name, "has columns that this program does not know");
+    const size_t columns = (size_t)dims[1];
     if (r->code == BN_OK)
-        get_columns(r, data, columns, parts);
-    uint64_t *values = times_take(r, data, "part_ns", (size_t)dims[0] * columns);
-    for (size_t i = 0; r->code == BN_OK && i < record->step_count * columns; i++)
-        record->part_ns[i / columns * BN_PART_COUNT + parts[i % columns]] += values[i];
+        get_heads(r, data, name, head, columns, known, count, place);
+    uint64_t *values = times_take(r, data, name, (size_t)dims[0] * columns);
+    uint64_t *table = r->code == BN_OK ? calloc((size_t)dims[0] * count + 1, sizeof *table) : NULL;
+    if (r->code == BN_OK && !table)
+        r->code = bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a table");
+    for (size_t i = 0; r->code == BN_OK && i < (size_t)dims[0] * columns; i++)
+        table[i / columns * count + place[i % columns]] = values[i];
+    *rows = (size_t)dims[0];
     free(values);
     if (data >= 0)
         H5Dclose(data);
+    return table;
+}
+
+/* A part that the file does not have stays zero. */
+static void get_parts(reader *r, hid_t at, res_record *record)
+{
+    const char *names[BN_PART_COUNT];
+    size_t rows = 0;
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        names[p] = bn_part_name((bn_part)p);
+    uint64_t *table = get_table(r, at, "part_ns", "parts", names, BN_PART_COUNT, &rows);
+    if (r->code == BN_OK && rows != record->step_count)
+        damaged(r, "part_ns", "does not fit the number of steps");
+    if (r->code == BN_OK)
+        memcpy(record->part_ns, table, rows * BN_PART_COUNT * sizeof *table);
+    free(table);
+}
+
+/* Rounds are a part of newer files. */
+static void get_rounds(reader *r, res_record *record)
+{
+    const char *const names[] = {
+#define X(name) #name,
+        RES_ROUND_COLUMNS(X)
+#undef X
+    };
+    size_t rows = 0;
+    uint64_t sum = 0;
+    if (r->code != BN_OK || H5Lexists(r->file, "rounds", H5P_DEFAULT) <= 0)
+        return;
+    r->where[0] = '\0';
+    uint64_t *table =
+        get_table(r, r->file, "rounds", "columns", names, sizeof names / sizeof *names, &rows);
+    if (r->code == BN_OK)
+        r->code = res_record_reserve_rounds(record, rows, r->st);
+    if (r->code == BN_OK)
+        memcpy(record->rounds, table, rows * sizeof *record->rounds);
+    free(table);
+    for (size_t i = 0; r->code == BN_OK && i < rows; i++) {
+        if (record->rounds[i].steps > record->step_count - sum)
+            damaged(r, "rounds", "have more steps than there are");
+        else
+            sum += record->rounds[i].steps;
+    }
+    if (r->code == BN_OK && rows > 0 && sum != record->step_count)
+        damaged(r, "rounds", "do not have all steps");
+}
+
+static void get_probes(reader *r, hid_t at, res_execution *execution)
+{
+    const char *const names[] = {
+#define X(name) #name,
+        RES_PROBE_COLUMNS(X)
+#undef X
+    };
+    size_t rows = 0;
+    if (r->code != BN_OK || H5Lexists(at, "probes", H5P_DEFAULT) <= 0)
+        return;
+    uint64_t *table =
+        get_table(r, at, "probes", "columns", names, sizeof names / sizeof *names, &rows);
+    if (r->code == BN_OK)
+        r->code = res_execution_reserve_probes(execution, rows, r->st);
+    if (r->code == BN_OK)
+        memcpy(execution->probes, table, rows * sizeof *execution->probes);
+    free(table);
 }
 
 static void get_samples(reader *r, res_record *record)
@@ -300,6 +373,7 @@ static void get_samples(reader *r, res_record *record)
     }
     get_parts(r, group, record);
     group_close(group);
+    get_rounds(r, record);
     free(wall);
     free(warmup);
 }
@@ -322,6 +396,7 @@ static void get_executions(reader *r, res_record *record)
         hid_t group = group_open(r, path);
         get_fields(r, group, res_execution_fields, execution);
         get_times(r, group, "pjrt_ns", &execution->pjrt_ns, &execution->pjrt_count);
+        get_probes(r, group, execution);
         group_close(group);
     }
 }

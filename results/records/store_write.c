@@ -1,7 +1,7 @@
 /*
  * store_write.c - a record as an HDF5 image in memory.
  *
- * The layout (schema 4), readable with h5dump and h5py:
+ * The layout (schema 5), readable with h5dump and h5py:
  *
  *   /                  attributes schema, id, status, message, simulated,
  *                      values, loss
@@ -11,9 +11,12 @@
  *   /steps/wall_ns     (N) wall time of each measured step
  *   /steps/part_ns     (N, parts) its parts; attribute "parts" names the
  *                      columns in order, and readers go by the names
+ *   /rounds            (R, columns) how the steps lie in rounds; attribute "columns" names
+ *                      the columns; missing where there are no rounds
  *   /executions        attribute count
  *   /executions/0 ...  an attribute per member: graph, per_step, device_ns, ...
  *   /executions/0/pjrt_ns   (K) raw samples of the PJRT time
+ *   /executions/0/probes    (P, columns) awaited and queued executions; like /rounds
  *   /counters          an attribute per counter, over the whole experiment
  *   /step_counters     the same over the measured steps
  *   /provenance        one string, a JSON object
@@ -136,10 +139,10 @@ static void group_end(hid_t group)
         H5Gclose(group);
 }
 
-/* Writes times as a dataset; WIDTH 0 makes it one-dimensional. LABELS, if any, name the columns in
- * an attribute called "parts". */
-static void put_times(writer *w, hid_t at, const char *name, const uint64_t *values, size_t count,
-                      size_t width, const char *const *labels)
+/* Writes whole numbers as a dataset; WIDTH 0 makes it one-dimensional. LABELS, if any, name the
+ * columns in an attribute called HEAD. UNIT may be NULL. */
+static void put_numbers(writer *w, hid_t at, const char *name, const uint64_t *values, size_t count,
+                        size_t width, const char *unit, const char *head, const char *const *labels)
 {
     if (w->code != BN_OK)
         return;
@@ -151,18 +154,60 @@ static void put_times(writer *w, hid_t at, const char *name, const uint64_t *val
     if (data < 0 ||
         (count > 0 && H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0))
         writer_fail(w, name);
-    put_text(w, data, "unit", "ns");
+    if (unit)
+        put_text(w, data, "unit", unit);
     if (labels)
-        put_values(w, data, "parts", w->text, w->text, label_space, labels);
+        put_values(w, data, head, w->text, w->text, label_space, labels);
     if (data >= 0)
         H5Dclose(data);
     H5Sclose(label_space);
     H5Sclose(space);
 }
 
+/* One-dimensional times. */
+static void put_times(writer *w, hid_t at, const char *name, const uint64_t *values, size_t count)
+{
+    put_numbers(w, at, name, values, count, 0, "ns", NULL, NULL);
+}
+
+static void put_rounds(writer *w, const res_record *record)
+{
+    const char *const columns[] = {
+#define X(name) #name,
+        RES_ROUND_COLUMNS(X)
+#undef X
+    };
+    if (record->round_count > 0)
+        put_numbers(w, w->file, "rounds", (const uint64_t *)record->rounds, record->round_count,
+                    sizeof columns / sizeof *columns, NULL, "columns", columns);
+}
+
+static void put_probes(writer *w, hid_t at, const res_execution *execution)
+{
+    const char *const columns[] = {
+#define X(name) #name,
+        RES_PROBE_COLUMNS(X)
+#undef X
+    };
+    if (execution->probe_count > 0)
+        put_numbers(w, at, "probes", (const uint64_t *)execution->probes, execution->probe_count,
+                    sizeof columns / sizeof *columns, NULL, "columns", columns);
+}
+
+/* The oldest schema that says all of RECORD. */
+static int schema_of(const res_record *record)
+{
+    bool rounds = record->round_count > 0;
+    for (size_t i = 0; i < record->execution_count; i++)
+        rounds = rounds || record->executions[i].probe_count > 0;
+    return rounds                                       ? RES_SCHEMA_VERSION
+           : res_experiment_is_old(&record->experiment) ? RES_SCHEMA_OLDER
+                                                        : RES_SCHEMA_AXES;
+}
+
 static void put_root(writer *w, const res_record *record)
 {
-    int schema = res_experiment_is_old(&record->experiment) ? RES_SCHEMA_OLDER : RES_SCHEMA_VERSION;
+    const int schema = schema_of(record);
     put_scalar(w, w->file, "schema", H5T_STD_I32LE, H5T_NATIVE_INT, &schema);
     put_text(w, w->file, "id", record->id);
     put_text(w, w->file, "status", bn_code_name(record->status));
@@ -179,16 +224,18 @@ static void put_samples(writer *w, const res_record *record)
 {
     hid_t warmup = group_begin(w, w->file, "warmup");
     put_bool(w, warmup, "stationary", record->warmup_stationary);
-    put_times(w, warmup, "wall_ns", record->warmup_wall_ns, record->warmup_count, 0, NULL);
+    put_times(w, warmup, "wall_ns", record->warmup_wall_ns, record->warmup_count);
     group_end(warmup);
 
     const char *parts[BN_PART_COUNT];
     for (int p = 0; p < BN_PART_COUNT; p++)
         parts[p] = bn_part_name((bn_part)p);
     hid_t steps = group_begin(w, w->file, "steps");
-    put_times(w, steps, "wall_ns", record->wall_ns, record->step_count, 0, NULL);
-    put_times(w, steps, "part_ns", record->part_ns, record->step_count, BN_PART_COUNT, parts);
+    put_times(w, steps, "wall_ns", record->wall_ns, record->step_count);
+    put_numbers(w, steps, "part_ns", record->part_ns, record->step_count, BN_PART_COUNT, "ns",
+                "parts", parts);
     group_end(steps);
+    put_rounds(w, record);
 }
 
 static void put_executions(writer *w, const res_record *record)
@@ -201,7 +248,8 @@ static void put_executions(writer *w, const res_record *record)
         snprintf(name, sizeof name, "%zu", i);
         hid_t group = group_begin(w, all, name);
         put_fields(w, group, res_execution_fields, execution);
-        put_times(w, group, "pjrt_ns", execution->pjrt_ns, execution->pjrt_count, 0, NULL);
+        put_times(w, group, "pjrt_ns", execution->pjrt_ns, execution->pjrt_count);
+        put_probes(w, group, execution);
         group_end(group);
     }
     group_end(all);
