@@ -42,7 +42,7 @@ typedef struct res_round {
 /*
  * A probe: in round ROUND an execution ran DEPTH times, each awaited before the next was submitted
  * (AWAITED_NS in all), and DEPTH times submitted one behind the other and awaited at the end
- * (QUEUED_NS, 0 where a profiler makes that needless). FIRST_NS is of the first half of those
+ * (QUEUED_NS, 0 where a profiler makes that needless). FIRST_NS is of the first DEPTH / 2 of those
  * awaited: against the second half it is a null test. SUBMIT_NS was spent submitting the queue. A
  * graph that a step executes several times counts the mean of its executions.
  */
@@ -162,6 +162,30 @@ double res_execution_pjrt_ns(const res_execution *execution);
 res_interval res_execution_overhead(const res_execution *execution);
 /* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
 double res_step_device_ns(const res_record *record);
+
+/* ---- probes of an execution (probes.c) --------------------------------------- */
+
+/* Figures of one execution in one process, ns, with 95 % intervals over the rounds. */
+typedef struct res_probe_estimate {
+    res_interval overhead; /* median of (awaited - queued) / (depth - 1) */
+    res_interval device;   /* LONE_NS less overhead */
+    double lone_ns;        /* awaited alone: median of awaited / depth */
+    /* The null test: by how much of the lone time the second half of those awaited took longer
+     * than the first; 0.05 is 5 %. Both halves do the same, so this is 0 but for disturbance. */
+    res_interval null;
+    size_t rounds;     /* that count: both queued and awaited, of at least two executions */
+    char refusal[128]; /* why DEVICE and OVERHEAD must not be shown, else "" */
+} res_probe_estimate;
+
+/*
+ * Estimates of COUNT probes of one execution. Refused below 3 rounds (all figures are then NaN),
+ * where the host submits too slowly to keep the device busy, where the device time is above the
+ * lone time of the same rounds by more than its interval or by more than 5 %, and where the null
+ * test's interval is off zero by more than 5 %. Same input, same answer.
+ */
+res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count);
+
+/* ---- what tables say of one record ------------------------------------------- */
 
 /* What tables say of a record. Unknown figures are NaN, and all of them are where
  * res_record_good says no. */

@@ -1,0 +1,177 @@
+/*
+ * probes.c - device time and overhead of an execution, from rounds in which it was queued and
+ * awaited.
+ *
+ * An execution that is awaited costs its overhead each time; a queue of them costs it once, as the
+ * device works through the rest. So the queue of DEPTH is shorter by DEPTH - 1 overheads, and an
+ * execution's device time is what is left of its lone time. Both kinds are of the same rounds, and
+ * of as many executions, so that what disturbs the machine meets both alike.
+ *
+ * Intervals: percentile bootstrap over rounds (B. Efron and R. J. Tibshirani, "An Introduction to
+ * the Bootstrap", 1993, chapter 13). They say how well this one process knows its own figures;
+ * other processes differ by more.
+ */
+#include "results/records/records_priv.h"
+
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RESAMPLES        1000
+#define SEED             20230117u
+/* Fewer rounds cannot be resampled. */
+#define LEAST_ROUNDS     3
+/* Of the lone time: what the null test, and a negative overhead, may be off by. */
+#define MARGIN           0.05
+/* Each execution of a queue must take longer than its submission by this factor and this much: else
+ * the host does not fill the queue, and the device waits. */
+#define SUBMIT_MARGIN    1.25
+#define SUBMIT_MARGIN_NS 1000
+
+/* What is taken of each round. */
+typedef enum figure { LONE, OVERHEAD, NULL_SHARE, SUBMIT, FIGURES } figure;
+
+typedef struct rounds {
+    size_t count;
+    double *of[FIGURES];  /* [round] */
+    double *drawn;        /* [round] */
+    double *resampled[3]; /* overhead, device, null: [resample] */
+} rounds;
+
+static bool told(uint64_t value)
+{
+    return value > 0 && value != RES_UNTOLD;
+}
+
+static void take_round(rounds *all, const res_probe *p)
+{
+    const double depth = (double)p->depth, awaited = (double)p->awaited_ns;
+    const double half = floor(depth / 2), first = (double)p->first_ns;
+    const double lone = awaited / depth;
+    all->of[LONE][all->count] = lone;
+    all->of[OVERHEAD][all->count] = (awaited - (double)p->queued_ns) / (depth - 1);
+    all->of[NULL_SHARE][all->count] = ((awaited - first) / (depth - half) - first / half) / lone;
+    all->of[SUBMIT][all->count] = told(p->submit_ns) ? (double)p->submit_ns / depth : 0;
+    all->count++;
+}
+
+static bool usable(const res_probe *p)
+{
+    return p->depth >= 2 && p->depth != RES_UNTOLD && told(p->awaited_ns) && told(p->queued_ns) &&
+           p->first_ns <= p->awaited_ns;
+}
+
+static void free_rounds(rounds *all)
+{
+    for (int f = 0; f < FIGURES; f++)
+        free(all->of[f]);
+    for (int i = 0; i < 3; i++)
+        free(all->resampled[i]);
+    free(all->drawn);
+}
+
+static bool make_rounds(rounds *all, const res_probe *probes, size_t count)
+{
+    *all = (rounds){.drawn = calloc(count + 1, sizeof(double))};
+    bool made = all->drawn != NULL;
+    for (int f = 0; f < FIGURES; f++) {
+        all->of[f] = calloc(count + 1, sizeof(double));
+        made = made && all->of[f];
+    }
+    for (int i = 0; i < 3; i++) {
+        all->resampled[i] = calloc(RESAMPLES, sizeof(double));
+        made = made && all->resampled[i];
+    }
+    for (size_t i = 0; made && i < count; i++)
+        if (usable(&probes[i]))
+            take_round(all, &probes[i]);
+    return made;
+}
+
+/* Median of FIGURE over the rounds PICKED; NULL: over all. */
+static double median(const rounds *all, figure f, const size_t *picked)
+{
+    for (size_t i = 0; i < all->count; i++)
+        all->drawn[i] = all->of[f][picked ? picked[i] : i];
+    return res_median(all->drawn, all->count);
+}
+
+static res_interval interval_of(double estimate, double *resamples)
+{
+    gsl_sort(resamples, 1, RESAMPLES);
+    return (res_interval){estimate,
+                          gsl_stats_quantile_from_sorted_data(resamples, 1, RESAMPLES, 0.025),
+                          gsl_stats_quantile_from_sorted_data(resamples, 1, RESAMPLES, 0.975)};
+}
+
+static bool estimate(rounds *all, res_probe_estimate *out)
+{
+    size_t *picked = calloc(all->count, sizeof *picked);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    const bool ready = picked && rng;
+    for (size_t draw = 0; ready && draw < RESAMPLES; draw++) {
+        for (size_t i = 0; i < all->count; i++)
+            picked[i] = gsl_rng_uniform_int(rng, (unsigned long)all->count);
+        const double overhead = median(all, OVERHEAD, picked);
+        all->resampled[0][draw] = overhead;
+        all->resampled[1][draw] = median(all, LONE, picked) - overhead;
+        all->resampled[2][draw] = median(all, NULL_SHARE, picked);
+    }
+    if (ready) {
+        const double overhead = median(all, OVERHEAD, NULL);
+        out->lone_ns = median(all, LONE, NULL);
+        out->overhead = interval_of(overhead, all->resampled[0]);
+        out->device = interval_of(out->lone_ns - overhead, all->resampled[1]);
+        out->null = interval_of(median(all, NULL_SHARE, NULL), all->resampled[2]);
+    }
+    if (rng)
+        gsl_rng_free(rng);
+    free(picked);
+    return ready;
+}
+
+/* Says in OUT->refusal why the figures cannot stand. */
+static void judge(const rounds *all, res_probe_estimate *out)
+{
+    const double submit = median(all, SUBMIT, NULL), lone = out->lone_ns;
+    char *text = out->refusal;
+    const size_t size = sizeof out->refusal;
+    if (!(out->device.estimate > 0))
+        snprintf(text, size,
+                 "the queue takes no longer than one execution: noise hides the device");
+    else if (out->device.estimate < SUBMIT_MARGIN * submit + SUBMIT_MARGIN_NS)
+        snprintf(text, size,
+                 "dispatch-bound: the host submits in %.1f us, so at most %.1f us of device time",
+                 submit / 1e3, out->device.estimate / 1e3);
+    else if (out->null.low > MARGIN || out->null.high < -MARGIN)
+        snprintf(text, size,
+                 "disturbed: like executions of one round, the later ones took %.0f %% %s",
+                 100 * fabs(out->null.estimate), out->null.estimate > 0 ? "longer" : "less");
+    else if (out->device.low > lone || out->device.estimate > (1 + MARGIN) * lone)
+        snprintf(text, size, "disturbed: %.1f us in a queue, %.1f us alone in the same rounds",
+                 out->device.estimate / 1e3, lone / 1e3);
+}
+
+res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count)
+{
+    const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
+    res_probe_estimate out = {
+        .overhead = none, .device = none, .null = none, .lone_ns = (double)NAN};
+    rounds all;
+    const bool made = make_rounds(&all, probes, count);
+    if (!made)
+        snprintf(out.refusal, sizeof out.refusal, "no memory to judge the rounds");
+    else if (all.count < LEAST_ROUNDS)
+        snprintf(out.refusal, sizeof out.refusal, "%zu of at least %d rounds", all.count,
+                 LEAST_ROUNDS);
+    else if (estimate(&all, &out))
+        judge(&all, &out);
+    else
+        snprintf(out.refusal, sizeof out.refusal, "no memory to judge the rounds");
+    out.rounds = made ? all.count : 0;
+    free_rounds(&all);
+    return out;
+}
