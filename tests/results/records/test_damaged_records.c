@@ -284,7 +284,7 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 4"},
+        {put_schema, "schema 7 is unknown, this program reads up to 5"},
         {drop_schema, "/schema is missing"},
         {drop_experiment, "/experiment is missing"},
         {drop_model, "/experiment/model is missing"},
@@ -356,7 +356,7 @@ static void what_older_programs_would_mix_up_they_refuse(void **state)
     res_record *record = fixture_record(&fixture_lazy, 10);
     expect_schema(record, RES_SCHEMA_OLDER);
     record->experiment.depth = 5;
-    expect_schema(record, RES_SCHEMA_VERSION);
+    expect_schema(record, RES_SCHEMA_AXES);
     res_record_free(record);
 }
 
