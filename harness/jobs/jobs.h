@@ -95,6 +95,10 @@ BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment 
 bool job_simulated_name(const char *name);
 /* The options of W's model on the runtime at PATH. */
 model_options job_model_options(const res_experiment *w, const char *path);
+/* Whether two processes may hold the device of RUNTIME at the same time, as far as its name tells:
+ * a CPU, or a simulated one. Plugins of accelerators take the device, or its memory, for
+ * themselves. */
+bool job_shares_device(const char *runtime, const char *path);
 /* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
