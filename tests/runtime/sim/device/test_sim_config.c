@@ -212,7 +212,7 @@ static void bad_settings_are_refused(void **state)
         {"wander_executions=0.5", "wander_executions=0.5: wants a number from 1"},
         {"burst_rate=5", "burst_rate=5 and burst_us=0: wants both above 0 or none"},
         {"burst_us=5", "burst_rate=0 and burst_us=5: wants both above 0 or none"},
-        {"burst_rate=1e6 burst_us=1", "burst_rate=1e6: wants a number from 0 to 100000"},
+        {"burst_rate=1000000 burst_us=1", "burst_rate=1000000: wants a number from 0 to 100000"},
         {"faults=execute", "client|compile|execute|transfer:NUMBER:"},
         {"faults=execute:1:explode", "fail|oom|hang|abort|never|event|wrong[:CODE]"},
         {"faults=devices:1:fail", "client|compile|execute|transfer:NUMBER:"},
