@@ -58,10 +58,14 @@ static const cli_option others[] = {
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE, .fallback = "10",
-     .least = 1, .marked = true, .text = "steps measured at least"},
-    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN, .fallback = "3",
-     .text = "measure at least this long, and at least --steps steps"},
+    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN, .fallback = "4",
+     .least = 1, .most = RES_MOST_REPETITIONS,
+     .text = "processes that measure each experiment; intervals are made of what differs between "
+             "them, and below 3 there are none"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE, .fallback = "5",
+     .least = 1, .marked = true, .text = "steps that each process measures at least"},
+    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN, .fallback = "1",
+     .text = "each process measures at least this long, and at least --steps steps"},
     {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE, .fallback = "60",
      .least = 1, .marked = true,
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "

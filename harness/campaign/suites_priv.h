@@ -144,7 +144,8 @@ typedef struct suite_plan {
 /*
  * The runs of SUITE that belong to SHARD and that OPTIONS do not filter out: first all
  * first repetitions, then all second ones, each round in an order of its own drawn from the
- * suite's order_seed. So a drift of the machine hits all experiments alike, and a suite that was
+ * suite's order_seed, experiments of one group (job_same_group) together: a repetition is a
+ * process that measures a group. So a drift of the machine hits all experiments alike, and a suite that was
  * stopped has whole rounds. The items must have their runtime's SHA-256. A store that does not
  * exist yet is empty. Ends with suite_plan_free, also after a failure.
  */

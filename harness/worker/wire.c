@@ -94,7 +94,7 @@ void worker_send_result(json_t *result)
     write_object(json_pack("{so}", "result", result));
 }
 
-void worker_send_failure(const bn_status *st)
+json_t *worker_failure_to_json(const bn_status *st)
 {
     char text[sizeof st->message];
     snprintf(text, sizeof text, "%s", st->message);
@@ -106,6 +106,10 @@ void worker_send_failure(const bn_status *st)
                 *c = '?';
         message = json_string(text);
     }
-    write_object(
-        json_pack("{s{ss so}}", "failure", "class", bn_code_name(st->code), "message", message));
+    return json_pack("{ss so}", "class", bn_code_name(st->code), "message", message);
+}
+
+void worker_send_failure(const bn_status *st)
+{
+    write_object(json_pack("{so}", "failure", worker_failure_to_json(st)));
 }
