@@ -62,9 +62,11 @@ static const cli_option others[] = {
      .least = 1, .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
              "them, and below 3 there are none"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE, .fallback = "5",
-     .least = 1, .marked = true, .text = "steps that each process measures at least"},
-    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN, .fallback = "1",
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST,
+     .fallback = "5", .least = 1, .marked = true,
+     .text = "steps that each process measures at least"},
+    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN | SELFTEST,
+     .fallback = "1",
      .text = "each process measures at least this long, and at least --steps steps"},
     {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE, .fallback = "60",
      .least = 1, .marked = true,
@@ -91,7 +93,21 @@ static const cli_option others[] = {
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
      .text = "every entry of the golden folder"},
     {"quick", NULL, CLI_FLAG, AT(quick), .commands = SELFTEST,
-     .text = "accuracy: a part of the grid; statistics: a quarter of the simulated families"},
+     .text = "accuracy: a part of the grid; coverage: in numbers only, and a fifth of the tables; "
+             "statistics: a quarter of the simulated families"},
+    {"model", "NAME,...", CLI_NAMES, AT(trial_models), .commands = SELFTEST,
+     .text = "models to run; without it host-cost takes resnet50, and coverage bert, llama, gpt2, "
+             "mobilenet_v2 and resnet18, all small, and resnet18 in full"},
+    {"seed", "N", CLI_NUMBERS, AT(trial_seed), .commands = SELFTEST, .single = true, .most = 9.2e18,
+     .text = "of what statistics and coverage draw; without it statistics takes 1, coverage the "
+             "time"},
+    {"tables", "N", CLI_NUMBER, AT(tables), .commands = SELFTEST, .fallback = "40", .least = 1,
+     .most = 10000, .text = "coverage: tables of each case on each runtime"},
+    {"load", "N", CLI_NUMBER, AT(load), .commands = SELFTEST, .fallback = "0",
+     .most = SELFTEST_MOST_LOAD, .text = "coverage: so many busy loops run beside it"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = SELFTEST,
+     .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
+             "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
      .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
@@ -212,8 +228,8 @@ static const struct {
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
      0},
     {SELFTEST, false, true,
-     RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED),
-     0},
+     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
+     RES_AXIS_BIT(RES_AXIS_MODEL)},
     {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),

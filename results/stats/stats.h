@@ -34,6 +34,41 @@ double res_deviation(const uint64_t *values, size_t count);
 /* Median, NaN for none. Sorts VALUES. */
 double res_median(double *values, size_t count);
 
+/* ---- values of processes (process.c) ---------------------------------------- */
+
+/* Fewer processes have no interval: nobody knows how far they lie apart. */
+#define RES_LEAST_PROCESSES 3
+
+/* A mean over processes. */
+typedef struct res_estimate {
+    double mean;      /* NaN: of none */
+    double error;     /* standard error of MEAN; NaN below RES_LEAST_PROCESSES */
+    double freedom;   /* degrees of freedom of ERROR; 0 where it is unknown */
+    size_t processes; /* of a sum the fewest of its terms */
+} res_estimate;
+
+/* Of COUNT values, one a process. */
+res_estimate res_estimate_of(const double *values, size_t count);
+/* The sum of WEIGHTS[i] times LIST[i], which share no process: with 1 and -1 Welch's difference.
+ * One unknown error makes that of the sum unknown. */
+res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count);
+/* Half of the 95 % interval, by Student's t; NaN where there is none. The other: what it would be
+ * of so many processes, if they lie as far apart as these. */
+double res_estimate_half(const res_estimate *estimate);
+double res_estimate_half_with(const res_estimate *estimate, size_t processes);
+/* The mean with its 95 % interval; the bounds are NaN where there is none. */
+res_interval res_estimate_interval(const res_estimate *estimate);
+/* The same for a mean of LOGS: all three are exp of it. */
+res_interval res_estimate_ratio(const res_estimate *logs);
+/* Of a mean of zero, by Student's t, two-sided; 1 where there is no interval. */
+double res_estimate_p(const res_estimate *estimate);
+
+/* Whether INTERVAL has bounds and VALUE lies outside: the only meaning of "told from zero". */
+bool res_told_from(res_interval interval, double value);
+/* How many independent values say as much about a mean as COUNT values in a row, of which
+ * neighbours may be alike; at most COUNT. */
+double res_independent_samples(const double *values, size_t count);
+
 /* ---- comparisons -------------------------------------------------------- */
 
 /*
