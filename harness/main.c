@@ -49,7 +49,18 @@ static int export_weights(options *o, const char *const *words)
 
 static int selftest(options *o, const char *const *words)
 {
-    const selftest_options own = {.output = o->output, .matrix = &o->matrix, .quick = o->quick};
+    if (o->trial_models.count)
+        o->matrix.axis[RES_AXIS_MODEL] = o->trial_models;
+    if (o->trial_seed.count)
+        o->matrix.axis[RES_AXIS_SEED] = o->trial_seed;
+    const selftest_options own = {.output = o->output,
+                                  .matrix = &o->matrix,
+                                  .quick = o->quick,
+                                  .models_given = o->trial_models.count > 0,
+                                  .seed_given = o->trial_seed.count > 0,
+                                  .tables = o->tables,
+                                  .load = o->load,
+                                  .file = o->file};
     return selftest_command(&own, words[0]);
 }
 
@@ -159,9 +170,10 @@ static const command_row commands[] = {
     {"list", "bench list models|modes|runtimes|ops",
      "list what there is: models, modes, runtimes or ops", .bit = OPTION_LIST, .run = list,
      .what = "models|modes|runtimes|ops", .most_words = 1},
-    {"selftest", "bench selftest accuracy|statistics|host-cost",
-     "check bench itself: accuracy and comparisons against known truth, its own cost of a step",
-     .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|statistics|host-cost",
+    {"selftest", "bench selftest accuracy|coverage|statistics|host-cost",
+     "check bench itself: accuracy, intervals and comparisons against known truth, its own cost of "
+     "a step",
+     .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
      .most_words = 1},
     {"replay", "bench replay resnet50|models",
      "published cases on the simulated runtime, published and replayed values side by side",

@@ -31,6 +31,9 @@ typedef struct options {
     const char *suite_name, *report; /* --suite and --report; NULL: not given */
     const char *golden;
     bool all, quick;
+    /* Of selftests. */
+    cli_list trial_models, trial_seed; /* empty: not given */
+    int64_t tables, load;
     const char *what; /* the first option given that cannot be given with a suite, or NULL */
 } options;
 

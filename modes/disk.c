@@ -50,7 +50,7 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
     size_t size = 0;
     rt_executable *executable = NULL;
     bn_status st = {.code = BN_OK};
-    if (!m->cache_dir || !entry_path(m, text, length, path, sizeof path))
+    if (!m->cache_dir || m->options.compile_anew || !entry_path(m, text, length, path, sizeof path))
         return NULL;
     bn_code code = bn_file_read(path, &data, &size, &st);
     if (code == BN_NOT_FOUND)

@@ -186,16 +186,18 @@ bn_code mode_step(mode *m, const mode_call *call, bn_ledger *ledger, bn_status *
     return code;
 }
 
-bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, bn_status *st)
+bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, mode_probe probe,
+                        bn_status *st)
 {
     bn_code code = mode_drain(m, st);
     if (code != BN_OK)
         return code;
     for (size_t i = 0; i < m->rows.count; i++) {
         mode_row_figures *row = m->rows.items[i];
-        row->view.submit_ns = row->view.pjrt_ns = 0;
+        row->view.submit_ns = row->view.pjrt_ns = row->view.first_ns = 0;
     }
     m->probe_repeat = repeat ? repeat : 1;
+    m->probe = probe;
     code = mode_step(m, call, NULL, st);
     m->probe_repeat = 0;
     return code;

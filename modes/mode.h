@@ -60,6 +60,7 @@ typedef struct mode_options {
     int in_flight;          /* steps dispatched and not awaited; 0 and 1: serial */
     size_t cache_entries;   /* executables kept in memory; 0: 1024 */
     const char *cache_dir;  /* folder of serialized executables, or NULL */
+    bool compile_anew;      /* compile also what CACHE_DIR has, to measure it, and keep it there */
     tg_precision precision; /* of matrix products and convolutions */
     uint64_t trace_cost_ns; /* busy wait for each traced node: a slower front end, emulated */
     rt_compile_options compile;
@@ -133,6 +134,7 @@ typedef struct mode_execution {
      * of that step. */
     uint64_t submit_ns; /* in the plugin's execute calls */
     uint64_t pjrt_ns;   /* first submit to last completion */
+    uint64_t first_ns;  /* of that, the first half of the repetitions, where each was awaited */
 } mode_execution;
 size_t mode_execution_count(const mode *m);
 const mode_execution *mode_execution_at(const mode *m, size_t index);
@@ -142,15 +144,20 @@ const mode_execution *mode_execution_at(const mode *m, size_t index);
  * not for timed parts. */
 void mode_digest_programs(mode *m);
 
+/* How mode_step_probe repeats executions. */
+typedef enum mode_probe {
+    MODE_PROBE_QUEUED, /* submitted one behind the other, and awaited at the end */
+    MODE_PROBE_AWAITED /* each is awaited before the next is submitted */
+} mode_probe;
 /*
- * Runs one step in which every execution is submitted REPEAT times back to back
- * and then awaited before the next one is submitted; fills submit_ns and
- * pjrt_ns. Donated inputs are fed from the outputs that took their memory, so
- * with REPEAT above 1 variables have been updated that often: for measuring
- * only. The slope of pjrt_ns over REPEAT is the device time, unless the host takes longer to
- * submit than the device to execute.
+ * Runs one step in which every execution runs REPEAT times, in the way PROBE, before the next one
+ * is submitted; fills submit_ns, pjrt_ns and first_ns. Donated inputs are fed from the outputs that
+ * took their memory, so with REPEAT above 1 variables have been updated that often: for measuring
+ * only. What REPEAT queued executions take less than REPEAT awaited ones is the fixed cost of
+ * REPEAT - 1, unless the host takes longer to submit than the device to execute.
  */
-BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat, bn_status *st);
+BN_MUST_USE bn_code mode_step_probe(mode *m, const mode_call *call, unsigned repeat,
+                                    mode_probe probe, bn_status *st);
 
 /* StableHLO text of execution row INDEX's program as it was compiled (owned by
  * the mode), for reports and tests. */

@@ -141,6 +141,7 @@ struct mode {
     mode_flight *flights;         /* ring of steps not awaited */
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
+    mode_probe probe;      /* how it is repeated */
     const int64_t *keep;   /* arguments that a probe must not consume */
     size_t keep_count;
 

@@ -52,6 +52,21 @@ static void shuffle(const suite_item **list, size_t count, uint64_t *state)
     }
 }
 
+/* Items that are measured in the same processes stand together, where their first one stands. */
+static void bring_together(const suite_item **list, size_t count)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        end = first + 1;
+        for (size_t i = end; i < count; i++) {
+            const suite_item *moved = list[i];
+            if (!job_same_group(&list[first]->e, &moved->e))
+                continue;
+            memmove(&list[end + 1], &list[end], (i - end) * sizeof(suite_item *));
+            list[end++] = moved;
+        }
+    }
+}
+
 static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition, bn_status *st)
 {
     suite_run *run = &plan->runs[plan->count++];
@@ -72,6 +87,7 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
     }
     for (int r = 1; r <= rounds; r++) {
         shuffle(list, suite->count, &state);
+        bring_together(list, suite->count);
         for (size_t i = 0; i < suite->count && code == BN_OK; i++)
             if (r <= list[i]->repetitions && suite_wanted(list[i]->title, options) &&
                 suite_shard_of(&list[i]->resolved, shard->of) == shard->index)

@@ -1,6 +1,6 @@
 /*
- * suite_run.c - carries out a plan: one experiment after the other, with the time that is left;
- * table and summary at the end.
+ * suite_run.c - carries out a plan: one process of a group after the other, with the time that is
+ * left; table and summary at the end.
  */
 #include "harness/campaign/suites_priv.h"
 
@@ -19,8 +19,10 @@ typedef struct carry {
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t strange;  /* records of another build than the plan was made for */
-    bn_status store; /* why it takes no records any more */
+    size_t strange;             /* records of another build than the plan was made for */
+    bn_status store;            /* why it takes no records any more */
+    job_group *groups;          /* [item]: of which this item is the first */
+    char cache[JOB_CACHE_PATH]; /* of executables, for this run */
     cli_exit worst;
 } carry;
 
@@ -71,13 +73,17 @@ static double expected(const carry *c, const suite_run *run)
     return -1;
 }
 
-/* Tells the progress line how long run INDEX and those after it will take. Each item is looked at
- * once: a suite may repeat a few of them thousands of times. */
-static void expect(const carry *c, size_t index)
+/* Tells the progress line how long the COUNT runs LIST, which are one process, and those after the
+ * last of them will take. Each item is looked at once: a suite may repeat a few of them thousands
+ * of times. */
+static void expect(const carry *c, const size_t *list, size_t count)
 {
-    const double job = expected(c, &c->plan->runs[index]);
-    double after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
-    for (size_t i = index + 1; of_item && i < c->plan->count && job >= 0; i++) {
+    double job = 0, after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
+    for (size_t i = 0; i < count && job >= 0; i++) {
+        const double one = expected(c, &c->plan->runs[list[i]]);
+        job = one < 0 ? -1 : job + one;
+    }
+    for (size_t i = list[count - 1] + 1; of_item && i < c->plan->count && job >= 0; i++) {
         const suite_run *run = &c->plan->runs[i];
         double *known = &of_item[run->item - c->suite->items];
         if (!to_run(c, run))
@@ -125,37 +131,111 @@ static void note_build(carry *c, const suite_run *run, const res_record *record,
     note(c, &st, title);
 }
 
-static void run_one(carry *c, size_t index, size_t number, size_t of)
+/* Takes over what became of run INDEX, which took SECONDS. */
+static void take(carry *c, size_t index, const job_kept *kept, double seconds)
 {
     const suite_run *run = &c->plan->runs[index];
     char title[384];
-    job_kept kept;
-    job_experiment e = run->item->e;
-    const uint64_t start = bn_now_ns();
     snprintf(title, sizeof title, "%s", run->item->title);
     if (run->item->repetitions > 1)
         snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
-    e.suite = describe(c, run);
-    job_order job = {NULL, title, number, of, e.timeout, c->options->output.verbose};
-    expect(c, index);
-    job_measure_and_keep(&e, &job, &kept);
-    json_decref(e.suite);
-    if (kept.record)
-        c->records[c->record_count++] = kept.record;
-    if (kept.failure.code == BN_CANCELLED)
+    if (kept->record)
+        c->records[c->record_count++] = kept->record;
+    if (kept->failure.code == BN_CANCELLED)
         return;
-    c->seconds[index] = (double)(bn_now_ns() - start) / 1e9;
-    c->store = kept.store;
-    if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
-        note(c, &kept.store, title);
-    if (kept.record)
-        note_build(c, run, kept.record, title);
-    if (kept.failure.code == BN_OK) {
+    c->seconds[index] = seconds;
+    c->store = kept->store;
+    if (kept->store.code != BN_OK && strcmp(kept->store.message, kept->failure.message) != 0)
+        note(c, &kept->store, title);
+    if (kept->record)
+        note_build(c, run, kept->record, title);
+    if (kept->failure.code == BN_OK) {
         c->done++;
         return;
     }
-    c->failed[kept.failure.code]++;
-    note(c, &kept.failure, title);
+    c->failed[kept->failure.code]++;
+    note(c, &kept->failure, title);
+}
+
+/* The runs from FIRST on that are one process, those of them that are to be run, in LIST. *END is
+ * behind the last. */
+static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS], size_t *end)
+{
+    const suite_run *head = &c->plan->runs[first];
+    size_t count = 0, i = first;
+    for (; i < c->plan->count && count < JOB_MOST_MEMBERS; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        if (run->repetition != head->repetition ||
+            (i > first && !job_same_group(&head->item->e, &run->item->e)))
+            break;
+        if (to_run(c, run))
+            list[count++] = i;
+    }
+    *end = i;
+    return count;
+}
+
+/* The group of the runs LIST. It is one for all repetitions, which so learn from the first whether
+ * its experiments have to be separate. */
+static job_group *group_of(carry *c, const size_t *list)
+{
+    const suite_item *item = c->plan->runs[list[0]].item;
+    job_group *group = &c->groups[item - c->suite->items];
+    if (!group->id[0])
+        job_group_begin(group, item->repetitions, 0);
+    return group;
+}
+
+/* Measures the COUNT runs LIST, which are process NUMBER of OF. */
+static void run_process(carry *c, const size_t *list, size_t count, size_t number, size_t of)
+{
+    job_experiment members[JOB_MOST_MEMBERS];
+    job_kept kept[JOB_MOST_MEMBERS];
+    char title[400], text[512];
+    const suite_run *head = &c->plan->runs[list[0]];
+    const uint64_t start = bn_now_ns();
+    for (size_t i = 0; i < count; i++) {
+        members[i] = c->plan->runs[list[i]].item->e;
+        members[i].suite = describe(c, &c->plan->runs[list[i]]);
+        if (!members[i].cache_dir[0]) {
+            members[i].cache_dir = c->cache;
+            members[i].compile_anew = head->repetition == 1;
+        }
+    }
+    job_group_title(members, count, title, sizeof title);
+    snprintf(text, sizeof text, "%s", title);
+    if (head->item->repetitions > 1)
+        snprintf(text, sizeof text, "%s #%d", title, head->repetition);
+    const job_order job = {NULL, text, number, of, members[0].timeout, c->options->output.verbose};
+    expect(c, list, count);
+    job_measure_and_keep(group_of(c, list), head->repetition, members, count, &job, kept);
+    const double seconds = (double)(bn_now_ns() - start) / 1e9 / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        take(c, list[i], &kept[i], seconds);
+        json_decref(members[i].suite);
+    }
+}
+
+/* How many processes the plan still needs. */
+static size_t processes(const carry *c)
+{
+    size_t number = 0, list[JOB_MOST_MEMBERS];
+    for (size_t i = 0, end; i < c->plan->count; i = end)
+        number += collect(c, i, list, &end) > 0;
+    return number;
+}
+
+/* Runs what is to be run, until the user or the store ends it. */
+static void run_open(carry *c)
+{
+    const size_t of = processes(c);
+    size_t number = 0, list[JOB_MOST_MEMBERS];
+    for (size_t i = 0, end; i < c->plan->count && !job_interrupted() && c->store.code == BN_OK;
+         i = end) {
+        const size_t count = collect(c, i, list, &end);
+        if (count > 0)
+            run_process(c, list, count, ++number, of);
+    }
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
@@ -229,7 +309,8 @@ static bool begin(carry *c, bn_status *st)
 {
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
     c->records = calloc(c->plan->count + 1, sizeof(res_record *));
-    if (!c->seconds || !c->records) {
+    c->groups = calloc(c->suite->count + 1, sizeof *c->groups);
+    if (!c->seconds || !c->records || !c->groups) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -250,15 +331,15 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
 {
     bn_status st = {.code = BN_OK};
     carry c = {.suite = suite, .options = options, .plan = plan};
-    size_t number = 0;
     cli_exit code;
     plan->left = plan->count;
-    if (begin(&c, &st)) {
-        const size_t of = plan->count - c.skipped - c.kept_failures;
+    const size_t of = begin(&c, &st) ? plan->count - c.skipped - c.kept_failures : 0;
+    if (st.code == BN_OK && of > 0)
+        (void)(job_cache_begin(options->store, c.cache, &st) == BN_OK);
+    if (st.code == BN_OK) {
         job_supervise_begin();
-        for (size_t i = 0; i < plan->count && !job_interrupted() && c.store.code == BN_OK; i++)
-            if (to_run(&c, &plan->runs[i]))
-                run_one(&c, i, ++number, of);
+        run_open(&c);
+        job_cache_end(c.cache);
         cli_line_clear();
         print_table(&c, format);
         size_t ran = c.done;
@@ -278,5 +359,6 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         res_record_free(c.records[i]);
     free(c.records);
     free(c.seconds);
+    free(c.groups);
     return code;
 }

@@ -60,6 +60,9 @@ static inline bool suite_member_varies(const suite_member *member)
 
 /* ---- suites ------------------------------------------------------------------------ */
 
+/* A repetition is a process. As many as bench run takes, and intervals need three. */
+#define SUITE_USUAL_REPETITIONS 4
+
 /* What a matrix of a suite says. */
 typedef struct suite_measure {
     job_matrix matrix;
@@ -144,7 +147,8 @@ typedef struct suite_plan {
 /*
  * The runs of SUITE that belong to SHARD and that OPTIONS do not filter out: first all
  * first repetitions, then all second ones, each round in an order of its own drawn from the
- * suite's order_seed. So a drift of the machine hits all experiments alike, and a suite that was
+ * suite's order_seed, experiments of one group (job_same_group) together: a repetition is a
+ * process that measures a group. So a drift of the machine hits all experiments alike, and a suite that was
  * stopped has whole rounds. The items must have their runtime's SHA-256. A store that does not
  * exist yet is empty. Ends with suite_plan_free, also after a failure.
  */

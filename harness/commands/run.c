@@ -1,11 +1,13 @@
 /*
- * run.c - bench run and bench table: experiments are measured one after the other, failures become
- * records, too, and the records tables.
+ * run.c - bench run and bench table: groups of experiments are measured in several processes each,
+ * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,18 @@ typedef struct run_state {
     res_record **records;
     size_t count;
     cli_exit worst;
-    bool store_lost; /* the store takes no records any more */
+    bool several;               /* experiments */
+    bool store_lost;            /* the store takes no records any more */
+    char cache[JOB_CACHE_PATH]; /* of executables, for this run */
 } run_state;
+
+/* Experiments that are measured together. */
+typedef struct run_group {
+    job_group group;
+    job_experiment *list;
+    size_t count;
+    bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
+} run_group;
 
 static void print_text(const bn_text *text)
 {
@@ -43,23 +55,51 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
         run->worst = code;
 }
 
-static void run_one(run_state *run, job_experiment *e, size_t number, size_t of)
+/* Takes over what became of one experiment; false where it failed. */
+static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 {
     char title[256];
-    job_kept kept;
+    /* Further experiments fail for the same reason, which was said. */
+    const bool said = run->store_lost;
     job_experiment_title(e, title, sizeof title);
-    job_order job = {NULL, title, number, of, e->timeout, run->output->verbose};
-    job_measure_and_keep(e, &job, &kept);
-    if (kept.store.code != BN_OK) {
+    if (kept->store.code != BN_OK) {
         /* Further experiments would run for nothing. */
         run->store_lost = true;
-        if (strcmp(kept.store.message, kept.failure.message) != 0)
-            note_failure(run, &kept.store, title);
+        if (!said && strcmp(kept->store.message, kept->failure.message) != 0)
+            note_failure(run, &kept->store, title);
     }
-    if (kept.failure.code != BN_OK && kept.failure.code != BN_CANCELLED)
-        note_failure(run, &kept.failure, title);
-    if (kept.record)
-        run->records[run->count++] = kept.record;
+    if (!said && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
+        note_failure(run, &kept->failure, title);
+    if (kept->record)
+        run->records[run->count++] = kept->record;
+    return kept->failure.code == BN_OK;
+}
+
+/* Process number PROCESS of one group: those of its experiments that have not failed yet. */
+static void run_process(run_state *run, run_group *g, int process, size_t number, size_t of)
+{
+    char title[400], text[512];
+    job_experiment list[JOB_MOST_MEMBERS];
+    size_t place[JOB_MOST_MEMBERS], count = 0;
+    job_kept kept[JOB_MOST_MEMBERS];
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->failed[i])
+            continue;
+        list[count] = g->list[i];
+        if (!list[count].cache_dir[0] && run->cache[0]) {
+            list[count].cache_dir = run->cache;
+            list[count].compile_anew = process == 1;
+        }
+        place[count++] = i;
+    }
+    if (count == 0)
+        return;
+    job_group_title(list, count, title, sizeof title);
+    snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
+    const job_order job = {NULL, text, number, of, list[0].timeout, run->output->verbose};
+    job_measure_and_keep(&g->group, process, list, count, &job, kept);
+    for (size_t i = 0; i < count; i++)
+        g->failed[place[i]] = !take(run, &list[i], &kept[i]);
 }
 
 static void print_results(const run_state *run)
@@ -74,34 +114,80 @@ static void print_results(const run_state *run)
         json_decref(all);
         return;
     }
-    bool each = run->count == 1 || run->output->verbose;
-    for (size_t i = 0; each && i < run->count; i++) {
+    const bool one = !run->several;
+    /* Of one experiment the first process is shown whole: it is the one that compiled. */
+    for (size_t i = 0; i < run->count && (run->output->verbose || (one && i == 0)); i++) {
         res_table_record(run->records[i], run->format, &text);
-        if (i + 1 < run->count)
-            bn_text_putc(&text, '\n');
+        bn_text_putc(&text, '\n');
     }
     if (run->count > 1) {
         res_collection all = {.records = run->records, .count = run->count};
-        if (each)
-            bn_text_putc(&text, '\n');
         res_table_speedup(&all, run->format, &text);
     }
     print_page(&text, run->format, "bench");
     bn_text_free(&text);
 }
 
-/* Runs LIST, one experiment after the other, and prints the tables; returns the exit code. */
-static cli_exit run_all(run_state *run, job_experiment *list, size_t count, const char *store)
+/* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
+static run_group *make_groups(job_experiment *list, size_t of, int processes, size_t *count)
 {
+    *count = job_groups_arrange(list, of);
+    run_group *groups = calloc(*count + 1, sizeof *groups);
+    size_t first = 0;
+    for (size_t i = 0; groups && i < *count; i++) {
+        run_group *g = &groups[i];
+        g->list = &list[first];
+        g->count = job_group_end(list, of, first) - first;
+        job_group_begin(&g->group, processes, 0);
+        first += g->count;
+    }
+    return groups;
+}
+
+/* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
+ * the machine so hits all of them alike, and whoever stops early has something of each. */
+static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
+                          bn_status *st)
+{
+    size_t count = 0, number = 0;
+    run_group *groups = make_groups(list, of, processes, &count);
+    size_t *order = calloc(count + 1, sizeof *order);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    if (!groups || !order || !rng)
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
+    else
+        gsl_rng_set(rng, (unsigned long)bn_now_ns());
+    for (size_t i = 0; order && i < count; i++)
+        order[i] = i;
+    for (int process = 1; process <= processes && st->code == BN_OK; process++) {
+        if (process > 1)
+            gsl_ran_shuffle(rng, order, count, sizeof *order);
+        for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
+            run_process(run, &groups[order[i]], process, ++number, count * (size_t)processes);
+    }
+    if (rng)
+        gsl_rng_free(rng);
+    free(order);
+    free(groups);
+    return st->code;
+}
+
+/* Runs all of LIST and prints the tables; returns the exit code. */
+static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int processes)
+{
+    const char *store = list[0].store;
+    bn_status st = {.code = BN_OK};
     job_supervise_begin();
-    for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
-        run_one(run, &list[i], i + 1, count);
+    if (job_cache_begin(store, run->cache, &st) != BN_OK ||
+        run_groups(run, list, count, processes, &st) != BN_OK)
+        run->worst = cli_complain(&st);
+    job_cache_end(run->cache);
     cli_line_clear();
     print_results(run);
     if (!job_interrupted())
         return run->worst;
-    fprintf(stderr, "bench: interrupted; %zu of %zu experiments are done and kept in %s\n",
-            run->count, count, store);
+    fprintf(stderr, "bench: interrupted; %zu of %zu records are done and kept in %s\n", run->count,
+            count * (size_t)processes, store);
     return CLI_EXIT_INTERRUPTED;
 }
 
@@ -114,6 +200,7 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     run_state run = {.output = output};
     cli_exit code;
     json_t *program = NULL;
+    const int processes = matrix->processes > 0 ? (int)matrix->processes : 1;
     if ((matrix->program && job_program_request(matrix, &program, &st) != BN_OK) ||
         res_format_parse(output->format, &run.format, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
@@ -123,9 +210,9 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     }
     if (notes.length)
         fputs(notes.data, stderr);
-    run.records = calloc(count, sizeof(res_record *));
+    run.records = calloc(count * (size_t)processes, sizeof(res_record *));
     if (!run.records) {
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count);
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count * (size_t)processes);
         code = cli_complain(&st);
         goto out;
     }
@@ -133,7 +220,8 @@ int command_run(const job_matrix *matrix, const cli_output *output)
         job_program_describe(program, &list[i].what);
         list[i].program = program;
     }
-    code = run_all(&run, list, count, matrix->store);
+    run.several = count > 1;
+    code = run_all(&run, list, count, processes);
 out:
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);

@@ -165,6 +165,11 @@ json_t *job_host_describe(void)
     return json;
 }
 
+int64_t job_host_memory_left(void)
+{
+    return proc_bytes("/proc/meminfo", "MemAvailable");
+}
+
 void job_host_memory(int64_t *now, int64_t *peak)
 {
     *now = proc_bytes("/proc/self/status", "VmRSS");

@@ -36,6 +36,7 @@ typedef struct job_matrix {
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
     int64_t steps, warmup;
+    int64_t processes;        /* of each group; 0: the command has its own number */
     double min_time, timeout; /* seconds */
     json_t *echo;             /* the options as given, for the records; may be NULL */
 } job_matrix;
@@ -63,6 +64,7 @@ typedef struct job_experiment {
     int64_t steps, warmup;   /* the fewest measured steps; the most before them */
     double min_time;         /* seconds to measure at least; the later of the two counts */
     double timeout;          /* seconds until the worker is stopped; 0: never */
+    bool compile_anew;       /* compile also what CACHE_DIR has, and keep it there */
     json_t *echo;            /* the options as given; or NULL */
     json_t *program;         /* what job_program_request made; NULL: a model is run */
     json_t *suite;           /* which suite and repetition this is, for the record; or NULL */
@@ -93,6 +95,10 @@ BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment 
 bool job_simulated_name(const char *name);
 /* The options of W's model on the runtime at PATH. */
 model_options job_model_options(const res_experiment *w, const char *path);
+/* Whether two processes may hold the device of RUNTIME at the same time, as far as its name tells:
+ * a CPU, or a simulated one. Plugins of accelerators take the device, or its memory, for
+ * themselves. */
+bool job_shares_device(const char *runtime, const char *path);
 /* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
@@ -160,14 +166,54 @@ bool job_interrupted(void);
  */
 BN_MUST_USE bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st);
 
-/* ---- experiments in workers (keep.c) ----------------------------------------------------- */
+/*
+ * Runs two jobs "measure" whose requests have {"turns": true} in two workers that live at the same
+ * time, and of which one at most runs (duet benchmarking: L. Bulej et al., "Duet benchmarking",
+ * ICPE 2020). The second starts once the first has warmed up. Then each round is a turn of both,
+ * in an order that a coin, drawn with SEED, decides. Where one fails, the other is cancelled. A
+ * job's timeout counts the other's turns, too.
+ */
+BN_MUST_USE bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed,
+                                       job_outcome outcomes[2], bn_status *st);
 
-/* Both measure E in a worker. JOB says how; its request is not looked at. */
+/* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
-/* Reads the record that the worker wrote; *RECORD is the caller's. The worker's failure becomes
- * the status, and leaves no record. */
+#define JOB_MOST_MEMBERS 64 /* of a group: modes and numbers of graphs are fewer by far */
+/*
+ * A group: experiments that a table sets side by side, and that are therefore measured in the same
+ * processes, in turns. Where they cannot be (memory, or their common process died), each has
+ * processes of its own from then on, in an order that is drawn anew for each turn.
+ */
+typedef struct job_group {
+    char id[RES_TEXT]; /* unique, for the records */
+    int processes;     /* that are planned */
+    uint64_t seed;     /* of orders; 0: the clock's */
+    bool separate;     /* each experiment has processes of its own */
+    char why[512];     /* it is separate; "" */
+} job_group;
+/* A new group of PROCESSES processes with a name of its own. */
+void job_group_begin(job_group *group, int processes, uint64_t seed);
+/* Whether A and B, which are resolved, belong into one group: they differ in mode and graphs only,
+ * and both are of models. */
+bool job_same_group(const job_experiment *a, const job_experiment *b);
+
+/* Brings the experiments of each group together, else keeps their order; returns how many groups
+ * there are. */
+size_t job_groups_arrange(job_experiment *list, size_t count);
+/* The end of the group that begins at FIRST in LIST, which was arranged. */
+size_t job_group_end(const job_experiment *list, size_t count, size_t first);
+
+/* Measures E in a worker of its own. JOB says how; its request is not looked at. Reads the record
+ * that the worker wrote; *RECORD is the caller's. The worker's failure becomes the status, and
+ * leaves no record. */
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
                                           res_record **record, bn_status *st);
+
+/* The same for A and B, which take turns in two processes that live at the same time. Where either
+ * fails there is no record of both. FAULT, of the failure: 0 is A's, 1 is B's. */
+BN_MUST_USE bn_code job_measure_in_turns(const job_experiment *const pair[2],
+                                         const job_order jobs[2], uint64_t seed,
+                                         res_record *records[2], int *fault, bn_status *st);
 
 /* What became of an experiment that was run to be kept. */
 typedef struct job_kept {
@@ -176,8 +222,26 @@ typedef struct job_kept {
     bn_status failure;  /* BN_CANCELLED: the user stopped it, and there is no record */
     bn_status store;    /* why the store takes no records any more, or BN_OK */
 } job_kept;
-/* Keeps a record of a failure as well. Prints nothing but progress. */
-void job_measure_and_keep(const job_experiment *e, const job_order *job, job_kept *kept);
+/* Process PROCESS (from 1) of GROUP: measures the COUNT experiments LIST, and fills KEPT[i] for
+ * each. Keeps a record of each failure as well. GROUP learns whether its experiments have to be
+ * separate. JOB says how; its request is not looked at, its timeout is that of one experiment.
+ * Prints nothing but progress. */
+void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
+                          const job_order *job, job_kept *kept);
+/* "resnet50 train lazy, capture b1 f32 on cpu": what the COUNT experiments LIST of a group are. */
+void job_group_title(const job_experiment *list, size_t count, char *text, size_t size);
+
+/* ---- executables of a run (cache.c) -------------------------------------------------------- */
+
+/* A run has a folder of executables for itself, for experiments without a cache_dir: the first
+ * process compiles anew, further ones load. */
+#define JOB_CACHE_PATH 4200
+/* Makes the folder in STORE, which exists, for this process and its user alone. */
+BN_MUST_USE bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status *st);
+/* Removes it; "": there is none. */
+void job_cache_end(const char *path);
+/* Removes what processes of this machine that are gone left in STORE. */
+void job_cache_sweep_old(const char *store);
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */
 
@@ -196,6 +260,8 @@ void job_progress_expect(double job_s, double after_s);
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
  * compiler, bench version (new reference). What cannot be read is null. */
 json_t *job_host_describe(void);
+/* Bytes of memory that the machine can still give out; -1: unknown. */
+int64_t job_host_memory_left(void);
 /* Bytes of memory that this process uses now, and used at most; -1: unknown. */
 void job_host_memory(int64_t *now, int64_t *peak);
 

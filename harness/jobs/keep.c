@@ -1,14 +1,17 @@
 /*
- * keep.c - an experiment is measured in a worker, and a record of it is kept: the worker's own,
+ * keep.c - experiments are measured in a worker, and a record of each is kept: the worker's own,
  * or one that the parent writes of its failure.
  */
 #include "harness/jobs/jobs.h"
 
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. */
-static res_record *failure_record(const job_experiment *e, const job_outcome *outcome)
+static res_record *failure_record(const job_experiment *e, const bn_status *failure)
 {
     res_record *r = res_record_new();
     if (!r)
@@ -16,8 +19,8 @@ static res_record *failure_record(const job_experiment *e, const job_outcome *ou
     r->experiment = e->what;
     if (!e->program)
         job_experiment_resolve(&r->experiment);
-    r->status = outcome->status;
-    snprintf(r->message, sizeof r->message, "%s", outcome->message);
+    r->status = failure->code;
+    snprintf(r->message, sizeof r->message, "%s", failure->message);
     r->simulated = job_simulated_name(e->what.runtime);
     json_decref(r->provenance);
     /* A suite has read the runtime's file before. */
@@ -28,63 +31,220 @@ static res_record *failure_record(const job_experiment *e, const job_outcome *ou
     return r;
 }
 
-/* The job "measure" of E in a worker, and its temporary files swept away. The caller frees
- * OUTCOME's result. */
-static bn_code run_worker(const job_experiment *e, const job_order *job, job_outcome *outcome,
-                          bn_status *st)
+/* The job "measure" of the COUNT experiments LIST in one worker, and its temporary files swept
+ * away. ABOUT is the records' "group", or NULL. The caller frees OUTCOME's result. */
+static bn_code run_worker(const job_experiment *const *list, size_t count, const json_t *about,
+                          uint64_t seed, const job_order *job, job_outcome *outcome, bn_status *st)
 {
     job_order own = *job;
-    own.request = json_pack("{ss so}", "job", "measure", "experiment", job_experiment_to_json(e));
+    json_t *experiments = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(experiments, job_experiment_to_json(list[i]));
+    own.request = json_pack("{ss so sO* sI}", "job", "measure", "experiments", experiments, "group",
+                            about, "seed", (json_int_t)(seed >> 1));
+    own.timeout *= (double)count;
     bn_code code = job_supervise(&own, outcome, st);
     json_decref(own.request);
     if (code == BN_OK)
-        res_store_sweep(e->store, (long)outcome->pid);
+        res_store_sweep(list[0]->store, (long)outcome->pid);
     return code;
+}
+
+/* What OUTCOME's worker says of its member INDEX: the path of its record, or NULL and in *FAILURE
+ * why there is none. */
+static const char *member_path(const job_outcome *outcome, size_t index, bn_status *failure)
+{
+    const json_t *members = json_object_get(outcome->result, "members");
+    const json_t *member = json_array_get(members, index);
+    const char *path = json_string_value(json_object_get(member, "record"));
+    const char *class = json_string_value(json_object_get(member, "class"));
+    const char *message = json_string_value(json_object_get(member, "message"));
+    if (path)
+        return path;
+    const bn_code named = class ? bn_code_from_name(class) : BN_CODE_COUNT;
+    if (named < BN_CODE_COUNT && named != BN_OK)
+        bn_fail(failure, named, "%s", message ? message : "");
+    else
+        bn_fail(failure, outcome->status == BN_OK ? BN_CRASH : outcome->status, "%s",
+                outcome->message);
+    return NULL;
 }
 
 bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res_record **record,
                               bn_status *st)
 {
     job_outcome outcome = {0};
-    bn_code code = run_worker(e, job, &outcome, st);
+    bn_code code = run_worker(&e, 1, NULL, 0, job, &outcome, st);
+    const char *path = code == BN_OK ? member_path(&outcome, 0, st) : NULL;
+    if (code == BN_OK && !path)
+        code = st->code;
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
-        code = res_store_read(json_string_value(json_object_get(outcome.result, "record")), record,
-                              st);
+        code = res_store_read(path, record, st);
     json_decref(outcome.result);
+    return code;
+}
+
+/* What a worker was asked for E, in turns with another. */
+static json_t *turn_request(const job_experiment *e, const json_t *about)
+{
+    return json_pack("{ss s[o] sO* sb}", "job", "measure", "experiments", job_experiment_to_json(e),
+                     "group", about, "turns", 1);
+}
+
+bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_order jobs[2],
+                             uint64_t seed, res_record *records[2], int *fault, bn_status *st)
+{
+    job_order own[2] = {jobs[0], jobs[1]};
+    job_outcome outcomes[2] = {{0}, {0}};
+    job_group group;
+    job_group_begin(&group, 1, seed);
+    json_t *about = json_pack("{ss si si si ss}", "id", group.id, "process", 1, "processes", 1,
+                              "members", 1, "how", "turns");
+    for (int i = 0; i < 2; i++) {
+        records[i] = NULL;
+        own[i].request = turn_request(pair[i], about);
+        own[i].timeout *= 2;
+    }
+    json_decref(about);
+    bn_code code = job_supervise_pair(own, seed, outcomes, st);
+    for (int i = 0; i < 2; i++) {
+        json_decref(own[i].request);
+        if (outcomes[i].pid)
+            res_store_sweep(pair[i]->store, (long)outcomes[i].pid);
+    }
+    /* The one that was cancelled because the other failed is not to blame. */
+    const int first = outcomes[0].status == BN_CANCELLED && outcomes[1].status != BN_OK;
+    for (int k = 0; k < 2 && code == BN_OK; k++) {
+        const int i = k ? !first : first;
+        const char *path = member_path(&outcomes[i], 0, st);
+        *fault = i;
+        code = !path ? st->code
+               : outcomes[i].status != BN_OK
+                   ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
+                   : res_store_read(path, &records[i], st);
+    }
+    for (int i = 0; i < 2; i++) {
+        json_decref(outcomes[i].result);
+        if (code != BN_OK) {
+            res_record_free(records[i]);
+            records[i] = NULL;
+        }
+    }
     return code;
 }
 
 /* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
  * is then told once. */
-static void keep_failure(const job_experiment *e, const job_outcome *outcome, job_kept *kept)
+static void keep_failure(const job_experiment *e, job_kept *kept)
 {
-    bn_fail(&kept->failure, outcome->status == BN_OK ? BN_CRASH : outcome->status, "%s",
-            outcome->message);
-    if (outcome->status == BN_CANCELLED)
+    if (kept->failure.code == BN_CANCELLED)
         return;
-    kept->record = failure_record(e, outcome);
+    kept->record = failure_record(e, &kept->failure);
     if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
         return;
     if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
         kept->failure = kept->store;
 }
 
-void job_measure_and_keep(const job_experiment *e, const job_order *job, job_kept *kept)
+/* What became of member INDEX, E, of OUTCOME's worker. */
+static void keep_member(const job_experiment *e, const job_outcome *outcome, size_t index,
+                        job_kept *kept)
 {
-    job_outcome outcome = {0};
-    *kept = (job_kept){0};
-    if (run_worker(e, job, &outcome, &kept->failure) != BN_OK)
-        return;
-    const char *path = json_string_value(json_object_get(outcome.result, "record"));
+    const char *path = member_path(outcome, index, &kept->failure);
     if (!path) {
-        keep_failure(e, &outcome, kept);
+        keep_failure(e, kept);
     } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
-               outcome.status != BN_OK) {
+               outcome->status != BN_OK) {
         /* A written record stands, however its worker ended afterwards: the libraries of some
          * plugins break when their process exits. */
-        bn_fail(&kept->failure, outcome.status, "%s", outcome.message);
+        bn_fail(&kept->failure, outcome->status, "%s", outcome->message);
     }
+}
+
+/* ---- groups ------------------------------------------------------------------------------- */
+
+/* The records' "group" (new reference). */
+static json_t *about_group(const job_group *group, int process, size_t members)
+{
+    return json_pack("{ss si si sI ss ss*}", "id", group->id, "process", process, "processes",
+                     group->processes, "members", (json_int_t)members, "how",
+                     group->separate ? "separate" : "interleaved", "why",
+                     group->why[0] ? group->why : NULL);
+}
+
+/* Whether the end of a common process says that its members had better be alone: each may fit into
+ * memory, and one that kills the process does not take the others' results along. */
+static bool must_separate(const job_outcome *outcome)
+{
+    return !outcome->result && outcome->status != BN_OK && outcome->status != BN_CANCELLED &&
+           outcome->status != BN_IO;
+}
+
+/* Measures all in one process. False: it ended so that they must be measured one by one. */
+static bool measure_together(job_group *group, int process, const job_experiment *const *list,
+                             size_t count, const job_order *job, job_kept *const *kept)
+{
+    job_outcome outcome = {0};
+    bn_status st = {.code = BN_OK};
+    json_t *about = about_group(group, process, count);
+    bn_code code = run_worker(list, count, about, group->seed ? group->seed + (uint64_t)process : 0,
+                              job, &outcome, &st);
+    const bool again = code == BN_OK && count > 1 && must_separate(&outcome);
+    if (again) {
+        group->separate = true;
+        snprintf(group->why, sizeof group->why, "%s: %.400s", bn_code_name(outcome.status),
+                 outcome.message);
+    }
+    for (size_t i = 0; i < count && !again; i++) {
+        if (code == BN_OK)
+            keep_member(list[i], &outcome, i, kept[i]);
+        else
+            kept[i]->failure = st;
+    }
+    json_decref(about);
     json_decref(outcome.result);
+    return !again;
+}
+
+/* Measures each in a process of its own, in a random order. */
+static void measure_apart(job_group *group, int process, const job_experiment *list, size_t count,
+                          const job_order *job, job_kept *kept)
+{
+    size_t order[JOB_MOST_MEMBERS];
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    if (rng) {
+        gsl_rng_set(rng, (unsigned long)(group->seed + (uint64_t)process));
+        gsl_ran_shuffle(rng, order, count, sizeof *order);
+        gsl_rng_free(rng);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const job_experiment *e = &list[order[i]];
+        job_kept *of = &kept[order[i]];
+        char title[256];
+        job_order own = *job;
+        job_experiment_title(e, title, sizeof title);
+        own.title = title;
+        if (job_interrupted())
+            bn_fail(&of->failure, BN_CANCELLED, "interrupted");
+        else
+            measure_together(group, process, &e, 1, &own, &of);
+    }
+}
+
+void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
+                          const job_order *job, job_kept *kept)
+{
+    const job_experiment *members[JOB_MOST_MEMBERS] = {NULL};
+    job_kept *of[JOB_MOST_MEMBERS] = {NULL};
+    for (size_t i = 0; i < count; i++) {
+        kept[i] = (job_kept){0};
+        members[i] = &list[i];
+        of[i] = &kept[i];
+    }
+    if (group->separate || !measure_together(group, process, members, count, job, of))
+        measure_apart(group, process, list, count, job, kept);
 }

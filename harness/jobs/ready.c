@@ -18,6 +18,7 @@ bn_code job_store_ready(const char *store, bn_status *st)
     if (code != BN_OK)
         return bn_context(st, "store");
     res_store_sweep_old(store);
+    job_cache_sweep_old(store);
     return BN_OK;
 }
 

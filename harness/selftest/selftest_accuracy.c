@@ -7,13 +7,11 @@
  * `bench --program` would, in a worker process with a record, and compares the record with what was
  * set. The measuring does not know that this is a test.
  */
-#define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/selftest_priv.h"
 #include "results/tables/tables.h"
 #include "runtime/pjrt/pjrt.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +95,8 @@ static size_t make_grid(bool quick, cell cells[MOST_CELLS])
 /* ---- running a cell ------------------------------------------------------------------------ */
 
 typedef struct bench_place {
-    char folder[64]; /* of programs, records and the simulator's notes; removed afterwards */
-    char store[80];
+    char folder[SELFTEST_FOLDER]; /* of programs, records, the simulator's notes; goes away */
+    char store[SELFTEST_FOLDER + 8];
     double late_p99_us; /* the worst of all cells */
 } bench_place;
 
@@ -437,21 +435,10 @@ static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)
     return code;
 }
 
-static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)
-{
-    (void)what;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static bn_code place_make(bench_place *place, bn_status *st)
 {
-    const char *temporary = getenv("TMPDIR");
-    snprintf(place->folder, sizeof place->folder, "%.40s/bench-accuracy.XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(place->folder))
-        return bn_fail(st, BN_IO, "%s: cannot be made", place->folder);
+    if (selftest_folder_make("accuracy", place->folder, st) != BN_OK)
+        return st->code;
     snprintf(place->store, sizeof place->store, "%s/store", place->folder);
     return BN_OK;
 }
@@ -479,7 +466,7 @@ int selftest_accuracy(const selftest_options *options)
         if (measure_cell(a, i, &st) != BN_OK && st.code != BN_CANCELLED)
             code = cli_complain(&st);
     cli_line_clear();
-    nftw(a->place.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    selftest_folder_remove(a->place.folder);
     if (job_interrupted())
         code = CLI_EXIT_INTERRUPTED;
     else if (code == CLI_EXIT_OK)

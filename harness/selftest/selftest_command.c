@@ -12,6 +12,7 @@ typedef struct selftest_row {
 
 static const selftest_row selftests[] = {
     {"accuracy", selftest_accuracy},
+    {"coverage", selftest_coverage_command},
     {"host-cost", selftest_host_cost},
     {"statistics", selftest_statistics},
 };

@@ -77,7 +77,7 @@ static bn_code run_steps(worker_session *s, size_t steps, double *pjrt_ns, bn_st
     bn_code code = BN_OK;
     const size_t rows = mode_execution_count(s->mode);
     for (size_t step = 0; step < steps && code == BN_OK; step++) {
-        code = mode_step_probe(s->mode, &s->call, 1, st);
+        code = mode_step_probe(s->mode, &s->call, 1, MODE_PROBE_AWAITED, st);
         for (size_t row = 0; row < rows; row++) {
             const mode_execution *x = mode_execution_at(s->mode, row);
             pjrt_ns[row * steps + step] =

@@ -219,6 +219,7 @@ bn_code worker_session_program(worker_session *s, bn_status *st)
         flags++;
     const mode_options way = {.in_flight = e->what.in_flight,
                               .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                              .compile_anew = e->compile_anew,
                               .compile = {.flags = e->xla_flag, .flag_count = flags}};
     worker_program *p = s->program = calloc(1, sizeof *p);
     if (!p)

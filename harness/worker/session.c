@@ -60,11 +60,23 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
 }
 
+void worker_session_share(worker_session *s, const worker_session *other, const job_experiment *e)
+{
+    *s = (worker_session){.experiment = e,
+                          .plugin = other->plugin,
+                          .client = other->client,
+                          .pinning = other->pinning,
+                          .shared = true};
+    memcpy(s->path, other->path, sizeof s->path);
+}
+
 void worker_session_end(worker_session *s)
 {
     worker_session_drop_model(s);
-    rt_client_destroy(s->client);
-    worker_pinning_free(s->pinning);
+    if (!s->shared) {
+        rt_client_destroy(s->client);
+        worker_pinning_free(s->pinning);
+    }
     s->client = NULL;
     s->pinning = NULL;
 }
@@ -156,6 +168,7 @@ bn_code worker_session_model(worker_session *s, const worker_session_options *o,
     mode_options way = {.graphs = (unsigned)w->graphs,
                         .in_flight = w->in_flight,
                         .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                        .compile_anew = e->compile_anew,
                         .precision = o->precision,
                         .trace_cost_ns = (uint64_t)w->trace_cost_ns,
                         .compile = {.flags = e->xla_flag, .flag_count = flags}};

@@ -94,7 +94,18 @@ void worker_send_result(json_t *result)
     write_object(json_pack("{so}", "result", result));
 }
 
-void worker_send_failure(const bn_status *st)
+bn_code worker_await_turn(bn_status *st)
+{
+    char token;
+    ssize_t n;
+    write_object(json_pack("{sb}", "turn", 1));
+    do
+        n = read(STDIN_FILENO, &token, 1);
+    while (n < 0 && errno == EINTR);
+    return n == 1 ? BN_OK : bn_fail(st, BN_CANCELLED, "the process to take turns with has ended");
+}
+
+json_t *worker_failure_to_json(const bn_status *st)
 {
     char text[sizeof st->message];
     snprintf(text, sizeof text, "%s", st->message);
@@ -106,6 +117,10 @@ void worker_send_failure(const bn_status *st)
                 *c = '?';
         message = json_string(text);
     }
-    write_object(
-        json_pack("{s{ss so}}", "failure", "class", bn_code_name(st->code), "message", message));
+    return json_pack("{ss so}", "class", bn_code_name(st->code), "message", message);
+}
+
+void worker_send_failure(const bn_status *st)
+{
+    write_object(json_pack("{so}", "failure", worker_failure_to_json(st)));
 }

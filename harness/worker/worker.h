@@ -30,9 +30,14 @@ int worker_main(const worker_job *jobs);
 /* The job is at STAGE, DONE OF so many; OF 0: the stage has no count. Cheap enough for the pauses
  * between measured steps: of one stage most calls send nothing. */
 void worker_send_progress(const char *stage, int64_t done, int64_t of);
+/* Says that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
+ * where it never will. Only for requests whose parent gives turns (job_supervise_pair). */
+BN_MUST_USE bn_code worker_await_turn(bn_status *st);
 /* To be called at most once. Steals RESULT. */
 void worker_send_result(json_t *result);
 void worker_send_failure(const bn_status *st);
+/* {"class": ..., "message": ...} (new reference): ST as the parent reads it. */
+json_t *worker_failure_to_json(const bn_status *st);
 
 /* ---- pinning (pinning.c) --------------------------------------------------------- */
 
@@ -64,6 +69,7 @@ typedef struct worker_session {
     worker_feed *feed;       /* of batches; NULL: the one batch that was written stays */
     json_t *weights;         /* the file of the initial ones, for the record; NULL: the rule */
     worker_pinning *pinning;
+    bool shared;     /* plugin, client and pinning are another session's */
     char path[4096]; /* of the plugin */
 } worker_session;
 
@@ -76,6 +82,9 @@ typedef struct worker_session_options {
 /* Pins, loads the runtime and makes its client; there is no model yet. The session ends with
  * worker_session_end, also after a failure of this or of any call below. */
 BN_MUST_USE bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st);
+/* In place of worker_session_begin: S gets plugin, client and pinning of OTHER, which must outlive
+ * it. E asks for the same runtime with the same options. */
+void worker_session_share(worker_session *s, const worker_session *other, const job_experiment *e);
 /* Makes model and mode and writes every variable's initial contents. May be called again, on the
  * same client, after worker_session_drop_model. */
 BN_MUST_USE bn_code worker_session_model(worker_session *s, const worker_session_options *options,
@@ -115,30 +124,25 @@ void worker_program_free(worker_program *program);             /* NULL allowed *
 
 /* ---- measuring (measure.c) ------------------------------------------------------------------ */
 
-/* The job "measure": the whole experiment, and its record into the store. */
+/* The job "measure": the request's "experiments", all of one runtime, measured together in this
+ * process, and the record of each into its store. The result is {"members": [...]}, for each
+ * experiment {"record": PATH} or {"class", "message"}. Where they do not fit into memory together,
+ * the job fails with BN_OUT_OF_MEMORY. "group", if any, goes into the records' provenance; "seed"
+ * draws the orders, 0: the clock does. */
 BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
 
-/* Whether warm-up is over after COUNT steps: the last WORKER_WARM_WINDOW steps compiled nothing,
- * and their times show no trend (Mann-Kendall, two-sided 5 %). */
-#define WORKER_WARM_WINDOW 8
+/* Whether warm-up is over after COUNT steps: the last WORKER_WARM_WINDOW steps, fewer where they
+ * are long, compiled nothing, and their times show no trend (Mann-Kendall, two-sided 5 %). */
+#define WORKER_WARM_WINDOW      8
+#define WORKER_WARM_WINDOW_LONG 5
+#define WORKER_LONG_STEP_NS     100000000u
 bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
 
-/* ---- executions (device_time.c, device_profile.c) -------------------------------------------- */
+/* ---- executions (device_profile.c) ------------------------------------------------------------
+ */
 
-/* Measures each execution of a step alone and fills RECORD's executions; RECORD has its steps
- * already. The variables mean nothing afterwards. */
-BN_MUST_USE bn_code worker_measure_executions(worker_session *s, res_record *record, bn_status *st);
 /* Runs STEPS further steps under the plugin's profiler and fills in the device times of RECORD's
  * executions. Where the profiler is missing or fails, RECORD stays as it is. */
 void worker_measure_profile(worker_session *s, size_t steps, res_record *record);
-
-/* A line through times over repeats: Theil-Sen slope with a bootstrap interval over the rounds.
- * TIME_NS[round * repeats + i] was taken with REPEAT[i]. NaN where there is no line. */
-typedef struct worker_slope {
-    double slope_ns, low_ns, high_ns;
-    double intercept_ns;
-} worker_slope;
-worker_slope worker_slope_fit(const unsigned *repeat, size_t repeats, const double *time_ns,
-                              size_t rounds);
 
 #endif

@@ -62,11 +62,13 @@ bool res_same_conditions(const res_record *a, const res_record *b, char *differi
     return same;
 }
 
-/* Nobody knows what build an imported record is of: it is alone. */
+/* Nobody knows what build an imported record is of: it is alone. A group is of one build. */
 static bool same_build(const res_record *a, const res_record *b)
 {
-    const char *left = res_plugin_sha256(a);
-    return a == b || (left[0] && strcmp(left, res_plugin_sha256(b)) == 0);
+    const char *build = res_plugin_sha256(a), *group = res_group_id(a);
+    if (a == b || strcmp(build, res_plugin_sha256(b)) != 0)
+        return a == b;
+    return build[0] || (group[0] && strcmp(group, res_group_id(b)) == 0);
 }
 
 /* ---- processes -------------------------------------------------------------------------- */

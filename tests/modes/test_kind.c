@@ -93,7 +93,7 @@ static void callbacks_come_when_the_contract_says(void **state)
     assert_ok(mode_step(m, &call, NULL, &st), &st);
     assert_true(seen.empty_lists);
     assert_int_equal(seen.repeat, 0);
-    assert_ok(mode_step_probe(m, &call, 2, &st), &st);
+    assert_ok(mode_step_probe(m, &call, 2, MODE_PROBE_QUEUED, &st), &st);
     assert_true(seen.empty_lists);
     assert_int_equal(seen.repeat, 2);
     assert_int_equal(seen.steps, 2);

@@ -38,7 +38,7 @@ static void the_probe_repeats_executions(void **state)
         mode_call call = {.function = fit_step, .context = &f};
         run_steps(m, &f, 1);
         for (unsigned k = 1; k <= 4; k++) {
-            assert_ok(mode_step_probe(m, &call, k, &st), &st);
+            assert_ok(mode_step_probe(m, &call, k, MODE_PROBE_QUEUED, &st), &st);
             for (size_t e = 0; e < mode_execution_count(m); e++) {
                 const mode_execution *row = mode_execution_at(m, e);
                 assert_true(row->per_step > 0);

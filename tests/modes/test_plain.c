@@ -184,7 +184,7 @@ static void other_arguments_stay(void **state)
         }
         /* What is given away comes anew before each step. */
         assert_int_equal(mode_counters(m)[BN_COUNTER_TRANSFERS_TO_DEVICE], k ? 3 : 1);
-        assert_ok(mode_step_probe(m, &(mode_call){0}, 4, &st), &st);
+        assert_ok(mode_step_probe(m, &(mode_call){0}, 4, MODE_PROBE_QUEUED, &st), &st);
         assert_true(mode_execution_at(m, 0)->pjrt_ns > 0);
         step(m);
         result(m, 0, y, sizeof y);
@@ -211,7 +211,7 @@ static void memory_of_another_type_is_no_argument(void **state)
         result(m, 0, y, sizeof y);
         assert_memory_equal(y, first, sizeof y);
     }
-    assert_ok(mode_step_probe(m, &(mode_call){0}, 3, &st), &st);
+    assert_ok(mode_step_probe(m, &(mode_call){0}, 3, MODE_PROBE_QUEUED, &st), &st);
     mode_destroy(m);
 }
 

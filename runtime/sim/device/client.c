@@ -5,6 +5,7 @@
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,8 @@ static void write_lateness(FILE *out, const char *name, sim_lateness *l)
             name, (unsigned long long)l->count, (unsigned long long)l->over_5us, p[0], p[1], p[2]);
 }
 
-/* {"await_late": {...}, "execute_late": {...}, "late_values": 0}. A report that cannot be
- * written is no error. */
+/* {"await_late": {...}, "execute_late": {...}, "late_values": 0, "seed": 1,
+ * "process_factor": 1}. A report that cannot be written is no error. */
 static void write_report(PJRT_Client *client)
 {
     FILE *out =
@@ -42,7 +43,9 @@ static void write_report(PJRT_Client *client)
     write_lateness(out, "await_late", &client->await_late);
     fputs(", ", out);
     write_lateness(out, "execute_late", &client->execute_late);
-    fprintf(out, ", \"late_values\": %llu}\n", (unsigned long long)client->late_values);
+    fprintf(out, ", \"late_values\": %llu, \"seed\": %llu, \"process_factor\": %.9g}\n",
+            (unsigned long long)client->late_values, (unsigned long long)client->config.seed,
+            client->process_factor);
     fclose(out);
 }
 
@@ -65,10 +68,22 @@ static void client_free(PJRT_Client *client)
     free(client);
 }
 
+/* Draws what holds for the whole process. A seed that was not set is drawn, too. */
+static void draw_process(PJRT_Client *client)
+{
+    sim_config *c = &client->config;
+    if (c->seed < 0)
+        c->seed = sim_random_seed();
+    client->seed = sim_random_begin((uint64_t)c->seed, (uint64_t)c->process).state;
+    sim_random own = sim_random_begin(client->seed, SIM_STREAM_CLIENT);
+    client->process_factor = exp(c->process_sd * sim_random_normal(&own));
+}
+
 static bool client_fill(PJRT_Client *client)
 {
     const sim_config *c = &client->config;
     bool good = true;
+    draw_process(client);
     sim_version_text(c, client->platform_version, sizeof client->platform_version);
     if (c->report[0]) {
         client->await_late.ns = calloc(SIM_LATENESS_KEPT, sizeof(uint32_t));

@@ -17,6 +17,16 @@
 
 #define SIM_MAX_DEVICES 64
 
+/* The sequences of a client's seed (sim_random_begin): its own, then these for each device. */
+#define SIM_STREAM_CLIENT 0
+typedef enum sim_stream {
+    SIM_STREAM_TIMES,
+    SIM_STREAM_CALLS,
+    SIM_STREAM_WANDER,
+    SIM_STREAM_BURSTS,
+    SIM_STREAM_COUNT
+} sim_stream;
+
 struct PJRT_Client {
     sim_config config;
     pthread_mutex_t lock;
@@ -25,6 +35,8 @@ struct PJRT_Client {
     PJRT_Memory *memories[SIM_MAX_DEVICES];
     PJRT_TopologyDescription *topology; /* made when asked for */
     char platform_version[128];
+    uint64_t seed;         /* of all its disturbances, made of the settings seed and process */
+    double process_factor; /* on all its device times, by process_sd */
     atomic_uint_fast64_t calls[SIM_AT_COUNT]; /* of each place where faults happen */
     uint64_t executions; /* Execute calls that came as far as their arguments */
     uint64_t late_values;

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A sleep may end this much late (timer slack of 50 us, and a core that has to wake
  * up): the rest is spun. */
@@ -51,6 +53,24 @@ static uint64_t draw(sim_random *random)
     return z ^ (z >> 31);
 }
 
+sim_random sim_random_begin(uint64_t seed, uint64_t stream)
+{
+    /* States that differ by a multiple of SplitMix64's step are places of one sequence, so the
+     * stream is added to a draw, and what begins is a draw as well. */
+    sim_random random = {seed};
+    random.state = draw(&random) + stream;
+    random.state = draw(&random);
+    return random;
+}
+
+int64_t sim_random_seed(void)
+{
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = sim_now_ns() ^ (uint64_t)getpid() << 40;
+    return (int64_t)(seed >> 11);
+}
+
 double sim_random_uniform(sim_random *random)
 {
     return (double)(draw(random) >> 11) * 0x1p-53;
@@ -61,6 +81,11 @@ double sim_random_normal(sim_random *random)
 {
     double u = 1 - sim_random_uniform(random), v = sim_random_uniform(random);
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+double sim_random_exponential(sim_random *random)
+{
+    return -log(1 - sim_random_uniform(random));
 }
 
 /* ---- lateness --------------------------------------------------------------------------- */

@@ -23,8 +23,14 @@ uint64_t sim_us_to_ns(double us);
 typedef struct sim_random {
     uint64_t state;
 } sim_random;
+/* The beginning of sequence STREAM of SEED; sequences are independent of each other. */
+sim_random sim_random_begin(uint64_t seed, uint64_t stream);
+/* A seed that nobody chose, below 2^53, which a double holds: another one for each call, in
+ * whatever process. */
+int64_t sim_random_seed(void);
 double sim_random_uniform(sim_random *random); /* in [0, 1) */
 double sim_random_normal(sim_random *random);
+double sim_random_exponential(sim_random *random); /* of mean 1 */
 
 /* ---- lateness --------------------------------------------------------------------------- */
 

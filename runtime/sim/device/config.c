@@ -76,16 +76,28 @@ static const setting settings[] = {
     {"values", TEXT_AT(values), "auto: computed for programs under evaluate_limit; none: zeros"},
     {"evaluate_limit", WHOLE_AT(evaluate_limit, 1e12),
      "operations up to which a program's values are computed"},
-    {"seed", WHOLE_AT(seed, 9e18), "of the disturbances below"},
+    {"seed", WHOLE, AT(seed), 0, -1, 9e18,
+     "of the disturbances below; -1: another one for each client"},
+    {"process", WHOLE_AT(process, 1e15),
+     "which process of a run this is: processes of one seed draw differently"},
+    {"process_sd", SHARE_AT(process_sd),
+     "sigma of the log-normal factor that a client has for all its device times; its median is 1"},
     {"jitter", SHARE_AT(jitter), "sigma of the log-normal factor on device times; its median is 1"},
     {"host_jitter", SHARE_AT(host_jitter), "the same on the host time of Execute calls"},
     {"outlier_rate", REAL, AT(outlier_rate), 0, 0, 1, "share of executions that are outliers"},
     {"outlier_factor", REAL, AT(outlier_factor), 0, 1, 1e6, "their device time, in usual ones"},
     {"drift", REAL, AT(drift), 0, -1, 1e3,
      "growth of device times over 1,000 executions, 0.1: 10 %"},
+    {"wander_sd", SHARE_AT(wander_sd),
+     "sigma of a log-normal factor on device times that wanders slowly; its median is 1"},
+    {"wander_executions", REAL, AT(wander_executions), 0, 1, 1e9,
+     "executions in which its correlation falls to 1/e"},
     {"interference_period_us", TIME_AT(interference_period_us),
      "the device pauses once in each period"},
     {"interference_us", TIME_AT(interference_us), "for so long"},
+    {"burst_rate", REAL, AT(burst_rate), 0, 0, 1e5,
+     "times that others take the device in a second of its work, at random moments"},
+    {"burst_us", TIME_AT(burst_us), "for so long"},
     {"faults", FAULTS, 0, 0, 0, 0, "WHERE:NUMBER:WHAT[:CODE];..., see the section on faults"},
     {"report", TEXT_AT(report), "file to write, at the client's end, how exact the times were"},
 };
@@ -263,7 +275,7 @@ static sim_code set_preset(sim_config *config, const char *name, int depth, sim_
 
 static sim_code refuse_name(const char *name, sim_status *st)
 {
-    char names[480] = "";
+    char names[640] = "";
     for (size_t i = 0, used = 0; i < SETTING_COUNT && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", settings[i].name);
     return sim_fail(st, SIM_INVALID_ARGUMENT, "there is no setting %.24s; there are:%s", name,
@@ -316,6 +328,10 @@ sim_code sim_config_check(const sim_config *config, sim_status *st)
         return sim_fail(st, SIM_INVALID_ARGUMENT,
                         "interference_us=%g: wants less than interference_period_us, which is %g",
                         config->interference_us, config->interference_period_us);
+    if ((config->burst_rate > 0) != (config->burst_us > 0))
+        return sim_fail(st, SIM_INVALID_ARGUMENT,
+                        "burst_rate=%g and burst_us=%g: wants both above 0 or none",
+                        config->burst_rate, config->burst_us);
     return SIM_OK;
 }
 
@@ -323,11 +339,12 @@ sim_code sim_config_begin(sim_config *config, sim_status *st)
 {
     *config = (sim_config){.values = "auto",
                            .devices = 1,
-                           .seed = 1,
+                           .seed = -1,
                            .evaluate_limit = 20000000,
                            .device_us = -1,
                            .efficiency = 1,
-                           .outlier_factor = 1};
+                           .outlier_factor = 1,
+                           .wander_executions = 100};
     const char *file = getenv("PJRT_SIM_CONFIG"), *list = getenv("PJRT_SIM");
     sim_code code = set_preset(config, DEFAULT_PRESET, 0, st);
     if (code == SIM_OK && file && *file)

@@ -50,7 +50,7 @@ typedef struct sim_config {
     char kind[64]; /* of the device, as clients see it */
     char values[8];
     char report[1024]; /* file for the precision that was reached, "" for none */
-    int64_t devices, memory_bytes, seed, evaluate_limit;
+    int64_t devices, memory_bytes, seed, process, evaluate_limit;
     bool blocking;
     /* device */
     double device_us; /* of each execution; negative: by the model */
@@ -61,8 +61,9 @@ typedef struct sim_config {
     double execute_us, argument_us, result_us, launch_us, completion_us;
     double transfer_us, to_device_gbps, to_host_gbps, release_us;
     /* disturbances */
-    double jitter, host_jitter, outlier_rate, outlier_factor, drift, interference_period_us,
-        interference_us;
+    double process_sd, jitter, host_jitter, outlier_rate, outlier_factor;
+    double drift, wander_sd, wander_executions;
+    double interference_period_us, interference_us, burst_rate, burst_us;
     sim_stated stated[SIM_MAX_STATED];
     size_t stated_count;
     sim_fault faults[SIM_MAX_FAULTS];

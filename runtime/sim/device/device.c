@@ -6,6 +6,7 @@
 #include "runtime/sim/device/client.h"
 #include "runtime/sim/device/entries.h"
 #include "runtime/sim/device/error.h"
+#include "runtime/sim/device/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,8 +124,9 @@ bool sim_device_start(PJRT_Device *device, PJRT_Client *client, int id)
     device->memory.id = id;
     device->memory.device = device;
     device->memories[0] = &device->memory;
-    device->random.state = (uint64_t)client->config.seed * 1000003u + (uint64_t)id;
-    device->host_random.state = ~device->random.state;
+    for (uint64_t i = 0; i < SIM_STREAM_COUNT; i++)
+        device->random[i] = sim_random_begin(client->seed, 1 + (uint64_t)id * SIM_STREAM_COUNT + i);
+    sim_schedule_begin(device);
     device->next_address = 0x100000000u;
     sim_description_fill(&device->description, &client->config, id);
     snprintf(device->memory.text, sizeof device->memory.text, "memory of device %d", id);

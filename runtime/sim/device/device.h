@@ -11,6 +11,7 @@
 #ifndef BENCH_RUNTIME_SIM_DEVICE_H
 #define BENCH_RUNTIME_SIM_DEVICE_H
 
+#include "runtime/sim/device/client.h"
 #include "runtime/sim/device/clock.h"
 #include "runtime/sim/device/config.h"
 #include "runtime/sim/device/event.h"
@@ -50,7 +51,9 @@ struct PJRT_Device {
     /* The schedule: when the device, and each direction of its transfers, is free. */
     uint64_t free_ns, to_device_free_ns, to_host_free_ns;
     uint64_t executions;
-    sim_random random, host_random; /* of the device's times, of the calls' */
+    sim_random random[SIM_STREAM_COUNT];
+    double wander;           /* logarithm of the factor by wander_sd, of the execution before */
+    uint64_t until_burst_ns; /* work until the next burst */
     int64_t bytes_in_use, peak_bytes;
     uintptr_t next_address;
     /* The thread. */

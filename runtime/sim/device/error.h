@@ -7,7 +7,7 @@
 
 struct PJRT_Error {
     sim_code code;
-    char message[512];
+    char message[SIM_MESSAGE_BYTES];
 };
 
 /* The error of ST, which the plugin's caller destroys; NULL for SIM_OK. Without memory it

@@ -246,7 +246,7 @@ static double call_us(const call *c)
     double us = part_us(c, config->execute_us + config->argument_us * (double)c->args->num_args +
                                config->result_us * (double)c->main->body.result_count);
     if (config->host_jitter > 0)
-        us *= exp(config->host_jitter * sim_random_normal(&device->host_random));
+        us *= exp(config->host_jitter * sim_random_normal(&device->random[SIM_STREAM_CALLS]));
     return us;
 }
 

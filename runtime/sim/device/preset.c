@@ -71,6 +71,15 @@ static const sim_preset presets[] = {
      "products of 1024 x 1024 (f32 213, bf16 423 GFLOP/s), Execute with 1 to 300 arguments, 64 "
      "MiB to the device in 31-56 ms and back in 5-10 ms. f64 is half of f32; memory, vector rate "
      "and compile time are rough."},
+    {"cpu-2-shared",
+     "preset=cpu-2,kind=simulated shared 2-core CPU,process_sd=0.04,wander_sd=0.03,"
+     "wander_executions=200,jitter=0.01,burst_rate=10,burst_us=4000",
+     "cpu-2 beside other work. Measured for this project on two shared cores: medians of processes "
+     "that run the same program vary by 3 to 6 % (robust standard deviation), and the steps of a "
+     "process are so alike that their variance is 32 to 85 times that of independent ones. How "
+     "fast "
+     "it wanders, jitter and bursts (a scheduler's slice, ten times a second of work) are "
+     "assumptions."},
     {"tpu-v4-2023",
      "preset=tpu-v4,kind=simulated TPU v4 (January 2023),execute_us=1100,argument_us=0,"
      "result_us=0,launch_us=1100,completion_us=1000",

@@ -57,15 +57,59 @@ static uint64_t with_pauses(const sim_config *c, uint64_t start_ns, uint64_t dur
     return taken + left;
 }
 
+/* Work until the next burst: moments that come at random, at a constant rate. */
+static uint64_t draw_burst(PJRT_Device *device)
+{
+    const double gap = sim_random_exponential(&device->random[SIM_STREAM_BURSTS]);
+    return sim_us_to_ns(gap * 1e6 / device->client->config.burst_rate);
+}
+
+/* How long the work of DURATION_NS takes when others take the device meanwhile. A scheduler takes
+ * a core from whoever has used it, not from who just woke up: so the moments are places in the
+ * work, and who works six times as long is met six times as often. */
+static uint64_t with_bursts(PJRT_Device *device, uint64_t duration_ns)
+{
+    const sim_config *c = &device->client->config;
+    uint64_t taken = duration_ns, left = duration_ns;
+    if (c->burst_rate <= 0)
+        return duration_ns;
+    while (left > device->until_burst_ns) {
+        left -= device->until_burst_ns;
+        taken += sim_us_to_ns(c->burst_us);
+        device->until_burst_ns = draw_burst(device);
+    }
+    device->until_burst_ns -= left;
+    return taken;
+}
+
+/* Logarithm of the factor that wanders: an autoregressive process of first order, whose deviation
+ * is wander_sd from its first value on. */
+static double draw_wander(PJRT_Device *device)
+{
+    const sim_config *c = &device->client->config;
+    const double kept = exp(-1 / c->wander_executions);
+    const double fresh = sim_random_normal(&device->random[SIM_STREAM_WANDER]);
+    device->wander = kept * device->wander + c->wander_sd * sqrt(1 - kept * kept) * fresh;
+    return device->wander;
+}
+
+void sim_schedule_begin(PJRT_Device *device)
+{
+    const sim_config *c = &device->client->config;
+    device->wander = c->wander_sd * sim_random_normal(&device->random[SIM_STREAM_WANDER]);
+    if (c->burst_rate > 0)
+        device->until_burst_ns = draw_burst(device);
+}
+
 sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t launched_ns,
                              uint64_t inputs_ns)
 {
     const sim_config *c = &device->client->config;
     double us = device_us * (1 + c->drift * (double)device->executions++ / 1000);
     /* One draw of each, used or not, so that settings do not shift the sequences. */
-    double normal = sim_random_normal(&device->random),
-           uniform = sim_random_uniform(&device->random);
-    us *= exp(c->jitter * normal);
+    double normal = sim_random_normal(&device->random[SIM_STREAM_TIMES]),
+           uniform = sim_random_uniform(&device->random[SIM_STREAM_TIMES]);
+    us *= device->client->process_factor * exp(draw_wander(device) + c->jitter * normal);
     if (uniform < c->outlier_rate)
         us *= c->outlier_factor;
     uint64_t start = launched_ns;
@@ -73,7 +117,7 @@ sim_span sim_device_schedule(PJRT_Device *device, double device_us, uint64_t lau
         start = device->free_ns;
     if (start < inputs_ns)
         start = inputs_ns;
-    device->free_ns = start + with_pauses(c, start, sim_us_to_ns(us));
+    device->free_ns = start + with_pauses(c, start, with_bursts(device, sim_us_to_ns(us)));
     return (sim_span){start, device->free_ns};
 }
 

@@ -14,6 +14,8 @@ typedef struct sim_span {
     uint64_t start_ns, end_ns;
 } sim_span;
 
+/* Draws where DEVICE's disturbances begin. Before any execution. */
+void sim_schedule_begin(PJRT_Device *device);
 /* Puts an execution of DEVICE_US usual microseconds into the device's schedule. The device
  * can begin at LAUNCHED_NS, once it is free, and once its inputs are there at INPUTS_NS.
  * Returns start and end, with the disturbances of the configuration. Under the lock. */

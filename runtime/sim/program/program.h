@@ -38,9 +38,12 @@ typedef enum sim_code {
     SIM_UNAVAILABLE = 14
 } sim_code;
 
+/* The longest message lists the names of all settings. */
+#define SIM_MESSAGE_BYTES 768
+
 typedef struct sim_status {
     sim_code code;
-    char message[512];
+    char message[SIM_MESSAGE_BYTES];
 } sim_status;
 
 /* Fills *ST, which must not be NULL, and returns CODE. A longer message is cut. */

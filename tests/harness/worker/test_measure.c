@@ -1,8 +1,6 @@
-/* test_measure.c - the warm-up rule and the slope. */
-#include "harness/worker/worker.h"
+/* test_measure.c - the warm-up rule and the plan of rounds. */
+#include "harness/worker/measure_priv.h"
 #include "tests/support/test_runtime.h"
-
-#include <math.h>
 
 static void warm_up_ends_by_rule(void **state)
 {
@@ -17,32 +15,36 @@ static void warm_up_ends_by_rule(void **state)
     assert_false(worker_warm(steady, late, 10));
 }
 
-static void the_slope_finds_device_time(void **state)
+static void rounds_fit_the_slowest_and_give_each_its_time(void **state)
 {
     (void)state;
-    const unsigned repeat[] = {1, 2, 3, 4, 6};
-    double times[16 * 5];
-    uint64_t x = 12345;
-    for (size_t r = 0; r < 16; r++)
-        for (size_t i = 0; i < 5; i++) {
-            x = x * 6364136223846793005u + 1442695040888963407u;
-            double jitter = (double)(x >> 40) / (1 << 24) * 2e4; /* up to 20 us, one-sided */
-            times[r * 5 + i] = 3e6 + 17.85e6 * repeat[i] + jitter;
-        }
-    times[7] += 40e6; /* an interruption must not tilt the line */
-    worker_slope fit = worker_slope_fit(repeat, 5, times, 16);
-    assert_true(fabs(fit.slope_ns - 17.85e6) < 1e4);
-    assert_true(fit.low_ns <= fit.slope_ns && fit.slope_ns <= fit.high_ns);
-    assert_true(fit.high_ns - fit.low_ns < 2e4);
-    assert_true(fabs(fit.intercept_ns - 3e6) < 3e4);
-    assert_true(isnan(worker_slope_fit(repeat, 1, times, 16).slope_ns));
+    size_t steps[2];
+    /* 20 ms and 1 ms: 20 rounds, and as many steps in each as a second needs. */
+    assert_int_equal(worker_plan_rounds((const double[]){20e6, 1e6}, 2, 1, 5, steps), 20);
+    assert_int_equal(steps[0], 3);
+    assert_int_equal(steps[1], 50);
+    /* 100 ms: ten rounds of one step. */
+    assert_int_equal(worker_plan_rounds((const double[]){100e6, 1e6}, 2, 1, 5, steps), 10);
+    assert_int_equal(steps[0], 1);
+    assert_int_equal(steps[1], 100);
+    /* Over a second: five rounds of one step. */
+    assert_int_equal(worker_plan_rounds((const double[]){3e9}, 1, 1, 5, steps), 5);
+    assert_int_equal(steps[0], 1);
+    /* No time asked for: the steps that were asked for. */
+    assert_int_equal(worker_plan_rounds((const double[]){1e6}, 1, 0, 3, steps), 3);
+    assert_int_equal(steps[0], 1);
+    assert_int_equal(worker_plan_rounds((const double[]){1e6}, 1, 0, 40, steps), 5);
+    assert_int_equal(steps[0], 8);
+    /* Steps of a microsecond do not need a list without end. */
+    assert_int_equal(worker_plan_rounds((const double[]){1e3}, 1, 100, 5, steps), 20);
+    assert_true(steps[0] * 20 <= 200000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warm_up_ends_by_rule),
-        cmocka_unit_test(the_slope_finds_device_time),
+        cmocka_unit_test(rounds_fit_the_slowest_and_give_each_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

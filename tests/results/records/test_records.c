@@ -1,13 +1,8 @@
 /*
  * test_records.c - records, and their files in a store. Needs no plugin.
  *
-<<<<<<< HEAD:tests/results/records/test_records.c
  * `test_records --write-sample FOLDER` writes one record there and prints its
  * path: tests/results/records/check_readers.sh reads it with other programs.
-=======
- * `test_results --write-sample FOLDER` writes one record there and prints its
- * path: tests/results/records/check_readers.sh reads it with other programs.
->>>>>>> h-english:tests/results/records/test_results.c
  */
 #define _GNU_SOURCE /* unshare */
 #include "tests/support/results_fixture.h"

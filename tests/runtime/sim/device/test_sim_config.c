@@ -204,6 +204,15 @@ static void bad_settings_are_refused(void **state)
         {"stated=step:4us", "stated=step:4us"},
         {"interference_us=5", "interference_us=5: wants less than interference_period_us"},
         {"interference_us=5 interference_period_us=5", "interference_period_us, which is 5"},
+        {"seed=-2", "seed=-2: wants a number from -1"},
+        {"seed=0.5", "seed=0.5"},
+        {"process=-1", "process=-1: wants a number from 0"},
+        {"process_sd=-0.5", "process_sd=-0.5: wants a number from 0 to 10"},
+        {"wander_sd=11", "wander_sd=11"},
+        {"wander_executions=0.5", "wander_executions=0.5: wants a number from 1"},
+        {"burst_rate=5", "burst_rate=5 and burst_us=0: wants both above 0 or none"},
+        {"burst_us=5", "burst_rate=0 and burst_us=5: wants both above 0 or none"},
+        {"burst_rate=1000000 burst_us=1", "burst_rate=1000000: wants a number from 0 to 100000"},
         {"faults=execute", "client|compile|execute|transfer:NUMBER:"},
         {"faults=execute:1:explode", "fail|oom|hang|abort|never|event|wrong[:CODE]"},
         {"faults=devices:1:fail", "client|compile|execute|transfer:NUMBER:"},
@@ -281,7 +290,42 @@ static void a_report_is_written_at_the_end(void **state)
     assert_ok(bn_file_read(path, &text, &size, &st), &st);
     assert_non_null(strstr(text, "{\"await_late\": {\"count\": 5, "));
     assert_non_null(strstr(text, "\"execute_late\": {\"count\": 5, "));
-    assert_non_null(strstr(text, "\"late_values\": 0}"));
+    assert_non_null(strstr(text, "\"late_values\": 0, \"seed\": "));
+    assert_non_null(strstr(text, "\"process_factor\": 1}"));
+    free(text);
+    unlink(path);
+}
+
+/* Whoever set no seed can have the same disturbances again. */
+static void a_report_tells_the_seed(void **state)
+{
+    (void)state;
+    char settings[400], path[300], *text = NULL;
+    size_t size = 0;
+    bn_status st = {0};
+    unsigned long long seed = 0;
+    double factor = 0;
+    snprintf(path, sizeof path, "%s/report.json", folder);
+    snprintf(settings, sizeof settings,
+             "values=none device_us=100 jitter=0.1 process_sd=0.2 process=3 report=%s", path);
+    rt_device_span *spans = sim_spans(settings, 5);
+    assert_ok(bn_file_read(path, &text, &size, &st), &st);
+    const char *said = strstr(text, "\"seed\"");
+    assert_non_null(said);
+    assert_int_equal(sscanf(said, "\"seed\": %llu, \"process_factor\": %lf", &seed, &factor), 2);
+    assert_true(factor > 0 && factor != 1);
+    snprintf(settings, sizeof settings,
+             "values=none device_us=100 jitter=0.1 process_sd=0.2 process=3 seed=%llu", seed);
+    rt_device_span *again = sim_spans(settings, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(spans[i].duration_ns, again[i].duration_ns);
+    snprintf(settings, sizeof settings,
+             "values=none device_us=100 process_sd=0.2 process=3 seed=%llu", seed);
+    free(again);
+    again = sim_spans(settings, 1);
+    assert_int_equal(again->duration_ns, (uint64_t)(100000 * factor + 0.5));
+    free(spans);
+    free(again);
     free(text);
     unlink(path);
 }
@@ -386,6 +430,7 @@ int main(void)
         T(bad_settings_are_refused),
         T(bad_environment_and_files_are_refused),
         T(a_report_is_written_at_the_end),
+        T(a_report_tells_the_seed),
         T(an_older_plugin_does_what_it_can),
         T(a_newer_plugin_does_all),
         T(another_age_is_refused),

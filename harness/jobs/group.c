@@ -1,0 +1,76 @@
+/*
+ * group.c - which experiments are measured together, and what such a group is called.
+ */
+#include "harness/jobs/jobs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void job_group_begin(job_group *group, int processes, uint64_t seed)
+{
+    static unsigned made;
+    const time_t now = time(NULL);
+    struct tm utc;
+    char stamp[32] = "";
+    *group = (job_group){.processes = processes, .seed = seed};
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    char host[64] = "";
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    snprintf(group->id, sizeof group->id, "%s-%.20s-%ld-%u", stamp, host, (long)getpid(), ++made);
+}
+
+bool job_same_group(const job_experiment *a, const job_experiment *b)
+{
+    return !a->program && !b->program && strcmp(a->what.runtime, b->what.runtime) == 0 &&
+           strcmp(a->what.model, b->what.model) == 0 && strcmp(a->what.phase, b->what.phase) == 0 &&
+           res_setup_difference(&a->what, &b->what) == 0;
+}
+
+void job_group_title(const job_experiment *list, size_t count, char *text, size_t size)
+{
+    char title[256];
+    job_experiment_title(&list[0], title, sizeof title);
+    const char *at = count > 1 ? strstr(title, list[0].what.mode) : NULL;
+    snprintf(text, size, "%s", title);
+    if (!at)
+        return;
+    /* The modes of all stand where that of the first stood. */
+    int used = snprintf(text, size, "%.*s", (int)(at - title), title);
+    for (size_t i = 0; i < count && used >= 0 && (size_t)used < size; i++) {
+        const res_experiment *w = &list[i].what;
+        used += snprintf(text + used, size - (size_t)used, "%s%s", i ? ", " : "", w->mode);
+        if (w->graphs > 1 && used >= 0 && (size_t)used < size)
+            used += snprintf(text + used, size - (size_t)used, " %d", w->graphs);
+    }
+    if (used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "%s", at + strlen(list[0].what.mode));
+}
+
+size_t job_groups_arrange(job_experiment *list, size_t count)
+{
+    size_t groups = 0;
+    for (size_t first = 0, end; first < count; first = end, groups++) {
+        end = first + 1;
+        for (size_t i = end; i < count && end - first < JOB_MOST_MEMBERS; i++) {
+            const job_experiment moved = list[i];
+            if (!job_same_group(&list[first], &moved))
+                continue;
+            memmove(&list[end + 1], &list[end], (i - end) * sizeof *list);
+            list[end++] = moved;
+        }
+    }
+    return groups;
+}
+
+size_t job_group_end(const job_experiment *list, size_t count, size_t first)
+{
+    size_t end = first + 1;
+    while (end < count && end - first < JOB_MOST_MEMBERS &&
+           job_same_group(&list[first], &list[end]))
+        end++;
+    return end;
+}

@@ -1,0 +1,80 @@
+/*
+ * measure_priv.h - experiments that are measured together in one process: warm-up, rounds with
+ * probes, the figures of executions, and the record of each.
+ *
+ *   measure.c      the job, and the records        warmup.c       until steps are steady
+ *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
+ *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
+ */
+#ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
+#define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
+
+#include <gsl/gsl_rng.h>
+
+#include "harness/worker/worker.h"
+
+/* One of the experiments of this process. */
+typedef struct worker_member {
+    job_experiment e;
+    worker_session s;
+    res_record *record;
+    bn_status failure; /* BN_OK: all went well so far; else it is measured no further */
+    uint64_t *warm_ns; /* [e.warmup] */
+    size_t warm;       /* warm-up steps that ran */
+    double step_ns;    /* of a warm step, about */
+    /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
+    size_t steps, probe_rounds;
+    unsigned depth;
+    bool queued;       /* probes queue, too: no profiler tells the device time */
+    bool probed;       /* just now: the next step runs with other caches */
+    uint64_t spent_ns; /* in kept steps */
+    /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
+    res_probe *probes;
+    size_t probe_rows, probe_count;
+} worker_member;
+
+/* All of them. They share plugin, client and pinning with the first. */
+typedef struct worker_group {
+    worker_member *members;
+    size_t count;
+    const json_t *about; /* the request's "group", for the records; or NULL */
+    gsl_rng *rng;        /* of orders */
+    bool turns;          /* each round waits for its turn: another process has the others */
+} worker_group;
+
+/* ---- warm-up (warmup.c) ------------------------------------------------------------- */
+
+/* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
+ * Fills WARM_NS, WARM and STEP_NS, and the record's member "warmup". */
+BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
+
+/* ---- rounds (rounds.c) --------------------------------------------------------------- */
+
+/* Plans rounds for all members that are well, and runs them. A member that fails is told in its
+ * FAILURE, gives back its model and is left out of later rounds. Fails itself only where nothing
+ * can go on. */
+BN_MUST_USE bn_code worker_run_rounds(worker_group *g, bn_status *st);
+/* How many rounds and steps a round members whose warm steps take STEP_NS[i] get, to run at least
+ * LEAST steps and SECONDS each: fills STEPS[i], returns the rounds. Pure. */
+size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
+                          size_t *steps);
+
+/* ---- probes (device_time.c) ----------------------------------------------------------- */
+
+/* Plans M's probes over ROUNDS rounds, and makes room. */
+BN_MUST_USE bn_code worker_plan_probes(worker_member *m, size_t rounds, bn_status *st);
+/* Probes M's executions once, awaited and queued in an order that RNG draws. Its mode must be
+ * drained. */
+BN_MUST_USE bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, bn_status *st);
+/* Fills the record's executions from the probes, the profiler, or probes that are made now. The
+ * variables mean nothing afterwards. */
+BN_MUST_USE bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st);
+
+/* ---- the witness (witness.c) ------------------------------------------------------------ */
+
+/* Counters of this moment in the columns of a round, RES_UNTOLD where the system has none. */
+void worker_witness(res_round *now);
+/* Puts into ROUND what has happened since BEFORE. */
+void worker_witness_since(const res_round *before, res_round *round);
+
+#endif

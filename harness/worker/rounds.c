@@ -1,0 +1,179 @@
+/*
+ * rounds.c - the measuring loop: in each round every experiment of the process runs some steps, in
+ * an order that is drawn anew, and then has its executions probed. What disturbs the machine for
+ * longer than a round so disturbs all alike.
+ *
+ * The loop reads the clock, runs a step and copies numbers into arrays that were made before; it
+ * allocates nothing. A step's wall time runs from the end of the step before to its own end, so
+ * no nanosecond lies between the kept steps of a round.
+ */
+#include "harness/worker/measure_priv.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_STEPS   200000 /* kept, of one experiment */
+#define USUAL_ROUNDS 20
+#define LEAST_ROUNDS 5
+/* The rounds go on, up to so many times as many, until each experiment has its time. */
+#define STRETCH      2
+
+size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
+                          size_t *steps)
+{
+    const double fewest = least < LEAST_ROUNDS ? (double)least : LEAST_ROUNDS;
+    double rounds = USUAL_ROUNDS;
+    for (size_t i = 0; i < count; i++)
+        rounds = fmin(rounds, seconds * 1e9 / fmax(step_ns[i], 1));
+    rounds = floor(fmax(rounds, fewest));
+    for (size_t i = 0; i < count; i++) {
+        const double of_time = ceil(seconds * 1e9 / (rounds * fmax(step_ns[i], 1)));
+        const double of_count = ceil((double)least / rounds);
+        steps[i] = (size_t)fmin(fmax(fmax(of_time, of_count), 1), MOST_STEPS / (STRETCH * rounds));
+        steps[i] = steps[i] ? steps[i] : 1;
+    }
+    return (size_t)rounds;
+}
+
+/* ---- one experiment in one round ---------------------------------------------------------- */
+
+/* Steps that are not kept: those in flight, so that each kept step waits for one, and one after
+ * others had the caches. */
+static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
+{
+    const int fill = m->e.what.in_flight - 1;
+    const int unkept = fill + (others || m->probed || m->record->round_count == 0);
+    bn_code code = BN_OK;
+    for (int i = 0; i < unkept && code == BN_OK; i++)
+        code = mode_step(m->s.mode, &m->s.call, NULL, st);
+    return code;
+}
+
+static bn_code run_kept(worker_member *m, bn_status *st)
+{
+    res_record *r = m->record;
+    const size_t end = r->step_count + m->steps;
+    bn_code code = BN_OK;
+    bn_ledger ledger;
+    int64_t counters[BN_COUNTER_COUNT];
+    memcpy(counters, mode_counters(m->s.mode), sizeof counters);
+    uint64_t before = bn_now_ns();
+    while (code == BN_OK && r->step_count < end) {
+        const size_t n = r->step_count;
+        code = mode_step(m->s.mode, &m->s.call, &ledger, st);
+        uint64_t now = bn_now_ns(), accounted = 0;
+        uint64_t *parts = r->part_ns + n * BN_PART_COUNT;
+        for (int p = 0; p < BN_PART_COUNT; p++)
+            accounted += p == BN_PART_OTHER ? 0 : (parts[p] = ledger.part_ns[p]);
+        r->wall_ns[n] = now - before;
+        parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
+        m->spent_ns += r->wall_ns[n];
+        r->step_count += code == BN_OK;
+        before = now;
+    }
+    for (int i = 0; i < BN_COUNTER_COUNT; i++)
+        r->step_counters[i] += mode_counters(m->s.mode)[i] - counters[i];
+    return code;
+}
+
+static bool probes_in(const worker_member *m, size_t round, size_t rounds)
+{
+    return m->probe_count < m->probe_rounds &&
+           (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
+}
+
+/* M's turn in ROUND of ROUNDS, at POSITION among COUNT. */
+static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
+                         size_t position, bn_status *st)
+{
+    res_round before, *row = &m->record->rounds[m->record->round_count];
+    worker_witness(&before);
+    bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
+    if (code == BN_OK)
+        code = run_kept(m, st);
+    if (code == BN_OK)
+        code = mode_drain(m->s.mode, st);
+    *row = (res_round){.steps = m->steps, .position = position};
+    worker_witness_since(&before, row);
+    m->probed = code == BN_OK && probes_in(m, round, rounds);
+    if (m->probed)
+        code = worker_probe(m, round, g->rng, st);
+    m->record->round_count += code == BN_OK;
+    return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
+}
+
+/* ---- all rounds ------------------------------------------------------------------------------ */
+
+/* Makes a plan and room for all members in LIST. */
+static bn_code plan(worker_member **list, size_t count, size_t *rounds, bn_status *st)
+{
+    double *step_ns = calloc(count + 1, sizeof *step_ns);
+    size_t *steps = calloc(count + 1, sizeof *steps);
+    bn_code code = step_ns && steps ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plan");
+    for (size_t i = 0; code == BN_OK && i < count; i++)
+        step_ns[i] = list[i]->step_ns;
+    if (code == BN_OK)
+        *rounds = worker_plan_rounds(step_ns, count, list[0]->e.min_time, list[0]->e.steps, steps);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        worker_member *m = list[i];
+        m->steps = steps[i];
+        code = res_record_reserve_steps(m->record, STRETCH * *rounds * m->steps, m->warm, st);
+        if (code == BN_OK)
+            code = res_record_reserve_rounds(m->record, STRETCH * *rounds, st);
+        if (code == BN_OK)
+            code = worker_plan_probes(m, *rounds, st);
+        if (code != BN_OK)
+            break;
+        memcpy(m->record->warmup_wall_ns, m->warm_ns, m->warm * sizeof *m->warm_ns);
+        m->record->step_count = m->record->round_count = 0;
+    }
+    free(step_ns);
+    free(steps);
+    return code;
+}
+
+static bool all_have_time(worker_member *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((double)list[i]->spent_ns < list[i]->e.min_time * 1e9)
+            return false;
+    return true;
+}
+
+/* Those that are well, in LIST; returns how many. */
+static size_t well(const worker_group *g, worker_member **list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->members[i].failure.code == BN_OK)
+            list[count++] = &g->members[i];
+    return count;
+}
+
+bn_code worker_run_rounds(worker_group *g, bn_status *st)
+{
+    worker_member **list = calloc(g->count + 1, sizeof(worker_member *));
+    size_t count = list ? well(g, list) : 0, rounds = 0;
+    bn_code code = list ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list");
+    if (code == BN_OK && count > 0)
+        code = plan(list, count, &rounds, st);
+    for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
+        if (round >= rounds && all_have_time(list, count))
+            break;
+        if (g->turns && (code = worker_await_turn(st)) != BN_OK)
+            break;
+        gsl_ran_shuffle(g->rng, list, count, sizeof(worker_member *));
+        for (size_t i = 0; i < count; i++) {
+            worker_member *m = list[i];
+            worker_send_progress("measuring", (int64_t)(round * count + i),
+                                 (int64_t)((round < rounds ? rounds : round + 1) * count));
+            if (take_turn(g, m, round, rounds, i, &m->failure) != BN_OK)
+                worker_session_drop_model(&m->s);
+        }
+        count = well(g, list);
+    }
+    free(list);
+    return code;
+}

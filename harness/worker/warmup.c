@@ -1,0 +1,85 @@
+/*
+ * warmup.c - steps before the measured ones, until nothing is compiled any more and their times
+ * show no trend.
+ */
+#include "harness/worker/measure_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Two-sided p-value of the Mann-Kendall test for a trend (Mann, Econometrica 13,
+ * 1945), normal approximation with continuity correction. */
+static double trend_p(const uint64_t *x, size_t n)
+{
+    double s = 0, count = (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            s += (x[k] > x[i]) - (x[k] < x[i]);
+    double variance = count * (count - 1) * (2 * count + 5) / 18;
+    double z = s > 0 ? (s - 1) / sqrt(variance) : s < 0 ? (s + 1) / sqrt(variance) : 0;
+    return 2 * gsl_cdf_ugaussian_Q(fabs(z));
+}
+
+bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count)
+{
+    const bool is_long = count > 0 && wall_ns[count - 1] > WORKER_LONG_STEP_NS;
+    const size_t window = is_long ? WORKER_WARM_WINDOW_LONG : WORKER_WARM_WINDOW;
+    if (count < window)
+        return false;
+    size_t first = count - window;
+    for (size_t i = first; i < count; i++)
+        if (compiles[i] > 0)
+            return false;
+    return trend_p(wall_ns + first, window) >= 0.05;
+}
+
+static int64_t misses(const worker_session *s)
+{
+    const int64_t *c = mode_counters(s->mode);
+    return c[BN_COUNTER_COMPILES] + c[BN_COUNTER_DISK_HITS] + c[BN_COUNTER_CAPTURES];
+}
+
+/* {"compiles": [3, 0, ...]}: programs that each step compiled or loaded (new reference). */
+static json_t *compiles_json(const int64_t *compiled, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(compiled[i]));
+    return json_pack("{so}", "compiles", list);
+}
+
+static double last_median(const uint64_t *wall_ns, size_t n)
+{
+    size_t window = n < WORKER_WARM_WINDOW_LONG ? n : WORKER_WARM_WINDOW_LONG;
+    return res_quantile(wall_ns + n - window, window, 0.5);
+}
+
+bn_code worker_warm_up(worker_member *m, bn_status *st)
+{
+    const size_t most = (size_t)m->e.warmup;
+    int64_t *compiled = calloc(most, sizeof *compiled);
+    bool *stationary = &m->record->warmup_stationary;
+    bn_code code = BN_OK;
+    m->warm_ns = calloc(most, sizeof *m->warm_ns);
+    if (!compiled || !m->warm_ns) {
+        free(compiled);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu warm-up steps", most);
+    }
+    *stationary = false;
+    for (m->warm = 0; m->warm < most && !*stationary && code == BN_OK; m->warm++) {
+        worker_send_progress(m->warm ? "warm-up" : "compiling", (int64_t)m->warm, (int64_t)most);
+        bn_ledger ledger;
+        int64_t before = misses(&m->s);
+        code = mode_step(m->s.mode, &m->s.call, &ledger, st);
+        m->warm_ns[m->warm] = ledger.wall_ns;
+        compiled[m->warm] = misses(&m->s) - before;
+        *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
+    }
+    json_object_set_new(m->record->provenance, "warmup", compiles_json(compiled, m->warm));
+    free(compiled);
+    if (code == BN_OK)
+        code = mode_drain(m->s.mode, st);
+    m->step_ns = code == BN_OK ? last_median(m->warm_ns, m->warm) : 0;
+    return code == BN_OK ? BN_OK : bn_context(st, "warm-up");
+}

@@ -1,0 +1,78 @@
+/*
+ * witness.c - what the machine did while a round ran: how often the process lost its core, how
+ * long anything waited for a core, what a hypervisor took.
+ *
+ * The counters are Linux': getrusage(2), /proc/pressure/cpu (since 4.20) and the steal column of
+ * /proc/stat. Files stay open: reading them between rounds takes microseconds.
+ */
+#include "harness/worker/measure_priv.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* A file of the kernel that is read again and again. */
+typedef struct counter_file {
+    const char *path;
+    int fd; /* 0: not opened yet; -1: there is none */
+} counter_file;
+
+static counter_file pressure = {"/proc/pressure/cpu", 0}, stat_file = {"/proc/stat", 0};
+
+/* The first bytes of FILE as a text; false where it cannot be read. */
+static bool read_counter(counter_file *file, char *text, size_t size)
+{
+    if (file->fd == 0)
+        file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file->fd > 0 ? pread(file->fd, text, size - 1, 0) : -1;
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", microseconds. */
+static uint64_t stalled_ns(void)
+{
+    char text[256];
+    const char *total = read_counter(&pressure, text, sizeof text) ? strstr(text, "total=") : NULL;
+    return total ? strtoull(total + strlen("total="), NULL, 10) * 1000 : RES_UNTOLD;
+}
+
+/* "cpu  user nice system idle iowait irq softirq steal ...", in ticks. */
+static uint64_t stolen_ns(void)
+{
+    char text[512];
+    const long ticks = sysconf(_SC_CLK_TCK);
+    if (!read_counter(&stat_file, text, sizeof text) || strncmp(text, "cpu ", 4) != 0 || ticks <= 0)
+        return RES_UNTOLD;
+    char *at = text + 4;
+    uint64_t value = 0;
+    for (int column = 0; column < 8; column++)
+        value = strtoull(at, &at, 10);
+    return value * (UINT64_C(1000000000) / (uint64_t)ticks);
+}
+
+void worker_witness(res_round *now)
+{
+    struct rusage usage;
+    now->switches = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : RES_UNTOLD;
+    now->stalled_ns = stalled_ns();
+    now->stolen_ns = stolen_ns();
+    now->wall_ns = bn_now_ns();
+}
+
+static uint64_t since(uint64_t before, uint64_t now)
+{
+    return before == RES_UNTOLD || now == RES_UNTOLD || now < before ? RES_UNTOLD : now - before;
+}
+
+void worker_witness_since(const res_round *before, res_round *round)
+{
+    res_round now;
+    worker_witness(&now);
+    round->wall_ns = since(before->wall_ns, now.wall_ns);
+    round->switches = since(before->switches, now.switches);
+    round->stalled_ns = since(before->stalled_ns, now.stalled_ns);
+    round->stolen_ns = since(before->stolen_ns, now.stolen_ns);
+}
