@@ -9,7 +9,6 @@
  */
 #include "results/exports/exports_priv.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,16 +60,6 @@ static json_t *machine_json(const res_record *record)
                      text_or(json_object_get(host, "memory_bytes"), ""));
 }
 
-/* The ranks, from 1, between which the median of COUNT values lies with 99 %, by the
- * binomial distribution; *LOW is 0 where so few values cannot tell. */
-static void median_ranks(size_t count, size_t *low, size_t *high)
-{
-    *low = 0;
-    while (*low < count / 2 && gsl_cdf_binomial_P((unsigned)*low, 0.5, (unsigned)count) <= 0.005)
-        ++*low;
-    *high = count + 1 - *low;
-}
-
 static json_t *one(json_t *value)
 {
     return json_pack("[o]", value);
@@ -82,28 +71,36 @@ static int smaller_first(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* Makes a row of asv's table. VALUES get sorted, after the samples were written in order. */
-static json_t *result_row(uint64_t *values, size_t count, double time_s)
+/* Steps of all records of a result, and a value of each. */
+typedef struct samples {
+    uint64_t *steps;
+    double *logs; /* of the processes' medians */
+    size_t step_count, processes;
+} samples;
+
+/* Makes a row of asv's table: the result is what the speedup table says, the samples are all steps.
+ * The steps get sorted, after they were written in order. */
+static json_t *result_row(const samples *of, double time_s)
 {
-    json_t *samples = json_array(), *row = json_array();
-    size_t low, high;
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(samples, json_real((double)values[i] / 1e9));
-    qsort(values, count, sizeof *values, smaller_first);
-    median_ranks(count, &low, &high);
+    json_t *list = json_array(), *row = json_array();
+    const res_estimate over = res_estimate_of(of->logs, of->processes);
+    const double half = res_estimate_half(&over, 0.01);
+    for (size_t i = 0; i < of->step_count; i++)
+        json_array_append_new(list, json_real((double)of->steps[i] / 1e9));
+    qsort(of->steps, of->step_count, sizeof *of->steps, smaller_first);
     json_t *const cells[] = {
-        one(res_json_real(res_quantile(values, count, 0.5) / 1e9)), /* result */
-        json_array(),                                               /* params: none */
-        json_string("1"),                                           /* version */
-        json_integer((json_int_t)(time_s * 1000)),                  /* started_at */
-        json_null(),                                                /* duration */
-        one(low > 0 ? json_real((double)values[low - 1] / 1e9) : json_null()),
-        one(low > 0 ? json_real((double)values[high - 1] / 1e9) : json_null()),
-        one(res_json_real(res_quantile(values, count, 0.25) / 1e9)),
-        one(res_json_real(res_quantile(values, count, 0.75) / 1e9)),
-        one(json_integer(1)),                 /* number: each sample is one step */
-        one(json_integer((json_int_t)count)), /* repeat */
-        one(samples),
+        one(res_json_real(exp(over.mean) / 1e9)),  /* result */
+        json_array(),                              /* params: none */
+        json_string("1"),                          /* version */
+        json_integer((json_int_t)(time_s * 1000)), /* started_at */
+        json_null(),                               /* duration */
+        one(res_json_real(exp(over.mean - half) / 1e9)),
+        one(res_json_real(exp(over.mean + half) / 1e9)),
+        one(res_json_real(res_quantile(of->steps, of->step_count, 0.25) / 1e9)),
+        one(res_json_real(res_quantile(of->steps, of->step_count, 0.75) / 1e9)),
+        one(json_integer(1)),                          /* number: each sample is one step */
+        one(json_integer((json_int_t)of->step_count)), /* repeat */
+        one(list),
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
         json_array_append_new(row, cells[i]);
@@ -115,20 +112,23 @@ static json_t *result_row(uint64_t *values, size_t count, double time_s)
 static json_t *result_json(const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
-    size_t samples = 0, used = 0;
+    samples of = {.logs = calloc(count + 1, sizeof *of.logs)};
+    size_t steps = 0;
     for (size_t i = 0; i < count; i++)
-        samples += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
-    uint64_t *values = calloc(samples + 1, sizeof *values);
-    for (size_t i = 0; values && i < count; i++) {
+        steps += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
+    of.steps = calloc(steps + 1, sizeof *of.steps);
+    for (size_t i = 0; of.steps && of.logs && i < count; i++) {
         const res_record *record = keys[i].record;
         if (!res_record_good(record))
             continue;
-        memcpy(values + used, record->wall_ns, record->step_count * sizeof *values);
-        used += record->step_count;
+        memcpy(of.steps + of.step_count, record->wall_ns, record->step_count * sizeof *of.steps);
+        of.step_count += record->step_count;
+        of.logs[of.processes++] = log(res_record_measures(record).wall_ns);
     }
-    json_t *row = used > 0 ? result_row(values, used, time_s)
-                           : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    free(values);
+    json_t *row = of.step_count > 0 ? result_row(&of, time_s)
+                                    : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
+    free(of.steps);
+    free(of.logs);
     return row;
 }
 

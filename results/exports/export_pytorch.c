@@ -168,7 +168,7 @@ void res_export_pytorch_xla(const res_collection *all, res_export *export)
 
 /* "model=..., test=..., device=..., bs=..., extra_args=[...], metric=latencies", as
  * userbenchmark/test_bench writes and takes apart; latencies are in milliseconds there. */
-static void set_latency(const res_record *record, json_t *metrics)
+static void set_latency(const res_collection *all, const res_record *record, json_t *metrics)
 {
     bn_text key = {0};
     char batch[24] = "None";
@@ -181,17 +181,17 @@ static void set_latency(const res_record *record, json_t *metrics)
                    record->experiment.mode);
     /* The detector takes text for a failure. */
     if (key.data)
-        json_object_set_new(
-            metrics, key.data,
-            res_record_good(record)
-                ? json_real(res_quantile(record->wall_ns, record->step_count, 0.5) / 1e6)
-                : json_string(bn_code_name(record->status)));
+        json_object_set_new(metrics, key.data,
+                            res_record_good(record)
+                                ? res_json_real(res_export_wall_ns(all, record) / 1e6)
+                                : json_string(bn_code_name(record->status)));
     bn_text_free(&key);
 }
 
 /* Adds a file of the COUNT records from KEYS. They are of one build, since a file has one
- * environment. The newest record of each experiment stands in it. */
-static void put_metrics(const res_export_key *keys, size_t count, res_export *export)
+ * environment. The processes of the newest record of each experiment stand in it. */
+static void put_metrics(const res_collection *all, const res_export_key *keys, size_t count,
+                        res_export *export)
 {
     const res_record *last = keys[count - 1].record;
     json_t *metrics = json_object();
@@ -199,7 +199,7 @@ static void put_metrics(const res_export_key *keys, size_t count, res_export *ex
     bool simulated = false;
     for (size_t i = 0; i < count; i++) {
         simulated = simulated || keys[i].record->simulated;
-        set_latency(keys[i].record, metrics);
+        set_latency(all, keys[i].record, metrics);
     }
     res_export_date(last, date);
     size_t digits = 0;
@@ -274,7 +274,7 @@ void res_export_pytorch_benchmark(const res_collection *all, res_export *export)
         return;
     for (size_t first = 0, end; first < all->count; first = end) {
         end = build_end(keys, first, all->count);
-        put_metrics(keys + first, end - first, export);
+        put_metrics(all, keys + first, end - first, export);
     }
     put_hud(all, res_export_add(export, "database/bench.json"));
     res_export_keys_free(keys, all->count);

@@ -253,3 +253,15 @@ uint64_t res_export_busy_ns(const res_record *record, size_t step)
     const uint64_t wait = record->part_ns[step * BN_PART_COUNT + BN_PART_WAIT];
     return record->wall_ns[step] > wait ? record->wall_ns[step] - wait : 0;
 }
+
+/* ---- what its table says ---------------------------------------------------------- */
+
+double res_export_wall_ns(const res_collection *all, const res_record *record)
+{
+    res_pool pool;
+    if (!res_pool_like(all, record, &pool))
+        return (double)NAN;
+    const double wall_ns = res_pool_figures(&pool).wall.value.estimate;
+    res_pool_free(&pool);
+    return wall_ns;
+}

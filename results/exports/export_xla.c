@@ -55,7 +55,7 @@ static json_t *metrics_json(const res_record *record)
     json_t *metrics = json_object();
     if (!res_record_good(record))
         return metrics;
-    json_t *wall = milliseconds(res_quantile(record->wall_ns, record->step_count, 0.5));
+    json_t *wall = milliseconds(res_step_median(record, record->wall_ns));
     json_t *samples = json_array();
     for (size_t i = 0; i < record->step_count; i++)
         json_array_append_new(samples, json_real((double)record->wall_ns[i] / 1e6));
@@ -104,8 +104,9 @@ static json_t *results_json(const res_record *record, const char *config)
     return object;
 }
 
-/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows. */
-static json_t *baseline_json(const res_record *record)
+/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows.
+ * The wall time is of all processes of RECORD's experiment. */
+static json_t *baseline_json(const res_collection *all, const res_record *record)
 {
     static const struct {
         const char *metric, *key;
@@ -113,6 +114,8 @@ static json_t *baseline_json(const res_record *record)
                  {"GPU_DEVICE_TIME", "baseline_ms"},
                  {"PEAK_CPU_MEMORY", "baseline_gb"}};
     json_t *metrics = metrics_json(record), *baseline = json_object();
+    json_object_set_new(json_object_get(metrics, "WALL_TIME"), "value",
+                        res_json_real(res_export_wall_ns(all, record) / 1e6));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         json_t *value = json_object_get(json_object_get(metrics, known[i].metric), "value");
         if (value)
@@ -136,7 +139,7 @@ void res_export_xla(const res_collection *all, res_export *export)
                        results_json(record, id));
         /* Records are in the order of their ids, so the newest stays. */
         if (res_record_good(record))
-            json_object_set_new(baselines, id, baseline_json(record));
+            json_object_set_new(baselines, id, baseline_json(all, record));
         export->failed = export->failed || config.failed;
         bn_text_free(&config);
     }

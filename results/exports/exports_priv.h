@@ -74,6 +74,10 @@ void res_export_keys_free(res_export_key *keys, size_t count);
 /* The machine that RECORD is of, "unknown" where it does not say. */
 const char *res_export_machine(const res_record *record);
 
+/* The wall time of a step, in ns, that the speedup table would say of RECORD's experiment: of all
+ * its processes in ALL. NaN without memory, and for a failure. */
+double res_export_wall_ns(const res_collection *all, const res_record *record);
+
 /* Provenance without the topology's XML, which is as large as all the rest (new reference). */
 json_t *res_export_provenance(const res_record *record);
 /* {"id": provenance and status, ...} of all records (new reference). */

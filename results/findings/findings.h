@@ -9,6 +9,13 @@
 
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
 
+/* Whether two records stand in one block of a table: one runtime, both simulated or both not. */
+bool res_same_block(const res_record *a, const res_record *b);
+/* Whether two records stand in one cell: one block, model, phase and set-up. */
+bool res_same_cell(const res_record *a, const res_record *b);
+/* Whether two records are of one cell, mode and number of graphs: processes of one experiment. */
+bool res_same_way(const res_record *a, const res_record *b);
+
 typedef struct res_process {
     const res_record *record; /* borrowed */
     res_measures measures;
@@ -26,6 +33,8 @@ typedef struct res_pool {
 
 /* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
 bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
+/* Pools the records of ALL that are processes of LIKE's experiment, of its build and conditions. */
+bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
 void res_pool_free(res_pool *pool);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
@@ -181,10 +190,6 @@ typedef struct res_speedup {
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
-/* Whether two records stand in one block of a table: one runtime, both simulated or both not. */
-bool res_same_block(const res_record *a, const res_record *b);
-/* Whether two records stand in one cell: one block, model, phase and set-up. */
-bool res_same_cell(const res_record *a, const res_record *b);
 
 /* ---- what a speedup table found (explain.c) --------------------------------------- */
 

@@ -13,6 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- cells ----------------------------------------------------------------------------- */
+
+bool res_same_block(const res_record *a, const res_record *b)
+{
+    return a->simulated == b->simulated &&
+           strcmp(a->experiment.runtime, b->experiment.runtime) == 0;
+}
+
+bool res_same_cell(const res_record *a, const res_record *b)
+{
+    const res_experiment *left = &a->experiment, *right = &b->experiment;
+    return res_same_block(a, b) && strcmp(left->model, right->model) == 0 &&
+           strcmp(left->phase, right->phase) == 0 && res_setup_difference(left, right) == 0;
+}
+
+bool res_same_way(const res_record *a, const res_record *b)
+{
+    return strcmp(a->experiment.mode, b->experiment.mode) == 0 &&
+           a->experiment.graphs == b->experiment.graphs && res_same_cell(a, b);
+}
+
 /* ---- conditions ---------------------------------------------------------------------- */
 
 /* What must be alike beside the build: these members of the provenance. Settings of the runtime
@@ -101,21 +122,21 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
 }
 
-bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
+/* Pools RECORDS that are of NEWEST's build and conditions. */
+static bool make_pool(const res_record *newest, const res_record *const *records, size_t count,
+                      res_pool *pool)
 {
     bool made = true;
-    *pool = (res_pool){.newest = newest_of(records, count),
-                       .list = calloc(count + 1, sizeof *pool->list)};
+    *pool = (res_pool){.newest = newest, .list = calloc(count + 1, sizeof *pool->list)};
     if (!pool->list)
         return false;
     for (size_t i = 0; made && i < count; i++) {
         const res_record *record = records[i];
         if (!res_record_good(record))
             pool->failed++;
-        else if (!same_build(record, pool->newest))
+        else if (!same_build(record, newest))
             pool->other_builds++;
-        else if (!res_same_conditions(record, pool->newest, pool->differing,
-                                      sizeof pool->differing))
+        else if (!res_same_conditions(record, newest, pool->differing, sizeof pool->differing))
             pool->other_conditions++;
         else
             made = fill_process(&pool->list[pool->count++], record);
@@ -123,6 +144,26 @@ bool res_pool_make(const res_record *const *records, size_t count, res_pool *poo
     qsort(pool->list, pool->count, sizeof *pool->list, by_id);
     if (!made)
         res_pool_free(pool);
+    return made;
+}
+
+bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
+{
+    return make_pool(newest_of(records, count), records, count, pool);
+}
+
+bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool)
+{
+    const res_record **records = calloc(all->count + 1, sizeof(const res_record *));
+    size_t count = 0;
+    *pool = (res_pool){0};
+    if (!records)
+        return false;
+    for (size_t i = 0; i < all->count; i++)
+        if (res_same_way(all->records[i], like))
+            records[count++] = all->records[i];
+    const bool made = make_pool(like, records, count, pool);
+    free(records);
     return made;
 }
 

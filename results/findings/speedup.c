@@ -17,19 +17,6 @@
 
 #define LEVEL 0.05
 
-bool res_same_block(const res_record *a, const res_record *b)
-{
-    return a->simulated == b->simulated &&
-           strcmp(a->experiment.runtime, b->experiment.runtime) == 0;
-}
-
-bool res_same_cell(const res_record *a, const res_record *b)
-{
-    const res_experiment *left = &a->experiment, *right = &b->experiment;
-    return res_same_block(a, b) && strcmp(left->model, right->model) == 0 &&
-           strcmp(left->phase, right->phase) == 0 && res_setup_difference(left, right) == 0;
-}
-
 static bool same_way(const res_experiment *a, const res_experiment *b)
 {
     return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs;
@@ -50,9 +37,7 @@ static void sort_into_rows(const res_collection *all, res_speedup *speedup, size
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
         size_t row = 0;
-        while (row < speedup->count &&
-               !(same_way(&speedup->rows[row].record->experiment, &record->experiment) &&
-                 res_same_cell(speedup->rows[row].record, record)))
+        while (row < speedup->count && !res_same_way(speedup->rows[row].record, record))
             row++;
         if (row == speedup->count)
             speedup->rows[speedup->count++].record = record;
