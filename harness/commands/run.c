@@ -114,7 +114,7 @@ static void print_results(const run_state *run)
         json_decref(all);
         return;
     }
-    const bool one = !run->several;
+    const bool one = run->count == 1 || !run->several;
     /* Of one experiment the first process is shown whole: it is the one that compiled. */
     for (size_t i = 0; i < run->count && (run->output->verbose || (one && i == 0)); i++) {
         res_table_record(run->records[i], run->format, &text);
