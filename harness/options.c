@@ -62,6 +62,8 @@ static const cli_option others[] = {
      .least = 1, .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
              "them, and below 3 there are none"},
+    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN,
+     .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
