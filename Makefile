@@ -273,7 +273,7 @@ runtime-cuda:
 	@setup/setup.sh cuda
 
 # bench measures, stores each experiment and prints their table.
-RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture,eager --phase train,infer --batch 1 \
+RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train,infer --batch 1 \
     --store bench-results
 run: setup
 	@$(MAKE) $(JOBS) all

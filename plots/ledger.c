@@ -2,7 +2,8 @@
  * ledger.c - where the mean step went: a stacked bar a mode.
  *
  * Bars of one model share a scale, on which its longest step is 100 %, so that models that differ a
- * thousandfold fit in one picture. Bars show means, because means add up.
+ * thousandfold fit in one picture. Bars show means over all processes, because means add up, and
+ * say so: tables show medians.
  */
 #include "plots/plot_priv.h"
 
@@ -41,24 +42,30 @@ typedef struct drawing {
     bool headed; /* labels stand above their rows, since they are long */
 } drawing;
 
-static void fill_bars(const res_record *record, bars *b)
+/* LEDGERS are those of all rows. Imported records have none: their step is all in one part. */
+static void fill_bars(const plot_row *row, const json_t *ledgers, bars *b)
 {
-    for (size_t step = 0; step < record->step_count; step++) {
-        for (int part = 0; part < BN_PART_COUNT; part++)
-            b->part_ns[part] += (double)record->part_ns[step * BN_PART_COUNT + (size_t)part];
-        b->wall_ns += (double)record->wall_ns[step];
+    b->wall_ns = plot_row_real(row, "wall_ns") * plot_row_real(row, "mean_over_median");
+    b->part_ns[BN_PART_OTHER] = b->wall_ns;
+    for (size_t i = 0; i < json_array_size(ledgers); i++) {
+        const json_t *ledger = json_array_get(ledgers, i);
+        if (!plot_is_of(ledger, row))
+            continue;
+        for (int part = 0; part < BN_PART_COUNT; part++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_mean_ns", bn_part_name((bn_part)part));
+            b->part_ns[part] = plot_real(ledger, name);
+        }
+        b->wall_ns = plot_real(ledger, "wall_mean_ns");
     }
-    for (int part = 0; part < BN_PART_COUNT; part++)
-        b->part_ns[part] /= (double)record->step_count;
-    b->wall_ns /= (double)record->step_count;
 }
 
-static void fill(drawing *d)
+static void fill(drawing *d, const json_t *ledgers)
 {
     const plot_rows *rows = d->rows;
     for (size_t i = 0; i < rows->count; i++)
         if (plot_row_good(&rows->rows[i]))
-            fill_bars(rows->rows[i].record, &d->bars[i]);
+            fill_bars(&rows->rows[i], ledgers, &d->bars[i]);
     for (size_t i = 0; i < rows->count; i++)
         for (size_t j = 0; j < rows->count; j++)
             if (rows->rows[j].cell == rows->rows[i].cell)
@@ -178,8 +185,11 @@ static void put_plot(plot *p, const drawing *d)
     const double body = row_y(d, rows->count - 1) + ROW / 2.0 + 2;
     const double left = 16 + (d->headed ? 24 : plot_labels_width(rows) + 14) + ways + 8;
     const double keys = legend(p, d, 0, false) + 18;
-    const plot_words words = {"Where a step's time goes: mean step by part", rows->common,
-                              rows->badge};
+    char subtitle[1400];
+    snprintf(subtitle, sizeof subtitle,
+             "%.1100s%sMeans, since medians of parts do not add up to a step; tables show medians.",
+             rows->common, rows->common[0] ? ". " : "");
+    const plot_words words = {"Where a step's time goes: mean step by part", subtitle, rows->badge};
     const double head = plot_begin(p, &words, WIDTH, (int)(keys + body + FOOT + 4));
     legend(p, d, head + 8, true);
     const double top = head + keys + 4;
@@ -214,18 +224,20 @@ bn_code plot_ledger(const res_collection *all, plot *p, bn_status *st)
     drawing d = {.rows = &rows,
                  .bars = calloc(rows.count + 1, sizeof *d.bars),
                  .scale_ns = calloc(rows.count + 1, sizeof *d.scale_ns)};
+    json_t *ledgers = plot_rows_list(&rows, "ledger");
     d.headed = plot_labels_width(&rows) > PLOT_LABEL_COLUMN;
     *p = (plot){0};
     if (plot_rows_good(&rows) == 0) {
         code = bn_fail(st, BN_NOT_FOUND, "ledger: no experiment here succeeded");
-    } else if (d.bars && d.scale_ns) {
-        fill(&d);
+    } else if (ledgers && d.bars && d.scale_ns) {
+        fill(&d, ledgers);
         put_plot(p, &d);
     } else {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     }
     free(d.scale_ns);
     free(d.bars);
+    json_decref(ledgers);
     plot_rows_free(&rows);
     return plot_finish(p, code, st);
 }

@@ -18,6 +18,7 @@ typedef struct dot {
     size_t series;
     double x;
     res_interval ns;
+    bool told; /* from zero */
 } dot;
 
 typedef struct dots {
@@ -45,21 +46,31 @@ static size_t series_of(drawing *d, const plot_row *row)
 
 static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
 {
-    to->list[to->count++] = (dot){series, x, ns};
+    to->list[to->count++] = (dot){series, x, ns, false};
+    /* Too few processes: the marker has no bar. */
+    if (!isfinite(ns.low) || !isfinite(ns.high))
+        to->list[to->count - 1].ns.low = to->list[to->count - 1].ns.high = ns.estimate;
+    to->list[to->count - 1].told = res_told_from(ns, 0);
     d->least_ns = fmin(d->least_ns, fmin(ns.estimate, ns.low));
     d->most_ns = fmax(d->most_ns, fmax(ns.estimate, ns.high));
 }
 
-static void take_row(drawing *d, const plot_row *row)
+static res_interval overhead_of(const json_t *object, const char *name)
+{
+    return (res_interval){plot_real(object, name), plot_real(object, "overhead_low_ns"),
+                          plot_real(object, "overhead_high_ns")};
+}
+
+/* EXECUTIONS are those of all rows. */
+static void take_row(drawing *d, const plot_row *row, const json_t *executions)
 {
     const res_record *record = row->record;
-    const res_interval mean = {plot_row_real(row, "overhead_per_execution_ns"),
-                               plot_row_real(row, "overhead_low_ns"),
-                               plot_row_real(row, "overhead_high_ns")};
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_interval ns = res_execution_overhead(&record->executions[i]);
-        if (isfinite(ns.estimate))
-            add(d, &d->arguments, series_of(d, row), record->executions[i].arguments, ns);
+    const res_interval mean = overhead_of(row->figures, "overhead_per_execution_ns");
+    for (size_t i = 0; i < json_array_size(executions); i++) {
+        const json_t *x = json_array_get(executions, i);
+        const res_interval ns = overhead_of(x, "overhead_ns");
+        if (plot_is_of(x, row) && isfinite(ns.estimate))
+            add(d, &d->arguments, series_of(d, row), plot_real(x, "arguments"), ns);
     }
     if (!isfinite(mean.estimate) || record->experiment.graphs < 1)
         return;
@@ -78,9 +89,8 @@ static void put_data(plot *p, const drawing *d, const dots *of, const char *name
         bn_text_printf(&p->script, "$%s%zu << EOD\n", name, s);
         for (size_t i = 0; i < of->count; i++) {
             const dot *one = &of->list[i];
-            const bool told = one->ns.low > 0 || one->ns.high < 0;
             const double aside = ((double)(s / 2) + 0.5) / (double)d->names_count - 0.5;
-            if (one->series == s / 2 && told == (s % 2 == 0))
+            if (one->series == s / 2 && one->told == (s % 2 == 0))
                 bn_text_printf(&p->script, "%.4f %.1f %.1f %.1f\n",
                                shift ? one->x + 0.5 * aside : fmax(one->x, 0.5), one->ns.estimate,
                                one->ns.low, one->ns.high);
@@ -162,8 +172,8 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 {
     char subtitle[1400];
     snprintf(subtitle, sizeof subtitle,
-             "%.1100s%sBars: 95 %% intervals. Hollow markers: not told from zero.", rows->common,
-             rows->common[0] ? ". " : "");
+             "%.1100s%sBars: 95 %% intervals over processes. Hollow markers: not told from zero.",
+             rows->common, rows->common[0] ? ". " : "");
     const plot_words words = {"Overhead of an execution: PJRT time less device time", subtitle,
                               rows->badge};
     const double keys = legend(p, d, 0, false);
@@ -182,22 +192,20 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
 bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
 {
     plot_rows rows;
-    size_t executions = 1;
     bn_code code = plot_rows_make(all, &rows, st);
     *p = (plot){0};
     if (code != BN_OK)
         return code;
-    for (size_t i = 0; i < rows.count; i++)
-        executions += rows.rows[i].record->execution_count;
+    json_t *list = plot_rows_list(&rows, "executions");
     drawing d = {.names = calloc(rows.count + 1, sizeof *d.names)};
-    d.arguments.list = calloc(executions, sizeof(dot));
+    d.arguments.list = calloc(json_array_size(list) + 1, sizeof(dot));
     d.graphs.list = calloc(rows.count + 1, sizeof(dot));
-    if (!d.names || !d.arguments.list || !d.graphs.list) {
+    if (!list || !d.names || !d.arguments.list || !d.graphs.list) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a plot");
     } else {
         for (size_t i = 0; i < rows.count; i++)
             if (plot_row_good(&rows.rows[i]))
-                take_row(&d, &rows.rows[i]);
+                take_row(&d, &rows.rows[i], list);
         if (d.arguments.count == 0)
             code = bn_fail(st, BN_NOT_FOUND,
                            "overhead: no execution here has both a PJRT time and a device time");
@@ -207,6 +215,7 @@ bn_code plot_overhead(const res_collection *all, plot *p, bn_status *st)
     free(d.graphs.list);
     free(d.arguments.list);
     free(d.names);
+    json_decref(list);
     plot_rows_free(&rows);
     return plot_finish(p, code, st);
 }

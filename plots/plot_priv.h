@@ -99,10 +99,18 @@ typedef struct plot_rows {
     char *common;        /* what all rows have in common, as text */
     const char *badge;   /* "SIMULATED", "EMULATED" or NULL */
     json_t *table;
+    const res_collection *all; /* borrowed */
 } plot_rows;
 
 BN_MUST_USE bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st);
 void plot_rows_free(plot_rows *rows);
+/* The rows of the table NAME ("ledger", "executions") of the same records: objects with the figures
+ * of all processes (new reference; NULL without memory). plot_is_of says which row one belongs
+ * to. */
+json_t *plot_rows_list(const plot_rows *rows, const char *name);
+bool plot_is_of(const json_t *object, const plot_row *row);
+/* OBJECT's number NAME; NaN for null. */
+double plot_real(const json_t *object, const char *name);
 /* Width of the widest label. Labels wider than PLOT_LABEL_COLUMN stand above their rows. */
 #define PLOT_LABEL_COLUMN 240
 double plot_labels_width(const plot_rows *rows);

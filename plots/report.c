@@ -99,7 +99,7 @@ static bn_code put_block(const res_collection *block, size_t *number, bn_text *o
         bool eager;
         const char *caption;
     } pictures[] = {
-        {plot_speedup, false, "Speedup over lazy; whiskers are 95 % intervals."},
+        {plot_speedup, false, "Speedup over lazy; whiskers are 95 % intervals over processes."},
         {plot_speedup, true, "The same with eager."},
         {plot_ledger, false, "Mean step by part, each model on a scale of its own."},
         {plot_ledger, true, "The same with eager."},

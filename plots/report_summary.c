@@ -236,10 +236,10 @@ static void put_newest(const plot_report *report, bn_text *out)
     if (count == 0)
         bn_text_puts(out, "<p>No experiment succeeded.</p>\n");
     else
-        plot_table_begin(out, "Median step, the newest first.",
+        plot_table_begin(out, "Median step of one process each, the newest first.",
                          "experiment|#median step|#steps|time (UTC)");
     for (size_t i = 0; i < count && i < NEWEST; i++) {
-        const double median = res_quantile(list[i]->wall_ns, list[i]->step_count, 0.5);
+        const double median = res_record_measures(list[i]).wall_ns;
         char steps[32];
         snprintf(steps, sizeof steps, "%zu", list[i]->step_count);
         bn_text_puts(out, "<tr>");

@@ -1,6 +1,6 @@
 /*
  * report_tables.c - the page's tables: speedups, ledgers, executions, compiling. Their
- * figures are those of the JSON of results; NaN, which is null there, is an empty cell.
+ * figures are those of the tables' JSON; NaN, which is null there, is an empty cell.
  */
 #include "plots/plot_priv.h"
 
@@ -10,12 +10,6 @@
 
 /* Steps of more executions are not listed; eager has hundreds. */
 #define MOST_EXECUTIONS 12
-
-static double real(const json_t *object, const char *name)
-{
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
 
 static void time_cell(bn_text *out, double ns)
 {
@@ -28,6 +22,17 @@ static void interval_cell(bn_text *out, double low_ns, double high_ns)
     snprintf(text, sizeof text, "%s to %s", plot_time_text(low_ns).text,
              plot_time_text(high_ns).text);
     plot_cell_number(out, isfinite(high_ns) ? low_ns : (double)NAN, text);
+}
+
+/* A difference of times, as tables say it: what is not told from zero is below its bound. */
+static void difference_cell(bn_text *out, res_interval ns)
+{
+    char text[80];
+    if (!isfinite(ns.low) || !isfinite(ns.high) || res_told_from(ns, 0))
+        snprintf(text, sizeof text, "%s", plot_time_text(ns.estimate).text);
+    else
+        snprintf(text, sizeof text, "< %s", plot_time_text(ns.high).text);
+    plot_cell_number(out, ns.estimate, text);
 }
 
 static void count_cell(bn_text *out, double count)
@@ -58,29 +63,52 @@ static void name_cells(const plot_row *row, bn_text *out)
 
 /* ---- speedup -------------------------------------------------------------------------- */
 
-static void speedup_row(const plot_row *row, bn_text *out)
+/* The table's words for what is claimed. */
+static const char *verdict(const plot_row *row)
+{
+    const json_t *told = json_object_get(row->figures, "told");
+    if (!json_is_boolean(told))
+        return "";
+    if (!isfinite(plot_row_real(row, "speedup_low")))
+        return "too few processes";
+    if (json_is_false(told))
+        return "no difference told";
+    return plot_row_real(row, "speedup") > 1 ? "faster" : "slower";
+}
+
+static void ratio_cells(double ratio, double low, double high, bn_text *out)
 {
     char text[64];
-    const double ratio = plot_row_real(row, "speedup"), low = plot_row_real(row, "speedup_low"),
-                 high = plot_row_real(row, "speedup_high");
+    snprintf(text, sizeof text, "%.2fx", ratio);
+    plot_cell_number(out, ratio, text);
+    snprintf(text, sizeof text, "%.2f to %.2f", low, high);
+    plot_cell_number(out, low, text);
+}
+
+static void speedup_row(const plot_row *row, bn_text *out)
+{
+    const char *program = json_string_value(json_object_get(row->figures, "program"));
     name_cells(row, out);
     if (row->record->status != BN_OK) {
         bn_text_puts(out, "<td class=\"bad\">failed: ");
         plot_html_text(out, bn_code_name(row->record->status));
         bn_text_puts(out, "</td>");
-        for (int rest = 0; rest < 8; rest++)
+        for (int rest = 0; rest < 11; rest++)
             plot_cell(out, "");
         bn_text_puts(out, "</tr>\n");
         return;
     }
+    count_cell(out, plot_row_real(row, "processes"));
     time_cell(out, plot_row_real(row, "wall_ns"));
     interval_cell(out, plot_row_real(row, "wall_low_ns"), plot_row_real(row, "wall_high_ns"));
-    snprintf(text, sizeof text, "%.2fx", ratio);
-    plot_cell_number(out, ratio, text);
-    snprintf(text, sizeof text, "%.2f to %.2f", low, high);
-    plot_cell_number(out, low, text);
+    plot_cell(out, program ? program : "");
+    ratio_cells(plot_row_real(row, "speedup"), plot_row_real(row, "speedup_low"),
+                plot_row_real(row, "speedup_high"), out);
+    plot_cell(out, verdict(row));
     time_cell(out, plot_row_real(row, "trace_ns"));
-    time_cell(out, plot_row_real(row, "overhead_per_execution_ns"));
+    difference_cell(out, (res_interval){plot_row_real(row, "overhead_per_execution_ns"),
+                                        plot_row_real(row, "overhead_low_ns"),
+                                        plot_row_real(row, "overhead_high_ns")});
     time_cell(out, plot_row_real(row, "device_per_step_ns"));
     plot_cell(out, json_string_value(json_object_get(row->figures, "device_time_source")));
     time_cell(out, plot_row_real(row, "compile_ns"));
@@ -92,70 +120,96 @@ static void put_means(const plot_rows *rows, bn_text *out)
     size_t index;
     json_t *mean;
     plot_table_begin(out, "Geometric means of the speedups over lazy, of the cells that have one.",
-                     "runtime|phase|mode|#graphs|#speedup|cells");
+                     "runtime|phase|mode|#graphs|#speedup|#95 %|cells");
     json_array_foreach((json_t *)(uintptr_t)rows->means, index, mean)
     {
         char text[48];
-        const double ratio = real(mean, "speedup");
         bn_text_puts(out, "<tr>");
         plot_cell(out, json_string_value(json_object_get(mean, "runtime")));
         plot_cell(out, json_string_value(json_object_get(mean, "phase")));
         plot_cell(out, json_string_value(json_object_get(mean, "mode")));
-        count_cell(out, real(mean, "graphs"));
-        snprintf(text, sizeof text, "%.2fx", ratio);
-        plot_cell_number(out, ratio, text);
-        snprintf(text, sizeof text, "%.0f of %.0f", real(mean, "covered"), real(mean, "cells"));
+        count_cell(out, plot_real(mean, "graphs"));
+        ratio_cells(plot_real(mean, "speedup"), plot_real(mean, "speedup_low"),
+                    plot_real(mean, "speedup_high"), out);
+        snprintf(text, sizeof text, "%.0f of %.0f", plot_real(mean, "covered"),
+                 plot_real(mean, "cells"));
         plot_cell(out, text);
         bn_text_puts(out, "</tr>\n");
     }
     plot_table_end(out);
 }
 
+/* Sentences of the table, as paragraphs. */
+static void put_sentences(const json_t *list, bn_text *out)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        const json_t *text = json_is_object(one) ? json_object_get(one, "sentence") : one;
+        bn_text_puts(out, "<p>");
+        plot_html_text(out, json_string_value(text) ? json_string_value(text) : "");
+        bn_text_puts(out, "</p>\n");
+    }
+}
+
 static void put_speedups(const plot_rows *rows, bn_text *out)
 {
+    const json_t *busy = json_object_get(json_object_get(rows->table, "witness"), "sentence");
     bn_text_puts(out, "<h3>Speedup over lazy</h3>\n");
+    if (json_is_string(busy)) {
+        bn_text_puts(out, "<p class=\"bad\">");
+        plot_html_text(out, json_string_value(busy));
+        bn_text_puts(out, "</p>\n");
+    }
     plot_table_begin(out,
-                     "Median step with its 95 % interval; lazy step over this step; overhead of an "
-                     "execution: PJRT time less device time. Intervals are of one process each.",
-                     "experiment|mode|#step|#95 %|#speedup|#95 %|#trace|#overhead|#device|source|"
-                     "#compile");
+                     "Median step; lazy step over this step, with what is claimed at 5 % over all "
+                     "ratios of the table; overhead of an execution: PJRT time less device time, "
+                     "\"<\": not told from zero. Intervals are over processes.",
+                     "experiment|mode|#processes|#step|#95 %|program|#speedup|#95 %|difference|"
+                     "#trace|#overhead|#device|source|#compile");
     for (size_t i = 0; i < rows->count; i++)
         speedup_row(&rows->rows[i], out);
     plot_table_end(out);
+    put_sentences(json_object_get(rows->table, "notes"), out);
     if (json_array_size(rows->means) > 0)
         put_means(rows, out);
+    bn_text_puts(out, "<h3>What was found</h3>\n");
+    put_sentences(json_object_get(rows->table, "findings"), out);
 }
 
 /* ---- ledger --------------------------------------------------------------------------- */
 
 /* Marks parts that took time in some row. */
-static void parts_that_are(const plot_rows *rows, bool present[BN_PART_COUNT])
+static void parts_that_are(const json_t *ledgers, bool present[BN_PART_COUNT])
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        const res_record *record = rows->rows[i].record;
-        for (size_t at = 0; at < record->step_count * BN_PART_COUNT; at++)
-            present[at % BN_PART_COUNT] = present[at % BN_PART_COUNT] || record->part_ns[at] > 0;
-    }
+    for (size_t i = 0; i < json_array_size(ledgers); i++)
+        for (int part = 0; part < BN_PART_COUNT; part++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s_mean_ns", bn_part_name((bn_part)part));
+            present[part] = present[part] || plot_real(json_array_get(ledgers, i), name) > 0;
+        }
 }
 
-static void ledger_row(const plot_row *row, const bool present[BN_PART_COUNT], bn_text *out)
+static void ledger_row(const plot_row *row, const json_t *ledger, const bool present[BN_PART_COUNT],
+                       bn_text *out)
 {
-    json_t *record = res_record_to_json(row->record);
-    const json_t *ledger = json_object_get(record, "ledger");
     name_cells(row, out);
-    for (int part = 0; part < BN_PART_COUNT; part++)
+    for (int part = 0; part < BN_PART_COUNT; part++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_ns", bn_part_name((bn_part)part));
         if (present[part])
-            time_cell(out, real(json_object_get(ledger, bn_part_name((bn_part)part)), "median_ns"));
-    time_cell(out, real(json_object_get(ledger, "wall"), "median_ns"));
+            time_cell(out, plot_real(ledger, name));
+    }
+    time_cell(out, plot_real(ledger, "wall_ns"));
     bn_text_puts(out, "</tr>\n");
-    json_decref(record);
 }
 
 static void put_ledgers(const plot_rows *rows, bn_text *out)
 {
     bool present[BN_PART_COUNT] = {false};
     bn_text columns = {0};
-    parts_that_are(rows, present);
+    json_t *ledgers = plot_rows_list(rows, "ledger");
+    out->failed = out->failed || !ledgers;
+    parts_that_are(ledgers, present);
     bn_text_puts(&columns, "experiment|mode");
     for (int part = 0; part < BN_PART_COUNT; part++)
         if (present[part])
@@ -163,14 +217,17 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
     bn_text_puts(&columns, "|#wall");
     bn_text_puts(out, "<h3>Ledger of a step</h3>\n");
     plot_table_begin(out,
-                     "Median time of each part of a step; parts that took no time in any are left "
-                     "out. Medians need not add up; the pictures show means, which do.",
+                     "Median time of each part of a step, over the processes; parts that took no "
+                     "time in any are left out. Medians need not add up; the pictures show means, "
+                     "which do.",
                      columns.data ? columns.data : "");
     out->failed = out->failed || columns.failed;
     bn_text_free(&columns);
     for (size_t i = 0; i < rows->count; i++)
-        if (plot_row_good(&rows->rows[i]))
-            ledger_row(&rows->rows[i], present, out);
+        for (size_t j = 0; j < json_array_size(ledgers); j++)
+            if (plot_is_of(json_array_get(ledgers, j), &rows->rows[i]))
+                ledger_row(&rows->rows[i], json_array_get(ledgers, j), present, out);
+    json_decref(ledgers);
     plot_table_end(out);
     bn_text_puts(out, "<details><summary>What the parts are</summary>\n<dl>\n");
     for (int part = 0; part < BN_PART_COUNT; part++) {
@@ -183,50 +240,52 @@ static void put_ledgers(const plot_rows *rows, bn_text *out)
 
 /* ---- executions ------------------------------------------------------------------------- */
 
-static void execution_row(const plot_row *row, const json_t *execution, bn_text *out)
+/* X: the figures of all processes; MORE: what the record says beside them. */
+static void execution_row(const plot_row *row, const json_t *x, const res_execution *more,
+                          bn_text *out)
 {
-    const double overhead = real(execution, "overhead_ns"),
-                 low = real(execution, "overhead_low_ns"),
-                 high = real(execution, "overhead_high_ns");
+    const res_interval overhead = {plot_real(x, "overhead_ns"), plot_real(x, "overhead_low_ns"),
+                                   plot_real(x, "overhead_high_ns")};
     name_cells(row, out);
-    plot_cell(out, json_string_value(json_object_get(execution, "graph")));
-    count_cell(out, real(execution, "per_step"));
-    count_cell(out, real(execution, "arguments"));
-    count_cell(out, real(execution, "results"));
-    time_cell(out, real(execution, "pjrt_ns"));
-    time_cell(out, real(execution, "device_ns"));
-    time_cell(out, overhead);
-    interval_cell(out, low, high);
-    plot_cell(out, json_string_value(json_object_get(execution, "device_time_source")));
-    time_cell(out, real(execution, "compile_ns"));
-    bytes_cell(out, real(execution, "argument_bytes"));
-    bytes_cell(out, real(execution, "temp_bytes"));
+    plot_cell(out, more->graph);
+    count_cell(out, more->per_step);
+    count_cell(out, more->arguments);
+    count_cell(out, more->results);
+    time_cell(out, plot_real(x, "pjrt_ns"));
+    time_cell(out, plot_real(x, "device_ns"));
+    difference_cell(out, overhead);
+    interval_cell(out, overhead.low, overhead.high);
+    plot_cell(out, json_string_value(json_object_get(x, "device_time_source")));
+    time_cell(out, plot_real(x, "compile_ns"));
+    bytes_cell(out, more->argument_bytes < 0 ? (double)NAN : (double)more->argument_bytes);
+    bytes_cell(out, more->temp_bytes < 0 ? (double)NAN : (double)more->temp_bytes);
     bn_text_puts(out, "</tr>\n");
 }
 
 static void put_executions(const plot_rows *rows, bn_text *out)
 {
+    json_t *list = plot_rows_list(rows, "executions");
+    out->failed = out->failed || !list;
     bn_text_puts(out, "<h3>Executions</h3>\n");
     plot_table_begin(
         out,
         "One execution submitted alone (PJRT time, median), the device's part, the rest "
-        "(overhead) with its 95 % interval; compiling and memory. Steps of more than "
-        "twelve graphs (eager) are left out: bench table shows them.",
+        "(overhead) with its 95 % interval over processes, \"<\": not told from zero; compiling "
+        "and "
+        "memory. Steps of more than twelve graphs (eager) are left out: bench table shows them.",
         "experiment|mode|graph|#a step|#arguments|#results|#PJRT|#device|#overhead|"
         "#95 %|source|#compile|#argument memory|#temporary memory");
     for (size_t i = 0; i < rows->count; i++) {
         const plot_row *row = &rows->rows[i];
-        size_t index;
-        json_t *execution;
+        size_t next = 0;
         if (!plot_row_good(row) || row->record->execution_count > MOST_EXECUTIONS)
             continue;
-        json_t *record = res_record_to_json(row->record);
-        json_array_foreach(json_object_get(record, "executions"), index, execution)
-        {
-            execution_row(row, execution, out);
-        }
-        json_decref(record);
+        /* So few stand in the record's order. */
+        for (size_t j = 0; j < json_array_size(list) && next < row->record->execution_count; j++)
+            if (plot_is_of(json_array_get(list, j), row))
+                execution_row(row, json_array_get(list, j), &row->record->executions[next++], out);
     }
+    json_decref(list);
     plot_table_end(out);
 }
 

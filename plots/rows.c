@@ -169,13 +169,19 @@ static void number_cells(plot_rows *rows, const words *w)
         rows->badge = mixed ? "PARTLY EMULATED" : "EMULATED FRONT END";
 }
 
-bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st)
+static json_t *table_of(const res_collection *all, const char *name)
 {
     bn_text text = {0};
-    *rows = (plot_rows){0};
-    res_table_speedup(all, RES_TABLE_JSON, &text);
-    rows->table = text.failed || !text.data ? NULL : json_loads(text.data, 0, NULL);
+    res_table(name, all, RES_TABLE_JSON, &text);
+    json_t *table = text.failed || !text.data ? NULL : json_loads(text.data, 0, NULL);
     bn_text_free(&text);
+    return table;
+}
+
+bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st)
+{
+    *rows = (plot_rows){.all = all};
+    rows->table = table_of(all, "speedup");
     words *w = NULL;
     bool made = rows->table && take_rows(all, rows);
     if (made)
@@ -211,10 +217,29 @@ double plot_labels_width(const plot_rows *rows)
     return width;
 }
 
+json_t *plot_rows_list(const plot_rows *rows, const char *name)
+{
+    json_t *table = table_of(rows->all, name);
+    json_t *list = json_incref(json_object_get(table, "rows"));
+    json_decref(table);
+    return list;
+}
+
+bool plot_is_of(const json_t *object, const plot_row *row)
+{
+    const char *id = json_string_value(json_object_get(object, "id"));
+    return id && strcmp(id, row->record->id) == 0;
+}
+
+double plot_real(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 double plot_row_real(const plot_row *row, const char *name)
 {
-    const json_t *value = json_object_get(row->figures, name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return plot_real(row->figures, name);
 }
 
 bool plot_row_good(const plot_row *row)

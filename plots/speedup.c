@@ -1,6 +1,6 @@
 /*
  * speedup.c - bars from 1: how much shorter a step is than the lazy step of the same
- * model and setup, with 95 % intervals. The scale is logarithmic, so that twice as
+ * model and setup, with 95 % intervals over processes. The scale is logarithmic, so that twice as
  * fast and twice as slow are equally long.
  */
 #include "plots/plot_priv.h"
@@ -13,7 +13,7 @@
 #define ROW     24
 #define GAP     10
 #define FOOT    62
-#define FIGURES 170 /* column of the ratios, at the right */
+#define FIGURES 230 /* column of the ratios, at the right */
 
 enum { EAGER, CAPTURE, CUT, OTHER, MEAN, KINDS };
 static const struct {
@@ -33,6 +33,7 @@ typedef struct bar {
     char mean_label[96], mean_way[96];
     int kind;
     double y, speedup, low, high;
+    bool untold;        /* there is an interval, and the table claims no difference */
     const char *failed; /* class, else NULL */
 } bar;
 
@@ -77,6 +78,7 @@ static void take_rows(drawing *d, const plot_rows *rows)
         b->speedup = plot_row_real(row, "speedup");
         b->low = plot_row_real(row, "speedup_low");
         b->high = plot_row_real(row, "speedup_high");
+        b->untold = isfinite(b->low) && json_is_false(json_object_get(row->figures, "told"));
         if (!failed && !isfinite(b->speedup))
             continue;
         b->failed = failed ? bn_code_name(row->record->status) : NULL;
@@ -105,7 +107,8 @@ static void take_means(drawing *d, const plot_rows *rows)
         if (!json_is_number(value))
             continue;
         b->speedup = json_number_value(value);
-        b->low = b->high = (double)NAN;
+        b->low = plot_real(mean, "speedup_low");
+        b->high = plot_real(mean, "speedup_high");
         b->kind = MEAN;
         snprintf(b->mean_label, sizeof b->mean_label, "%s",
                  d->count == before ? "geometric means" : "");
@@ -192,10 +195,10 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
         }
         const int digits = b->speedup < 0.095 ? 3 : b->speedup < 9.95 ? 2 : 1;
         if (isfinite(b->low))
-            snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]", digits, b->speedup, digits, b->low,
-                     digits, b->high);
+            snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]%s", digits, b->speedup, digits, b->low,
+                     digits, b->high, b->untold ? " not told" : "");
         else
-            snprintf(text, sizeof text, "%.*fx", digits, b->speedup);
+            snprintf(text, sizeof text, "%.*fx, too few processes", digits, b->speedup);
         plot_text_at(p, text, WIDTH - 16, top + b->y, "right", "");
         bn_text_printf(&p->description, " %s %s: %s.", b->label, b->way, text);
     }
@@ -244,8 +247,10 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
     bool present[KINDS] = {false};
     double x = 16;
     plot_margins(p, left, WIDTH - FIGURES - 12, top, top + body);
-    bn_text_printf(&p->description, "Bars of speedup over the lazy step. %s.",
-                   rows->common[0] ? rows->common : "Several runtimes");
+    bn_text_printf(
+        &p->description,
+        "Bars of speedup over the lazy step; \"not told\": no difference is claimed. %s.",
+        rows->common[0] ? rows->common : "Several runtimes");
     put_labels(p, d, left, top);
     put_data(p, d, present);
     for (int kind = 0; kind < KINDS; kind++)

@@ -108,7 +108,7 @@ static void put_data(plot *p, const panel *n)
 static panel make_panel(const res_record *record, size_t number)
 {
     panel n = {.record = record, .number = number, .low_ns = (double)INFINITY};
-    n.median_ns = res_quantile(record->wall_ns, record->step_count, 0.5);
+    n.median_ns = res_step_median(record, record->wall_ns);
     n.unit = plot_time_unit(n.median_ns);
     for (size_t i = 0; i < record->step_count; i++) {
         n.low_ns = fmin(n.low_ns, (double)record->wall_ns[i]);
@@ -222,7 +222,7 @@ static void put_panel(plot *p, const plot_row *row, size_t number, const double 
     plot_row_title(row, &title);
     plot_text_at(p, title.data ? title.data : "", at[0] - 60, at[1] - 24, "left", "strong");
     p->script.failed = p->script.failed || title.failed;
-    snprintf(label, sizeof label, "median %s", plot_time_text(n.median_ns).text);
+    snprintf(label, sizeof label, "median of this process %s", plot_time_text(n.median_ns).text);
     plot_text_at(p, label, at[2], at[1] - 24, "right", "");
     if (row->record->warmup_count > 0) {
         char warm[32];

@@ -246,7 +246,7 @@ static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
 static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
 {
     const suite_options *c = x->command;
-    suite_measure base = {.matrix = *c->usual, .repetitions = 1};
+    suite_measure base = {.matrix = *c->usual, .repetitions = SUITE_USUAL_REPETITIONS};
     const json_t *runtimes = json_object_get(object, "runtimes");
     bn_code code = BN_OK;
     set_members(object, &base);

@@ -60,6 +60,9 @@ static inline bool suite_member_varies(const suite_member *member)
 
 /* ---- suites ------------------------------------------------------------------------ */
 
+/* A repetition is a process. As many as bench run takes, and intervals need three. */
+#define SUITE_USUAL_REPETITIONS 4
+
 /* What a matrix of a suite says. */
 typedef struct suite_measure {
     job_matrix matrix;

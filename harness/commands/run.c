@@ -59,14 +59,16 @@ static void note_failure(run_state *run, const bn_status *st, const char *title)
 static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 {
     char title[256];
+    /* Further experiments fail for the same reason, which was said. */
+    const bool said = run->store_lost;
     job_experiment_title(e, title, sizeof title);
     if (kept->store.code != BN_OK) {
         /* Further experiments would run for nothing. */
         run->store_lost = true;
-        if (strcmp(kept->store.message, kept->failure.message) != 0)
+        if (!said && strcmp(kept->store.message, kept->failure.message) != 0)
             note_failure(run, &kept->store, title);
     }
-    if (kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
+    if (!said && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
         note_failure(run, &kept->failure, title);
     if (kept->record)
         run->records[run->count++] = kept->record;
@@ -142,7 +144,7 @@ static run_group *make_groups(job_experiment *list, size_t of, int processes, si
     return groups;
 }
 
-/* Runs LIST: a process of each group, in a random order, then the next process of each. A drift of
+/* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
  * the machine so hits all of them alike, and whoever stops early has something of each. */
 static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
                           bn_status *st)
@@ -158,7 +160,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
     for (int process = 1; process <= processes && st->code == BN_OK; process++) {
-        gsl_ran_shuffle(rng, order, count, sizeof *order);
+        if (process > 1)
+            gsl_ran_shuffle(rng, order, count, sizeof *order);
         for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
             run_process(run, &groups[order[i]], process, ++number, count * (size_t)processes);
     }

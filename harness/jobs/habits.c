@@ -12,18 +12,19 @@ typedef struct runtime_habit {
     const char *part; /* of the runtime's name, or of its file's name */
     const char *option;
     model_layout layout;
+    bool shares; /* two processes may hold its device at the same time, with all its memory */
 } runtime_habit;
 
 static const runtime_habit habits[] = {
-    {"cpu", "cpu_device_count=1", MODEL_NHWC},
-    {"cuda", NULL, MODEL_NHWC},
-    {"tpu", NULL, MODEL_NHWC},
+    {"cpu", "cpu_device_count=1", MODEL_NHWC, true},
+    {"cuda", NULL, MODEL_NHWC, false},
+    {"tpu", NULL, MODEL_NHWC, false},
 };
 
 static const runtime_habit *habit_of(const char *runtime, const char *path)
 {
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-        if (strstr(runtime, habits[i].part) || strstr(bn_base_name(path), habits[i].part))
+        if (strstr(bn_base_name(runtime), habits[i].part) || strstr(bn_base_name(path), habits[i].part))
             return &habits[i];
     return NULL;
 }
@@ -38,6 +39,12 @@ static model_layout usual_layout(const char *runtime, const char *path)
 {
     const runtime_habit *habit = habit_of(runtime, path);
     return habit ? habit->layout : MODEL_NHWC;
+}
+
+bool job_shares_device(const char *runtime, const char *path)
+{
+    const runtime_habit *habit = habit_of(runtime, path);
+    return job_simulated_name(runtime) || job_simulated_name(path) || (habit && habit->shares);
 }
 
 bool job_simulated_name(const char *name)

@@ -95,6 +95,10 @@ BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment 
 bool job_simulated_name(const char *name);
 /* The options of W's model on the runtime at PATH. */
 model_options job_model_options(const res_experiment *w, const char *path);
+/* Whether two processes may hold the device of RUNTIME at the same time, as far as its name tells:
+ * a CPU, or a simulated one. Plugins of accelerators take the device, or its memory, for
+ * themselves. */
+bool job_shares_device(const char *runtime, const char *path);
 /* The NAME=VALUE that the client of RUNTIME gets unless the user gave one; NULL: none. */
 const char *job_usual_option(const char *runtime, const char *path);
 
@@ -162,6 +166,16 @@ bool job_interrupted(void);
  */
 BN_MUST_USE bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st);
 
+/*
+ * Runs two jobs "measure" whose requests have {"turns": true} in two workers that live at the same
+ * time, and of which one at most runs (duet benchmarking: L. Bulej et al., "Duet benchmarking",
+ * ICPE 2020). The second starts once the first has warmed up. Then each round is a turn of both,
+ * in an order that a coin, drawn with SEED, decides. Where one fails, the other is cancelled. A
+ * job's timeout counts the other's turns, too.
+ */
+BN_MUST_USE bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed,
+                                       job_outcome outcomes[2], bn_status *st);
+
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
 #define JOB_MOST_MEMBERS 64 /* of a group: modes and numbers of graphs are fewer by far */
@@ -194,6 +208,12 @@ size_t job_group_end(const job_experiment *list, size_t count, size_t first);
  * leaves no record. */
 BN_MUST_USE bn_code job_measure_in_worker(const job_experiment *e, const job_order *job,
                                           res_record **record, bn_status *st);
+
+/* The same for A and B, which take turns in two processes that live at the same time. Where either
+ * fails there is no record of both. FAULT, of the failure: 0 is A's, 1 is B's. */
+BN_MUST_USE bn_code job_measure_in_turns(const job_experiment *const pair[2],
+                                         const job_order jobs[2], uint64_t seed,
+                                         res_record *records[2], int *fault, bn_status *st);
 
 /* What became of an experiment that was run to be kept. */
 typedef struct job_kept {

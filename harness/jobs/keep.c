@@ -86,6 +86,55 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
     return code;
 }
 
+/* What a worker was asked for E, in turns with another. */
+static json_t *turn_request(const job_experiment *e, const json_t *about)
+{
+    return json_pack("{ss s[o] sO* sb}", "job", "measure", "experiments", job_experiment_to_json(e),
+                     "group", about, "turns", 1);
+}
+
+bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_order jobs[2],
+                             uint64_t seed, res_record *records[2], int *fault, bn_status *st)
+{
+    job_order own[2] = {jobs[0], jobs[1]};
+    job_outcome outcomes[2] = {{0}, {0}};
+    job_group group;
+    job_group_begin(&group, 1, seed);
+    json_t *about = json_pack("{ss si si si ss}", "id", group.id, "process", 1, "processes", 1,
+                              "members", 1, "how", "turns");
+    for (int i = 0; i < 2; i++) {
+        records[i] = NULL;
+        own[i].request = turn_request(pair[i], about);
+        own[i].timeout *= 2;
+    }
+    json_decref(about);
+    bn_code code = job_supervise_pair(own, seed, outcomes, st);
+    for (int i = 0; i < 2; i++) {
+        json_decref(own[i].request);
+        if (outcomes[i].pid)
+            res_store_sweep(pair[i]->store, (long)outcomes[i].pid);
+    }
+    /* The one that was cancelled because the other failed is not to blame. */
+    const int first = outcomes[0].status == BN_CANCELLED && outcomes[1].status != BN_OK;
+    for (int k = 0; k < 2 && code == BN_OK; k++) {
+        const int i = k ? !first : first;
+        const char *path = member_path(&outcomes[i], 0, st);
+        *fault = i;
+        code = !path ? st->code
+               : outcomes[i].status != BN_OK
+                   ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
+                   : res_store_read(path, &records[i], st);
+    }
+    for (int i = 0; i < 2; i++) {
+        json_decref(outcomes[i].result);
+        if (code != BN_OK) {
+            res_record_free(records[i]);
+            records[i] = NULL;
+        }
+    }
+    return code;
+}
+
 /* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
  * is then told once. */
 static void keep_failure(const job_experiment *e, job_kept *kept)

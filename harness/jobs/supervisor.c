@@ -1,13 +1,13 @@
 /*
- * supervisor.c - one job in one worker process.
+ * supervisor.c - one job in one worker process, or two in two that take turns.
  *
  * The worker is this program again, in a process group of its own. It reads the request on its
  * standard input and answers on descriptor 3. Its noise (plugins write to standard output and
  * error) goes to a pipe whose tail is kept. It dies with its parent. However it ends, the caller
  * gets an outcome with a class (ending.c).
  *
- * One loop serves the three pipes and the clock. None of them may hold up the others: a worker
- * can refuse to read, or write without end.
+ * One loop serves the three pipes of each worker and the clock. None of them may hold up the
+ * others: a worker can refuse to read, or write without end.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/ending_priv.h"
@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gsl/gsl_rng.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@
 #define CHUNK_BYTES        65536
 #define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
 #define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer of ours */
-#define REAP_ROUNDS        200                /* of 5 ms, for what the worker left behind */
+#define MOST_WORKERS       2
+#define REAP_ROUNDS        200 /* of 5 ms, for what the worker left behind */
 
 static volatile sig_atomic_t interrupts;
 
@@ -50,6 +52,10 @@ typedef struct worker {
     bool failed, timed_out, cancelled;
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
     bool killed;                /* by us */
+    bool turns;                 /* it waits for turns, on its standard input */
+    bool waiting;               /* for one now */
+    bool gone;                  /* it has ended; WAIT_STATUS says how */
+    int wait_status;
 } worker;
 
 /* ---- signals ------------------------------------------------------------------- */
@@ -165,7 +171,7 @@ static void write_request(worker *w)
     if (n > 0)
         w->text_sent += (size_t)n;
     /* If the worker no longer reads, how it ends will say why. */
-    if (w->text_sent == w->text_size || (n <= 0 && !again(n)))
+    if ((w->text_sent == w->text_size && !w->turns) || (n <= 0 && !again(n)))
         close_end(&w->request);
 }
 
@@ -194,6 +200,8 @@ static void take_answer(worker *w, const char *line)
     } else if ((part = json_object_get(answer, "result"))) {
         json_decref(w->outcome->result);
         w->outcome->result = json_incref(part);
+    } else if (w->turns && json_object_get(answer, "turn")) {
+        w->waiting = true;
     } else if ((part = json_object_get(answer, "failure"))) {
         take_failure(w, part);
     }
@@ -262,21 +270,37 @@ static void check_limits(worker *w)
     }
 }
 
-/* Waits for pipes, a signal or a tenth of a second, and serves the pipes. */
-static void serve(worker *w, const sigset_t *unblocked)
+static bool has_text(const worker *w)
 {
-    struct pollfd fds[] = {
-        {w->request, POLLOUT, 0}, {w->answers, POLLIN, 0}, {w->noise, POLLIN, 0}};
-    /* Once its answers are closed the worker is about to end, and no pipe will tell us. */
-    struct timespec limit = {0, w->answers >= 0 ? POLL_NS : POLL_NS / 20};
-    if (ppoll(fds, 3, &limit, unblocked) <= 0)
+    return w->text_sent < w->text_size;
+}
+
+/* Waits for the pipes of the COUNT workers LIST, a signal or a tenth of a second, and serves the
+ * pipes. */
+static void serve(worker *const *list, size_t count, const sigset_t *unblocked)
+{
+    struct pollfd fds[3 * MOST_WORKERS];
+    /* Once its answers are closed a worker is about to end, and no pipe will tell us. */
+    struct timespec limit = {0, POLL_NS};
+    for (size_t i = 0; i < count; i++) {
+        const worker *w = list[i];
+        struct pollfd *at = &fds[3 * i];
+        at[0] = (struct pollfd){has_text(w) ? w->request : -1, POLLOUT, 0};
+        at[1] = (struct pollfd){w->answers, POLLIN, 0};
+        at[2] = (struct pollfd){w->noise, POLLIN, 0};
+        if (!w->gone && w->answers < 0)
+            limit.tv_nsec = POLL_NS / 20;
+    }
+    if (ppoll(fds, 3 * count, &limit, unblocked) <= 0)
         return;
-    if (fds[0].revents)
-        write_request(w);
-    if (fds[1].revents)
-        read_answers(w);
-    if (fds[2].revents)
-        read_noise(w);
+    for (size_t i = 0; i < count; i++) {
+        if (fds[3 * i].revents)
+            write_request(list[i]);
+        if (fds[3 * i + 1].revents)
+            read_answers(list[i]);
+        if (fds[3 * i + 2].revents)
+            read_noise(list[i]);
+    }
 }
 
 /* Ends the rest of the group, and reaps those of it that became our children. */
@@ -292,11 +316,31 @@ static void sweep_group(pid_t group)
     }
 }
 
-/* Serves the worker until it is gone; returns its wait status. */
-static int attend(worker *w)
+/* Whether W has ended. It stays a zombie until its group is killed, so that no other process can
+ * get the group's number before. */
+static bool has_ended(const worker *w)
 {
-    int status = 0;
     siginfo_t end = {0};
+    return waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid;
+}
+
+/* Reaps W, ends what it left behind, and reads its last words. */
+static void reap(worker *w)
+{
+    kill(-w->pid, SIGKILL);
+    while (waitpid(w->pid, &w->wait_status, 0) < 0 && errno == EINTR)
+        ;
+    sweep_group(w->pid);
+    for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
+        ;
+    for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
+        ;
+    w->gone = true;
+}
+
+/* Serves the worker until it is gone. */
+static void attend(worker *w)
+{
     sigset_t block, unblocked;
     sigemptyset(&block);
     sigaddset(&block, SIGINT);
@@ -304,27 +348,105 @@ static int attend(worker *w)
     /* Blocked outside of ppoll, so that a signal that comes between looking and waiting ends the
      * waiting, too. */
     sigprocmask(SIG_BLOCK, &block, &unblocked);
-    /* WNOWAIT leaves it a zombie until its group is killed, so that no other process can get the
-     * group's number before. */
-    while (waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && !end.si_pid) {
+    while (!has_ended(w)) {
         check_limits(w);
-        serve(w, &unblocked);
+        serve(&w, 1, &unblocked);
     }
-    kill(-w->pid, SIGKILL);
-    while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    sweep_group(w->pid);
-    for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
-        ;
-    for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
-        ;
+    reap(w);
     sigprocmask(SIG_SETMASK, &unblocked, NULL);
-    return status;
 }
 
-static void finish(worker *w, int status, int64_t oom_before)
+/* ---- turns ---------------------------------------------------------------------- */
+
+/* Gives W the turn that it waits for. */
+static void give_turn(worker *w)
 {
-    job_ending ending = {.wait_status = status,
+    const ssize_t n = w->request >= 0 ? write(w->request, "t", 1) : -1;
+    w->waiting = false;
+    if (n != 1)
+        close_end(&w->request); /* it is about to end */
+}
+
+/* Two workers, of which one at most runs. In each round both have a turn, in an order that a coin
+ * decides. */
+typedef struct pair {
+    worker *of[2]; /* the second starts, PID 0 until then, when the first waits */
+    int first;     /* who had the first turn of this round; -1: a round is to begin */
+    gsl_rng *rng;
+} pair;
+
+/* Gives the next turn, where nobody has one. */
+static void conduct(pair *p)
+{
+    worker *a = p->of[0], *b = p->of[1];
+    if ((a->pid && !a->gone && !a->waiting) || (b->pid && !b->gone && !b->waiting))
+        return; /* someone runs */
+    if (a->gone || b->gone) {
+        /* One that ended well had all its turns, and the other may have those left. */
+        worker *left = a->gone ? b : a, *other = a->gone ? a : b;
+        if (left->gone || !left->waiting)
+            return;
+        if (other->wait_status == 0 && !other->failed)
+            give_turn(left);
+        else
+            close_end(&left->request);
+        left->waiting = false;
+        return;
+    }
+    if (!b->pid)
+        return;
+    if (p->first < 0) {
+        p->first = (int)gsl_rng_uniform_int(p->rng, 2);
+        give_turn(p->of[p->first]);
+    } else {
+        give_turn(p->of[1 - p->first]);
+        p->first = -1;
+    }
+}
+
+/* ---- one job, or two --------------------------------------------------------------------- */
+
+static worker *worker_new(const job_order *job, job_outcome *outcome, bn_status *st)
+{
+    worker *w = calloc(1, sizeof *w);
+    *outcome = (job_outcome){.status = BN_OK};
+    if (!w) {
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a worker");
+        return NULL;
+    }
+    w->job = job;
+    w->outcome = outcome;
+    w->request = w->answers = w->noise = -1;
+    return w;
+}
+
+static void worker_free(worker *w)
+{
+    if (!w)
+        return;
+    close_end(&w->request);
+    close_end(&w->answers);
+    close_end(&w->noise);
+    bn_text_free(&w->line);
+    free(w->text);
+    free(w);
+}
+
+static bn_code begin(worker *w, bn_status *st)
+{
+    w->start_ns = bn_now_ns();
+    job_progress_begin(w->job);
+    bn_code code = start(w, st);
+    if (code == BN_OK)
+        w->outcome->pid = w->pid;
+    else
+        cli_line_clear();
+    return code;
+}
+
+static void finish(worker *w, int64_t oom_before)
+{
+    job_ending ending = {.wait_status = w->wait_status,
                          .failed = w->failed,
                          .cancelled = w->cancelled,
                          .timed_out = w->timed_out,
@@ -339,28 +461,74 @@ static void finish(worker *w, int status, int64_t oom_before)
 
 bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
 {
-    *outcome = (job_outcome){.status = BN_OK};
-    worker *w = calloc(1, sizeof *w);
-    if (!w)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a worker");
-    w->job = job;
-    w->outcome = outcome;
-    w->request = w->answers = w->noise = -1;
-    w->start_ns = bn_now_ns();
-    int64_t oom_before = job_oom_kills();
-    job_progress_begin(job);
-    bn_code code = start(w, st);
+    const int64_t oom_before = job_oom_kills();
+    worker *w = worker_new(job, outcome, st);
+    bn_code code = w ? begin(w, st) : BN_OUT_OF_MEMORY;
     if (code == BN_OK) {
-        outcome->pid = w->pid;
-        finish(w, attend(w), oom_before);
-    } else {
-        cli_line_clear();
+        attend(w);
+        finish(w, oom_before);
     }
-    close_end(&w->request);
-    close_end(&w->answers);
-    close_end(&w->noise);
-    bn_text_free(&w->line);
-    free(w->text);
-    free(w);
+    worker_free(w);
+    return code;
+}
+
+/* Serves both workers until they are gone. */
+static bn_code attend_pair(pair *p, bn_status *st)
+{
+    sigset_t block, unblocked;
+    bn_code code = begin(p->of[0], st);
+    sigemptyset(&block);
+    sigaddset(&block, SIGINT);
+    sigaddset(&block, SIGTERM);
+    sigprocmask(SIG_BLOCK, &block, &unblocked);
+    while (code == BN_OK && !(p->of[0]->gone && (p->of[1]->gone || !p->of[1]->pid))) {
+        for (int i = 0; i < 2; i++) {
+            worker *w = p->of[i];
+            if (!w->pid || w->gone)
+                continue;
+            if (has_ended(w))
+                reap(w);
+            else
+                check_limits(w);
+        }
+        if (!p->of[1]->pid && p->of[0]->waiting)
+            code = begin(p->of[1], st);
+        conduct(p);
+        serve(p->of, 2, &unblocked);
+    }
+    for (int i = 0; i < 2; i++)
+        if (p->of[i]->pid && !p->of[i]->gone)
+            reap(p->of[i]);
+    sigprocmask(SIG_SETMASK, &unblocked, NULL);
+    return code;
+}
+
+bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed, job_outcome outcomes[2],
+                           bn_status *st)
+{
+    const int64_t oom_before = job_oom_kills();
+    pair p = {.first = -1, .rng = gsl_rng_alloc(gsl_rng_mt19937)};
+    bn_code code = p.rng ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
+    for (int i = 0; i < 2 && code == BN_OK; i++) {
+        p.of[i] = worker_new(&jobs[i], &outcomes[i], st);
+        if (p.of[i])
+            p.of[i]->turns = true;
+        else
+            code = BN_OUT_OF_MEMORY;
+    }
+    if (code == BN_OK) {
+        gsl_rng_set(p.rng, (unsigned long)seed);
+        code = attend_pair(&p, st);
+    }
+    for (int i = 0; i < 2 && code == BN_OK; i++) {
+        if (p.of[i]->pid)
+            finish(p.of[i], oom_before);
+        else /* the first ended before it came to measuring */
+            outcomes[i].status = BN_CANCELLED;
+    }
+    for (int i = 0; i < 2; i++)
+        worker_free(p.of[i]);
+    if (p.rng)
+        gsl_rng_free(p.rng);
     return code;
 }

@@ -28,8 +28,8 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
     const bool made = res_speedup_make(&all, &speedup);
     for (size_t i = 0; made && i < speedup.count; i++)
         if (!speedup.rows[i].base) {
-            figures->ratio = speedup.rows[i].speedup;
-            figures->wall = speedup.rows[i].measures.wall;
+            figures->ratio = speedup.rows[i].ratio.ratio;
+            figures->wall = speedup.rows[i].figures.wall.value;
         }
     res_speedup_free(&speedup);
     free(list);

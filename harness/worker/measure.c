@@ -115,6 +115,9 @@ static bn_code measure(worker_group *g, bn_status *st)
         code = open_members(g, st);
     if (code == BN_OK)
         code = worker_run_rounds(g, st);
+    /* The figures of executions may need steps, too. */
+    if (code == BN_OK && g->turns)
+        code = worker_await_turn(st);
     for (size_t i = 0; code == BN_OK && i < g->count; i++) {
         worker_member *m = &g->members[i];
         if (m->failure.code == BN_OK)
@@ -134,6 +137,7 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
     if (count == 0)
         return bn_fail(st, BN_FORMAT, "the worker's request has no experiments");
     g->about = json_object_get(request, "group");
+    g->turns = json_is_true(json_object_get(request, "turns"));
     g->members = calloc(count, sizeof *g->members);
     g->rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!g->members || !g->rng)

@@ -39,6 +39,7 @@ typedef struct worker_group {
     size_t count;
     const json_t *about; /* the request's "group", for the records; or NULL */
     gsl_rng *rng;        /* of orders */
+    bool turns;          /* each round waits for its turn: another process has the others */
 } worker_group;
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */

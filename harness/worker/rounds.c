@@ -90,7 +90,7 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
     worker_witness(&before);
-    bn_code code = run_unkept(m, g->count > 1, st);
+    bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
         code = run_kept(m, st);
     if (code == BN_OK)
@@ -161,6 +161,8 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
         code = plan(list, count, &rounds, st);
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
+            break;
+        if (g->turns && (code = worker_await_turn(st)) != BN_OK)
             break;
         gsl_ran_shuffle(g->rng, list, count, sizeof(worker_member *));
         for (size_t i = 0; i < count; i++) {

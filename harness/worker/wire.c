@@ -94,6 +94,17 @@ void worker_send_result(json_t *result)
     write_object(json_pack("{so}", "result", result));
 }
 
+bn_code worker_await_turn(bn_status *st)
+{
+    char token;
+    ssize_t n;
+    write_object(json_pack("{sb}", "turn", 1));
+    do
+        n = read(STDIN_FILENO, &token, 1);
+    while (n < 0 && errno == EINTR);
+    return n == 1 ? BN_OK : bn_fail(st, BN_CANCELLED, "the process to take turns with has ended");
+}
+
 json_t *worker_failure_to_json(const bn_status *st)
 {
     char text[sizeof st->message];

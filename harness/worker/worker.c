@@ -24,7 +24,7 @@ int worker_main(const worker_job *jobs)
 {
     json_error_t error;
     bn_status st = {.code = BN_OK};
-    json_t *request = json_loadf(stdin, 0, &error);
+    json_t *request = json_loadf(stdin, JSON_DISABLE_EOF_CHECK, &error);
     const char *name = json_string_value(json_object_get(request, "job"));
     bn_code code = BN_OK;
     res_store_begin();

@@ -30,6 +30,9 @@ int worker_main(const worker_job *jobs);
 /* The job is at STAGE, DONE OF so many; OF 0: the stage has no count. Cheap enough for the pauses
  * between measured steps: of one stage most calls send nothing. */
 void worker_send_progress(const char *stage, int64_t done, int64_t of);
+/* Says that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
+ * where it never will. Only for requests whose parent gives turns (job_supervise_pair). */
+BN_MUST_USE bn_code worker_await_turn(bn_status *st);
 /* To be called at most once. Steals RESULT. */
 void worker_send_result(json_t *result);
 void worker_send_failure(const bn_status *st);

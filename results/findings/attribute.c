@@ -219,40 +219,68 @@ static bool same_figures(const res_execution *a, const res_execution *b)
            a->peak_bytes == b->peak_bytes;
 }
 
+/* The next execution of a steady step at or after FROM; NULL: there is none. */
+static const res_execution *steady_from(const res_record *r, size_t *from)
+{
+    while (*from < r->execution_count && r->executions[*from].per_step == 0)
+        ++*from;
+    return *from < r->execution_count ? &r->executions[(*from)++] : NULL;
+}
+
 static res_program program_of(const res_record *a, const res_record *b)
 {
-    bool told = true, alike = true, figures = true;
-    if (a->execution_count != b->execution_count)
-        return RES_PROGRAM_TEXT;
-    for (size_t i = 0; i < a->execution_count; i++) {
-        const res_execution *x = &a->executions[i], *y = &b->executions[i];
-        if (!same_request(x, y))
+    bool any = false, told = true, alike = true, figures = true;
+    for (size_t i = 0, j = 0;; any = true) {
+        const res_execution *x = steady_from(a, &i), *y = steady_from(b, &j);
+        if (!x && !y)
+            break;
+        if (!x || !y || !same_request(x, y))
             return RES_PROGRAM_TEXT;
         told = told && x->optimized[0] && y->optimized[0];
         alike = alike && strcmp(x->optimized, y->optimized) == 0;
         figures = figures && same_figures(x, y);
     }
-    if (told)
+    if (told && any)
         return alike ? RES_PROGRAM_SAME : RES_PROGRAM_COMPILED;
     return figures ? RES_PROGRAM_UNKNOWN : RES_PROGRAM_COMPILED;
 }
 
-/* The first pair decides; the other processes of a side must agree with its first. */
+/* Whether the processes of a side agree with its first: SAME, or how they do not. */
+static res_program agree(const res_record *const *side, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const res_program of = program_of(side[0], side[i]);
+        if (of == RES_PROGRAM_TEXT)
+            return of;
+        if (of == RES_PROGRAM_COMPILED)
+            return RES_PROGRAM_UNSTEADY;
+    }
+    return RES_PROGRAM_SAME;
+}
+
+res_program res_compare_programs(const res_record *const *a, size_t a_count,
+                                 const res_record *const *b, size_t b_count)
+{
+    if (a_count == 0 || b_count == 0)
+        return RES_PROGRAM_UNKNOWN;
+    const res_program of_a = agree(a, a_count), of_b = agree(b, b_count);
+    if (of_a == RES_PROGRAM_TEXT || of_b == RES_PROGRAM_TEXT)
+        return RES_PROGRAM_TEXT;
+    if (of_a == RES_PROGRAM_UNSTEADY || of_b == RES_PROGRAM_UNSTEADY)
+        return RES_PROGRAM_UNSTEADY;
+    return program_of(a[0], b[0]);
+}
+
+/* The programs of the pairs that are KEPT. */
 static res_program compare_programs(const res_record *const *a, const res_record *const *b,
                                     const size_t *kept, size_t count)
 {
-    if (count == 0)
-        return RES_PROGRAM_UNKNOWN;
-    const res_program program = program_of(a[kept[0]], b[kept[0]]);
-    for (size_t i = 1; i < count; i++) {
-        const res_program of_a = program_of(a[kept[0]], a[kept[i]]);
-        const res_program of_b = program_of(b[kept[0]], b[kept[i]]);
-        if (of_a == RES_PROGRAM_TEXT || of_b == RES_PROGRAM_TEXT)
-            return RES_PROGRAM_TEXT;
-        if (of_a == RES_PROGRAM_COMPILED || of_b == RES_PROGRAM_COMPILED)
-            return RES_PROGRAM_UNSTEADY;
+    const res_record *of_a[RES_MOST_PAIRS] = {NULL}, *of_b[RES_MOST_PAIRS] = {NULL};
+    for (size_t i = 0; i < count; i++) {
+        of_a[i] = a[kept[i]];
+        of_b[i] = b[kept[i]];
     }
-    return program;
+    return res_compare_programs(of_a, count, of_b, count);
 }
 
 /* ---- places ------------------------------------------------------------------------------ */

@@ -7,28 +7,164 @@
 
 #include "results/records/records.h"
 
+/* ---- processes of one cell and way (pool.c) ---------------------------------- */
+
+typedef struct res_process {
+    const res_record *record; /* borrowed */
+    res_measures measures;
+    double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
+} res_process;
+
+/* Good records of one cell and way, of one build and like conditions. */
+typedef struct res_pool {
+    const res_record *newest; /* good if one is: its build and conditions are those of the pool */
+    res_process *list;        /* in the order of their ids */
+    size_t count;
+    size_t failed, other_builds, other_conditions; /* records that are left out */
+    char differing[128]; /* in what conditions the last of these differ: "host, pinning" */
+} res_pool;
+
+/* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
+bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
+void res_pool_free(res_pool *pool);
+/* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
+ * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
+ * those that differ to DIFFERING, a text of SIZE bytes. */
+bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
+
+/* A figure over the processes that know it: exp of the mean log and its interval, by Student's t;
+ * bounds are NaN below RES_LEAST_PROCESSES. */
+typedef struct res_over {
+    res_interval value;
+    size_t processes;
+} res_over;
+/* That of COUNT values, of which NaN are left out; of a DIFFERENCE, which may be negative, the
+ * plain mean. */
+res_over res_over_processes(const double *values, size_t count, bool difference);
+
+/* The figures of a cell: of each process as in res_measures. */
+typedef struct res_figures {
+    res_over wall, trace;
+    res_over device, overhead;         /* of the processes whose source is SOURCE */
+    res_over compile;                  /* of those that compiled all of their programs */
+    double executions, nodes_per_step; /* of the newest process */
+    const char *source;
+} res_figures;
+res_figures res_pool_figures(const res_pool *pool);
+
+/* One graph of the step, over the processes that ran it. */
+typedef struct res_execution_figures {
+    res_over pjrt;             /* median execution, awaited alone */
+    res_over device, overhead; /* of the processes whose source is that of LIKE */
+    res_over null;             /* the null test, as a share of a lone execution */
+    res_over lower, compile;   /* of the processes that compiled it */
+} res_execution_figures;
+res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like);
+
+/* What must be said beside a median step: medians over the processes. */
+typedef struct res_remarks {
+    double excess;               /* of the mean step over the median: 0.2 is 20 % */
+    double p90_ns;               /* of the steps */
+    double samples, independent; /* rounds, else steps, and what they are worth */
+    size_t unsettled;            /* processes whose warm-up did not become stationary */
+} res_remarks;
+res_remarks res_pool_remarks(const res_pool *pool);
+
+/* What the rounds say about the machine: sums over those that told it. */
+typedef struct res_witness {
+    size_t rounds;
+    double stalled_ns, stalled_of_ns;
+    double stolen_ns, stolen_of_ns; /* of all cores together */
+    double switches, switches_of_ns;
+} res_witness;
+void res_witness_add(res_witness *witness, const res_pool *pool);
+/* A machine is busy where something waited for a core, or a hypervisor took one, for more than so
+ * much of the rounds' time. */
+#define RES_BUSY_STALLED 0.05
+#define RES_BUSY_STOLEN  0.02
+bool res_witness_busy(const res_witness *witness);
+
+/* ---- two pools side by side (ratio.c) ------------------------------------------- */
+
+/* How the processes of two pools belong together. */
+typedef enum res_matching {
+    RES_MATCHED,  /* in pairs that shared a process or ran next to each other: a group */
+    RES_UNMATCHED /* too few share a group: Welch's difference of two independent means */
+} res_matching;
+
+/* BASE over OTHER: wall times of a step. */
+typedef struct res_pool_ratio {
+    res_matching matching;
+    res_estimate log;   /* over the pairs or, unmatched, over the processes of each */
+    res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
+    double p;           /* of no difference; 1 without an interval */
+    double *pairs;      /* log ratio of each pair, in the order of OTHER's processes; owned */
+    size_t pair_count;  /* 0 where unmatched */
+} res_pool_ratio;
+
+/*
+ * The value of a pair is the median over its rounds of log(base's round median / the other's
+ * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
+ * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory.
+ */
+bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
+void res_pool_ratio_free(res_pool_ratio *ratio);
+/* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
+ * left out. CONTEXT is for VALUE. NaN without memory. */
+typedef double res_process_value(const res_process *process, const void *context);
+res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
+                                 res_process_value *value, const void *context);
+
 /* ---- speedups (speedup.c) ---------------------------------------------------- */
+
+/* What the compiler made of the programs of a steady step. */
+typedef enum res_program {
+    RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
+    RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
+    RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
+    RES_PROGRAM_UNSTEADY, /* the same text, but processes of one side compile it differently */
+    RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not show its program */
+} res_program;
+const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
+/* Compares the programs of A's records with those of B's. The first of each decide; the others must
+ * agree with the first of their side. */
+res_program res_compare_programs(const res_record *const *a, size_t a_count,
+                                 const res_record *const *b, size_t b_count);
 
 /*
  * The rows of the speedup table. Modes are compared within a cell: one runtime, model, phase and
- * set-up. A cell has a row for each mode and number of graphs, of its newest good record, or of its
- * newest failure where none is good. Cells of one runtime are a block; devices that are simulated
- * have blocks of their own. Rows of a cell, and cells of a block, stand together.
+ * set-up. A cell has a row for each mode and number of graphs, of all its good records that can be
+ * pooled, or of its newest failure where none is good. Cells of one runtime are a block; devices
+ * that are simulated have blocks of their own. Rows of a cell, and cells of a block, stand
+ * together.
  */
 typedef struct res_speedup_row {
-    const res_record *record; /* borrowed from the collection */
+    const res_record *record; /* the pool's newest; borrowed from the collection */
     bool first_of_cell, first_of_block;
-    bool base; /* the lazy record that the others of the cell are compared with */
-    res_measures measures;
-    res_interval speedup; /* lazy wall over this wall; NaN without a base */
-    bool other_build;     /* the lazy record is of another build of the runtime */
+    bool base;       /* the lazy row that the others of the cell are compared with */
+    size_t base_row; /* that row's index; the table's count where there is none */
+    res_pool pool;
+    res_figures figures;
+    res_remarks remarks;
+    /* Of rows that are compared. */
+    bool compared;
+    res_pool_ratio ratio; /* lazy wall over this wall */
+    res_program program;
+    double p_holm; /* over all ratios of the table */
+    bool told;     /* a difference is claimed, at 5 % over all of them */
+    /* Why it is not compared though there is a base: other build, or conditions (named). */
+    bool other_build;
+    char other_conditions[128];
 } res_speedup_row;
 
 /* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of
  * CELLS have one. */
 typedef struct res_speedup_mean {
     const res_record *example; /* its runtime, phase, mode and graphs */
-    double speedup;
+    res_interval speedup;
+    /* By process first, where all cells have as many pairs; else the cells' variances add up. */
+    bool by_process;
+    size_t processes; /* of each cell; the fewest */
     size_t covered, cells;
 } res_speedup_mean;
 
@@ -37,6 +173,8 @@ typedef struct res_speedup {
     size_t count;
     res_speedup_mean *means;
     size_t mean_count;
+    size_t ratios; /* that have an interval: the family over which differences are told */
+    res_witness witness;
 } res_speedup;
 
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
@@ -46,6 +184,50 @@ void res_speedup_free(res_speedup *speedup);
 bool res_same_block(const res_record *a, const res_record *b);
 /* Whether two records stand in one cell: one block, model, phase and set-up. */
 bool res_same_cell(const res_record *a, const res_record *b);
+
+/* ---- what a speedup table found (explain.c) --------------------------------------- */
+
+typedef enum res_finding_kind {
+    RES_FINDING_FASTER, /* than lazy; told */
+    RES_FINDING_SLOWER,
+    RES_FINDING_NO_DIFFERENCE, /* none told */
+    RES_FINDING_TOO_FEW,       /* processes: no interval */
+    RES_FINDING_OTHER_BUILD,   /* not compared: the lazy row is of another build */
+    RES_FINDING_CONDITIONS     /* not compared: the lazy row was measured under other conditions */
+} res_finding_kind;
+const char *res_finding_name(res_finding_kind kind); /* "faster", "slower", "no difference", ... */
+
+/* Where time of a step goes. */
+typedef enum res_cause_kind {
+    RES_CAUSE_TRACING,  /* trace, hash and lookup */
+    RES_CAUSE_OVERHEAD, /* of all executions of a step together */
+    RES_CAUSE_DEVICE,   /* device time of a step */
+    RES_CAUSE_PART      /* another part of the ledger */
+} res_cause_kind;
+typedef struct res_cause {
+    res_cause_kind kind;
+    bn_part part;          /* of RES_CAUSE_PART */
+    res_interval saved_ns; /* of a step: lazy less this; below zero where this takes longer */
+} res_cause;
+
+#define RES_MOST_CAUSES 4
+typedef struct res_finding {
+    res_finding_kind kind;
+    size_t row;      /* index into the table's rows */
+    double saved_ns; /* wall time of lazy's step less this one's */
+    /* What differs, told from zero, the largest first; only of differences that are told. */
+    res_cause causes[RES_MOST_CAUSES];
+    size_t cause_count;
+    double executions_added; /* a step */
+    /* Of RES_FINDING_NO_DIFFERENCE: from which difference on (0.03: 3 %) this table would have told
+     * one, and a table of MORE_PROCESSES would, if these lie as far apart. */
+    double visible, visible_with_more;
+    size_t more_processes;
+} res_finding;
+
+/* A finding for each row that stands beside a lazy one, in the order of the rows. LIST has room for
+ * SPEEDUP->count; returns how many. */
+size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 
 /* ---- two runtimes (versus.c, attribute.c, pairing.c) --------------------- */
 
@@ -84,16 +266,6 @@ typedef struct res_difference {
     double p;                /* of no difference; 1 below 3 pairs */
     bool moved;              /* told from zero at 5 % over all that is looked at in a cell */
 } res_difference;
-
-/* What the compiler made of a cell's programs. */
-typedef enum res_program {
-    RES_PROGRAM_SAME,     /* the same text and the same optimized program on both sides */
-    RES_PROGRAM_COMPILED, /* the same text, compiled otherwise */
-    RES_PROGRAM_TEXT,     /* other texts: the sides were asked for different programs */
-    RES_PROGRAM_UNSTEADY, /* the same text, but processes of one side compile it differently */
-    RES_PROGRAM_UNKNOWN   /* the same text; the plugin does not show its program */
-} res_program;
-const char *res_program_name(res_program program); /* "same", "compiled otherwise", ... */
 
 /* Where most of a difference lies. */
 typedef enum res_place {
@@ -191,8 +363,8 @@ BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_st
 /* One point of a series: the records of one build within a span of hours. */
 typedef struct res_night {
     double time_s;    /* since 1970, UTC: of its first record */
-    double value;     /* ns: median over processes of their medians; NaN: none */
-    double low, high; /* the 95 % interval of one process, if known; the range of several */
+    double value;     /* ns: over processes, exp of the mean log of their medians; NaN: none */
+    double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
     size_t processes; /* that VALUE is of */
     size_t failed;    /* records that failed */
     bn_code status;   /* BN_OK, or the class of the last failure where all failed */

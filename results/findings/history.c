@@ -2,9 +2,9 @@
  * history.c - cells over time: records of an index sorted into series and nights, and
  * the change points of each.
  *
- * The unit is a process: its median is one value, and a night's value is the median over its
- * processes. A night is not a date, which would cut some run in two at midnight: it begins with a
- * record and takes in the records of the same build that follow within some hours.
+ * The unit is a process: its median is one value, and a night's value is the mean of their logs, as
+ * in the speedup table. A night is not a date, which would cut some run in two at midnight: it
+ * begins with a record and takes in the records of the same build that follow within some hours.
  */
 #include "results/findings/findings.h"
 
@@ -39,8 +39,8 @@ res_history_options res_history_defaults(void)
 
 static double value_of(const res_summary *s, res_metric metric)
 {
-    const double values[RES_METRIC_COUNT] = {s->wall.estimate, s->device_ns, s->overhead_ns,
-                                             s->trace_ns, s->compile_ns};
+    const double values[RES_METRIC_COUNT] = {s->wall_ns, s->device_ns, s->overhead_ns, s->trace_ns,
+                                             s->compile_ns};
     return s->status == BN_OK && values[metric] > 0 ? values[metric] : (double)NAN;
 }
 
@@ -168,16 +168,15 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     return series->count++;
 }
 
-/* Fills in the figures of NIGHT from the VALUES of COUNT processes, and sorts these. INTERVAL is
- * that of a single process. */
-static void settle_night(res_night *night, double *values, size_t count, res_interval interval)
+/* Fills in the figures of NIGHT from the LOGS of COUNT processes, as the speedup table would. */
+static void settle_night(res_night *night, const double *logs, size_t count)
 {
+    const res_estimate over = res_estimate_of(logs, count);
+    const res_interval interval = res_estimate_ratio(&over);
     night->processes = count;
-    if (count == 0)
-        return;
-    night->value = res_median(values, count);
-    night->low = count == 1 ? interval.low : values[0];
-    night->high = count == 1 ? interval.high : values[count - 1];
+    night->value = interval.estimate;
+    night->low = interval.low;
+    night->high = interval.high;
 }
 
 /* Sorts ITEMS into nights. ROOM is for COUNT values, WHERE for as many places. */
@@ -197,7 +196,6 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
      * stand between them. */
     for (size_t n = 0, from = 0; n < series->count; n++) {
         const double start_s = series->nights[n].time_s;
-        res_interval interval = {(double)NAN, (double)NAN, (double)NAN};
         size_t good = 0, values = 0;
         while (where[from] < n && items[from].time_s < start_s)
             from++;
@@ -206,14 +204,12 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
             if (where[i] != n || s->status != BN_OK)
                 continue;
             good++;
-            room[values] = value_of(s, o->metric);
+            room[values] = log(value_of(s, o->metric));
             values += isnan(room[values]) ? 0 : 1;
-            if (o->metric == RES_METRIC_WALL)
-                interval = s->wall;
         }
         if (good > 0)
             series->nights[n].status = BN_OK;
-        settle_night(&series->nights[n], room, values, interval);
+        settle_night(&series->nights[n], room, values);
     }
 }
 

@@ -2,14 +2,20 @@
  * speedup.c - which records the speedup table compares, and what it computes from them.
  *
  * Modes are compared within a cell: one runtime, model, phase and set-up. A cell has one row a mode
- * and number of graphs: the newest good record, or the newest failure where none is good. The base
- * of a cell is lazy with the fewest graphs.
+ * and number of graphs: the pool of its good records, or the newest failure where none is good. The
+ * base of a cell is lazy with the fewest graphs.
+ *
+ * A table holds many ratios, so differences are claimed over all of them together (S. Holm, "A
+ * simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
+ * 1979): the probability that any of them is wrong is at most 5 %.
  */
 #include "results/findings/findings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LEVEL 0.05
 
 bool res_same_block(const res_record *a, const res_record *b)
 {
@@ -38,8 +44,8 @@ static int row_order(const void *a, const void *b)
                                         : res_experiment_order(&x->experiment, &y->experiment);
 }
 
-/* Picks one row for each cell, mode and number of graphs. */
-static void pick(const res_collection *all, res_speedup *speedup)
+/* Finds the row of each record, into WHERE; new rows have it as their record. */
+static void sort_into_rows(const res_collection *all, res_speedup *speedup, size_t *where)
 {
     for (size_t i = 0; i < all->count; i++) {
         const res_record *record = all->records[i];
@@ -48,32 +54,79 @@ static void pick(const res_collection *all, res_speedup *speedup)
                !(same_way(&speedup->rows[row].record->experiment, &record->experiment) &&
                  res_same_cell(speedup->rows[row].record, record)))
             row++;
-        if (row == speedup->count) {
+        if (row == speedup->count)
             speedup->rows[speedup->count++].record = record;
-            continue;
-        }
-        const res_record *held = speedup->rows[row].record;
-        bool newer = strcmp(record->id, held->id) > 0;
-        if (res_record_good(record) != res_record_good(held) ? res_record_good(record) : newer)
-            speedup->rows[row].record = record;
+        where[i] = row;
     }
 }
 
-static void compare(res_speedup_row *row, const res_record *base)
+static bool make_row(res_speedup_row *row, const res_record *const *records, size_t count)
 {
-    row->speedup = (res_interval){(double)NAN, (double)NAN, (double)NAN};
-    if (!base || base == row->record || !res_record_good(base) || !res_record_good(row->record))
-        return;
-    if (strcmp(res_plugin_sha256(base), res_plugin_sha256(row->record)) != 0) {
-        row->other_build = true;
-        return;
-    }
-    row->speedup = res_ratio_interval(base->wall_ns, base->step_count, row->record->wall_ns,
-                                      row->record->step_count);
+    if (!res_pool_make(records, count, &row->pool))
+        return false;
+    row->record = row->pool.newest;
+    row->figures = res_pool_figures(&row->pool);
+    row->remarks = res_pool_remarks(&row->pool);
+    return true;
 }
 
-/* The first lazy row of the cell that begins at FIRST, or NULL; rows of a cell stand together. */
-static const res_record *base_of(const res_speedup *speedup, size_t first)
+/* Makes a row for each cell, mode and number of graphs. */
+static bool pick(const res_collection *all, res_speedup *speedup)
+{
+    size_t *where = calloc(all->count + 1, sizeof *where);
+    const res_record **records = calloc(all->count + 1, sizeof(const res_record *));
+    bool made = where && records;
+    if (made)
+        sort_into_rows(all, speedup, where);
+    for (size_t row = 0; made && row < speedup->count; row++) {
+        size_t count = 0;
+        for (size_t i = 0; i < all->count; i++)
+            if (where[i] == row)
+                records[count++] = all->records[i];
+        made = make_row(&speedup->rows[row], records, count);
+        res_witness_add(&speedup->witness, &speedup->rows[row].pool);
+    }
+    free(records);
+    free(where);
+    return made;
+}
+
+/* ---- comparing ----------------------------------------------------------------------- */
+
+static res_program programs_of(const res_pool *base, const res_pool *other)
+{
+    const res_record **list = calloc(base->count + other->count + 1, sizeof(const res_record *));
+    if (!list)
+        return RES_PROGRAM_UNKNOWN;
+    for (size_t i = 0; i < base->count; i++)
+        list[i] = base->list[i].record;
+    for (size_t i = 0; i < other->count; i++)
+        list[base->count + i] = other->list[i].record;
+    const res_program program =
+        res_compare_programs(list, base->count, list + base->count, other->count);
+    free(list);
+    return program;
+}
+
+static bool compare(res_speedup_row *row, const res_speedup_row *base)
+{
+    const double nan = (double)NAN;
+    row->ratio = (res_pool_ratio){.ratio = {nan, nan, nan}, .p = 1};
+    row->p_holm = 1;
+    if (!base || base == row || base->pool.count == 0 || row->pool.count == 0)
+        return true;
+    row->other_build = strcmp(res_plugin_sha256(base->record), res_plugin_sha256(row->record)) != 0;
+    if (row->other_build || !res_same_conditions(base->record, row->record, row->other_conditions,
+                                                 sizeof row->other_conditions))
+        return true;
+    row->compared = true;
+    row->program = programs_of(&base->pool, &row->pool);
+    return res_pool_ratio_make(&base->pool, &row->pool, &row->ratio);
+}
+
+/* The index of the first lazy row of the cell that begins at FIRST, or the table's count; rows of
+ * a cell stand together. */
+static size_t base_of(const res_speedup *speedup, size_t first)
 {
     const res_record *head = speedup->rows[first].record;
     for (size_t i = first; i < speedup->count; i++) {
@@ -81,27 +134,53 @@ static const res_record *base_of(const res_speedup *speedup, size_t first)
         if (!res_same_cell(record, head))
             break;
         if (strcmp(record->experiment.mode, "lazy") == 0)
-            return record;
+            return i;
     }
-    return NULL;
+    return speedup->count;
 }
 
 /* Marks where cells and blocks begin, and compares within each cell. */
-static void compare_cells(res_speedup *speedup)
+static bool compare_cells(res_speedup *speedup)
 {
-    const res_record *base = NULL;
-    for (size_t i = 0; i < speedup->count; i++) {
+    size_t base = speedup->count;
+    bool made = true;
+    for (size_t i = 0; made && i < speedup->count; i++) {
         res_speedup_row *row = &speedup->rows[i];
         const res_record *before = i > 0 ? speedup->rows[i - 1].record : NULL;
         row->first_of_block = !before || !res_same_block(before, row->record);
         row->first_of_cell = !before || !res_same_cell(before, row->record);
         if (row->first_of_cell)
             base = base_of(speedup, i);
-        row->measures = res_record_measures(row->record);
-        row->base = row->record == base;
-        compare(row, base);
+        row->base_row = base;
+        row->base = i == base;
+        made = compare(row, base < speedup->count ? &speedup->rows[base] : NULL);
     }
+    return made;
 }
+
+/* Claims differences by Holm's procedure over all ratios that have an interval. */
+static bool tell(res_speedup *speedup)
+{
+    double *p = calloc(2 * speedup->count + 1, sizeof *p);
+    size_t count = 0;
+    if (!p)
+        return false;
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].ratio.log.freedom > 0)
+            p[count++] = speedup->rows[i].ratio.p;
+    const bool made = res_holm(p, count, p + count, NULL) == BN_OK;
+    speedup->ratios = count;
+    for (size_t i = 0, next = count; made && i < speedup->count; i++) {
+        res_speedup_row *row = &speedup->rows[i];
+        if (row->ratio.log.freedom > 0)
+            row->p_holm = p[next++];
+        row->told = row->p_holm <= LEVEL;
+    }
+    free(p);
+    return made;
+}
+
+/* ---- means --------------------------------------------------------------------------- */
 
 static bool same_mean(const res_record *a, const res_record *b)
 {
@@ -121,30 +200,80 @@ static int mean_order(const void *a, const void *b)
     return order;
 }
 
-/* Geometric mean over the cells of EXAMPLE's block and phase that have its mode
- * and graphs. VALUES is room for a value per row. */
-static res_speedup_mean mean_of(const res_speedup *speedup, const res_record *example,
-                                double *values)
+/* The ratios of the cells that a mean is of. */
+typedef struct covered {
+    const res_pool_ratio **list; /* room for a ratio a row */
+    size_t count;
+} covered;
+
+/* How many pairs each of the cells has; 0 where some have others, or none. */
+static size_t shared_pairs(const covered *of)
 {
-    res_speedup_mean mean = {.example = example};
-    size_t count = 0;
-    for (size_t i = 0; i < speedup->count; i++) {
+    const size_t pairs = of->count > 0 ? of->list[0]->pair_count : 0;
+    for (size_t i = 1; i < of->count; i++)
+        if (of->list[i]->pair_count != pairs)
+            return 0;
+    return pairs;
+}
+
+/* Each process says the mean over the cells; these are the sample. */
+static res_estimate mean_by_process(const covered *of, size_t pairs, double *room)
+{
+    for (size_t p = 0; p < pairs; p++) {
+        room[p] = 0;
+        for (size_t i = 0; i < of->count; i++)
+            room[p] += of->list[i]->pairs[p] / (double)of->count;
+    }
+    return res_estimate_of(room, pairs);
+}
+
+static res_estimate mean_by_cell(const covered *of, double *weights, res_estimate *list)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        weights[i] = 1 / (double)of->count;
+        list[i] = of->list[i]->log;
+    }
+    return res_estimate_sum(list, weights, of->count);
+}
+
+/* Geometric mean over the cells of EXAMPLE's block and phase that have its mode and graphs. */
+static bool fill_mean(const res_speedup *speedup, const res_record *example, res_speedup_mean *mean)
+{
+    covered of = {calloc(speedup->count, sizeof(const res_pool_ratio *)), 0};
+    *mean = (res_speedup_mean){.example = example};
+    for (size_t i = 0; of.list && i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         if (!same_mean(row->record, example))
             continue;
-        mean.cells += row->first_of_cell;
-        if (same_way(&row->record->experiment, &example->experiment))
-            values[count++] = row->speedup.estimate;
+        mean->cells += row->first_of_cell;
+        if (same_way(&row->record->experiment, &example->experiment) && row->compared &&
+            isfinite(row->ratio.log.mean))
+            of.list[of.count++] = &row->ratio;
     }
-    mean.speedup = res_geometric_mean(values, count, &mean.covered);
-    return mean;
+    const size_t pairs = of.list ? shared_pairs(&of) : 0;
+    double *room = calloc(of.count + pairs + 1, sizeof *room);
+    res_estimate *list = calloc(of.count + 1, sizeof *list);
+    const bool made = of.list && room && list;
+    if (made) {
+        const res_estimate log =
+            pairs > 0 ? mean_by_process(&of, pairs, room) : mean_by_cell(&of, room, list);
+        mean->speedup = res_estimate_ratio(&log);
+        mean->by_process = pairs > 0;
+        mean->processes = log.processes;
+        mean->covered = of.count;
+    }
+    free(list);
+    free(room);
+    free(of.list);
+    return made;
 }
 
 /* Makes a mean for each phase, mode and number of graphs in which something was compared or should
  * have been. */
-static void take_means(res_speedup *speedup, double *values)
+static bool take_means(res_speedup *speedup)
 {
-    for (size_t i = 0; i < speedup->count; i++) {
+    bool made = true;
+    for (size_t i = 0; made && i < speedup->count; i++) {
         const res_record *record = speedup->rows[i].record;
         bool known = strcmp(record->experiment.mode, "lazy") == 0;
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
@@ -153,32 +282,32 @@ static void take_means(res_speedup *speedup, double *values)
         /* A program that others wrote has no lazy cell to be compared with. */
         known = known || strcmp(record->experiment.phase, "program") == 0;
         if (!known)
-            speedup->means[speedup->mean_count++] = mean_of(speedup, record, values);
+            made = fill_mean(speedup, record, &speedup->means[speedup->mean_count++]);
     }
     qsort(speedup->means, speedup->mean_count, sizeof *speedup->means, mean_order);
+    return made;
 }
 
 bool res_speedup_make(const res_collection *all, res_speedup *speedup)
 {
     *speedup = (res_speedup){0};
-    double *values = calloc(all->count + 1, sizeof *values);
     speedup->rows = calloc(all->count + 1, sizeof *speedup->rows);
     speedup->means = calloc(all->count + 1, sizeof *speedup->means);
-    if (!values || !speedup->rows || !speedup->means) {
-        free(values);
+    bool made = speedup->rows && speedup->means && pick(all, speedup);
+    if (made)
+        qsort(speedup->rows, speedup->count, sizeof *speedup->rows, row_order);
+    made = made && compare_cells(speedup) && tell(speedup) && take_means(speedup);
+    if (!made)
         res_speedup_free(speedup);
-        return false;
-    }
-    pick(all, speedup);
-    qsort(speedup->rows, speedup->count, sizeof *speedup->rows, row_order);
-    compare_cells(speedup);
-    take_means(speedup, values);
-    free(values);
-    return true;
+    return made;
 }
 
 void res_speedup_free(res_speedup *speedup)
 {
+    for (size_t i = 0; speedup->rows && i < speedup->count; i++) {
+        res_pool_free(&speedup->rows[i].pool);
+        res_pool_ratio_free(&speedup->rows[i].ratio);
+    }
     free(speedup->rows);
     free(speedup->means);
     *speedup = (res_speedup){0};

@@ -24,8 +24,6 @@ enum {
     SIMULATED,
     STEPS,
     WALL,
-    WALL_LOW,
-    WALL_HIGH,
     TRACE,
     DEVICE,
     OVERHEAD,
@@ -38,7 +36,7 @@ enum {
     MOST_COLUMNS = EXPERIMENT + 64
 };
 static const char fixed_heads[] =
-    "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\twall_ns\twall_low_ns\twall_high_ns\t"
+    "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\twall_ns\t"
     "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsha256\tlabel\tversion\thost";
 
 void res_line_heads(bn_text *out)
@@ -116,12 +114,10 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
     put_text(out, record->id);
     bn_text_printf(out, "\t%s\t%d\t%zu", bn_code_name(record->status), record->simulated,
                    record->step_count);
-    put_real(out, of.wall.estimate);
-    put_real(out, of.wall.low);
-    put_real(out, of.wall.high);
+    put_real(out, of.wall_ns);
     put_real(out, of.trace_ns);
     put_real(out, of.device_ns);
-    put_real(out, of.overhead.estimate);
+    put_real(out, of.overhead_ns);
     put_real(out, of.compile_ns);
     put_origin(out, record);
     for (const res_field *field = res_experiment_fields; field->name; field++)
@@ -328,17 +324,16 @@ static bool take_figures(const column *columns, res_summary *s)
     if (!take_text(columns[STATUS], status, sizeof status))
         return false;
     s->status = bn_code_from_name(status);
-    const bool ok =
-        s->status != BN_CODE_COUNT && take_int(columns[SIZE], 0, INT64_MAX, &s->size) &&
-        take_int(columns[MTIME], INT64_MIN, INT64_MAX, &s->mtime_ns) &&
-        take_text(columns[ID], s->id, sizeof s->id) &&
-        take_int(columns[SIMULATED], 0, 1, &simulated) &&
-        take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
-        take_real(columns[WALL], &s->wall.estimate) && take_real(columns[WALL_LOW], &s->wall.low) &&
-        take_real(columns[WALL_HIGH], &s->wall.high) && take_real(columns[TRACE], &s->trace_ns) &&
-        take_real(columns[DEVICE], &s->device_ns) &&
-        take_real(columns[OVERHEAD], &s->overhead_ns) &&
-        take_real(columns[COMPILE], &s->compile_ns);
+    const bool ok = s->status != BN_CODE_COUNT && take_int(columns[SIZE], 0, INT64_MAX, &s->size) &&
+                    take_int(columns[MTIME], INT64_MIN, INT64_MAX, &s->mtime_ns) &&
+                    take_text(columns[ID], s->id, sizeof s->id) &&
+                    take_int(columns[SIMULATED], 0, 1, &simulated) &&
+                    take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
+                    take_real(columns[WALL], &s->wall_ns) &&
+                    take_real(columns[TRACE], &s->trace_ns) &&
+                    take_real(columns[DEVICE], &s->device_ns) &&
+                    take_real(columns[OVERHEAD], &s->overhead_ns) &&
+                    take_real(columns[COMPILE], &s->compile_ns);
     s->simulated = simulated == 1;
     return ok;
 }

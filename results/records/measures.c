@@ -35,18 +35,51 @@ bool res_has_ledger(const res_record *record)
     return false;
 }
 
+/* ---- steps and rounds ---------------------------------------------------------- */
+
+size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians)
+{
+    size_t step = 0;
+    for (size_t i = 0; i < record->round_count; i++) {
+        const size_t steps = (size_t)record->rounds[i].steps;
+        medians[i] = res_quantile(series + step, steps, 0.5);
+        step += steps;
+    }
+    return record->round_count;
+}
+
+double res_step_median(const res_record *record, const uint64_t *series)
+{
+    if (record->round_count == 0)
+        return res_quantile(series, record->step_count, 0.5);
+    double *medians = calloc(record->round_count, sizeof *medians), median = (double)NAN;
+    if (medians) {
+        size_t told = 0;
+        const size_t rounds = res_round_medians(record, series, medians);
+        for (size_t i = 0; i < rounds; i++)
+            if (isfinite(medians[i]))
+                medians[told++] = medians[i];
+        median = res_median(medians, told);
+    }
+    free(medians);
+    return median;
+}
+
+double res_part_median(const res_record *record, const bn_part *parts, size_t part_count)
+{
+    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
+    if (!series)
+        return (double)NAN;
+    res_part_series(record, parts, part_count, series);
+    const double median = res_step_median(record, series);
+    free(series);
+    return median;
+}
+
 static double trace_ns(const res_record *record)
 {
     static const bn_part parts[] = {BN_PART_TRACE, BN_PART_HASH, BN_PART_LOOKUP};
-    if (!res_has_ledger(record))
-        return (double)NAN;
-    uint64_t *series = calloc(record->step_count, sizeof *series);
-    if (!series)
-        return (double)NAN;
-    res_part_series(record, parts, 3, series);
-    double median = res_quantile(series, record->step_count, 0.5);
-    free(series);
-    return median;
+    return res_has_ledger(record) ? res_part_median(record, parts, 3) : (double)NAN;
 }
 
 /* ---- executions -------------------------------------------------------------------- */
@@ -95,28 +128,22 @@ double res_step_device_ns(const res_record *record)
 
 /* Mean over the EXECUTIONS of a step. It is NaN when one of them is unknown: a sum of some
  * executions would mislead. */
-static res_interval mean_overhead(const res_record *record, double executions)
+static double mean_overhead(const res_record *record, double executions)
 {
-    double overhead_ns = 0, half_squared = 0;
-    for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *execution = &record->executions[i];
-        res_interval overhead = res_execution_overhead(execution);
-        double half = execution->per_step * (overhead.high - overhead.low) / 2;
-        overhead_ns += execution->per_step * overhead.estimate;
-        half_squared += half * half;
-    }
-    double n = executions > 0 ? executions : (double)NAN;
-    double half = sqrt(half_squared) / n, mean = overhead_ns / n;
-    return (res_interval){mean, mean - half, mean + half};
+    double overhead_ns = 0;
+    for (size_t i = 0; i < record->execution_count; i++)
+        overhead_ns += record->executions[i].per_step *
+                       res_execution_overhead(&record->executions[i]).estimate;
+    return executions > 0 ? overhead_ns / executions : (double)NAN;
 }
 
+/* NaN as soon as a program came from disk: the time of some of them would mislead. */
 static double compile_ns(const res_record *record)
 {
-    double sum = 0;
+    double sum = record->execution_count > 0 ? 0 : (double)NAN;
     for (size_t i = 0; i < record->execution_count; i++) {
-        const res_execution *execution = &record->executions[i];
-        if (!execution->from_disk)
-            sum += (double)execution->lower_ns + (double)execution->compile_ns;
+        const res_execution *x = &record->executions[i];
+        sum += x->from_disk ? (double)NAN : (double)x->lower_ns + (double)x->compile_ns;
     }
     return sum;
 }
@@ -137,25 +164,24 @@ res_measures res_record_measures(const res_record *record)
 {
     res_measures m = {.nodes_per_step = (double)NAN,
                       .trace_ns = (double)NAN,
-                      .overhead = no_interval,
+                      .overhead_ns = (double)NAN,
                       .device_ns = (double)NAN,
                       .executions = (double)NAN,
                       .compile_ns = (double)NAN,
                       .source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE),
-                      .wall = no_interval};
+                      .wall_ns = (double)NAN};
     if (!res_record_good(record))
         return m;
     m.executions = executions_of(record);
-    m.overhead = mean_overhead(record, m.executions);
+    m.overhead_ns = mean_overhead(record, m.executions);
     m.device_ns = res_step_device_ns(record);
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
-    /* Imported records count no nodes and compile nothing. */
-    if (record->execution_count > 0) {
+    m.compile_ns = compile_ns(record);
+    /* Imported records count no nodes. */
+    if (record->execution_count > 0)
         m.nodes_per_step =
             (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
-        m.compile_ns = compile_ns(record);
-    }
-    m.wall = res_median_interval(record->wall_ns, record->step_count);
+    m.wall_ns = res_step_median(record, record->wall_ns);
     return m;
 }

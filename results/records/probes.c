@@ -175,3 +175,13 @@ res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count)
     free_rounds(&all);
     return out;
 }
+
+double res_probes_null(const res_probe *probes, size_t count)
+{
+    rounds all;
+    const bool made = make_rounds(&all, probes, count);
+    const double null =
+        made && all.count >= LEAST_ROUNDS ? median(&all, NULL_SHARE, NULL) : (double)NAN;
+    free_rounds(&all);
+    return null;
+}

@@ -184,20 +184,31 @@ typedef struct res_probe_estimate {
  * test's interval is off zero by more than 5 %. Same input, same answer.
  */
 res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count);
+/* The null test's estimate alone; NaN below 3 rounds. */
+double res_probes_null(const res_probe *probes, size_t count);
 
 /* ---- what tables say of one record ------------------------------------------- */
 
-/* What tables say of a record. Unknown figures are NaN, and all of them are where
- * res_record_good says no. */
+/* Fills MEDIANS (round_count values) with the median of each round of SERIES (step_count values);
+ * NaN for a round that kept no step. Returns round_count. */
+size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians);
+/* What a process says of SERIES (step_count values): the median over its rounds of their medians,
+ * or of all steps where it had no rounds. */
+double res_step_median(const res_record *record, const uint64_t *series);
+/* The same of the sum of PARTS. */
+double res_part_median(const res_record *record, const bn_part *parts, size_t part_count);
+
+/* What one process says. Unknown figures are NaN, and all of them are where res_record_good says
+ * no. How far processes lie apart is known of several only: res_pool_make. */
 typedef struct res_measures {
     double nodes_per_step;
-    double trace_ns;       /* trace, hash and lookup of a step, median */
-    res_interval overhead; /* of an execution, mean over those of a step */
-    double device_ns;      /* of a step */
-    double executions;     /* a step */
-    double compile_ns;     /* lowering and compile calls of all graphs */
-    const char *source;    /* of the device time; "mixed" where executions differ; static */
-    res_interval wall;     /* median step */
+    double trace_ns;    /* trace, hash and lookup of a step, median */
+    double overhead_ns; /* of an execution, mean over those of a step */
+    double device_ns;   /* of a step */
+    double executions;  /* a step */
+    double compile_ns;  /* lowering and compile calls of all graphs; NaN: some came from disk */
+    const char *source; /* of the device time; "mixed" where executions differ; static */
+    double wall_ns;     /* median step */
 } res_measures;
 res_measures res_record_measures(const res_record *record);
 
@@ -341,9 +352,8 @@ typedef struct res_summary {
     bn_code status;
     bool simulated;
     int64_t steps;
-    /* Medians of a step, as in the speedup table; NaN when unknown. */
-    res_interval wall;
-    double trace_ns, device_ns;
+    /* Of one process, as res_record_measures says; NaN when unknown. */
+    double wall_ns, trace_ns, device_ns;
     double overhead_ns; /* of an execution */
     double compile_ns;  /* of all graphs */
 } res_summary;

@@ -15,6 +15,9 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
+/* A series that stays like itself for longer is worth next to nothing anyway. */
+#define MOST_LAGS 200
+
 static const res_estimate unknown = {(double)NAN, (double)NAN, 0, 0};
 
 res_estimate res_estimate_of(const double *values, size_t count)
@@ -53,24 +56,24 @@ res_estimate res_estimate_sum(const res_estimate *list, const double *weights, s
     return out;
 }
 
-double res_estimate_half(const res_estimate *estimate)
+double res_estimate_half(const res_estimate *estimate, double level)
 {
     return isfinite(estimate->error) && estimate->freedom > 0
-               ? gsl_cdf_tdist_Qinv(0.025, estimate->freedom) * estimate->error
+               ? gsl_cdf_tdist_Qinv(level / 2, estimate->freedom) * estimate->error
                : (double)NAN;
 }
 
-double res_estimate_half_with(const res_estimate *estimate, size_t processes)
+double res_estimate_half_with(const res_estimate *estimate, size_t processes, double level)
 {
     if (!isfinite(estimate->error) || processes < RES_LEAST_PROCESSES || estimate->processes == 0)
         return (double)NAN;
     const double more = (double)processes / (double)estimate->processes;
-    return gsl_cdf_tdist_Qinv(0.025, (double)processes - 1) * estimate->error / sqrt(more);
+    return gsl_cdf_tdist_Qinv(level / 2, (double)processes - 1) * estimate->error / sqrt(more);
 }
 
 res_interval res_estimate_interval(const res_estimate *estimate)
 {
-    const double half = res_estimate_half(estimate), mean = estimate->mean;
+    const double half = res_estimate_half(estimate, 0.05), mean = estimate->mean;
     return (res_interval){mean, mean - half, mean + half};
 }
 
@@ -110,7 +113,7 @@ double res_independent_samples(const double *values, size_t count)
         variance += (values[i] - mean) * (values[i] - mean);
     if (!(variance > 0))
         return n;
-    for (size_t lag = 1; lag + 1 < count / 2; lag += 2) {
+    for (size_t lag = 1; lag + 1 < count / 2 && lag < MOST_LAGS; lag += 2) {
         double pair = 0;
         for (size_t further = lag; further < lag + 2; further++)
             for (size_t i = 0; i + further < count; i++)

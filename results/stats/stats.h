@@ -52,10 +52,10 @@ res_estimate res_estimate_of(const double *values, size_t count);
 /* The sum of WEIGHTS[i] times LIST[i], which share no process: with 1 and -1 Welch's difference.
  * One unknown error makes that of the sum unknown. */
 res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count);
-/* Half of the 95 % interval, by Student's t; NaN where there is none. The other: what it would be
- * of so many processes, if they lie as far apart as these. */
-double res_estimate_half(const res_estimate *estimate);
-double res_estimate_half_with(const res_estimate *estimate, size_t processes);
+/* Half of the interval that misses the truth at LEVEL (0.05: 95 %), by Student's t; NaN where there
+ * is none. The other: what it would be of so many processes, if they lie as far apart as these. */
+double res_estimate_half(const res_estimate *estimate, double level);
+double res_estimate_half_with(const res_estimate *estimate, size_t processes, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */

@@ -47,9 +47,13 @@ res_figure res_time(double ns)
 
 res_figure res_time_difference(res_interval ns)
 {
-    if (!(ns.low <= 0 && ns.high >= 0))
+    res_figure figure = {"not told"};
+    const bool bounds = isfinite(ns.low) && isfinite(ns.high);
+    if (isnan(ns.estimate) || (bounds ? res_told_from(ns, 0) : ns.estimate > 0))
         return res_time(ns.estimate);
-    res_figure bound = res_time(ns.high), figure;
+    if (!bounds)
+        return figure;
+    res_figure bound = res_time(ns.high);
     snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
     return figure;
 }
@@ -105,6 +109,17 @@ res_figure res_ratio_range(double low, double high)
     if (isfinite(low) && isfinite(high))
         snprintf(figure.text, sizeof figure.text, "[%.*f, %.*f]", ratio_decimals(high), low,
                  ratio_decimals(high), high);
+    return figure;
+}
+
+res_figure res_share(res_interval share)
+{
+    res_figure figure = {"-"};
+    if (isfinite(share.low) && isfinite(share.high))
+        snprintf(figure.text, sizeof figure.text, "%+.1f %% [%+.1f, %+.1f]", 100 * share.estimate,
+                 100 * share.low, 100 * share.high);
+    else if (isfinite(share.estimate))
+        snprintf(figure.text, sizeof figure.text, "%+.1f %%", 100 * share.estimate);
     return figure;
 }
 

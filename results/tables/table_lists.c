@@ -1,19 +1,19 @@
 /* table_lists.c - the tables beside the speedup table: executions, ledger, compile, memory. They
- * are of the records that the speedup table shows. */
+ * have its rows, and their figures are of the same processes; what is no time is of the newest. */
 #include "results/tables/tables_priv.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds RECORD's rows to ROWS. */
-typedef void list_rows(const res_record *record, json_t *rows);
+/* Adds the rows of OF to ROWS. */
+typedef void list_rows(const res_speedup_row *of, json_t *rows);
 
-static json_t *row_of(const char *kind, const res_record *record, json_t *rows)
+static json_t *row_of(const char *kind, const res_speedup_row *of, json_t *rows)
 {
     json_t *row = json_object();
-    res_json_identity(row, kind, record);
+    res_json_identity(row, kind, of->record);
+    json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.count));
     json_array_append_new(rows, row);
     return row;
 }
@@ -25,36 +25,44 @@ static json_t *amount(int64_t bytes)
 
 /* ---- executions ------------------------------------------------------------------- */
 
-static void execution_row(const res_record *record, const res_execution *x, json_t *rows)
+static void execution_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    json_t *row = row_of("execution", record, rows);
+    json_t *row = row_of("execution", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "per_step", json_integer(x->per_step));
     json_object_set_new(row, "nodes", json_integer(x->nodes));
     json_object_set_new(row, "arguments", json_integer(x->arguments));
     json_object_set_new(row, "results", json_integer(x->results));
     json_object_set_new(row, "pjrt_samples", json_integer((json_int_t)x->pjrt_count));
-    res_json_interval(row, "pjrt", res_median_interval(x->pjrt_ns, x->pjrt_count));
-    const bool known = x->device_source != BN_DEVICE_TIME_UNAVAILABLE;
-    const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
-    const res_interval device = {x->device_ns, x->device_low_ns, x->device_high_ns};
-    res_json_interval(row, "device", known ? device : none);
-    res_json_interval(row, "overhead", res_execution_overhead(x));
+    const res_execution_figures f = res_pool_execution(&of->pool, x);
+    res_json_interval(row, "pjrt", f.pjrt.value);
+    res_json_interval(row, "device", f.device.value);
+    res_json_interval(row, "overhead", f.overhead.value);
+    json_object_set_new(row, "device_processes", json_integer((json_int_t)f.device.processes));
+    json_object_set_new(row, "compile_ns", res_json_real(f.compile.value.estimate));
+    json_object_set_new(row, "null_share", res_json_real(f.null.value.estimate));
+    json_object_set_new(row, "null_low_share", res_json_real(f.null.value.low));
+    json_object_set_new(row, "null_high_share", res_json_real(f.null.value.high));
     json_object_set_new(row, "device_time_source",
                         json_string(bn_device_time_source_name(x->device_source)));
     json_object_set_new(row, "device_note", res_json_text(x->device_note));
 }
 
-static void compile_row(const res_record *record, const res_execution *x, json_t *rows)
+static void compile_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    json_t *row = row_of("compile", record, rows);
+    json_t *row = row_of("compile", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "nodes", json_integer(x->nodes));
-    json_object_set_new(row, "cache", json_string(x->from_disk ? "from disk" : "compiled"));
-    json_object_set_new(row, "lower_ns",
-                        x->from_disk ? json_null() : json_integer((json_int_t)x->lower_ns));
-    json_object_set_new(row, "compile_ns",
-                        x->from_disk ? json_null() : json_integer((json_int_t)x->compile_ns));
+    const res_execution_figures f = res_pool_execution(&of->pool, x);
+    char cache[64] = "compiled";
+    if (f.compile.processes == 0)
+        snprintf(cache, sizeof cache, "from disk");
+    else if (f.compile.processes < of->pool.count)
+        snprintf(cache, sizeof cache, "compiled in %zu of %zu", f.compile.processes,
+                 of->pool.count);
+    json_object_set_new(row, "cache", json_string(cache));
+    json_object_set_new(row, "lower_ns", res_json_real(f.lower.value.estimate));
+    json_object_set_new(row, "compile_ns", res_json_real(f.compile.value.estimate));
     json_object_set_new(row, "program_bytes", amount(x->text_bytes > 0 ? x->text_bytes : -1));
     json_object_set_new(row, "code_bytes", amount(x->code_bytes));
     json_object_set_new(row, "flops", res_json_real(x->flops));
@@ -63,16 +71,16 @@ static void compile_row(const res_record *record, const res_execution *x, json_t
                                           BN_COUNTER_DISK_HITS, BN_COUNTER_DISK_REJECTS};
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         json_object_set_new(row, bn_counter_name(counters[i]),
-                            json_integer(record->counters[counters[i]]));
+                            json_integer(of->record->counters[counters[i]]));
     json_object_set_new(row, "fingerprint", res_json_text(x->fingerprint));
 }
 
-static void memory_row(const res_record *record, const res_execution *x, json_t *rows)
+static void memory_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
-    const json_t *memory = json_object_get(record->provenance, "memory");
+    const json_t *memory = json_object_get(of->record->provenance, "memory");
     const json_t *rss = json_object_get(memory, "rss_bytes");
     const json_t *peak = json_object_get(memory, "peak_rss_bytes");
-    json_t *row = row_of("memory", record, rows);
+    json_t *row = row_of("memory", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "argument_bytes", amount(x->argument_bytes));
     json_object_set_new(row, "result_bytes", amount(x->result_bytes));
@@ -82,47 +90,67 @@ static void memory_row(const res_record *record, const res_execution *x, json_t 
     json_object_set_new(row, "host_peak_rss_bytes", amount(peak ? json_integer_value(peak) : -1));
 }
 
-static void each_execution(const res_record *record, json_t *rows,
-                           void (*put)(const res_record *, const res_execution *, json_t *))
+static void each_execution(const res_speedup_row *of, json_t *rows,
+                           void (*put)(const res_speedup_row *, const res_execution *, json_t *))
 {
-    const res_execution **list = res_rank_executions(record);
-    for (size_t i = 0; list && i < record->execution_count; i++)
-        put(record, list[i], rows);
+    const res_execution **list = res_rank_executions(of->record);
+    for (size_t i = 0; list && i < of->record->execution_count; i++)
+        put(of, list[i], rows);
     free(list);
 }
 
-static void list_executions(const res_record *record, json_t *rows)
+static void list_executions(const res_speedup_row *of, json_t *rows)
 {
-    each_execution(record, rows, execution_row);
+    each_execution(of, rows, execution_row);
 }
 
-static void list_compile(const res_record *record, json_t *rows)
+static void list_compile(const res_speedup_row *of, json_t *rows)
 {
-    each_execution(record, rows, compile_row);
+    each_execution(of, rows, compile_row);
 }
 
-static void list_memory(const res_record *record, json_t *rows)
+static void list_memory(const res_speedup_row *of, json_t *rows)
 {
-    each_execution(record, rows, memory_row);
+    each_execution(of, rows, memory_row);
 }
 
 /* ---- ledger ----------------------------------------------------------------------- */
 
-static void list_ledger(const res_record *record, json_t *rows)
+/* Over the processes of POOL: the plain mean of their medians of PART, or of their means. Plain, as
+ * a part may take no time at all. */
+static double over_part(const res_pool *pool, bn_part part, bool of_means, double *room)
 {
-    uint64_t *series = calloc(record->step_count + 1, sizeof *series);
-    if (!series || record->step_count == 0 || !res_has_ledger(record)) {
-        free(series);
+    for (size_t i = 0; i < pool->count; i++) {
+        const res_record *record = pool->list[i].record;
+        double sum = 0;
+        for (size_t step = 0; of_means && step < record->step_count; step++)
+            sum += (double)record->part_ns[step * BN_PART_COUNT + (size_t)part];
+        room[i] = of_means ? sum / (double)record->step_count : res_part_median(record, &part, 1);
+    }
+    return res_over_processes(room, pool->count, true).value.estimate;
+}
+
+static double mean_wall(const res_pool *pool, double *room)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        room[i] = res_mean(pool->list[i].record->wall_ns, pool->list[i].record->step_count);
+    return res_over_processes(room, pool->count, true).value.estimate;
+}
+
+static void list_ledger(const res_speedup_row *of, json_t *rows)
+{
+    double *room = calloc(of->pool.count + 1, sizeof *room);
+    if (!room || of->pool.count == 0 || !res_has_ledger(of->record)) {
+        free(room);
         return;
     }
-    json_t *row = row_of("ledger", record, rows);
+    json_t *row = row_of("ledger", of, rows);
     double sum = 0, mean_sum = 0;
     char key[64];
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
-        res_part_series(record, &part, 1, series);
-        const double median = res_quantile(series, record->step_count, 0.5);
-        const double mean = res_mean(series, record->step_count);
+        const double median = over_part(&of->pool, part, false, room);
+        const double mean = over_part(&of->pool, part, true, room);
         sum += median;
         mean_sum += mean;
         snprintf(key, sizeof key, "%s_ns", bn_part_name(part));
@@ -132,10 +160,9 @@ static void list_ledger(const res_record *record, json_t *rows)
     }
     json_object_set_new(row, "sum_ns", res_json_real(sum));
     json_object_set_new(row, "sum_mean_ns", res_json_real(mean_sum));
-    res_json_interval(row, "wall", res_median_interval(record->wall_ns, record->step_count));
-    json_object_set_new(row, "wall_mean_ns",
-                        res_json_real(res_mean(record->wall_ns, record->step_count)));
-    free(series);
+    res_json_interval(row, "wall", of->figures.wall.value);
+    json_object_set_new(row, "wall_mean_ns", res_json_real(mean_wall(&of->pool, room)));
+    free(room);
 }
 
 /* ---- the tables --------------------------------------------------------------------- */
@@ -158,6 +185,8 @@ static const res_column execution_columns[] = {
     {"device", "95 %", RES_CELL_RANGE, false},
     {"overhead", "overhead", RES_CELL_DIFFERENCE, false},
     {"overhead", "95 %", RES_CELL_RANGE, false},
+    {"null", "null test", RES_CELL_SHARE, false},
+    {"processes", "processes", RES_CELL_COUNT, true},
     {"device_time_source", "source", RES_CELL_TEXT, false},
     {NULL, NULL, RES_CELL_TEXT, false}};
 
@@ -165,6 +194,7 @@ static const res_column execution_columns[] = {
 static const res_column ledger_columns[] = {BN_LEDGER_PARTS(X){"sum", "sum", RES_CELL_TIME, false},
                                             {"wall", "wall", RES_CELL_TIME, false},
                                             {"wall", "95 %", RES_CELL_RANGE, false},
+                                            {"processes", "processes", RES_CELL_COUNT, true},
                                             {"sum_mean", "sum of means", RES_CELL_TIME, false},
                                             {"wall_mean", "mean wall", RES_CELL_TIME, false},
                                             {NULL, NULL, RES_CELL_TEXT, false}};
@@ -190,26 +220,32 @@ static const list_table tables[] = {
      list_executions,
      execution_columns,
      {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
-      "overhead: PJRT less device; \"<\": not told from zero."}},
+      "overhead: PJRT less device; \"<\": not told from zero.",
+      "null test: of executions awaited one by one, the later half less the earlier, of one's "
+      "time: "
+      "zero but for disturbance.",
+      "Intervals: 95 %, Student's t over the processes; fewer than three have none."}},
     {"ledger",
      "Ledger of a step",
      list_ledger,
      ledger_columns,
-     {"Parts: medians over the steps; each nanosecond is in one part only, so means add up to "
-      "the mean wall time, medians need not.",
+     {"Parts: medians over the steps, mean over the processes; each nanosecond is in one part "
+      "only, "
+      "so means add up to the mean wall time, medians need not.",
       "sum: of the medians; an empty part is zero."}},
     {"compile",
      "Compilation",
      list_compile,
      compile_columns,
-     {"lowering, compile: of the first compile; program: StableHLO text; code: the compiler's "
+     {"lowering, compile: of the processes that compiled; program: StableHLO text; code: the "
+      "compiler's "
       "figure. compiles, hits, from disk: of the whole experiment."}},
     {"memory",
      "Memory",
      list_memory,
      memory_columns,
      {"arguments, results, temporary, code: the compiler's figures of one execution. host RSS: "
-      "of the worker's process after the experiment, with the plugin in it."}},
+      "of the newest worker's process after the experiment, with the plugin in it."}},
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -223,7 +259,7 @@ static bool put_list(const list_table *table, const res_collection *all, res_for
     for (size_t i = 0; groups && i < speedup.count; i++) {
         groups[i] = (res_row_group){speedup.rows[i].record, json_array()};
         if (groups[i].record->status == BN_OK)
-            table->rows(groups[i].record, groups[i].rows);
+            table->rows(&speedup.rows[i], groups[i].rows);
     }
     if (groups)
         res_put_groups(table->title, groups, speedup.count, table->columns, RES_MOST_ROWS,

@@ -29,14 +29,20 @@ static void put_line(bn_text *out, res_format format, const char *name, const ch
                                                   : "\n");
 }
 
+/* One process: how far its steps lie apart says nothing about the next process. */
 static void put_wall(const res_record *record, res_format format, bn_text *out)
 {
-    char text[256];
+    char text[256], rounds[48] = "";
     if (record->step_count > 0) {
-        res_interval wall = res_median_interval(record->wall_ns, record->step_count);
-        snprintf(text, sizeof text, "%s %s a step: median of %zu and its 95 %% interval",
-                 res_time(wall.estimate).text,
-                 res_time_range(wall.estimate, wall.low, wall.high).text, record->step_count);
+        const double median = res_step_median(record, record->wall_ns);
+        if (record->round_count > 0)
+            snprintf(rounds, sizeof rounds, " in %zu rounds", record->round_count);
+        snprintf(text, sizeof text,
+                 "%s a step: median of %zu%s, p10 to p90 %s; one process has no interval",
+                 res_time(median).text, record->step_count, rounds,
+                 res_time_range(median, res_quantile(record->wall_ns, record->step_count, 0.1),
+                                res_quantile(record->wall_ns, record->step_count, 0.9))
+                     .text);
         put_line(out, format, "wall", text);
     }
     if (record->status != BN_OK && record->warmup_count == 0)
@@ -45,6 +51,19 @@ static void put_wall(const res_record *record, res_format format, bn_text *out)
              record->warmup_stationary ? "until the step time was stationary"
                                        : "ended by its limit: the step time was not stationary");
     put_line(out, format, "warm-up", text);
+}
+
+static void put_group(const res_record *record, res_format format, bn_text *out)
+{
+    const json_t *group = json_object_get(record->provenance, "group");
+    const char *how = json_string_value(json_object_get(group, "how"));
+    char text[256];
+    if (res_group_process(record) == 0)
+        return;
+    snprintf(text, sizeof text, "process %d of %lld of %s%s%s", res_group_process(record),
+             (long long)json_integer_value(json_object_get(group, "processes")),
+             res_group_id(record), how ? ", " : "", how ? how : "");
+    put_line(out, format, "group", text);
 }
 
 static void put_summary(const res_record *record, res_format format, bn_text *out)
@@ -72,6 +91,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     if (line.data)
         put_line(out, format, "setup", line.data);
     put_line(out, format, "record", record->id);
+    put_group(record, format, out);
 
     bn_text_clear(&line);
     bn_text_puts(&line, bn_code_name(record->status));
@@ -197,6 +217,11 @@ static void execution_row(res_grid *grid, const res_execution *execution, bool r
         res_time_range(execution->device_ns, execution->device_low_ns, execution->device_high_ns)
             .text);
     res_grid_cell(grid, "%s", res_time_difference(res_execution_overhead(execution)).text);
+    res_grid_cell(
+        grid, "%s",
+        execution->probe_count > 0
+            ? res_share(res_probes_estimate(execution->probes, execution->probe_count).null).text
+            : "");
     res_grid_cell(grid, "%s", bn_device_time_source_name(execution->device_source));
 }
 
@@ -235,7 +260,7 @@ static void rest_rows(const res_execution *const *rows, size_t count, res_grid *
     res_grid_cell(run, "%ld", executions);
     res_grid_blank(run, 4);
     res_grid_cell(run, "%s", res_time(step_ns).text);
-    res_grid_blank(run, 4);
+    res_grid_blank(run, 5);
     res_grid_cell(compile, "%zu others", count);
     res_grid_cell(compile, "%s", res_time(lower_ns).text);
     res_grid_cell(compile, "%s", res_time(compile_ns).text);
@@ -277,9 +302,10 @@ static void put_executions(const res_record *record, res_format format, bn_text 
         return;
     }
     size_t shown = count > RES_MOST_ROWS ? ROWS_SHOWN : count;
-    res_grid run = res_grid_make("lrrrrrrrirl"), compile = res_grid_make("lrrrrrrrrl");
-    res_grid_row(&run,
-                 "graph|a step|nodes|args|results|PJRT|all of a step|device|95 %|overhead|source");
+    res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");
+    res_grid_row(
+        &run,
+        "graph|a step|nodes|args|results|PJRT|all of a step|device|95 %|overhead|null test|source");
     res_grid_row(
         &compile,
         "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");
@@ -296,7 +322,8 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device (\"<\": not told from zero).");
+                 "overhead is PJRT less device (\"<\": not told from zero). Intervals are over the "
+                 "rounds of this process: others differ by more.");
     put_device_notes(record, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);

@@ -91,6 +91,13 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
     case RES_CELL_DIFFERENCE:
         res_grid_cell(grid, "%s", res_time_difference(ns).text);
         break;
+    case RES_CELL_SHARE:
+        res_grid_cell(
+            grid, "%s",
+            res_share((res_interval){number(row, key, "_share"), number(row, key, "_low_share"),
+                                     number(row, key, "_high_share")})
+                .text);
+        break;
     case RES_CELL_SIZE:
         res_grid_cell(grid, "%s", res_size(isfinite(bytes) ? (int64_t)bytes : -1).text);
         break;

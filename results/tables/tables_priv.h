@@ -67,7 +67,8 @@ typedef struct res_figure {
  * NaN. */
 res_figure res_time(double ns);
 /* A difference of two measured times: the estimate, or "< 1.2 ms", the upper
- * end of its interval, where zero is inside. */
+ * end of its interval, where zero is not told apart (res_told_from); without an
+ * interval the estimate if it is positive, else "not told". */
 res_figure res_time_difference(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
@@ -79,6 +80,8 @@ const char *res_time_aligned_unit(double scale_ns);
 /* "1.46x", "-" for NaN. */
 res_figure res_ratio(double ratio);
 res_figure res_ratio_range(double low, double high);
+/* "+0.3 % [-1.0, +1.6]"; without the bracket where there are no bounds. */
+res_figure res_share(res_interval share);
 /* "97.5 KiB"; "-" below zero. */
 res_figure res_size(int64_t bytes);
 /* "4.09 G", "-" when not positive. */
@@ -95,7 +98,7 @@ void res_put_note(bn_text *out, res_format format, const char *note);
 /* A JSON value at the end of OUT, indented, with a final newline. */
 void res_put_json(bn_text *out, json_t *value);
 
-/* Sets what machine formats say of a row's record, with KIND first (table_speedup.c). */
+/* Sets what machine formats say of a row's record, with KIND first (speedup_export.c). */
 void res_json_identity(json_t *object, const char *kind, const res_record *record);
 
 /* ---- rows of figures (table_rows.c): one list for all formats ---------------- */
@@ -107,6 +110,7 @@ typedef enum res_cell_kind {
     RES_CELL_PART,       /* the same, but nothing for zero */
     RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
+    RES_CELL_SHARE,      /* KEY_share with its bounds KEY_low_share and KEY_high_share */
     RES_CELL_SIZE,       /* KEY_bytes */
     RES_CELL_AMOUNT
 } res_cell_kind;

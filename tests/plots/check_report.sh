@@ -16,7 +16,7 @@ fi
 
 # A few deterministic runs of the simulated runtime.
 PJRT_SIM=device_us=500,values=none run --model resnet18,llama --variant small --mode lazy,capture \
-    --runtime sim --steps 5 --warmup 8 --min-time 0 --store "$store"
+    --processes 1 --runtime sim --steps 5 --warmup 8 --min-time 0 --store "$store"
 report "experiments to draw" "$(fault_of 0)"
 
 # page FILE: says what is wrong with an HTML page.

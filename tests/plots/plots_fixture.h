@@ -30,16 +30,38 @@ static inline int begin(void **state)
     return 0;
 }
 
-/* Ids as of runs a day apart, so that nothing depends on when the test runs. */
+/* Process P of a case. Ids as of runs a day apart, so that nothing depends on when the test runs.
+ */
+static inline res_record *process_of(size_t which, size_t p)
+{
+    fixture_case c = cases[which];
+    c.wall_ns += c.wall_ns / 1000 * (p * (which + 7) % 5);
+    c.device_ns += 1000 * (double)p;
+    res_record *record = fixture_record(&c, 60);
+    snprintf(record->id, sizeof record->id, "202601%02zuT12000%zu.000000000Z-host-1-%zu", which + 1,
+             p, which);
+    return record;
+}
+
+/* A process of each case. */
 static inline res_collection sample(void)
 {
     res_collection all = {.records = calloc(CASES + 1, sizeof(res_record *)), .count = CASES};
     assert_non_null(all.records);
-    for (size_t i = 0; i < CASES; i++) {
-        all.records[i] = fixture_record(&cases[i], 60);
-        snprintf(all.records[i]->id, sizeof all.records[i]->id,
-                 "202601%02zuT120000.000000000Z-host-1-%zu", i + 1, i);
-    }
+    for (size_t i = 0; i < CASES; i++)
+        all.records[i] = process_of(i, 0);
+    return all;
+}
+
+#define PROCESSES 3
+/* As many of each: process P of case I stands at P * CASES + I. */
+static inline res_collection repeated(void)
+{
+    res_collection all = {.records = calloc(PROCESSES * CASES + 1, sizeof(res_record *)),
+                          .count = PROCESSES * CASES};
+    assert_non_null(all.records);
+    for (size_t i = 0; i < PROCESSES * CASES; i++)
+        all.records[i] = process_of(i % CASES, i / CASES);
     return all;
 }
 

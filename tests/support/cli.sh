@@ -10,7 +10,7 @@ python=${BENCH_TEST_PYTHON:-/usr/bin/python3}
 folder=$(mktemp -d "${TMPDIR:-/tmp}/bench-cli.XXXXXX") || exit 1
 store=$folder/store
 # Seconds matter here, not figures.
-quick=(--model resnet18 --variant small --steps 3 --min-time 0 --warmup 8 --store "$store")
+quick=(--model resnet18 --variant small --processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
 count=0
 # Only a build with LeakSanitizer looks at this.
 export LSAN_OPTIONS=suppressions=$PWD/tests/suppressions/lsan_workers.supp:print_suppressions=0

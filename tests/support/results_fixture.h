@@ -156,6 +156,39 @@ static inline res_record *fixture_record(const fixture_case *c, size_t steps)
     return record;
 }
 
+/* Says that RECORD is of PROCESS of four of the group ID. */
+static inline void fixture_group(res_record *record, const char *id, int process)
+{
+    assert_int_equal(json_object_set_new(record->provenance, "group",
+                                         json_pack("{ss si si ss}", "id", id, "process", process,
+                                                   "processes", 4, "how", "interleaved")),
+                     0);
+}
+
+/* A good record of CASE with ROUNDS of STEPS steps each; the median step of round I takes
+ * ROUND_NS[I], but for the fixture's jitter of 4 %. */
+static inline res_record *fixture_rounds(const fixture_case *c, const double *round_ns,
+                                         size_t rounds, size_t steps)
+{
+    res_record *record = fixture_record(c, rounds * steps);
+    assert_int_equal(res_record_reserve_rounds(record, rounds, NULL), BN_OK);
+    for (size_t i = 0; i < rounds; i++) {
+        uint64_t busy = 0;
+        for (size_t step = i * steps; step < (i + 1) * steps; step++) {
+            uint64_t *parts = record->part_ns + step * BN_PART_COUNT;
+            const uint64_t before = record->wall_ns[step] - parts[BN_PART_WAIT];
+            /* The fixture's steps begin at WALL_NS. */
+            const uint64_t wall =
+                (uint64_t)(round_ns[i] * (double)record->wall_ns[step] / (double)c->wall_ns);
+            parts[BN_PART_WAIT] = wall > before ? wall - before : 0;
+            record->wall_ns[step] = before + parts[BN_PART_WAIT];
+            busy += record->wall_ns[step];
+        }
+        record->rounds[i] = (res_round){.steps = steps, .position = i % 2, .wall_ns = busy};
+    }
+    return record;
+}
+
 /* Lazy training in two graphs: what most tests need. */
 static const fixture_case fixture_lazy = {.runtime = "cpu",
                                           .model = "resnet50",

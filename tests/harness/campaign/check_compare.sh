@@ -120,7 +120,7 @@ module @mine {
 MLIR
     for i in 1 2 3 4 5 6 7 8; do
         us=$([ $side = a ] && echo 2000 || echo 4000)
-        run run --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 8 \
+        run run --processes 1 --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 8 \
             --steps 25 --device-time none --runtime-option device_us=$us --store "$folder/program-$side"
         [ "$status" -eq 0 ] || break
     done

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 
-brief=(--phase infer --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
+brief=(--processes 1 --phase infer --steps 3 --min-time 0 --warmup 8 --device-time none --store "$store")
 
 refuses "a depth of a model without layers to choose" 2 "resnet18|no layers to choose|--depth 3" -- \
     --model resnet18 --variant small --depth 3 --store "$store"

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 
-wmt=(--model transformer_wmt_en_de --variant small --phase infer --batch 2 --min-time 0
+wmt=(--processes 1 --model transformer_wmt_en_de --variant small --phase infer --batch 2 --min-time 0
     --store "$store" --format json)
 
 refuses "an input that is none" 2 "--input|'disk'|prefetch" -- --input disk --store "$store"
@@ -19,10 +19,10 @@ refuses "tokens of a model of images" 2 "resnet18|no tokens" -- \
     --model resnet18 --seq 16 --store "$store"
 refuses "padding of a model without" 2 "gpt2|no padding" -- \
     --model gpt2 --variant small_pad --store "$store"
-run --model gpt2 --variant small --phase infer --seq 4000 --store "$store" --steps 1 --min-time 0
+run --processes 1 --model gpt2 --variant small --phase infer --seq 4000 --store "$store" --steps 1 --min-time 0
 report "more tokens than positions" "$(fault_of 1 "option seq" "64 positions")"
 
-run --model squeezenet1_1 --variant small --phase infer --mode lazy,capture --steps 10 --min-time 0 \
+run --processes 1 --model squeezenet1_1 --variant small --phase infer --mode lazy,capture --steps 10 --min-time 0 \
     --warmup 8 --input synthetic,transfer,prefetch --batch 8 --store "$store" --format json
 report "fresh batches are sent each step, and the ledger's input shows it" "$(
     fault_of 0
@@ -58,7 +58,7 @@ assert sum(x["per_step"] == 0 for x in r["executions"]) > 2 # rows of other leng
 '
 )"
 
-run --model gpt2 --variant small --mode lazy --dropout default,off --optimizer sgd,adamw \
+run --processes 1 --model gpt2 --variant small --mode lazy --dropout default,off --optimizer sgd,adamw \
     --steps 3 --warmup 8 --min-time 0 --store "$store" --format json
 report "dropout and optimizer are part of the record, and change the program" "$(
     fault_of 0

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 
-affine=(--program tests/programs/affine.mlir --steps 3 --min-time 0 --warmup 8 --store "$store")
+affine=(--processes 1 --program tests/programs/affine.mlir --steps 3 --min-time 0 --warmup 8 --store "$store")
 
 # npy FILE DESCR SHAPE VALUES: a file as NumPy would write it, by the standard library.
 npy() {
@@ -66,10 +66,10 @@ report "made-up arguments are the same each time" "$(
     cmp "$folder/a1.npy" "$folder/b1.npy"
 )"
 
-run --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
+run --processes 1 --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
     $(for i in $(seq 0 14); do echo --output "$folder/t$i.npy"; done)
 first=$status
-run --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
+run --processes 1 --program tests/programs/types.mlir --steps 2 --min-time 0 --store "$store" \
     $(for i in $(seq 0 14); do echo --input "$folder/t$i.npy" --check "$folder/t$i.npy"; done)
 report "every element type goes through a file and comes back" "$(
     fault_of 0
@@ -91,7 +91,7 @@ refuses "a program that is none" 3 "no function @main" -- --program tests/suppor
 refuses "outputs without a program" 2 "--program" -- --output x.npy --store "$store"
 printf 'func.func @main(%%a: tensor<2xf32>) -> tensor<2xf32> { return %%b : tensor<2xf32> }\n' \
     >"$folder/bad.mlir"
-run --program "$folder/bad.mlir" --store "$store" --format json
+run --processes 1 --program "$folder/bad.mlir" --store "$store" --format json
 report "a program that does not compile" "$(
     fault_of 1 "bad"
     holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'

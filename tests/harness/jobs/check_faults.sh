@@ -153,7 +153,7 @@ assert a == b, {k: (a[k], b[k]) for k in a if a[k] != b[k]}'
 # ---- killed ------------------------------------------------------------------------
 
 export FAKE_PJRT=hang
-start "${quick[@]}" --mode lazy,capture --runtime "$fake" --format json --timeout 30
+start "${quick[@]}" --phase train,infer --runtime "$fake" --format json --timeout 30
 find_worker
 first=$worker
 kill -KILL "$worker"
@@ -188,17 +188,17 @@ report "a worker does not outlive the program" "$(left_over)"
 
 # ---- interrupted ---------------------------------------------------------------------
 
-# The first experiment ends well, then the signal comes, amid the second.
+# The first process ends well, then the signal comes, amid the second.
 interrupt() { # SIGNAL
     rm -rf "$folder/kept"
-    FAKE_PJRT=delay_us=20000 start "${quick[@]}" --store "$folder/kept" --mode lazy,capture,eager \
+    FAKE_PJRT=delay_us=20000 start "${quick[@]}" --store "$folder/kept" --phase train,infer \
         --steps 1 --runtime "$fake"
-    await 30 grep -q '^\[2/3\].*warm-up' "$folder/err"
+    await 30 grep -q '^\[2/2\].*warm-up' "$folder/err"
     worker=$(children_of "$started" | head -n 1)
     kill "-$1" "$started"
     finish 10
     report "$1 keeps what is done and ends the rest" "$(
-        fault_of 130 "interrupted" "1 of 3"
+        fault_of 130 "interrupted" "1 of 2"
         [ "$(find "$folder/kept" -name '*.h5' | wc -l)" -eq 1 ] || echo "not one record"
         [ "$(find "$folder/kept" -type f | wc -l)" -eq 1 ] || echo "files left behind"
         grep -q 'resnet18.*lazy' "$folder/out" || echo "what is done is not printed"

@@ -144,7 +144,7 @@ TABLE
 
 # While it works on the second experiment there is no trace of the first's worker.
 PJRT_NAMES_AND_LIBRARY_PATHS=good:$fake FAKE_PJRT=hang "$bench" "${quick[@]}" \
-    --runtime "$fake" --mode lazy,capture,eager --timeout 1 >"$folder/out" 2>"$folder/err" </dev/null &
+    --runtime "$fake" --mode lazy --batch 1,2,3 --timeout 1 >"$folder/out" 2>"$folder/err" </dev/null &
 started=$!
 await 20 grep -q '^\[3/3\].*compiling' "$folder/err"
 children=$(children_of $started | wc -l)
@@ -161,7 +161,7 @@ report "a dead worker is not kept as a zombie" "$(
 # Room for some of the records: those are kept, and the run ends with the first that is
 # not. The disk is gone with its name space, so what is on it is copied.
 mkdir "$folder/disk"
-fill=(--model resnet18 --variant small --steps 3 --min-time 0 --warmup 8 --runtime "$fake"
+fill=(--processes 1 --model resnet18 --variant small --steps 3 --min-time 0 --warmup 8 --runtime "$fake"
     --mode "lazy,capture" --phase "train,infer" --batch "1,2,3,4")
 if unshare -rm true 2>/dev/null; then
     # shellcheck disable=SC2016 # the inner shell expands it

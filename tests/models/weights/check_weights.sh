@@ -167,7 +167,7 @@ sys.exit(not any(r["runtime"] == "cpu" and r["found"] for r in json.load(sys.std
     exit 0
 fi
 
-run "${pads[@]}" --runtime cpu --phase infer --mode lazy,capture --warmup 1 --steps 1 --min-time 0 \
+run "${pads[@]}" --processes 1 --runtime cpu --phase infer --mode lazy,capture --warmup 1 --steps 1 --min-time 0 \
     --weights "$folder/bert" --format json
 report "a variant that pads runs with the weights of the one that does not" "$(
     fault_of 0

@@ -21,7 +21,7 @@ mapfile -t commits < <(git -C "$folder/asv" log --reverse --format=%H)
 for build in 0 1; do
     for mode in lazy capture; do
         PJRT_SIM=device_us=$((500 + 100 * build)),values=none run run --model resnet18 \
-            --variant small --steps 12 --min-time 0 --warmup 8 --runtime sim --mode $mode \
+            --variant small --processes 1 --steps 12 --min-time 0 --warmup 8 --runtime sim --mode $mode \
             --phase infer --label "${commits[build]}" --store "$folder/$build"
         [ "$status" -eq 0 ] || report "records of build $build" "exit status $status"
         cp "$folder/$build"/*.h5 "$folder/asv/"

@@ -218,8 +218,18 @@ static void real_times(hid_t file)
 
 static void short_parts(hid_t file)
 {
-    hsize_t dims[] = {9, BN_PART_COUNT};
+    const char *names[BN_PART_COUNT];
+    hsize_t dims[] = {9, BN_PART_COUNT}, columns = BN_PART_COUNT;
     replace_dataset(file, "steps/part_ns", H5T_STD_U64LE, 2, dims);
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        names[p] = bn_part_name((bn_part)p);
+    hid_t type = res_h5_text_type(), space = H5Screate_simple(1, &columns, NULL);
+    hid_t attribute = H5Acreate_by_name(file, "steps/part_ns", "parts", type, space, H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, names) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
 }
 
 static void flat_parts(hid_t file)
@@ -247,18 +257,98 @@ static void cut_provenance(hid_t file)
     put_provenance(file, "{\"plugin\": ");
 }
 
+/* Calls the columns of a table otherwise. */
+static void put_heads(hid_t file, const char *table, const char *head, const char *const *names)
+{
+    hid_t type = res_h5_text_type();
+    hid_t data = H5Dopen2(file, table, H5P_DEFAULT);
+    hid_t attribute = H5Aopen(data, head, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, names) >= 0);
+    H5Aclose(attribute);
+    H5Dclose(data);
+    H5Tclose(type);
+}
+
 static void rename_part(hid_t file)
 {
     const char *names[BN_PART_COUNT];
     for (int p = 0; p < BN_PART_COUNT; p++)
         names[p] = p == 3 ? "siesta" : bn_part_name((bn_part)p);
-    hid_t type = res_h5_text_type();
-    hid_t data = H5Dopen2(file, "steps/part_ns", H5P_DEFAULT);
-    hid_t attribute = H5Aopen(data, "parts", H5P_DEFAULT);
-    assert_true(H5Awrite(attribute, type, names) >= 0);
-    H5Aclose(attribute);
+    put_heads(file, "steps/part_ns", "parts", names);
+}
+
+/* ---- rounds and probes ---- */
+
+/* A record of ten steps in rounds of 4 and 6, and three probes of its first execution. */
+static res_record *with_rounds(void)
+{
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    assert_int_equal(res_record_reserve_rounds(record, 2, NULL), BN_OK);
+    record->rounds[0] = (res_round){4, 1, 110, 3, RES_UNTOLD, 7};
+    record->rounds[1] = (res_round){6, 0, 170, 0, 12, RES_UNTOLD};
+    assert_int_equal(res_execution_reserve_probes(&record->executions[0], 3, NULL), BN_OK);
+    for (uint64_t i = 0; i < 3; i++)
+        record->executions[0].probes[i] = (res_probe){i, 6, 600 + i, 300, 500 + i, RES_UNTOLD};
+    return record;
+}
+
+static void write_steps(hid_t file, uint64_t first, uint64_t second)
+{
+    const uint64_t rows[2][6] = {{first}, {second}};
+    hid_t data = H5Dopen2(file, "rounds", H5P_DEFAULT);
+    assert_true(H5Dwrite(data, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0);
     H5Dclose(data);
-    H5Tclose(type);
+}
+
+static void few_rounds(hid_t file)
+{
+    write_steps(file, 4, 5);
+}
+
+static void many_rounds(hid_t file)
+{
+    write_steps(file, 4, 7);
+}
+
+/* 4 + this is 10 again, in 64 bits. */
+static void huge_round(hid_t file)
+{
+    write_steps(file, UINT64_MAX - 5, 16);
+}
+
+static void nameless_rounds(hid_t file)
+{
+    assert_true(H5Adelete_by_name(file, "rounds", "columns", H5P_DEFAULT) >= 0);
+}
+
+static void foreign_rounds(hid_t file)
+{
+    static const char *const names[] = {"steps",    "position", "wall_ns",
+                                        "switches", "siesta",   "stolen_ns"};
+    put_heads(file, "rounds", "columns", names);
+}
+
+static void wide_rounds(hid_t file)
+{
+    hsize_t dims[] = {2, 7};
+    replace_dataset(file, "rounds", H5T_STD_U64LE, 2, dims);
+}
+
+static void real_rounds(hid_t file)
+{
+    hsize_t dims[] = {2, 6};
+    replace_dataset(file, "rounds", H5T_IEEE_F64LE, 2, dims);
+}
+
+static void flat_probes(hid_t file)
+{
+    hsize_t dims = 18;
+    replace_dataset(file, "executions/0/probes", H5T_STD_U64LE, 1, &dims);
+}
+
+static void nameless_probes(hid_t file)
+{
+    assert_true(H5Adelete_by_name(file, "executions/0/probes", "columns", H5P_DEFAULT) >= 0);
 }
 
 /* Applies EDIT to the HDF5 file in IMAGE and gives the new, sealed bytes. */
@@ -284,13 +374,13 @@ static void foreign_files_are_told(void **state)
         change edit;
         const char *text;
     } cases[] = {
-        {put_schema, "schema 7 is unknown, this program reads up to 4"},
+        {put_schema, "schema 7 is unknown, this program reads up to 5"},
         {drop_schema, "/schema is missing"},
         {drop_experiment, "/experiment is missing"},
         {drop_model, "/experiment/model is missing"},
         {drop_execution, "/executions/1 is missing"},
-        {drop_parts, "/steps/part_ns does not name its parts"},
-        {rename_part, "/steps/part_ns has a part"},
+        {drop_parts, "/steps/part_ns does not name its columns"},
+        {rename_part, "/steps/part_ns has a column that"},
         {long_model, "/experiment/model is too long"},
         {fixed_text, "/experiment/dtype has another type"},
         {number_for_text, "/experiment/mode has another type"},
@@ -301,13 +391,22 @@ static void foreign_files_are_told(void **state)
         {real_times, "/steps/wall_ns has another type"},
         {short_parts, "/steps/part_ns does not fit"},
         {flat_parts, "/steps/part_ns has another rank"},
+        {few_rounds, "/rounds do not have all steps"},
+        {many_rounds, "/rounds have more steps than there are"},
+        {huge_round, "/rounds have more steps than there are"},
+        {nameless_rounds, "/rounds does not name its columns"},
+        {foreign_rounds, "/rounds has a column that"},
+        {wide_rounds, "/rounds has columns that"},
+        {real_rounds, "/rounds has another type"},
+        {flat_probes, "/executions/0/probes has another rank"},
+        {nameless_probes, "/executions/0/probes does not name its columns"},
         {list_provenance, "/provenance is not a JSON object"},
         {cut_provenance, "/provenance is not a JSON object"},
     };
     char *image = NULL;
     size_t size = 0;
     bn_status st = {0};
-    res_record *record = fixture_record(&fixture_lazy, 10);
+    res_record *record = with_rounds();
     assert_int_equal(res_image_write(record, &image, &size, &st), BN_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t length = size;
@@ -327,8 +426,8 @@ static void drop_later_axes(hid_t file)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++)
         if (res_axes[i].field.later)
-            assert_true(H5Adelete_by_name(file, "experiment", res_axes[i].field.name,
-                                          H5P_DEFAULT) >= 0);
+            assert_true(
+                H5Adelete_by_name(file, "experiment", res_axes[i].field.name, H5P_DEFAULT) >= 0);
 }
 
 static void expect_schema(const res_record *record, int wanted)
@@ -356,6 +455,9 @@ static void what_older_programs_would_mix_up_they_refuse(void **state)
     res_record *record = fixture_record(&fixture_lazy, 10);
     expect_schema(record, RES_SCHEMA_OLDER);
     record->experiment.depth = 5;
+    expect_schema(record, RES_SCHEMA_AXES);
+    res_record_free(record);
+    record = with_rounds();
     expect_schema(record, RES_SCHEMA_VERSION);
     res_record_free(record);
 }

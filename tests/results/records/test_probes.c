@@ -168,6 +168,8 @@ static void same_input_same_answer(void **state)
     const res_probe_estimate b = res_probes_estimate(probes, MOST);
     assert_memory_equal(&a.device, &b.device, sizeof a.device);
     assert_memory_equal(&a.overhead, &b.overhead, sizeof a.overhead);
+    assert_true(res_probes_null(probes, MOST) == a.null.estimate);
+    assert_true(isnan(res_probes_null(probes, 2)));
     assert_true(a.device.low < a.device.estimate && a.device.estimate < a.device.high);
 }
 

@@ -1,13 +1,8 @@
 /*
  * test_records.c - records, and their files in a store. Needs no plugin.
  *
-<<<<<<< HEAD:tests/results/records/test_records.c
  * `test_records --write-sample FOLDER` writes one record there and prints its
  * path: tests/results/records/check_readers.sh reads it with other programs.
-=======
- * `test_results --write-sample FOLDER` writes one record there and prints its
- * path: tests/results/records/check_readers.sh reads it with other programs.
->>>>>>> h-english:tests/results/records/test_results.c
  */
 #define _GNU_SOURCE /* unshare */
 #include "tests/support/results_fixture.h"
@@ -126,6 +121,62 @@ static void records_come_back_as_they_were(void **state)
         theirs->pjrt_ns = samples;
     }
     res_record_free(back);
+    res_record_free(record);
+}
+
+static void rounds_and_probes_come_back(void **state)
+{
+    (void)state;
+    const double round_ns[] = {25e6, 26e6, 27e6};
+    res_record *record = fixture_rounds(&fixture_lazy, round_ns, 3, 4);
+    record->rounds[1].stalled_ns = RES_UNTOLD;
+    record->rounds[2].switches = 17;
+    res_execution *x = &record->executions[1];
+    assert_int_equal(res_execution_reserve_probes(x, 2, NULL), BN_OK);
+    x->probes[0] = (res_probe){0, 6, 600, 300, 500, 60};
+    x->probes[1] = (res_probe){2, 2, UINT64_MAX - 1, 1, 0, RES_UNTOLD};
+    res_record *back = write_and_read(record, in_folder("rounds"));
+    assert_int_equal(back->round_count, 3);
+    assert_memory_equal(back->rounds, record->rounds, 3 * sizeof *record->rounds);
+    assert_int_equal(back->executions[1].probe_count, 2);
+    assert_memory_equal(back->executions[1].probes, x->probes, 2 * sizeof *x->probes);
+    assert_true(back->executions[0].probe_count == 0 && !back->executions[0].probes);
+    res_record_free(back);
+    res_record_free(record);
+}
+
+/* Rounds count alike, however many steps they have: medians 10, 30 and 20. */
+static void a_process_says_the_median_of_its_rounds(void **state)
+{
+    (void)state;
+    const uint64_t wall[] = {10, 30, 31, 29, 30, 30, 20, 20};
+    res_record *record = fixture_record(&fixture_lazy, 8);
+    double medians[3];
+    memcpy(record->wall_ns, wall, sizeof wall);
+    assert_true(res_record_measures(record).wall_ns == 29.5);
+    assert_int_equal(res_record_reserve_rounds(record, 3, NULL), BN_OK);
+    record->rounds[0].steps = 1;
+    record->rounds[1].steps = 5;
+    record->rounds[2].steps = 2;
+    assert_int_equal(res_round_medians(record, record->wall_ns, medians), 3);
+    assert_true(medians[0] == 10 && medians[1] == 30 && medians[2] == 20);
+    assert_true(res_record_measures(record).wall_ns == 20);
+    /* A round that kept no step says nothing. */
+    record->rounds[0].steps = 0;
+    record->rounds[1].steps = 6;
+    assert_true(isnan(medians[res_round_medians(record, record->wall_ns, medians) - 3]));
+    assert_true(res_record_measures(record).wall_ns == 25);
+    res_record_free(record);
+}
+
+/* One program from disk leaves no compile time: a sum of the others would mislead. */
+static void compile_time_is_of_all_programs_or_none(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 8);
+    assert_true(res_record_measures(record).compile_ns == 2 * 3244100000.0);
+    record->executions[1].from_disk = true;
+    assert_true(isnan(res_record_measures(record).compile_ns));
     res_record_free(record);
 }
 
@@ -426,6 +477,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_unique_and_sort_by_time),
         cmocka_unit_test(records_come_back_as_they_were),
+        cmocka_unit_test(rounds_and_probes_come_back),
+        cmocka_unit_test(a_process_says_the_median_of_its_rounds),
+        cmocka_unit_test(compile_time_is_of_all_programs_or_none),
         cmocka_unit_test(empty_and_failed_records_are_kept),
         cmocka_unit_test(json_has_what_is_documented),
         cmocka_unit_test(names_are_safe_and_files_immutable),

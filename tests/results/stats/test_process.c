@@ -26,7 +26,7 @@ static void an_interval_by_hand(void **state)
     /* t = 3.8729833, 3 degrees of freedom. */
     assert_close(res_estimate_p(&e), 0.0304662917);
     /* Of 16 processes: t(0.975, 15) = 2.1314495, half of the error. */
-    assert_close(res_estimate_half_with(&e, 16), 2.1314495456 * 0.3227486122);
+    assert_close(res_estimate_half_with(&e, 16, 0.05), 2.1314495456 * 0.3227486122);
 }
 
 static void fewer_than_three_have_no_interval(void **state)
@@ -38,7 +38,7 @@ static void fewer_than_three_have_no_interval(void **state)
         const res_interval interval = res_estimate_interval(&e);
         assert_true(count == 0 ? isnan(interval.estimate) : interval.estimate >= 1);
         assert_true(isnan(interval.low) && isnan(interval.high));
-        assert_true(isnan(res_estimate_half_with(&e, 8)));
+        assert_true(isnan(res_estimate_half_with(&e, 8, 0.05)));
         assert_close(res_estimate_p(&e), 1);
         assert_false(res_told_from(interval, -1e9));
     }
@@ -59,7 +59,7 @@ static void welch_by_hand(void **state)
     const res_estimate lacking[] = {res_estimate_of(a, 3), res_estimate_of(b, 2)};
     const res_estimate no = res_estimate_sum(lacking, weights, 2);
     assert_close(no.mean, 10.5);
-    assert_true(isnan(no.error) && isnan(res_estimate_half(&no)));
+    assert_true(isnan(no.error) && isnan(res_estimate_half(&no, 0.05)));
     assert_close(res_estimate_p(&no), 1);
     assert_true(isnan(res_estimate_sum(NULL, NULL, 0).mean));
 }

@@ -41,17 +41,40 @@ static void be_failed(res_record *record, bn_code code, const char *message)
     record->step_count = 0;
 }
 
-/* All cases; bert's capture ran out of memory. */
+/* Process P of a case: all modes of a process are slower alike, and a little each for itself. */
+static res_record *process_of(size_t which, int p)
+{
+    fixture_case c = cases[which];
+    char group[32];
+    snprintf(group, sizeof group, "g-%s-%s-%s", c.runtime, c.model, c.phase);
+    c.wall_ns +=
+        c.wall_ns / 100 * (uint64_t)p + c.wall_ns / 1000 * ((which * 7 + (size_t)p * 3) % 5);
+    res_record *record = fixture_record(&c, 60);
+    record->simulated = strcmp(c.runtime, "sim") == 0;
+    fixture_group(record, group, p + 1);
+    return record;
+}
+
+#define PROCESSES 4
+/* Where process P of a case stands in the store. */
+static size_t at(size_t which, int p)
+{
+    return (size_t)p * CASES + which;
+}
+
+/* Four processes of all cases; bert's capture ran out of memory in each. */
 static res_collection sample_store(void)
 {
-    res_collection all = {.records = calloc(CASES + 4, sizeof(res_record *)), .count = CASES};
+    res_collection all = {.records = calloc(PROCESSES * CASES + 4, sizeof(res_record *)),
+                          .count = PROCESSES * CASES};
     assert_non_null(all.records);
-    for (size_t i = 0; i < CASES; i++) {
-        all.records[i] = fixture_record(&cases[i], 60);
-        all.records[i]->simulated = strcmp(cases[i].runtime, "sim") == 0;
+    for (int p = 0; p < PROCESSES; p++) {
+        for (size_t i = 0; i < CASES; i++)
+            all.records[at(i, p)] = process_of(i, p);
+        res_record *failed = all.records[at(BERT_CAPTURE, p)];
+        be_failed(failed, BN_OUT_OF_MEMORY, "no room for 3.1 GiB");
+        json_object_clear(failed->provenance);
     }
-    be_failed(all.records[BERT_CAPTURE], BN_OUT_OF_MEMORY, "no room for 3.1 GiB");
-    json_object_clear(all.records[BERT_CAPTURE]->provenance);
     return all;
 }
 
@@ -160,7 +183,8 @@ static void record_table_accounts_for_the_step(void **state)
     assert_has(out.data, "cpu, sha256 5feceb66ffc8\n");
     assert_has(out.data, "full, batch 4, image 64, f32, nhwc, serial\n");
     assert_has(out.data, "status    ok\n");
-    assert_has(out.data, "median of 61 and its 95 % interval");
+    assert_has(out.data, "median of 61, p10 to p90 [");
+    assert_has(out.data, "one process has no interval");
     assert_has(out.data, "the parts differ from the wall time by 0 ns.");
     for (int p = 0; p < BN_PART_COUNT; p++)
         line_with(out.data, bn_part_name((bn_part)p), ".");
@@ -269,14 +293,14 @@ static void speedup_table_has_the_fields_shape(void **state)
     assert_has(out.data, "runtime cpu, build 5feceb66ffc8: full, image 64, f32, nhwc, serial\n");
     line_with(out.data, "bert      train  batch 8", "lazy");
     line_with(out.data, "capture       1", "failed: out-of-memory");
-    line_with(out.data, "1309  3.05 ms   2.00 ms  19.0 ms", "base");
-    line_with(out.data, "0.17x", "[");
-    line_with(out.data, "1.25x", "[");
-    line_with(out.data, "0.81x", "[");
-    line_with(out.data, "train  capture       1", "1.25x (1 of 2)");
-    line_with(out.data, "train  eager         1", "0.17x (1 of 2)");
-    line_with(out.data, "infer  capture       1", "1.20x (1 of 1)");
-    line_with(simulated, "train  capture       1", "1.14x (1 of 1)");
+    line_with(out.data, "4   1309  3.05 ms   2.00 ms  19.0 ms", "base");
+    line_with(out.data, "not told", "0.17x [0.16, 0.17]  slower");
+    line_with(out.data, "not told", "1.25x [");
+    line_with(out.data, "another text", "0.81x [");
+    line_with(out.data, "train  capture       1", "(1 of 2)          4");
+    line_with(out.data, "train  eager         1", "0.17x [0.16, 0.17] (1 of 2)");
+    line_with(out.data, "infer  capture       1", "1.2");
+    line_with(simulated, "train  capture       1", "(1 of 1)");
     assert_has(out.data, "Source of device times: slope.");
     bn_text_free(&out);
 
@@ -317,9 +341,17 @@ static void speedups_are_ratios_of_medians(void **state)
     assert_int_equal(json_array_size(means), 5);
     const json_t *lazy = json_array_get(rows, 3), *capture = json_array_get(rows, 4);
     assert_string_equal(json_string_value(json_object_get(capture, "mode")), "capture");
-    double ratio = number(lazy, "wall_ns") / number(capture, "wall_ns");
+    const double ratio = number(lazy, "wall_ns") / number(capture, "wall_ns");
     assert_true(fabs(number(capture, "speedup") - ratio) < 1e-9);
     assert_true(number(capture, "speedup_low") < ratio && ratio < number(capture, "speedup_high"));
+    assert_true(number(capture, "processes") == 4 && number(capture, "steps") == 240);
+    for (int p = 0; p < PROCESSES; p++)
+        assert_has(json_string_value(json_object_get(capture, "records")),
+                   all.records[at(RESNET_CAPTURE, p)]->id);
+    assert_true(json_is_true(json_object_get(capture, "told")));
+    assert_true(json_is_true(json_object_get(capture, "matched")));
+    assert_string_equal(json_string_value(json_object_get(capture, "program")), "not told");
+    assert_true(json_is_null(json_object_get(lazy, "told")));
     assert_true(json_is_null(json_object_get(lazy, "speedup")));
     assert_true(number(lazy, "trace_ns") == 2900000 + 145000 + 1800);
     assert_true(number(lazy, "nodes_per_step") == 1309);
@@ -343,8 +375,10 @@ static void means_are_geometric(void **state)
     (void)state;
     res_collection all = sample_store();
     /* bert captures after all. */
-    res_record_free(all.records[BERT_CAPTURE]);
-    all.records[BERT_CAPTURE] = fixture_record(&cases[BERT_CAPTURE], 60);
+    for (int p = 0; p < PROCESSES; p++) {
+        res_record_free(all.records[at(BERT_CAPTURE, p)]);
+        all.records[at(BERT_CAPTURE, p)] = process_of(BERT_CAPTURE, p);
+    }
     json_t *means = NULL, *rows = speedup_rows(&all, &means);
     const json_t *mean = json_array_get(means, 1);
     assert_string_equal(json_string_value(json_object_get(mean, "mode")), "capture");
@@ -352,24 +386,29 @@ static void means_are_geometric(void **state)
     double product =
         number(json_array_get(rows, 1), "speedup") * number(json_array_get(rows, 4), "speedup");
     assert_true(fabs(number(mean, "speedup") - sqrt(product)) < 1e-9);
+    assert_true(number(mean, "speedup_low") < sqrt(product));
+    assert_true(number(mean, "speedup_high") > sqrt(product));
+    assert_true(json_is_true(json_object_get(mean, "by_process")));
+    assert_true(number(mean, "processes") == 4);
     json_decref(means);
     json_decref(rows);
     res_collection_free(&all);
 }
 
-static void newest_good_record_stands_for_a_cell(void **state)
+static void the_newest_good_record_names_a_pool(void **state)
 {
     (void)state;
     res_collection all = sample_store();
-    res_record *newer = fixture_record(&cases[RESNET_CAPTURE], 60);
-    res_record *broken = fixture_record(&cases[RESNET_CAPTURE], 60);
+    res_record *newer = process_of(RESNET_CAPTURE, 0);
+    res_record *broken = process_of(RESNET_CAPTURE, 1);
     be_failed(broken, BN_CRASH, "signal 11");
     all.records[all.count++] = newer;
     all.records[all.count++] = broken;
     json_t *rows = speedup_rows(&all, NULL);
+    const json_t *capture = json_array_get(rows, 4);
     assert_int_equal(json_array_size(rows), CASES);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 4), "id")),
-                        newer->id);
+    assert_string_equal(json_string_value(json_object_get(capture, "id")), newer->id);
+    assert_true(number(capture, "processes") == 5 && number(capture, "left_out_failed") == 1);
     json_decref(rows);
 
     /* Another set-up is another cell, which has no lazy record. */
@@ -383,20 +422,55 @@ static void newest_good_record_stands_for_a_cell(void **state)
     res_collection_free(&all);
 }
 
+static void be_of_build(res_record *record, const char *sha256)
+{
+    json_t *runtime = json_object_get(record->provenance, "runtime");
+    assert_int_equal(json_object_set_new(runtime, "sha256", json_string(sha256)), 0);
+}
+
 static void builds_are_not_mixed(void **state)
 {
     (void)state;
     res_collection all = sample_store();
-    json_t *runtime = json_object_get(all.records[RESNET_CAPTURE]->provenance, "runtime");
-    assert_int_equal(json_object_set_new(runtime, "sha256", json_string("6b86b273ff34")), 0);
+    /* An older build is left out, and counted. */
+    be_of_build(all.records[at(RESNET_CAPTURE, 0)], "6b86b273ff34");
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    assert_has(out.data, "runtime cpu, several builds");
-    line_with(out.data, "20.4 ms", "other build");
+    assert_has(out.data, "Records of other or unknown builds are left out: resnet50 train capture, "
+                         "on cpu (1).");
     bn_text_free(&out);
     json_t *rows = speedup_rows(&all, NULL);
+    assert_true(number(json_array_get(rows, 4), "processes") == 3);
+    assert_true(number(json_array_get(rows, 4), "left_out_other_builds") == 1);
+    json_decref(rows);
+    /* Nothing is said of two builds. */
+    for (int p = 0; p < PROCESSES; p++)
+        be_of_build(all.records[at(RESNET_CAPTURE, p)], "6b86b273ff34");
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "runtime cpu, several builds");
+    line_with(out.data, "20.8 ms", "other build");
+    assert_has(out.data, "Not compared, since lazy was measured on another build: resnet50 train");
+    bn_text_free(&out);
+    rows = speedup_rows(&all, NULL);
     assert_true(json_is_null(json_object_get(json_array_get(rows, 4), "speedup")));
     assert_true(json_is_true(json_object_get(json_array_get(rows, 4), "lazy_is_other_build")));
     json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void conditions_are_not_mixed(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 2; p < PROCESSES; p++)
+        json_object_set_new(all.records[at(RESNET_CAPTURE, p)]->provenance, "pinning",
+                            json_pack("{ss}", "pin", "cores"));
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Records measured under other conditions are left out: resnet50 train "
+                         "capture, on cpu (2: pinning).");
+    line_with(out.data, "21.0 ms", "other conditions");
+    assert_has(out.data, "Not compared, since lazy was measured under other conditions: resnet50 "
+                         "train capture, on cpu (pinning).");
+    bn_text_free(&out);
     res_collection_free(&all);
 }
 
@@ -404,16 +478,29 @@ static void sources_are_named_when_they_differ(void **state)
 {
     (void)state;
     res_collection all = sample_store();
-    all.records[RESNET_LAZY]->executions[0].device_source = BN_DEVICE_TIME_PROFILER;
-    res_record *five = all.records[RESNET_CAPTURE_5];
-    five->executions[2].device_source = BN_DEVICE_TIME_EVENT;
+    for (int p = 0; p < PROCESSES; p++) {
+        all.records[at(RESNET_LAZY, p)]->executions[0].device_source = BN_DEVICE_TIME_PROFILER;
+        all.records[at(RESNET_CAPTURE_5, p)]->executions[2].device_source = BN_DEVICE_TIME_EVENT;
+    }
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
-    line_with(out.data, "lazy          1   1309  3.05 ms   2.00 ms  19.0 ms", "profiler");
+    line_with(out.data, "lazy          1          4   1309  3.05 ms   2.00 ms  19.0 ms",
+              "profiler");
     line_with(out.data, "22.5 ms", "mixed");
     bn_text_free(&out);
-    /* A sum with an unknown term is unknown. */
+    /* A sum with an unknown term is unknown; the others tell theirs. */
+    res_record *five = all.records[at(RESNET_CAPTURE_5, 3)];
     five->executions[2].device_source = BN_DEVICE_TIME_UNAVAILABLE;
     json_t *rows = speedup_rows(&all, NULL);
+    assert_true(number(json_array_get(rows, 5), "device_processes") == 3);
+    json_decref(rows);
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Only some processes could tell the device time: resnet50 train capture "
+                         "in 5 graphs, on cpu (3 of 4).");
+    bn_text_free(&out);
+    for (int p = 0; p < PROCESSES; p++)
+        all.records[at(RESNET_CAPTURE_5, p)]->executions[2].device_source =
+            BN_DEVICE_TIME_UNAVAILABLE;
+    rows = speedup_rows(&all, NULL);
     assert_true(json_is_null(json_object_get(json_array_get(rows, 5), "device_per_step_ns")));
     json_decref(rows);
     res_collection_free(&all);
@@ -446,8 +533,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(speedup_table_has_the_fields_shape),
         cmocka_unit_test(speedups_are_ratios_of_medians),
         cmocka_unit_test(means_are_geometric),
-        cmocka_unit_test(newest_good_record_stands_for_a_cell),
+        cmocka_unit_test(the_newest_good_record_names_a_pool),
         cmocka_unit_test(builds_are_not_mixed),
+        cmocka_unit_test(conditions_are_not_mixed),
         cmocka_unit_test(sources_are_named_when_they_differ),
         cmocka_unit_test(empty_stores_have_tables),
     };

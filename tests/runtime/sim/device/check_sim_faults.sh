@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 
 sim=$(dirname "$bench")/libpjrt_sim.so
 modes=lazy,capture,eager
-steps=(--steps 2 --min-time 0 --warmup 4)
+steps=(--processes 1 --steps 2 --min-time 0 --warmup 4)
 cheap=(--model squeezenet1_1 --variant small --phase infer "${steps[@]}")
 # Nothing is computed, so that an experiment takes a fraction of a second.
 base=device_us=1,values=none

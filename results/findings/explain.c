@@ -1,0 +1,150 @@
+/*
+ * explain.c - what a speedup table found: which ways of running a step differ from lazy, what the
+ * differences come from, and what could not be told.
+ *
+ * A cause is named where it is told from zero over all causes that were looked at, and holds a part
+ * of the difference that is worth a word. Device time and overhead see what the host only waits
+ * for: where they are known, the ledger's waiting and dispatching are no causes of their own.
+ */
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEVEL       0.05
+/* Of the step's difference: smaller causes are not worth a word. */
+#define LEAST_SHARE 0.1
+#define USUAL_MORE  8
+
+const char *res_finding_name(res_finding_kind kind)
+{
+    static const char *const names[] = {"faster",  "slower",      "no difference",
+                                        "too few", "other build", "other conditions"};
+    return names[kind];
+}
+
+/* ---- causes ----------------------------------------------------------------------------- */
+
+static double wall_of(const res_process *p, const void *context)
+{
+    (void)context;
+    return p->measures.wall_ns;
+}
+
+static double trace_of(const res_process *p, const void *context)
+{
+    (void)context;
+    return p->measures.trace_ns;
+}
+
+static double device_of(const res_process *p, const void *context)
+{
+    (void)context;
+    return p->measures.device_ns;
+}
+
+static double overhead_of(const res_process *p, const void *context)
+{
+    (void)context;
+    return p->measures.executions * p->measures.overhead_ns;
+}
+
+static double part_of(const res_process *p, const void *context)
+{
+    return res_has_ledger(p->record) ? res_part_median(p->record, context, 1) : (double)NAN;
+}
+
+/* Whether PART is looked at, given what is known of the device. */
+static bool is_own_cause(bn_part part, bool device_known)
+{
+    const bool traced = part == BN_PART_TRACE || part == BN_PART_HASH || part == BN_PART_LOOKUP;
+    const bool waiting = part == BN_PART_WAIT || part == BN_PART_DISPATCH;
+    return !traced && !(waiting && device_known);
+}
+
+/* Adds the cause where it is told and large; the largest stay, in order. */
+static void consider(res_finding *finding, res_cause_kind kind, bn_part part,
+                     const res_estimate *saved)
+{
+    const double least = LEAST_SHARE * fabs(finding->saved_ns);
+    const double looked_at = BN_PART_COUNT;
+    if (!(fabs(saved->mean) >= least) || res_estimate_p(saved) > LEVEL / looked_at)
+        return;
+    res_cause cause = {kind, part, res_estimate_interval(saved)};
+    for (size_t i = 0; i < finding->cause_count; i++) {
+        res_cause *held = &finding->causes[i];
+        if (fabs(cause.saved_ns.estimate) > fabs(held->saved_ns.estimate)) {
+            const res_cause smaller = *held;
+            *held = cause;
+            cause = smaller;
+        }
+    }
+    if (finding->cause_count < RES_MOST_CAUSES)
+        finding->causes[finding->cause_count++] = cause;
+}
+
+static void find_causes(const res_pool *base, const res_pool *other, res_finding *finding)
+{
+    const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
+    const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);
+    const res_estimate device = res_pool_difference(base, other, device_of, NULL);
+    consider(finding, RES_CAUSE_TRACING, BN_PART_TRACE, &trace);
+    consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
+    consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
+    for (int p = 0; p < BN_PART_COUNT; p++) {
+        const bn_part part = (bn_part)p;
+        if (!is_own_cause(part, isfinite(device.mean)))
+            continue;
+        const res_estimate saved = res_pool_difference(base, other, part_of, &part);
+        consider(finding, RES_CAUSE_PART, part, &saved);
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------------ */
+
+static void say_what_is_visible(const res_speedup *speedup, const res_estimate *log,
+                                res_finding *finding)
+{
+    const double level = LEVEL / (double)speedup->ratios;
+    const size_t twice = 2 * log->processes;
+    finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
+    finding->visible = expm1(res_estimate_half(log, level));
+    finding->visible_with_more = expm1(res_estimate_half_with(log, finding->more_processes, level));
+}
+
+static res_finding_kind kind_of(const res_speedup_row *row)
+{
+    if (row->other_build)
+        return RES_FINDING_OTHER_BUILD;
+    if (!row->compared)
+        return RES_FINDING_CONDITIONS;
+    if (!(row->ratio.log.freedom > 0))
+        return RES_FINDING_TOO_FEW;
+    if (!row->told)
+        return RES_FINDING_NO_DIFFERENCE;
+    return row->ratio.log.mean > 0 ? RES_FINDING_FASTER : RES_FINDING_SLOWER;
+}
+
+static res_finding explain(const res_speedup *speedup, size_t index)
+{
+    const res_speedup_row *row = &speedup->rows[index], *base = &speedup->rows[row->base_row];
+    res_finding finding = {.kind = kind_of(row), .row = index};
+    finding.saved_ns = res_pool_difference(&base->pool, &row->pool, wall_of, NULL).mean;
+    finding.executions_added = row->figures.executions - base->figures.executions;
+    if (row->told)
+        find_causes(&base->pool, &row->pool, &finding);
+    if (finding.kind == RES_FINDING_NO_DIFFERENCE)
+        say_what_is_visible(speedup, &row->ratio.log, &finding);
+    return finding;
+}
+
+size_t res_speedup_explain(const res_speedup *speedup, res_finding *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (!row->base && (row->compared || row->other_build || row->other_conditions[0]))
+            list[count++] = explain(speedup, i);
+    }
+    return count;
+}

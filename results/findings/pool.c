@@ -1,0 +1,348 @@
+/*
+ * pool.c - the processes that measured one cell in one way, and what they say together.
+ *
+ * Each good record is of one process, however it came to be measured: as one of the processes of a
+ * run, as a repetition of a suite, or alone. Records are pooled where they are of one build of the
+ * runtime and of like conditions: those of the newest. Every figure of a cell is made here, so
+ * tables, pictures, pages and exports cannot differ.
+ */
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- conditions ---------------------------------------------------------------------- */
+
+/* What must be alike beside the build: these members of the provenance. Settings of the runtime
+ * that are an axis of experiments are compared as such. */
+typedef struct condition {
+    const char *section, *member; /* MEMBER NULL: the whole section */
+    const char *word;
+} condition;
+
+static const condition conditions[] = {
+    {"host", "hostname", "host"},
+    {"host", "cpu", "processor"},
+    {"host", "cores_online", "cores"},
+    {"host", "kernel", "kernel"},
+    {"host", "governor", "governor"},
+    {"host", "bench_version", "version of bench"},
+    {"pinning", NULL, "pinning"},
+    {"runtime", "options", "options of the runtime"},
+    {"runtime", "compile_flags", "flags of the compiler"},
+};
+#define CONDITIONS (sizeof conditions / sizeof *conditions)
+
+static const json_t *value_of(const res_record *record, const condition *c)
+{
+    const json_t *section = json_object_get(record->provenance, c->section);
+    return c->member ? json_object_get(section, c->member) : section;
+}
+
+static bool is_alike(const res_record *a, const res_record *b, const condition *c)
+{
+    const json_t *left = value_of(a, c), *right = value_of(b, c);
+    return left == right || (left && right && json_equal(left, right));
+}
+
+bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
+{
+    bool same = true;
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (is_alike(a, b, &conditions[i]))
+            continue;
+        same = false;
+        /* Each word once: several records may differ in the same. */
+        if (!strstr(differing, conditions[i].word))
+            snprintf(differing + strlen(differing), size - strlen(differing), "%s%s",
+                     differing[0] ? ", " : "", conditions[i].word);
+    }
+    return same;
+}
+
+/* Nobody knows what build an imported record is of: it is alone. A group is of one build. */
+static bool same_build(const res_record *a, const res_record *b)
+{
+    const char *build = res_plugin_sha256(a), *group = res_group_id(a);
+    if (a == b || strcmp(build, res_plugin_sha256(b)) != 0)
+        return a == b;
+    return build[0] || (group[0] && strcmp(group, res_group_id(b)) == 0);
+}
+
+/* ---- processes -------------------------------------------------------------------------- */
+
+static bool fill_process(res_process *process, const res_record *record)
+{
+    *process = (res_process){.record = record, .measures = res_record_measures(record)};
+    if (record->round_count == 0)
+        return true;
+    process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
+    if (process->round_ns)
+        res_round_medians(record, record->wall_ns, process->round_ns);
+    return process->round_ns != NULL;
+}
+
+static const res_record *newest_of(const res_record *const *records, size_t count)
+{
+    const res_record *newest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const bool good = res_record_good(records[i]);
+        if (!newest ||
+            (good != res_record_good(newest) ? good : strcmp(records[i]->id, newest->id) > 0))
+            newest = records[i];
+    }
+    return newest;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
+}
+
+bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
+{
+    bool made = true;
+    *pool = (res_pool){.newest = newest_of(records, count),
+                       .list = calloc(count + 1, sizeof *pool->list)};
+    if (!pool->list)
+        return false;
+    for (size_t i = 0; made && i < count; i++) {
+        const res_record *record = records[i];
+        if (!res_record_good(record))
+            pool->failed++;
+        else if (!same_build(record, pool->newest))
+            pool->other_builds++;
+        else if (!res_same_conditions(record, pool->newest, pool->differing,
+                                      sizeof pool->differing))
+            pool->other_conditions++;
+        else
+            made = fill_process(&pool->list[pool->count++], record);
+    }
+    qsort(pool->list, pool->count, sizeof *pool->list, by_id);
+    if (!made)
+        res_pool_free(pool);
+    return made;
+}
+
+void res_pool_free(res_pool *pool)
+{
+    for (size_t i = 0; pool->list && i < pool->count; i++)
+        free(pool->list[i].round_ns);
+    free(pool->list);
+    *pool = (res_pool){0};
+}
+
+/* ---- figures ------------------------------------------------------------------------------- */
+
+/* Of times: by their logs, but by the times themselves where one of them is nothing. */
+static res_interval over_times(const double *values, size_t count, double *logs)
+{
+    bool positive = true;
+    for (size_t i = 0; i < count; i++) {
+        positive = positive && values[i] > 0;
+        logs[i] = log(values[i]);
+    }
+    const res_estimate over = res_estimate_of(positive ? logs : values, count);
+    return positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
+}
+
+res_over res_over_processes(const double *values, size_t count, bool difference)
+{
+    const double nan = (double)NAN;
+    res_over out = {{nan, nan, nan}, 0};
+    double *known = calloc(2 * count + 1, sizeof *known);
+    for (size_t i = 0; known && i < count; i++)
+        if (isfinite(values[i]))
+            known[out.processes++] = values[i];
+    if (known && difference) {
+        const res_estimate over = res_estimate_of(known, out.processes);
+        out.value = res_estimate_interval(&over);
+    } else if (known) {
+        out.value = over_times(known, out.processes, known + count);
+    }
+    free(known);
+    return out;
+}
+
+/* The source of the newest process that has a device time: only like times are pooled. */
+static const char *source_of(const res_pool *pool)
+{
+    for (size_t i = pool->count; i-- > 0;)
+        if (isfinite(pool->list[i].measures.device_ns))
+            return pool->list[i].measures.source;
+    return bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
+}
+
+res_figures res_pool_figures(const res_pool *pool)
+{
+    const double nan = (double)NAN;
+    const res_over none = {{nan, nan, nan}, 0};
+    res_figures f = {none, none, none, none, none, nan, nan, source_of(pool)};
+    double *room = calloc(pool->count + 1, 5 * sizeof *room);
+    if (!room || pool->count == 0) {
+        free(room);
+        return f;
+    }
+    const size_t n = pool->count;
+    for (size_t i = 0; i < n; i++) {
+        const res_measures *m = &pool->list[i].measures;
+        const bool like = strcmp(m->source, f.source) == 0;
+        room[i] = m->wall_ns;
+        room[n + i] = m->trace_ns;
+        room[2 * n + i] = like ? m->device_ns : nan;
+        room[3 * n + i] = like ? m->overhead_ns : nan;
+        room[4 * n + i] = m->compile_ns;
+    }
+    f.wall = res_over_processes(room, n, false);
+    f.trace = res_over_processes(room + n, n, false);
+    f.device = res_over_processes(room + 2 * n, n, false);
+    f.overhead = res_over_processes(room + 3 * n, n, true);
+    f.compile = res_over_processes(room + 4 * n, n, false);
+    f.executions = pool->list[n - 1].measures.executions;
+    f.nodes_per_step = pool->list[n - 1].measures.nodes_per_step;
+    free(room);
+    return f;
+}
+
+/* ---- executions ------------------------------------------------------------------------------ */
+
+/* The execution of RECORD that runs the same graph as LIKE, or NULL. */
+static const res_execution *same_graph(const res_record *record, const res_execution *like)
+{
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (strcmp(x->graph, like->graph) == 0 && strcmp(x->fingerprint, like->fingerprint) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like)
+{
+    const double nan = (double)NAN;
+    const res_over none = {{nan, nan, nan}, 0};
+    res_execution_figures f = {none, none, none, none, none, none};
+    const size_t n = pool->count;
+    double *room = calloc(n + 1, 6 * sizeof *room);
+    for (size_t i = 0; room && i < n; i++) {
+        const res_execution *x = same_graph(pool->list[i].record, like);
+        const bool known = x && x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
+                           x->device_source == like->device_source;
+        room[i] = x ? res_execution_pjrt_ns(x) : nan;
+        room[n + i] = known ? x->device_ns : nan;
+        room[2 * n + i] = known ? res_execution_overhead(x).estimate : nan;
+        room[3 * n + i] = x ? res_probes_null(x->probes, x->probe_count) : nan;
+        room[4 * n + i] = x && !x->from_disk ? (double)x->lower_ns : nan;
+        room[5 * n + i] = x && !x->from_disk ? (double)x->compile_ns : nan;
+    }
+    if (room) {
+        f.pjrt = res_over_processes(room, n, false);
+        f.device = res_over_processes(room + n, n, false);
+        f.overhead = res_over_processes(room + 2 * n, n, true);
+        f.null = res_over_processes(room + 3 * n, n, true);
+        f.lower = res_over_processes(room + 4 * n, n, false);
+        f.compile = res_over_processes(room + 5 * n, n, false);
+    }
+    free(room);
+    return f;
+}
+
+/* ---- remarks -----------------------------------------------------------------------------------
+ */
+
+/* Median of COUNT values that VALUE takes of each process. */
+static double over_pool(const res_pool *pool, double *room, double (*value)(const res_process *))
+{
+    size_t known = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        room[known] = value(&pool->list[i]);
+        known += isfinite(room[known]) ? 1 : 0;
+    }
+    return res_median(room, known);
+}
+
+static double excess_of(const res_process *p)
+{
+    return res_mean(p->record->wall_ns, p->record->step_count) / p->measures.wall_ns;
+}
+
+static double p90_of(const res_process *p)
+{
+    return res_quantile(p->record->wall_ns, p->record->step_count, 0.9);
+}
+
+static double samples_of(const res_process *p)
+{
+    return (double)(p->round_ns ? p->record->round_count : p->record->step_count);
+}
+
+static double independent_of(const res_process *p)
+{
+    const size_t count = (size_t)samples_of(p);
+    double *values = calloc(count + 1, sizeof *values), independent = (double)NAN;
+    if (values) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = log(p->round_ns ? p->round_ns[i] : (double)p->record->wall_ns[i]);
+        independent = res_independent_samples(values, count);
+    }
+    free(values);
+    return independent;
+}
+
+res_remarks res_pool_remarks(const res_pool *pool)
+{
+    res_remarks r = {.excess = (double)NAN, .p90_ns = (double)NAN};
+    double *room = calloc(pool->count + 1, sizeof *room);
+    if (!room || pool->count == 0) {
+        free(room);
+        return r;
+    }
+    r.excess = over_pool(pool, room, excess_of) - 1;
+    r.p90_ns = over_pool(pool, room, p90_of);
+    r.samples = over_pool(pool, room, samples_of);
+    r.independent = over_pool(pool, room, independent_of);
+    for (size_t i = 0; i < pool->count; i++)
+        r.unsettled +=
+            pool->list[i].record->warmup_count > 0 && !pool->list[i].record->warmup_stationary;
+    free(room);
+    return r;
+}
+
+/* ---- the witness
+ * ---------------------------------------------------------------------------------- */
+
+static void add_told(uint64_t value, double of_ns, double *sum, double *sum_of)
+{
+    if (value == RES_UNTOLD)
+        return;
+    *sum += (double)value;
+    *sum_of += of_ns;
+}
+
+void res_witness_add(res_witness *w, const res_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        const res_record *record = pool->list[i].record;
+        const json_t *host = json_object_get(record->provenance, "host");
+        const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
+        for (size_t r = 0; r < record->round_count; r++) {
+            const res_round *round = &record->rounds[r];
+            const double wall_ns = (double)round->wall_ns;
+            if (round->wall_ns == RES_UNTOLD)
+                continue;
+            w->rounds++;
+            add_told(round->stalled_ns, wall_ns, &w->stalled_ns, &w->stalled_of_ns);
+            add_told(round->stolen_ns, wall_ns * (double)(cores > 0 ? cores : 1), &w->stolen_ns,
+                     &w->stolen_of_ns);
+            add_told(round->switches, wall_ns, &w->switches, &w->switches_of_ns);
+        }
+    }
+}
+
+bool res_witness_busy(const res_witness *w)
+{
+    return w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns ||
+           w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns;
+}

@@ -1,0 +1,150 @@
+/*
+ * ratio.c - two pools side by side: which processes belong together, and what they say.
+ *
+ * Processes of one group ran their experiments in interleaved rounds, or next to each other: what
+ * disturbs one disturbs both, so their ratio is steadier than either time. Such pairs are the
+ * sample, and Student's t is of as many. Processes that share nothing are two samples: Welch.
+ */
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_process(const res_record *a, const res_record *b)
+{
+    return res_group_process(a) > 0 && res_group_process(a) == res_group_process(b) &&
+           res_group_id(a)[0] && strcmp(res_group_id(a), res_group_id(b)) == 0;
+}
+
+/* The process of BASE that belongs to PROCESS, or NULL. */
+static const res_process *partner(const res_pool *base, const res_process *process)
+{
+    for (size_t i = 0; i < base->count; i++)
+        if (same_process(base->list[i].record, process->record))
+            return &base->list[i];
+    return NULL;
+}
+
+/* Median over the rounds that both have of log(base / other); ROOM is for as many. */
+static double by_rounds(const res_process *base, const res_process *other, double *room)
+{
+    const size_t rounds = base->record->round_count < other->record->round_count
+                              ? base->record->round_count
+                              : other->record->round_count;
+    size_t count = 0;
+    for (size_t i = 0; i < rounds; i++) {
+        room[count] = log(base->round_ns[i] / other->round_ns[i]);
+        count += isfinite(room[count]) ? 1 : 0;
+    }
+    return res_median(room, count);
+}
+
+static double log_ratio_of(const res_process *base, const res_process *other, double *room)
+{
+    return base->round_ns && other->round_ns
+               ? by_rounds(base, other, room)
+               : log(base->measures.wall_ns / other->measures.wall_ns);
+}
+
+static size_t most_rounds(const res_pool *pool)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->list[i].record->round_count > most)
+            most = pool->list[i].record->round_count;
+    return most;
+}
+
+/* Whether PAIRS of them are the sample: a few among many that share nothing are not. */
+static bool pairs_count(size_t pairs, const res_pool *base, const res_pool *other)
+{
+    const size_t fewest = base->count < other->count ? base->count : other->count;
+    return pairs >= RES_LEAST_PROCESSES || (pairs > 0 && pairs == fewest);
+}
+
+static res_estimate welch(const double *base, size_t base_count, const double *other, size_t count)
+{
+    static const double weights[] = {1, -1};
+    const res_estimate both[] = {res_estimate_of(base, base_count), res_estimate_of(other, count)};
+    return res_estimate_sum(both, weights, 2);
+}
+
+/* Values of POOL that are known, into ROOM; returns how many. */
+static size_t take(const res_pool *pool, res_process_value *value, const void *context,
+                   double *room)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        room[count] = value(&pool->list[i], context);
+        count += isfinite(room[count]) ? 1 : 0;
+    }
+    return count;
+}
+
+static double log_wall(const res_process *process, const void *context)
+{
+    (void)context;
+    return log(process->measures.wall_ns);
+}
+
+static res_estimate unmatched(const res_pool *base, const res_pool *other, res_process_value *value,
+                              const void *context, double *room)
+{
+    const size_t count = take(base, value, context, room);
+    return welch(room, count, room + count, take(other, value, context, room + count));
+}
+
+bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
+{
+    *ratio = (res_pool_ratio){.pairs = calloc(other->count + 1, sizeof(double))};
+    double *room = calloc(base->count + other->count + most_rounds(base) + 1, sizeof *room);
+    if (!ratio->pairs || !room) {
+        free(room);
+        res_pool_ratio_free(ratio);
+        return false;
+    }
+    for (size_t i = 0; i < other->count; i++) {
+        const res_process *with = partner(base, &other->list[i]);
+        if (!with)
+            continue;
+        ratio->pairs[ratio->pair_count] = log_ratio_of(with, &other->list[i], room);
+        ratio->pair_count += isfinite(ratio->pairs[ratio->pair_count]) ? 1 : 0;
+    }
+    if (pairs_count(ratio->pair_count, base, other)) {
+        ratio->matching = RES_MATCHED;
+        ratio->log = res_estimate_of(ratio->pairs, ratio->pair_count);
+    } else {
+        ratio->matching = RES_UNMATCHED;
+        ratio->pair_count = 0;
+        ratio->log = unmatched(base, other, log_wall, NULL, room);
+    }
+    ratio->ratio = res_estimate_ratio(&ratio->log);
+    ratio->p = res_estimate_p(&ratio->log);
+    free(room);
+    return true;
+}
+
+void res_pool_ratio_free(res_pool_ratio *ratio)
+{
+    free(ratio->pairs);
+    *ratio = (res_pool_ratio){0};
+}
+
+res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
+                                 res_process_value *value, const void *context)
+{
+    res_estimate out = {(double)NAN, (double)NAN, 0, 0};
+    double *room = calloc(base->count + other->count + 1, sizeof *room);
+    size_t pairs = 0;
+    for (size_t i = 0; room && i < other->count; i++) {
+        const res_process *with = partner(base, &other->list[i]);
+        room[pairs] = with ? value(with, context) - value(&other->list[i], context) : (double)NAN;
+        pairs += isfinite(room[pairs]) ? 1 : 0;
+    }
+    if (room)
+        out = pairs_count(pairs, base, other) ? res_estimate_of(room, pairs)
+                                              : unmatched(base, other, value, context, room);
+    free(room);
+    return out;
+}

@@ -1,0 +1,279 @@
+/*
+ * speedup_export.c - the speedup table for programs: JSON, and CSV with a line a row.
+ */
+#include "results/tables/speedup_priv.h"
+
+#include <string.h>
+
+/* Sets what both a row and a mean say of the runtime and the mode. */
+static void set_names(json_t *object, const char *kind, const res_record *record)
+{
+    const res_experiment *experiment = &record->experiment;
+    json_object_set_new(object, "kind", json_string(kind));
+    json_object_set_new(object, "runtime", res_json_text(experiment->runtime));
+    json_object_set_new(object, "simulated", json_boolean(record->simulated));
+    json_object_set_new(object, "phase", res_json_text(experiment->phase));
+    json_object_set_new(object, "mode", res_json_text(experiment->mode));
+    json_object_set_new(object, "graphs", json_integer(experiment->graphs));
+}
+
+/* Blocks and ways are among the names of a row. */
+static bool has_column(const res_axis *axis)
+{
+    return axis->role == RES_ROLE_CELL || axis->role == RES_ROLE_SETUP;
+}
+
+void res_json_identity(json_t *object, const char *kind, const res_record *record)
+{
+    set_names(object, kind, record);
+    json_object_set_new(object, "plugin_sha256", json_string(res_plugin_sha256(record)));
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (has_column(&res_axes[i]))
+            json_object_set_new(object, res_axes[i].field.name,
+                                res_axis_to_json(&res_axes[i], &record->experiment));
+    json_object_set_new(object, "values", json_string(record->values));
+    json_object_set_new(object, "id", res_json_text(record->id));
+    json_object_set_new(object, "status", json_string(bn_code_name(record->status)));
+    json_object_set_new(object, "message", res_json_text(record->message));
+    json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
+}
+
+/* All steps of the pool; a failed record's own. */
+static json_int_t steps_of(const res_speedup_row *row)
+{
+    size_t steps = row->pool.count > 0 ? 0 : row->record->step_count;
+    for (size_t i = 0; i < row->pool.count; i++)
+        steps += row->pool.list[i].record->step_count;
+    return (json_int_t)steps;
+}
+
+static void set_pool(json_t *object, const res_speedup_row *row)
+{
+    bn_text ids = {0};
+    for (size_t i = 0; i < row->pool.count; i++)
+        bn_text_printf(&ids, "%s%s", i > 0 ? " " : "", row->pool.list[i].record->id);
+    json_object_set_new(object, "steps", json_integer(steps_of(row)));
+    json_object_set_new(object, "processes", json_integer((json_int_t)row->pool.count));
+    json_object_set_new(object, "records", res_json_text(ids.data ? ids.data : ""));
+    bn_text_free(&ids);
+    json_object_set_new(object, "left_out_failed", json_integer((json_int_t)row->pool.failed));
+    json_object_set_new(object, "left_out_other_builds",
+                        json_integer((json_int_t)row->pool.other_builds));
+    json_object_set_new(object, "left_out_other_conditions",
+                        json_integer((json_int_t)row->pool.other_conditions));
+}
+
+static void set_figures(json_t *object, const res_figures *f)
+{
+    json_object_set_new(object, "nodes_per_step", res_json_real(f->nodes_per_step));
+    json_object_set_new(object, "executions_per_step", res_json_real(f->executions));
+    json_object_set_new(object, "trace_ns", res_json_real(f->trace.value.estimate));
+    json_object_set_new(object, "overhead_per_execution_ns",
+                        res_json_real(f->overhead.value.estimate));
+    json_object_set_new(object, "overhead_low_ns", res_json_real(f->overhead.value.low));
+    json_object_set_new(object, "overhead_high_ns", res_json_real(f->overhead.value.high));
+    json_object_set_new(object, "device_per_step_ns", res_json_real(f->device.value.estimate));
+    json_object_set_new(object, "device_low_ns", res_json_real(f->device.value.low));
+    json_object_set_new(object, "device_high_ns", res_json_real(f->device.value.high));
+    json_object_set_new(object, "device_processes", json_integer((json_int_t)f->device.processes));
+    json_object_set_new(object, "device_time_source", json_string(f->source));
+    res_json_interval(object, "wall", f->wall.value);
+    json_object_set_new(object, "compile_ns", res_json_real(f->compile.value.estimate));
+    json_object_set_new(object, "compile_processes",
+                        json_integer((json_int_t)f->compile.processes));
+}
+
+static void set_remarks(json_t *object, const res_remarks *r)
+{
+    json_object_set_new(object, "mean_over_median", res_json_real(1 + r->excess));
+    json_object_set_new(object, "p90_ns", res_json_real(r->p90_ns));
+    json_object_set_new(object, "samples_per_process", res_json_real(r->samples));
+    json_object_set_new(object, "independent_samples_per_process", res_json_real(r->independent));
+    json_object_set_new(object, "warmups_not_stationary", json_integer((json_int_t)r->unsettled));
+}
+
+static void set_speedup(json_t *object, const res_speedup_row *row)
+{
+    const res_interval ratio = row->ratio.ratio;
+    json_object_set_new(object, "speedup", res_json_real(ratio.estimate));
+    json_object_set_new(object, "speedup_low", res_json_real(ratio.low));
+    json_object_set_new(object, "speedup_high", res_json_real(ratio.high));
+    json_object_set_new(object, "matched",
+                        row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
+                                      : json_null());
+    json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
+    json_object_set_new(object, "told", row->compared ? json_boolean(row->told) : json_null());
+    json_object_set_new(object, "program",
+                        row->compared ? json_string(res_program_name(row->program)) : json_null());
+    json_object_set_new(object, "lazy_is_other_build", json_boolean(row->other_build));
+    json_object_set_new(object, "lazy_other_conditions", res_json_text(row->other_conditions));
+}
+
+static json_t *row_json(const res_speedup_row *row)
+{
+    json_t *object = json_object();
+    res_json_identity(object, "row", row->record);
+    set_pool(object, row);
+    set_figures(object, &row->figures);
+    set_remarks(object, &row->remarks);
+    set_speedup(object, row);
+    return object;
+}
+
+static json_t *mean_json(const res_speedup_mean *mean)
+{
+    json_t *object = json_object();
+    set_names(object, "geometric-mean", mean->example);
+    json_object_set_new(object, "speedup", res_json_real(mean->speedup.estimate));
+    json_object_set_new(object, "speedup_low", res_json_real(mean->speedup.low));
+    json_object_set_new(object, "speedup_high", res_json_real(mean->speedup.high));
+    json_object_set_new(object, "processes", json_integer((json_int_t)mean->processes));
+    json_object_set_new(object, "by_process", json_boolean(mean->by_process));
+    json_object_set_new(object, "covered", json_integer((json_int_t)mean->covered));
+    json_object_set_new(object, "cells", json_integer((json_int_t)mean->cells));
+    return object;
+}
+
+/* Null where no round told. */
+static json_t *share(double part, double whole)
+{
+    return whole > 0 ? res_json_real(part / whole) : json_null();
+}
+
+static json_t *witness_json(const res_witness *w)
+{
+    json_t *object = json_object();
+    bn_text sentence = {0};
+    json_object_set_new(object, "rounds", json_integer((json_int_t)w->rounds));
+    json_object_set_new(object, "stalled_share", share(w->stalled_ns, w->stalled_of_ns));
+    json_object_set_new(object, "stolen_share", share(w->stolen_ns, w->stolen_of_ns));
+    json_object_set_new(object, "switches_per_s", share(1e9 * w->switches, w->switches_of_ns));
+    json_object_set_new(object, "busy", json_boolean(res_witness_busy(w)));
+    res_speedup_busy(w, &sentence);
+    json_object_set_new(object, "sentence",
+                        sentence.data ? res_json_text(sentence.data) : json_null());
+    bn_text_free(&sentence);
+    return object;
+}
+
+static json_t *speedup_json(const res_speedup *speedup)
+{
+    json_t *object = json_object(), *rows = json_array(), *means = json_array();
+    for (size_t i = 0; i < speedup->count; i++)
+        json_array_append_new(rows, row_json(&speedup->rows[i]));
+    for (size_t i = 0; i < speedup->mean_count; i++)
+        json_array_append_new(means, mean_json(&speedup->means[i]));
+    json_object_set_new(object, "rows", rows);
+    json_object_set_new(object, "geometric_means", means);
+    json_object_set_new(object, "witness", witness_json(&speedup->witness));
+    json_object_set_new(object, "notes", res_speedup_notes(speedup));
+    json_object_set_new(object, "findings", res_speedup_findings(speedup));
+    return object;
+}
+
+/* Columns of the CSV: NULL stands for the axes. */
+static const char *const csv_columns[] = {
+    "kind",
+    "runtime",
+    "plugin_sha256",
+    "simulated",
+    NULL,
+    "values",
+    "mode",
+    "graphs",
+    "id",
+    "status",
+    "message",
+    "steps",
+    "processes",
+    "records",
+    "left_out_failed",
+    "left_out_other_builds",
+    "left_out_other_conditions",
+    "nodes_per_step",
+    "executions_per_step",
+    "trace_ns",
+    "overhead_per_execution_ns",
+    "overhead_low_ns",
+    "overhead_high_ns",
+    "device_per_step_ns",
+    "device_low_ns",
+    "device_high_ns",
+    "device_processes",
+    "device_time_source",
+    "wall_ns",
+    "wall_low_ns",
+    "wall_high_ns",
+    "compile_ns",
+    "compile_processes",
+    "mean_over_median",
+    "p90_ns",
+    "samples_per_process",
+    "independent_samples_per_process",
+    "warmups_not_stationary",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "matched",
+    "p_holm",
+    "told",
+    "program",
+    "lazy_is_other_build",
+    "lazy_other_conditions",
+    "by_process",
+    "covered",
+    "cells",
+};
+#define CSV_ROWS    (sizeof csv_columns / sizeof *csv_columns)
+#define CSV_COLUMNS (CSV_ROWS - 1 + RES_AXIS_COUNT) /* at most */
+
+/* The names of all columns; returns how many. */
+static size_t column_names(const char *names[CSV_COLUMNS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < CSV_ROWS; i++) {
+        if (csv_columns[i])
+            names[count++] = csv_columns[i];
+        for (int a = 0; !csv_columns[i] && a < RES_AXIS_COUNT; a++)
+            if (has_column(&res_axes[a]))
+                names[count++] = res_axes[a].field.name;
+    }
+    return count;
+}
+
+/* A line per object of LIST, empty where it lacks a column. */
+static void csv_lines(res_grid *grid, const char *const *names, size_t count, json_t *list)
+{
+    size_t index;
+    json_t *object;
+    json_array_foreach(list, index, object)
+    {
+        for (size_t column = 0; column < count; column++)
+            res_grid_json(grid, json_object_get(object, names[column]));
+    }
+}
+
+static void put_csv(json_t *speedup, bn_text *out)
+{
+    const char *names[CSV_COLUMNS];
+    char align[CSV_COLUMNS + 1] = "";
+    const size_t count = column_names(names);
+    memset(align, 'l', count);
+    res_grid grid = res_grid_make(align);
+    for (size_t column = 0; column < count; column++)
+        res_grid_cell(&grid, "%s", names[column]);
+    csv_lines(&grid, names, count, json_object_get(speedup, "rows"));
+    csv_lines(&grid, names, count, json_object_get(speedup, "geometric_means"));
+    res_grid_render(&grid, RES_TABLE_CSV, out);
+    res_grid_free(&grid);
+}
+
+void res_speedup_export(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    json_t *object = speedup_json(speedup);
+    if (format == RES_TABLE_JSON)
+        res_put_json(out, object);
+    else
+        put_csv(object, out);
+    json_decref(object);
+}

@@ -1,0 +1,25 @@
+/*
+ * speedup_priv.h - what the forms of the speedup table share: table_speedup.c is for people,
+ * speedup_export.c for programs, speedup_words.c makes the sentences of both.
+ */
+#ifndef BENCH_RESULTS_SPEEDUP_PRIV_H
+#define BENCH_RESULTS_SPEEDUP_PRIV_H
+
+#include "results/tables/tables_priv.h"
+
+/* The axes in which the rows from FIRST up to END differ. */
+res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
+/* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
+const char *res_speedup_verdict(const res_speedup_row *row);
+/* "The machine was busy: ..." or nothing. */
+void res_speedup_busy(const res_witness *witness, bn_text *out);
+/* What must be said beside the figures: sentences that name rows (an array of texts; new
+ * reference). */
+json_t *res_speedup_notes(const res_speedup *speedup);
+/* What was found and what could not be told: objects {"kind", "sentence", "rows": ids} (an array;
+ * new reference). */
+json_t *res_speedup_findings(const res_speedup *speedup);
+/* All figures in nanoseconds, as JSON, or as CSV with a line a row. */
+void res_speedup_export(const res_speedup *speedup, res_format format, bn_text *out);
+
+#endif
