@@ -321,21 +321,25 @@ static void print_json(const coverage_run *run, bool good, const char *verdict)
 static cli_exit finish(const coverage_run *run)
 {
     const bool people = run->format == RES_TABLE_TEXT || run->format == RES_TABLE_MARKDOWN;
+    const bool stopped = job_interrupted();
     char verdict[256];
     size_t held = 0;
     for (size_t i = 0; i < run->count; i++)
         held += row_good(&run->rows[i]);
-    const bool good = held == run->count && !run->broken && !job_interrupted();
+    const bool good = held == run->count && !run->broken;
     snprintf(verdict, sizeof verdict,
-             "coverage: %s: %zu of %zu rows hold the truth often enough%s%s; seed %llu",
-             good ? "PASS" : "FAIL", held, run->count, run->broken ? ", processes failed" : "",
-             job_interrupted() ? ", interrupted" : "", (unsigned long long)run->seed);
+             "coverage: %s: %zu of %zu rows hold the truth often enough%s; seed %llu",
+             stopped ? "interrupted"
+             : good  ? "PASS"
+                     : "FAIL",
+             held, run->count, run->broken ? ", processes failed" : "",
+             (unsigned long long)run->seed);
     if (run->format == RES_TABLE_JSON)
-        print_json(run, good, verdict);
+        print_json(run, good && !stopped, verdict);
     else
         print_rows(run, people);
     fprintf(people ? stdout : stderr, "%s\n", verdict);
-    return job_interrupted() ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+    return stopped ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 
 int selftest_coverage_command(const selftest_options *options)
