@@ -216,7 +216,7 @@ static bool same_figures(const res_execution *a, const res_execution *b)
 {
     return a->argument_bytes == b->argument_bytes && a->result_bytes == b->result_bytes &&
            a->temp_bytes == b->temp_bytes && a->code_bytes == b->code_bytes &&
-           a->peak_bytes == b->peak_bytes;
+           a->peak_bytes == b->peak_bytes && a->optimized_instructions == b->optimized_instructions;
 }
 
 /* The next execution of a steady step at or after FROM; NULL: there is none. */

@@ -45,7 +45,8 @@ res_over res_over_processes(const double *values, size_t count, bool difference)
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
     res_over wall, trace;
-    res_over device, overhead;         /* of the processes whose source is SOURCE */
+    /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. */
+    res_over device, overhead;
     res_over compile;                  /* of those that compiled all of their programs */
     double executions, nodes_per_step; /* of the newest process */
     const char *source;
@@ -55,7 +56,7 @@ res_figures res_pool_figures(const res_pool *pool);
 /* One graph of the step, over the processes that ran it. */
 typedef struct res_execution_figures {
     res_over pjrt;             /* median execution, awaited alone */
-    res_over device, overhead; /* of the processes whose source is that of LIKE */
+    res_over device, overhead; /* as in res_figures, of the source that LIKE has */
     res_over null;             /* the null test, as a share of a lone execution */
     res_over lower, compile;   /* of the processes that compiled it */
 } res_execution_figures;

@@ -166,6 +166,15 @@ res_over res_over_processes(const double *values, size_t count, bool difference)
     return out;
 }
 
+/* A figure that most processes could not tell is none: those that could may differ from the rest.
+ */
+static res_over of_most(res_over over, size_t processes)
+{
+    if (2 * over.processes < processes)
+        over.value = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    return over;
+}
+
 /* The source of the newest process that has a device time: only like times are pooled. */
 static const char *source_of(const res_pool *pool)
 {
@@ -197,8 +206,8 @@ res_figures res_pool_figures(const res_pool *pool)
     }
     f.wall = res_over_processes(room, n, false);
     f.trace = res_over_processes(room + n, n, false);
-    f.device = res_over_processes(room + 2 * n, n, false);
-    f.overhead = res_over_processes(room + 3 * n, n, true);
+    f.device = of_most(res_over_processes(room + 2 * n, n, false), n);
+    f.overhead = of_most(res_over_processes(room + 3 * n, n, true), n);
     f.compile = res_over_processes(room + 4 * n, n, false);
     f.executions = pool->list[n - 1].measures.executions;
     f.nodes_per_step = pool->list[n - 1].measures.nodes_per_step;
@@ -239,8 +248,8 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_executi
     }
     if (room) {
         f.pjrt = res_over_processes(room, n, false);
-        f.device = res_over_processes(room + n, n, false);
-        f.overhead = res_over_processes(room + 2 * n, n, true);
+        f.device = of_most(res_over_processes(room + n, n, false), n);
+        f.overhead = of_most(res_over_processes(room + 2 * n, n, true), n);
         f.null = res_over_processes(room + 3 * n, n, true);
         f.lower = res_over_processes(room + 4 * n, n, false);
         f.compile = res_over_processes(room + 5 * n, n, false);

@@ -204,7 +204,8 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
         const res_speedup_row *row = &speedup->rows[i];
         const size_t known = row->figures.device.processes;
         if (known > 0 && known < row->pool.count)
-            name_row(speedup, row, &list, "(%zu of %zu)", known, row->pool.count);
+            name_row(speedup, row, &list, "(%zu of %zu%s)", known, row->pool.count,
+                     isnan(row->figures.device.value.estimate) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
 }
@@ -234,19 +235,15 @@ json_t *res_speedup_notes(const res_speedup *speedup)
 
 /* ---- what was found ------------------------------------------------------------------------ */
 
-static void put_cause(const res_finding *finding, const res_cause *cause, bn_text *out)
+static void put_cause(const res_cause *cause, bn_text *out)
 {
     const double saved = cause->saved_ns.estimate;
-    const int executions = (int)lround(fabs(finding->executions_added));
     if (cause->kind == RES_CAUSE_TRACING)
         bn_text_puts(out, "tracing ");
     else if (cause->kind == RES_CAUSE_DEVICE)
         bn_text_puts(out, "device time ");
     else if (cause->kind == RES_CAUSE_PART)
         bn_text_printf(out, "%s ", bn_part_name(cause->part));
-    else if (executions > 0)
-        bn_text_printf(out, "%d execution%s %s, overhead ", executions, executions > 1 ? "s" : "",
-                       finding->executions_added > 0 ? "added" : "saved");
     else
         bn_text_puts(out, "overhead of executions ");
     bn_text_printf(out, "%s %s", res_time(fabs(saved)).text, saved > 0 ? "less" : "more");
@@ -254,9 +251,13 @@ static void put_cause(const res_finding *finding, const res_cause *cause, bn_tex
 
 static void put_causes(const res_finding *finding, bn_text *out)
 {
+    const int executions = (int)lround(finding->executions_added);
+    if (executions != 0)
+        bn_text_printf(out, ", with %d execution%s %s", abs(executions),
+                       abs(executions) > 1 ? "s" : "", executions > 0 ? "more" : "less");
     for (size_t i = 0; i < finding->cause_count; i++) {
         bn_text_puts(out, i == 0 ? "; " : ", ");
-        put_cause(finding, &finding->causes[i], out);
+        put_cause(&finding->causes[i], out);
     }
     bn_text_puts(out, finding->cause_count > 0 ? "." : "; no part of the step is told to differ.");
 }
@@ -317,16 +318,24 @@ static void add_differences(const res_speedup *speedup, const res_finding *list,
     }
 }
 
-/* "2.3 %", or "2.3 to 6 %" where rows differ. */
+/* "2.3 %", "12 %"; "4x" of what is larger than the whole. */
+static res_figure percent(double share)
+{
+    res_figure figure = {"-"};
+    if (share >= 1)
+        snprintf(figure.text, sizeof figure.text, "%.0fx", 1 + share);
+    else if (isfinite(share))
+        snprintf(figure.text, sizeof figure.text, "%.*f %%", share < 0.0995 ? 1 : 0, 100 * share);
+    return figure;
+}
+
+/* "2.3 %", or "2.3 % to 6.1 %" where rows differ. */
 static void put_percents(double least, double most, bn_text *out)
 {
-    char low[32], high[32];
-    snprintf(low, sizeof low, "%.2g", 100 * least);
-    snprintf(high, sizeof high, "%.2g", 100 * most);
-    if (strcmp(low, high) == 0)
-        bn_text_printf(out, "%s %%", low);
-    else
-        bn_text_printf(out, "%s to %s %%", low, high);
+    const res_figure low = percent(least), high = percent(most);
+    bn_text_puts(out, low.text);
+    if (strcmp(low.text, high.text) != 0)
+        bn_text_printf(out, " to %s", high.text);
 }
 
 static void add_undecided(const res_speedup *speedup, const res_finding *list, size_t count,
@@ -354,7 +363,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     json_t *ids = json_incref(rows.ids);
     bn_text_puts(&text, "No difference from lazy told: ");
     put_named(&rows, &text);
-    bn_text_puts(&text, ". It would have been told from ");
+    bn_text_puts(&text, ". One would have been told from ");
     put_percents(least, most, &text);
     bn_text_printf(&text, " on; --processes %zu would tell it from about ", processes);
     put_percents(more_least, more_most, &text);

@@ -7,7 +7,8 @@
  * places of a module are affected, the schedule's map and the debug options in the
  * configuration. So the module's fields and the entries of its schedule are digested one
  * by one and the digests added up, which no order changes, and the configuration is left
- * out. Field numbers are those of xla/service/hlo.proto.
+ * out. So is the module's id, which only counts the modules of the process. Field numbers are
+ * those of xla/service/hlo.proto.
  */
 #include "runtime/pjrt/pjrt_priv.h"
 
@@ -17,6 +18,7 @@
 
 #define HLO_MODULE               1 /* of the message with a configuration */
 #define MODULE_COMPUTATIONS      3
+#define MODULE_ID                5
 #define MODULE_SCHEDULE          7
 #define COMPUTATION_INSTRUCTIONS 2
 
@@ -117,6 +119,8 @@ static bool add_module(rt_program_digest *digest, span module)
     bool bad = false;
     digest->instructions = 0;
     while (next_field(&module, &f, &bad)) {
+        if (f.number == MODULE_ID)
+            continue;
         if (f.number == MODULE_SCHEDULE && f.has_inside) {
             if (!add_schedule(digest, f.inside))
                 return false;

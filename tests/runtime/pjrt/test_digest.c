@@ -45,6 +45,17 @@ static void the_order_of_a_map_does_not_matter(void **state)
     assert_int_equal(with.bytes, sizeof WRAPPED "\x12\x01x" - 1);
 }
 
+/* A process counts its modules: the second compile of a program has another id, the first none. */
+static void the_number_of_the_module_does_not_matter(void **state)
+{
+    (void)state;
+    const rt_program_digest first = digest("hlo", BYTES(NAME COMPUTATION));
+    const rt_program_digest second = digest("hlo", BYTES(NAME COMPUTATION "\x28\x03"));
+    const rt_program_digest later = digest("hlo", BYTES(NAME COMPUTATION "\x28\x83\x01"));
+    assert_true(alike(first, second) && alike(first, later));
+    assert_int_equal(second.instructions, 2);
+}
+
 static void bytes_that_are_no_module_count_as_they_are(void **state)
 {
     (void)state;
@@ -73,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_of_a_map_does_not_matter),
+        cmocka_unit_test(the_number_of_the_module_does_not_matter),
         cmocka_unit_test(bytes_that_are_no_module_count_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
