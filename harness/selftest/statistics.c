@@ -18,17 +18,19 @@ const double selftest_sim_effects[SELFTEST_SIM_EFFECTS] = {0.01, 0.02, 0.05};
 /* The most looks at one comparison. */
 #define MOST_LOOKS 16
 
-/* What the procedure says of one session at each look, alone. */
+/* A session and what the procedure says of it alone at the looks that were taken. */
 typedef struct seen {
+    selftest_session_sim session;
+    res_compare_options options;
+    bool known[MOST_LOOKS];
     res_comparison at[MOST_LOOKS];
 } seen;
 
 /* A family of sessions. */
 typedef struct trial {
     seen each[SELFTEST_SIM_MOST];
+    seen slowed;                           /* the first of them, with B slowed */
     res_comparison end[SELFTEST_SIM_MOST]; /* what is said of each in the end */
-    selftest_session_sim first, other, slow;
-    seen slowed;
 } trial;
 
 /* The pairs of look I of T; 0: there is none. Without looks there is one, after all pairs. */
@@ -53,24 +55,22 @@ static res_compare_options trial_options(const selftest_trials *t, size_t resamp
     return o;
 }
 
-/* Compares the first pairs of SESSION at each look. */
-static bn_code look_at(const selftest_trials *t, const selftest_procedure *procedure,
-                       const selftest_session_sim *session, const res_compare_options *o, seen *out,
-                       bn_status *st)
+/* Compares the first pairs of S, as many as look LOOK has; once. */
+static bn_code look_at(const selftest_trials *t, const selftest_procedure *procedure, seen *s,
+                       size_t look, bn_status *st)
 {
-    bn_code code = BN_OK;
-    for (size_t i = 0; code == BN_OK && pairs_of_look(t, i) > 0; i++) {
-        res_side a = session->side[0], b = session->side[1];
-        a.processes = b.processes = pairs_of_look(t, i);
-        code = procedure->compare(&a, &b, o, &out->at[i], st);
-    }
-    return code;
+    if (s->known[look])
+        return BN_OK;
+    res_side a = s->session.side[0], b = s->session.side[1];
+    a.processes = b.processes = pairs_of_look(t, look);
+    s->known[look] = true;
+    return procedure->compare(&a, &b, &s->options, &s->at[look], st);
 }
 
 /* Judges the family at each look, until all of it is decided. FIRST takes the place of its first
- * comparison. */
-static bn_code judge(const selftest_trials *t, const selftest_procedure *procedure,
-                     const seen *first, trial *all, const res_compare_options *o, bn_status *st)
+ * session. */
+static bn_code judge(const selftest_trials *t, const selftest_procedure *procedure, seen *first,
+                     trial *all, bn_status *st)
 {
     bool open[SELFTEST_SIM_MOST];
     size_t left = t->family;
@@ -78,10 +78,15 @@ static bn_code judge(const selftest_trials *t, const selftest_procedure *procedu
     for (size_t i = 0; i < t->family; i++)
         open[i] = true;
     for (size_t look = 0; code == BN_OK && left > 0 && pairs_of_look(t, look) > 0; look++) {
-        for (size_t i = 0; i < t->family; i++)
-            if (open[i])
-                all->end[i] = i == 0 ? first->at[look] : all->each[i].at[look];
-        code = procedure->family(all->end, t->family, o, st);
+        for (size_t i = 0; i < t->family && code == BN_OK; i++) {
+            seen *s = i == 0 ? first : &all->each[i];
+            if (!open[i])
+                continue;
+            code = look_at(t, procedure, s, look, st);
+            all->end[i] = s->at[look];
+        }
+        if (code == BN_OK)
+            code = procedure->family(all->end, t->family, &first->options, st);
         left = 0;
         for (size_t i = 0; i < t->family; i++)
             left += open[i] = open[i] && all->end[i].verdict == RES_UNDECIDED;
@@ -102,22 +107,22 @@ static size_t pairs_run(const res_comparison *c)
 /* Judges the family again, its first session slowed by EFFECT; ALL->end[0] is what the procedure
  * says of the first. */
 static bn_code slowed(const selftest_trials *t, const selftest_procedure *procedure, double effect,
-                      trial *all, const res_compare_options *o, bn_status *st)
+                      trial *all, bn_status *st)
 {
-    selftest_sim_slow(&all->first, 1 + effect, &all->slow);
-    bn_code code = look_at(t, procedure, &all->slow, o, &all->slowed, st);
-    return code == BN_OK ? judge(t, procedure, &all->slowed, all, o, st) : code;
+    selftest_sim_slow(&all->each[0].session, 1 + effect, &all->slowed.session);
+    memset(all->slowed.known, 0, sizeof all->slowed.known);
+    return judge(t, procedure, &all->slowed, all, st);
 }
 
 static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedure, trial *all,
-                           const res_compare_options *o, bn_status *st)
+                           bn_status *st)
 {
     const res_comparison like = all->end[0], *first = &all->end[0];
     const double visible = like.smallest_visible;
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < SELFTEST_SIM_EFFECTS; i++) {
         const double effect = selftest_sim_effects[i];
-        code = slowed(t, procedure, effect, all, o, st);
+        code = slowed(t, procedure, effect, all, st);
         t->found[i] += first->verdict == RES_SLOWER;
         t->held_slowed[i] += holds(&first->ratio, 1 + effect);
         t->used_slowed[i] += pairs_run(first);
@@ -127,7 +132,7 @@ static bn_code try_effects(selftest_trials *t, const selftest_procedure *procedu
             t->wrongly_equivalent += first->verdict == RES_EQUIVALENT;
     }
     if (code == BN_OK && !t->looks && isfinite(visible)) {
-        code = slowed(t, procedure, visible, all, o, st);
+        code = slowed(t, procedure, visible, all, st);
         t->promised++;
         t->visible_found += first->verdict == RES_SLOWER;
         t->visible += log1p(visible);
@@ -155,19 +160,16 @@ bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, 
     trial *all = calloc(1, sizeof *all);
     if (!all)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a trial");
-    bn_code code = BN_OK;
-    for (size_t i = 0; code == BN_OK && i < t->family; i++) {
-        selftest_session_sim *session = i == 0 ? &all->first : &all->other;
-        const res_compare_options o = trial_options(t, i == 0 ? 200 : 0, rng);
-        selftest_simulate(t->scenario, t->pairs, t->looks, procedure->order, rng, session);
-        code = look_at(t, procedure, session, &o, &all->each[i], st);
+    for (size_t i = 0; i < t->family; i++) {
+        seen *s = &all->each[i];
+        s->options = trial_options(t, i == 0 ? 200 : 0, rng);
+        selftest_simulate(t->scenario, t->pairs, t->looks, procedure->order, rng, &s->session);
     }
-    const res_compare_options o = trial_options(t, 0, rng);
-    if (code == BN_OK)
-        code = judge(t, procedure, &all->each[0], all, &o, st);
+    all->slowed.options = trial_options(t, 0, rng);
+    bn_code code = judge(t, procedure, &all->each[0], all, st);
     if (code == BN_OK) {
         count(t, all);
-        code = try_effects(t, procedure, all, &o, st);
+        code = try_effects(t, procedure, all, st);
     }
     free(all);
     return code;
