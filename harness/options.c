@@ -154,10 +154,11 @@ static const cli_option others[] = {
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
-     .text = "pairs of processes for each comparison, at most 64; 0: as many as the number of "
-             "comparisons needs, or with --budget alone as many as fit"},
+     .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
-     .text = "add pairs until ratios are known to about this share, as 1%; 0: do not"},
+     .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
+             "verdicts; 0: do not"},
     {"budget", "TIME", CLI_SPAN, AT(compare.budget), .commands = COMPARE, .fallback = "0",
      .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,

@@ -88,7 +88,8 @@ BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metri
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
-    res_interval ratio;       /* time of B over A */
+    const char *measure;      /* that the verdict is about: "device time" */
+    res_interval ratio;       /* of B's over A's */
     double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */

@@ -84,6 +84,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     char text[96];
     bn_text_puts(out, "<tr>");
     plot_cell(out, c->title);
+    plot_cell(out, c->measure ? c->measure : "");
     snprintf(text, sizeof text, "%+.1f %%", 100 * (c->ratio.estimate - 1));
     plot_cell_number(out, c->ratio.estimate - 1, text);
     if (isfinite(c->ratio.low) && isfinite(c->ratio.high))
@@ -131,9 +132,9 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
         bn_text_printf(out, "<p>%s</p>\n", about->none);
     } else {
         plot_table_begin(out,
-                         "Time of B against A, with 95 % interval; the smallest change that "
-                         "would have been told; what changed with it.",
-                         "experiment|#change|#interval|#smallest visible|attribution");
+                         "B against A, with 95 % interval; the smallest change that would have "
+                         "been told; what changed with it.",
+                         "experiment|measure|#change|#interval|#smallest visible|attribution");
         for (size_t i = 0; i < count; i++)
             comparison_row(list[i], out);
         plot_table_end(out);

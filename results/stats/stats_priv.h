@@ -1,5 +1,5 @@
 /*
- * stats_priv.h - what the files of this folder share: resampling, and tests by flips of signs.
+ * stats_priv.h - what the files of this folder share: resampling, and tests.
  */
 #ifndef BENCH_RESULTS_STATS_PRIV_H
 #define BENCH_RESULTS_STATS_PRIV_H
@@ -26,6 +26,13 @@ double res_series_median(const res_series *s);
 double res_series_resample(res_series *s, gsl_rng *rng);
 /* ESTIMATE between the 2.5 and 97.5 % quantiles of RESAMPLES, which are sorted. */
 res_interval res_percentile_interval(double estimate, double *resamples, size_t count);
+
+/* ---- tests by Student's t (compare_family.c) ------------------------------- */
+
+/* Two pairs, one each way round, say nothing about their spread. */
+#define RES_FEWEST_PAIRS 3
+/* P(T > MEAN / ERROR) with DF degrees of freedom. Without any spread there is no doubt. */
+double res_upper_tail(double mean, double error, double df);
 
 /* ---- tests by flipping signs (compare_flip.c) ------------------------------ */
 
