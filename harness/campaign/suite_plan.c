@@ -59,6 +59,21 @@ static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition,
     return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
 }
 
+/* Adds ITEM and its control beside it; a coin says which is first. */
+static bn_code add_runs(suite_plan *plan, const suite_item *item, int repetition, uint64_t *state,
+                        bn_status *st)
+{
+    const bool control_first = item->control && (draw(state) >> 63) != 0;
+    bn_code code = BN_OK;
+    if (control_first)
+        code = add_run(plan, item->control, repetition, st);
+    if (code == BN_OK)
+        code = add_run(plan, item, repetition, st);
+    if (code == BN_OK && item->control && !control_first)
+        code = add_run(plan, item->control, repetition, st);
+    return code;
+}
+
 static bn_code fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
                     const suite_item **list, suite_plan *plan, bn_status *st)
 {
@@ -75,7 +90,7 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
         for (size_t i = 0; i < suite->count && code == BN_OK; i++)
             if (r <= list[i]->repetitions && suite_wanted(list[i]->title, options) &&
                 suite_shard_of(&list[i]->resolved, shard->of) == shard->index)
-                code = add_run(plan, list[i], r, st);
+                code = add_runs(plan, list[i], r, &state, st);
     }
     return code;
 }
@@ -101,11 +116,11 @@ static suite_run *find(suite_run **sorted, size_t count, const char *identity)
     return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
 }
 
-/* Marks the runs that the store has a record of. Records come in order of time. */
-static void look_up(suite_plan *plan, suite_run **sorted)
+/* Marks the runs that STORED has a record of. Records come in order of time. */
+static void look_up(const suite_plan *plan, const res_collection *stored, suite_run **sorted)
 {
-    for (size_t i = 0; i < plan->stored.count; i++) {
-        const res_record *r = plan->stored.records[i];
+    for (size_t i = 0; i < stored->count; i++) {
+        const res_record *r = stored->records[i];
         char identity[BN_SHA256_TEXT];
         suite_run *run =
             res_record_identity(r, identity) ? find(sorted, plan->count, identity) : NULL;
@@ -117,27 +132,39 @@ static void look_up(suite_plan *plan, suite_run **sorted)
     }
 }
 
+/* Loads STORE; one that does not exist yet is empty. */
+static bn_code load(const char *store, res_collection *all, bn_status *st)
+{
+    if (access(store, F_OK) != 0 && errno == ENOENT)
+        return BN_OK;
+    return res_store_load(store, all, st);
+}
+
 bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, suite_plan *plan, bn_status *st)
 {
     size_t most = 0;
     *plan = (suite_plan){0};
     for (size_t i = 0; i < suite->count; i++)
-        most += (size_t)suite->items[i].repetitions;
+        most += (size_t)suite->items[i].repetitions * (suite->items[i].control ? 2 : 1);
     const suite_item **list = calloc(suite->count + 1, sizeof *list);
     suite_run **sorted = calloc(most + 1, sizeof(suite_run *));
     plan->runs = calloc(most + 1, sizeof *plan->runs);
     bn_code code = list && sorted && plan->runs
                        ? fill(suite, options, shard, list, plan, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
-    if (code == BN_OK && (access(options->store, F_OK) == 0 || errno != ENOENT))
-        code = res_store_load(options->store, &plan->stored, st);
+    if (code == BN_OK)
+        code = load(options->store, &plan->stored, st);
+    if (code == BN_OK && suite->control_store)
+        code = load(suite->control_store, &plan->stored_controls, st);
     for (size_t i = 0; i < plan->count && code == BN_OK; i++)
         sorted[i] = &plan->runs[i];
     if (code == BN_OK && plan->count > 1)
         qsort(sorted, plan->count, sizeof *sorted, by_identity);
-    if (code == BN_OK)
-        look_up(plan, sorted);
+    if (code == BN_OK) {
+        look_up(plan, &plan->stored, sorted);
+        look_up(plan, &plan->stored_controls, sorted);
+    }
     free(sorted);
     free(list);
     return code;
@@ -147,5 +174,6 @@ void suite_plan_free(suite_plan *plan)
 {
     free(plan->runs);
     res_collection_free(&plan->stored);
+    res_collection_free(&plan->stored_controls);
     *plan = (suite_plan){0};
 }

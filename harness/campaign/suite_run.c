@@ -19,8 +19,9 @@ typedef struct carry {
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t strange;  /* records of another build than the plan was made for */
-    bn_status store; /* why it takes no records any more */
+    size_t controls, failed_controls; /* that ran now, and of these */
+    size_t strange;                   /* records of another build than the plan was made for */
+    bn_status store;                  /* why it takes no records any more */
     cli_exit worst;
 } carry;
 
@@ -125,9 +126,32 @@ static void note_build(carry *c, const suite_run *run, const res_record *record,
     note(c, &st, title);
 }
 
+/* Counts what became of RUN, and complains of failures. */
+static void count_run(carry *c, const suite_run *run, const job_kept *kept, const char *title)
+{
+    if (kept->record)
+        note_build(c, run, kept->record, title);
+    if (kept->failure.code == BN_OK) {
+        c->done++;
+        return;
+    }
+    c->failed[kept->failure.code]++;
+    note(c, &kept->failure, title);
+}
+
+/* The same for a control, whose failure is none of the suite's. */
+static void count_control(carry *c, const job_kept *kept, const char *title)
+{
+    c->controls++;
+    c->failed_controls += kept->failure.code != BN_OK;
+    if (kept->failure.code != BN_OK)
+        (void)cli_complain_of(title, &kept->failure);
+}
+
 static void run_one(carry *c, size_t index, size_t number, size_t of)
 {
     const suite_run *run = &c->plan->runs[index];
+    const bool control = run->item->is_control;
     char title[384];
     job_kept kept;
     job_experiment e = run->item->e;
@@ -140,22 +164,21 @@ static void run_one(carry *c, size_t index, size_t number, size_t of)
     expect(c, index);
     job_measure_and_keep(&e, &job, &kept);
     json_decref(e.suite);
-    if (kept.record)
-        c->records[c->record_count++] = kept.record;
-    if (kept.failure.code == BN_CANCELLED)
-        return;
-    c->seconds[index] = (double)(bn_now_ns() - start) / 1e9;
-    c->store = kept.store;
-    if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
-        note(c, &kept.store, title);
-    if (kept.record)
-        note_build(c, run, kept.record, title);
-    if (kept.failure.code == BN_OK) {
-        c->done++;
-        return;
+    if (kept.failure.code != BN_CANCELLED) {
+        c->seconds[index] = (double)(bn_now_ns() - start) / 1e9;
+        c->store = kept.store;
+        if (kept.store.code != BN_OK && strcmp(kept.store.message, kept.failure.message) != 0)
+            note(c, &kept.store, title);
+        if (control)
+            count_control(c, &kept, title);
+        else
+            count_run(c, run, &kept, title);
     }
-    c->failed[kept.failure.code]++;
-    note(c, &kept.failure, title);
+    /* The table is of the suite alone. */
+    if (kept.record && !control)
+        c->records[c->record_count++] = kept.record;
+    else
+        res_record_free(kept.record);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
@@ -218,6 +241,9 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
                        c->kept_failures);
     if (c->strange)
         bn_text_printf(&line, ", %zu of another build", c->strange);
+    if (c->controls)
+        bn_text_printf(&line, "; controls: %zu done, %zu failed", c->controls - c->failed_controls,
+                       c->failed_controls);
     if (open)
         bn_text_printf(&line, ", %zu not run", open);
     bn_text_printf(&line, "; records in %s\n", c->options->store);
@@ -237,6 +263,8 @@ static bool begin(carry *c, bn_status *st)
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
             c->seconds[i] = record_seconds(run->record);
+        if (run->item->is_control)
+            continue;
         if (run->state == SUITE_DONE)
             c->skipped++;
         else if (!to_run(c, run))
@@ -254,14 +282,16 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     cli_exit code;
     plan->left = plan->count;
     if (begin(&c, &st)) {
-        const size_t of = plan->count - c.skipped - c.kept_failures;
+        size_t of = 0;
+        for (size_t i = 0; i < plan->count; i++)
+            of += to_run(&c, &plan->runs[i]);
         job_supervise_begin();
         for (size_t i = 0; i < plan->count && !job_interrupted() && c.store.code == BN_OK; i++)
             if (to_run(&c, &plan->runs[i]))
                 run_one(&c, i, ++number, of);
         cli_line_clear();
         print_table(&c, format);
-        size_t ran = c.done;
+        size_t ran = c.done + c.controls;
         for (int i = 0; i < BN_CODE_COUNT; i++)
             ran += c.failed[i];
         plan->left = of - ran;
