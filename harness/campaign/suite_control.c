@@ -38,7 +38,7 @@ bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
     memset(control->resolved.runtime, 0, sizeof control->resolved.runtime);
     memcpy(control->resolved.runtime, file, strlen(file));
     control->sha256 = digest;
-    control->is_control = true;
+    control->control_of = item;
     /* Layout and the like are those of the item, whatever suits a runtime of FILE's name. */
     control->e.what = control->resolved;
     control->e.label = "control";

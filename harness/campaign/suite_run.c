@@ -80,7 +80,8 @@ static void expect(const carry *c, size_t index)
     double after = 0, *of_item = calloc(c->suite->count + 1, sizeof *of_item);
     for (size_t i = index + 1; of_item && i < c->plan->count && job >= 0; i++) {
         const suite_run *run = &c->plan->runs[i];
-        double *known = &of_item[run->item - c->suite->items];
+        const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
+        double *known = &of_item[item - c->suite->items];
         if (!to_run(c, run))
             continue;
         if (*known <= 0)
@@ -151,7 +152,7 @@ static void count_control(carry *c, const job_kept *kept, const char *title)
 static void run_one(carry *c, size_t index, size_t number, size_t of)
 {
     const suite_run *run = &c->plan->runs[index];
-    const bool control = run->item->is_control;
+    const bool control = run->item->control_of != NULL;
     char title[384];
     job_kept kept;
     job_experiment e = run->item->e;
@@ -263,7 +264,7 @@ static bool begin(carry *c, bn_status *st)
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
             c->seconds[i] = record_seconds(run->record);
-        if (run->item->is_control)
+        if (run->item->control_of)
             continue;
         if (run->state == SUITE_DONE)
             c->skipped++;

@@ -78,7 +78,7 @@ struct suite_item {
     /* The same on another build of the runtime, to be measured right before or after each
      * repetition of this one; NULL: there is none. A control has none itself. */
     const suite_item *control;
-    bool is_control;
+    const suite_item *control_of; /* of a control: that one; NULL: it is none */
 };
 
 /* A suite: its file, and the experiments made of it. */
