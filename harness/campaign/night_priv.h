@@ -66,6 +66,7 @@ typedef struct night_sum {
     double visible, hidden; /* as in res_tonight_verdict */
     bool first;             /* no side has a night before */
     bool same;              /* all have the build of the last good night */
+    bool records;           /* some are held against records: two nights have to show it */
 } night_sum;
 night_sum night_add_up(const nightly *n);
 /* Appends a line on SIDE. */

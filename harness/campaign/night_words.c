@@ -26,6 +26,7 @@ night_sum night_add_up(const nightly *n)
         sum.hidden = fmax(sum.hidden, v->hidden);
         sum.first = sum.first && v->basis == RES_BASIS_NOTHING;
         sum.same = sum.same && v->basis == RES_BASIS_SAME;
+        sum.records = sum.records || v->basis == RES_BASIS_RECORDS;
     }
     return sum;
 }
@@ -39,12 +40,13 @@ int night_exit(const nightly *n)
                                       : COMPARE_FINE;
 }
 
-/* "a slowdown of 2.1 % would have been seen" */
-static void put_visible(double visible, bn_text *out)
+/* "a slowdown of 2.1 % would have been seen in 4 of 5 cases" */
+static void put_visible(const night_sum *sum, double visible, bn_text *out)
 {
     if (isfinite(visible))
-        bn_text_printf(out, "a slowdown of %.*f %% would have been seen in 4 of 5 cases",
-                       visible < 0.1 ? 1 : 0, 100 * visible);
+        bn_text_printf(out, "a slowdown of %.*f %% would have been seen%s in 4 of 5 cases",
+                       visible < 0.1 ? 1 : 0, 100 * visible,
+                       sum->records ? " within two nights" : "");
     else
         bn_text_puts(out, "no slowdown could have been told from chance");
 }
@@ -62,7 +64,7 @@ static void put_untold(const night_sum *sum, bn_text *out)
     else
         bn_text_puts(out, isfinite(sum->hidden) ? ": there " : ": ");
     if (sum->fresh != sum->untold && !sum->suspects)
-        put_visible(sum->hidden, out);
+        put_visible(sum, sum->hidden, out);
 }
 
 /* Nothing slower was found. */
@@ -85,7 +87,7 @@ static void put_nothing(const night_sum *sum, bn_text *out)
     }
     if (sum->untold < sum->cells && !isnan(sum->visible)) {
         bn_text_puts(out, "; ");
-        put_visible(sum->visible, out);
+        put_visible(sum, sum->visible, out);
     }
 }
 
@@ -123,6 +125,8 @@ static const res_compared *worst_of(const res_versus *versus)
 
 static void put_verdict(const res_tonight_verdict *v, bn_text *out)
 {
+    if (v->cells == 0)
+        bn_text_puts(out, "no experiment ended well tonight");
     const res_versus_sum sum = res_versus_add_up(&v->versus);
     const res_compared *worst = v->slower ? worst_of(&v->versus) : NULL;
     const char *between = "";

@@ -209,8 +209,8 @@ static bn_code write_page(nightly *n, bn_status *st)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-/* Keeps the newest builds and drops the others. */
-static bn_code drop_builds(const nightly *n, bn_status *st)
+/* Keeps the newest builds and drops the others. That it cannot is no end of the night. */
+static bn_code drop_builds(nightly *n, bn_status *st)
 {
     const size_t most = (size_t)n->options->keep_builds;
     const res_origin **builds = calloc(n->index.count + 1, sizeof(const res_origin *));
@@ -223,8 +223,9 @@ static bn_code drop_builds(const nightly *n, bn_status *st)
         count = res_newest_builds(&n->index, most, n->now_s, builds);
     for (size_t i = 0; i < count; i++)
         keep[i] = builds[i]->sha256;
-    if (code == BN_OK)
-        code = night_builds_drop(n->options->suites->store, keep, count, st);
+    bn_status why = {.code = BN_OK};
+    if (code == BN_OK && night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
+        bn_text_printf(&n->words, "older builds stay: %s\n", why.message);
     free(builds);
     free(keep);
     return code;
@@ -260,13 +261,13 @@ static bn_code look_back(nightly *n, bn_status *st)
         code = night_sides_judge(n, st);
     if (code == BN_OK)
         code = tell_history(n, &options, st);
+    if (code == BN_OK)
+        code = drop_builds(n, st);
     night_put_headline(n, &n->headline);
     if (code == BN_OK && (n->words.failed || n->headline.failed))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the words of a night");
     if (code == BN_OK)
         code = write_page(n, st);
-    if (code == BN_OK)
-        code = drop_builds(n, st);
     return code == BN_OK ? night_folder_end(&n->place, st) : code;
 }
 

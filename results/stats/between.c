@@ -49,7 +49,7 @@ static void judge(const double *x, size_t count, size_t newest, double *room, re
     known->p = 2 * gsl_cdf_tdist_Q(fabs(off) / error, freedom);
     known->each = true;
     for (size_t i = m; i < count; i++)
-        known->each = known->each && copysign(1, off) * (x[i] - level) > alone;
+        known->each = known->each && copysign(1, off) * (x[i] - level) > fmax(alone, fabs(off) / 2);
 }
 
 res_newest res_newest_of(const double *values, size_t count, size_t newest)

@@ -199,7 +199,9 @@ typedef struct res_newest {
     double deviation;   /* of the log of a night of this level */
     res_interval ratio; /* the newest over the level, 95 % */
     double p;           /* of nights of this level to lie so far out, two-sided */
-    bool each;          /* so does each of the newest alone, on the same side, at 5 %, one-sided */
+    /* Each of the newest alone lies out, too, at 5 %, one-sided, and by half of what they do
+     * together: it is not one bad night that carries the others. */
+    bool each;
 } res_newest;
 
 /*

@@ -42,8 +42,10 @@ static void both_nights_must_be_out(void **state)
 {
     (void)state;
     double values[8];
-    const double one_bad[] = {0.30, 0.001}, across[] = {0.30, -0.05};
+    const double one_bad[] = {0.30, 0.001}, carried[] = {0.30, 0.05}, across[] = {0.30, -0.05};
     make(values, one_bad, 2);
+    assert_false(res_newest_of(values, 8, 2).each);
+    make(values, carried, 2);
     assert_false(res_newest_of(values, 8, 2).each);
     make(values, across, 2);
     assert_false(res_newest_of(values, 8, 2).each);
