@@ -54,8 +54,6 @@ BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *s
 BN_MUST_USE bn_code night_sides_deal(nightly *n, bn_status *st);
 /* Judges each side. */
 BN_MUST_USE bn_code night_sides_judge(nightly *n, bn_status *st);
-/* "sim with preset=h100" */
-void night_side_name(const night_side *side, bn_text *out);
 void night_sides_free(nightly *n);
 
 /* ---- words (night_words.c) --------------------------------------------------------------- */
@@ -69,6 +67,8 @@ typedef struct night_sum {
     bool records;           /* some are held against records: two nights have to show it */
 } night_sum;
 night_sum night_add_up(const nightly *n);
+/* "sim with preset=h100" */
+void night_side_name(const night_side *side, bn_text *out);
 /* Appends a line on SIDE. */
 void night_put_side(const night_side *side, bn_text *out);
 /* Appends the line of a night: failed, found slower, nothing found, or could not tell. */

@@ -14,15 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void night_side_name(const night_side *side, bn_text *out)
-{
-    bn_text_puts(out, side->runtime);
-    if (side->by_label)
-        bn_text_printf(out, " [%s]", side->label);
-    if (side->by_settings && side->settings[0])
-        bn_text_printf(out, " with %s", side->settings);
-}
-
 static res_runs_of runs_of(const night_side *side)
 {
     return (res_runs_of){.runtime = side->runtime,

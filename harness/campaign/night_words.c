@@ -111,6 +111,15 @@ void night_put_headline(const nightly *n, bn_text *out)
 
 /* ---- one side ------------------------------------------------------------------------------ */
 
+void night_side_name(const night_side *side, bn_text *out)
+{
+    bn_text_puts(out, side->runtime);
+    if (side->by_label)
+        bn_text_printf(out, " [%s]", side->label);
+    if (side->by_settings && side->settings[0])
+        bn_text_printf(out, " with %s", side->settings);
+}
+
 static const res_compared *worst_of(const res_versus *versus)
 {
     const res_compared *worst = NULL;

@@ -288,7 +288,9 @@ static rates try(place *p, const char *name, const world *w, int trials)
                   trials, nights, 100 * r.found, 100 * r.untold);
     if (w->step_at >= 0)
         print_message(", within two nights %.1f %%", 100 * r.within_two);
-    print_message("; visible %.1f %%\n", 100 * r.visible);
+    if (isfinite(r.visible))
+        print_message("; visible %.1f %%", 100 * r.visible);
+    print_message("\n");
     return r;
 }
 
