@@ -203,6 +203,10 @@ static const cli_option others[] = {
      .text = "repeat experiments that failed before, too"},
     {"dry-run", NULL, CLI_FLAG, AT(suite.dry_run), .commands = SUITE,
      .text = "list what would run and what is done, and run nothing"},
+    {"keep-builds", "N", CLI_NUMBER, AT(keep_builds), .commands = NIGHTLY, .fallback = "2",
+     .most = 100,
+     .text = "builds of each runtime that the store keeps, so that the next night can measure the "
+             "last one again beside its own; 0: none, and a night claims less"},
     {"suite", "FILE", CLI_TEXT, AT(suite_name), .commands = NIGHTLY | COMPARE,
      .text = "what to run: a suite file, or smoke, reference, nightly; for compare in place of "
              "--model, --mode and the like, without its runtimes and repetitions"},

@@ -111,17 +111,32 @@ static bn_code add_cell(plot_page *page, const res_versus *versus, const res_com
 bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
                            const char *const labels[2], bn_status *st)
 {
+    bn_text remark = {0};
+    if (on)
+        bn_text_printf(&remark, "%s: ", on);
+    res_versus_summary(versus, &remark);
+    bn_text_printf(&remark, ".\n%s", versus->notes.data ? versus->notes.data : "");
+    plot_page_remark(page, remark.data ? remark.data : "");
+    page->remarks.failed = page->remarks.failed || remark.failed;
+    bn_text_free(&remark);
+    return plot_page_judged(page, versus, on, labels, st);
+}
+
+void plot_page_remark(plot_page *page, const char *remark)
+{
+    bn_text_puts(&page->remarks, remark);
+    if (page->remarks.length && page->remarks.data[page->remarks.length - 1] != '\n')
+        bn_text_putc(&page->remarks, '\n');
+}
+
+bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
+                         const char *const labels[2], bn_status *st)
+{
     if (begin(page, st) != BN_OK)
         return st->code;
     if (!bn_reserve(&page->comparisons, page->comparison_count + versus->count,
                     &page->comparison_capacity, sizeof *page->comparisons))
         return no_memory(st);
-    if (on)
-        bn_text_printf(&page->remarks, "%s: ", on);
-    res_versus_summary(versus, &page->remarks);
-    bn_text_printf(&page->remarks, ".\n%s", versus->notes.data ? versus->notes.data : "");
-    if (page->remarks.length && page->remarks.data[page->remarks.length - 1] != '\n')
-        bn_text_putc(&page->remarks, '\n');
     res_table_versus(versus, RES_TABLE_HTML, &page->details);
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {

@@ -69,6 +69,7 @@ typedef struct night_options {
     const char *report;          /* folder of the page; the same */
     double night_hours;          /* records of one build within so many hours are one night */
     double fail_if_slower;       /* share, as for compare */
+    int64_t keep_builds;         /* of each runtime, in the store; 0: none, and no controls */
 } night_options;
 
 int night_command(const night_options *options);

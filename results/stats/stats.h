@@ -1,5 +1,6 @@
 /*
- * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points.
+ * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points, newest
+ * nights.
  *
  * Nothing here knows what a record is. Prefix res_.
  */
@@ -254,5 +255,37 @@ BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
                                      const res_change_options *options, res_changes *found,
                                      bn_status *st);
 void res_changes_free(res_changes *found);
+
+/* ---- the newest nights (between.c) --------------------------------------- */
+
+/* From fewer nights of a level nobody can say how far nights stray from it. */
+#define RES_LEVEL_NIGHTS 6
+
+typedef struct res_newest {
+    size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
+    double deviation;   /* of the log of a night of this level */
+    res_interval ratio; /* the newest over the level, 95 % */
+    double p;           /* of nights of this level to lie so far out, two-sided */
+    /* Each of the newest alone lies out, too, at 5 %, one-sided, and by half of what they do
+     * together: it is not one bad night that carries the others. */
+    bool each;
+} res_newest;
+
+/*
+ * Holds the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, against the
+ * M nights before them, which have had one level. With x the logs, s the standard deviation of the
+ * M (cut at three robust ones, so that a night under load does not hide what follows),
+ *
+ *     t = (mean of the newest - mean of the M) / (s sqrt(1 / NEWEST + 1 / M)),  M - 1 degrees
+ *
+ * which is the prediction interval for the mean of future observations (G. J. Hahn and W. Q.
+ * Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that differs from night to
+ * night, the machine's mood as well as the processes' spread: it is the variance between nights.
+ * Values that are not positive and finite are missing nights.
+ */
+res_newest res_newest_of(const double *values, size_t count, size_t newest);
+/* The change, as 0.03 for 3 %, that NEWEST nights would show at LEVEL in 80 of 100 cases; infinite
+ * where nothing is known. */
+double res_newest_visible(const res_newest *known, size_t newest, double level);
 
 #endif

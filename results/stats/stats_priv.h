@@ -1,5 +1,5 @@
 /*
- * stats_priv.h - what the files of this folder share: resampling, and tests.
+ * stats_priv.h - what the files of this folder share: resampling, tests, nights that are cut.
  */
 #ifndef BENCH_RESULTS_STATS_PRIV_H
 #define BENCH_RESULTS_STATS_PRIV_H
@@ -46,5 +46,14 @@ BN_MUST_USE bn_code res_flip_p(const double *d, size_t count, uint64_t seed, dou
  * *HIGH. False where it can tell none, or beyond RES_SUBSET_PAIRS. */
 #define RES_SUBSET_PAIRS 12
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high);
+
+/* ---- nights (between.c) ----------------------------------------------------- */
+
+/* No measurement repeats better than this: the least standard deviation of a log. */
+#define RES_LEAST_DEVIATION 0.001
+/* Copies COUNT logs X, at least one, to CUT: those that lie more than three robust standard
+ * deviations (1.4826 times the median distance from the median) off their median are moved there,
+ * so that a night under load does not count for what it is not. ROOM is for COUNT values. */
+void res_cut_nights(const double *x, size_t count, double *room, double *cut);
 
 #endif
