@@ -83,6 +83,12 @@ def spread(distances, moved):
     return out
 
 
+def distances_of(spread):
+    """The distances that a spread was made of, a draw each; they have two digits."""
+    at = lambda values, draw: [step[draw] for step in values] if isinstance(values[0], list) else values[draw]
+    return [{k: at(v, draw) for k, v in spread.items() if isinstance(v, list)} for draw in range(spread["draws"])]
+
+
 def round_up(x):
     """The next 1, 2 or 5 times a power of ten."""
     e = 10.0 ** math.floor(math.log10(x))
@@ -111,6 +117,10 @@ def main(words):
     for path in words[write:]:
         with open(path) as f:
             doc = json.load(f)
+        if "spread" not in doc:
+            wrong += 1
+            print(f"{path}: no spread; make_golden.py --spread draws it")
+            continue
         want = tolerance(doc["spread"])
         if doc["tolerance"] == want and doc.get("factor") == FACTOR:
             continue
