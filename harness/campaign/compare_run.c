@@ -47,6 +47,7 @@ typedef struct session {
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* processes that have ended */
     bool out_of_time;
+    bool turns; /* the processes of a pair live at the same time */
 } session;
 
 uint64_t compare_seed(const compare_options *options)
@@ -300,51 +301,52 @@ static bn_code keep(compare_run *compare, res_record *record, bn_status *st)
     return BN_OK;
 }
 
-static bn_code run_half(session *s, size_t cell, int side, res_record **record, bn_status *st)
-{
-    const res_compared *c = &s->compare->versus.cells[cell];
-    job_experiment e = s->list[c->control ? 0 : side][s->rows[cell].experiment];
-    char title[256], text[384];
-    e.store = s->folder[c->control][side];
-    job_experiment_title(&e, title, sizeof title);
-    snprintf(text, sizeof text, "%s, %spair %zu %c", title, c->control ? "control, " : "",
-             c->pairs + 1, side ? 'B' : 'A');
-    const job_order job = {NULL,         text,      s->done + 1,
-                           processes(s), e.timeout, s->compare->options->output.verbose};
-    const uint64_t begin = bn_now_ns();
-    bn_code code = job_measure_in_worker(&e, &job, record, st);
-    s->busy_ns += bn_now_ns() - begin;
-    s->done++;
-    return code == BN_OK ? keep(s->compare, *record, st) : code;
-}
-
 /* Measures one pair of CELL. A process that fails ends CELL only. */
 static bn_code run_pair(session *s, size_t cell, bn_status *st)
 {
     res_compared *c = &s->compare->versus.cells[cell];
-    const bool b_first = s->rows[cell].b_first[c->pairs];
-    res_record *pair[2] = {NULL};
-    for (int half = 0; half < 2; half++) {
-        const int side = b_first ? !half : half;
-        bn_status failed = {.code = BN_OK};
-        if (run_half(s, cell, side, &pair[side], &failed) == BN_OK)
-            continue;
+    res_record *records[2] = {NULL};
+    bn_status failed = {.code = BN_OK};
+    char title[256], text[384];
+    compare_pair pair = {.b_first = s->rows[cell].b_first[c->pairs],
+                         .turns = s->turns,
+                         .seed = compare_seed(s->compare->options) + s->done,
+                         .title = text,
+                         .number = s->done + 1,
+                         .of = processes(s),
+                         .verbose = s->compare->options->output.verbose};
+    for (int side = 0; side < 2; side++) {
+        pair.side[side] = s->list[c->control ? 0 : side][s->rows[cell].experiment];
+        pair.side[side].store = s->folder[c->control][side];
+    }
+    job_experiment_title(&pair.side[0], title, sizeof title);
+    snprintf(text, sizeof text, "%s, %spair %zu", title, c->control ? "control, " : "",
+             c->pairs + 1);
+    const uint64_t begin = bn_now_ns();
+    const char fault = compare_run_pair(&pair, records, &failed);
+    s->busy_ns += bn_now_ns() - begin;
+    s->done += 2;
+    bn_code code = BN_OK;
+    for (int side = 0; side < 2; side++)
+        if (records[side] && code == BN_OK)
+            code = keep(s->compare, records[side], st);
+    if (failed.code != BN_OK) {
         if (failed.code == BN_CANCELLED || job_interrupted())
-            return BN_OK;
-        c->failed = side ? 'B' : 'A';
+            return code;
+        c->failed = fault;
         c->failure = failed.code;
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
         fprintf(stderr, "bench: %c: %s\n", c->failed, failed.message);
         /* A store that takes no more records ends the whole session. */
-        if (failed.code == BN_IO)
-            return bn_fail(st, BN_IO, "%s", failed.message);
-        return BN_OK;
+        return failed.code == BN_IO ? bn_fail(st, BN_IO, "%s", failed.message) : code;
     }
-    c->a[c->pairs] = pair[0];
-    c->b[c->pairs++] = pair[1];
+    if (code != BN_OK)
+        return code;
+    c->a[c->pairs] = records[0];
+    c->b[c->pairs++] = records[1];
     /* With layout and sizes as they turned out. */
-    c->experiment = pair[0]->experiment;
+    c->experiment = records[0]->experiment;
     return BN_OK;
 }
 
@@ -498,9 +500,27 @@ static void note_end(session *s)
                        s->compare->options->budget);
     if (by_looks(s->compare->options))
         note_looks(versus);
+    if (s->turns)
+        bn_text_puts(&versus->notes, "The two processes of a pair took turns, round by round.\n");
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
                    (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
+}
+
+/* Whether both runtimes' devices can be held by two processes at once. */
+static bool can_take_turns(const session *s)
+{
+    bool shares = true;
+    for (int side = 0; side < 2; side++) {
+        const char *runtime = s->list[side][0].what.runtime;
+        char path[4096];
+        bn_status ignored = {.code = BN_OK};
+        shares = shares && job_shares_device(runtime, job_runtime_ready(runtime, path, sizeof path,
+                                                                        &ignored) == BN_OK
+                                                          ? path
+                                                          : runtime);
+    }
+    return shares;
 }
 
 static bn_code begin(session *s, bn_status *st)
@@ -514,6 +534,8 @@ static bn_code begin(session *s, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
     gsl_rng_set(s->rng, (unsigned long)compare_seed(o));
     bn_code code = expand(s, st);
+    if (code == BN_OK)
+        s->turns = can_take_turns(s);
     return code == BN_OK ? plan(s, st) : code;
 }
 

@@ -110,6 +110,9 @@ typedef struct res_pool_ratio {
  */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
+/* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
+ * where they did not, or without memory. */
+double res_turns_log_ratio(const res_record *a, const res_record *b);
 /* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
  * left out. CONTEXT is for VALUE. NaN without memory. */
 typedef double res_process_value(const res_process *process, const void *context);

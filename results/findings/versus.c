@@ -7,10 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
+/* Where the processes of all pairs took turns, a pair's ratio is that of rounds: fills VALUES, of
+ * which A and B are room. False where they did not. */
+static bool take_turns(const res_compared *cell, double *a, double *b, res_values *values)
+{
+    for (size_t i = 0; i < cell->pairs; i++) {
+        const double ratio = res_turns_log_ratio(cell->a[i], cell->b[i]);
+        if (!isfinite(ratio))
+            return false;
+        a[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
+        b[i] = a[i] * exp(ratio);
+    }
+    *values = (res_values){a, b, cell->pairs, 0};
+    return true;
+}
+
+static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_status *st)
 {
     const uint64_t *series[2][RES_MOST_PAIRS];
     size_t counts[2][RES_MOST_PAIRS];
+    double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
+    res_values values;
+    if (take_turns(cell, values_a, values_b, &values))
+        return res_compare_values(&values, &versus->options, &cell->comparison, st);
     for (size_t i = 0; i < cell->pairs; i++) {
         series[0][i] = cell->a[i]->wall_ns;
         series[1][i] = cell->b[i]->wall_ns;
@@ -18,7 +37,12 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
         counts[1][i] = cell->b[i]->step_count;
     }
     const res_side a = {series[0], counts[0], cell->pairs}, b = {series[1], counts[1], cell->pairs};
-    bn_code code = res_compare(&a, &b, &versus->options, &cell->comparison, st);
+    return res_compare(&a, &b, &versus->options, &cell->comparison, st);
+}
+
+static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
+{
+    bn_code code = compare_walls(versus, cell, st);
     if (code == BN_OK)
         code = res_judge_further(versus, cell, st);
     if (code == BN_OK)
