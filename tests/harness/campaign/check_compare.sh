@@ -264,20 +264,23 @@ report "a page that cannot be written is an error after the verdicts" "$(
 
 # ---- stop rules ------------------------------------------------------------------------
 
-run compare "${brief[@]}" --budget 3s --store "$store" --format json
+# Steps that vary by half cannot be decided in 12 pairs.
+run compare "${brief[@]}" --runtime-option jitter=0.5 --budget 3s --store "$store" --format json
 report "a budget ends it" "$(
-    fault_of 0
+    [ "$status" -le 2 ] || echo "exit status $status"
     holds "$cell"'
-assert 1 <= v["pairs"] + v["disturbed"] < 64 and "The budget of 3 s" in records["notes"]
+n = v["pairs"] + v["disturbed"]
+assert 1 <= n < 12 and "The budget of 3 s" in records["notes"], (n, records["notes"])
 '
 )"
-run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 4s \
+run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 8s \
     --store "$store" --format json
 report "a precision asks for more pairs than the first stage has" "$(
     [ "$status" -le 2 ] || echo "exit status $status"
     holds "$cell"'
 n = v["pairs"] + v["disturbed"]
-assert n > 7 or "budget" in records["notes"], (n, records["notes"])
+assert records["looks"] is False and v["share"] == 1, v
+assert n > 9 or "budget" in records["notes"], (n, records["notes"])
 '
 )"
 rm "$folder/err" # else the one of before is looked at
