@@ -91,20 +91,13 @@ double res_execution_pjrt_ns(const res_execution *execution)
 
 res_interval res_execution_overhead(const res_execution *execution)
 {
-    res_interval overhead = no_interval;
     if (execution->device_source == BN_DEVICE_TIME_UNAVAILABLE || !isfinite(execution->device_ns))
-        return overhead;
+        return no_interval;
     if (isfinite(execution->overhead_ns))
         return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
                               execution->overhead_high_ns};
-    /* Two independent estimates: their half-widths add in quadrature. */
-    res_interval pjrt = res_median_interval(execution->pjrt_ns, execution->pjrt_count);
-    double half = hypot((pjrt.high - pjrt.low) / 2,
-                        (execution->device_high_ns - execution->device_low_ns) / 2);
-    overhead.estimate = res_execution_pjrt_ns(execution) - execution->device_ns;
-    overhead.low = overhead.estimate - half;
-    overhead.high = overhead.estimate + half;
-    return overhead;
+    const double less = res_execution_pjrt_ns(execution) - execution->device_ns;
+    return (res_interval){less, (double)NAN, (double)NAN};
 }
 
 static double executions_of(const res_record *record)

@@ -13,6 +13,7 @@
  */
 #include "results/records/records_priv.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -133,6 +134,19 @@ static bool estimate(rounds *all, res_probe_estimate *out)
     return ready;
 }
 
+/* Whether so many rounds lie beyond the margin, on one side, that their median does: by the sign
+ * test at 5 %, which says nothing of fewer than six rounds. */
+static bool is_null_off(const rounds *all)
+{
+    unsigned above = 0, below = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        above += all->of[NULL_SHARE][i] > MARGIN;
+        below += all->of[NULL_SHARE][i] < -MARGIN;
+    }
+    const unsigned most = above > below ? above : below;
+    return most > 0 && gsl_cdf_binomial_Q(most - 1, 0.5, (unsigned)all->count) <= 0.025;
+}
+
 /* Says in OUT->refusal why the figures cannot stand. */
 static void judge(const rounds *all, res_probe_estimate *out)
 {
@@ -146,7 +160,7 @@ static void judge(const rounds *all, res_probe_estimate *out)
         snprintf(text, size,
                  "dispatch-bound: the host submits in %.1f us, so at most %.1f us of device time",
                  submit / 1e3, out->device.estimate / 1e3);
-    else if (out->null.low > MARGIN || out->null.high < -MARGIN)
+    else if (is_null_off(all))
         snprintf(text, size,
                  "disturbed: like executions of one round, the later ones took %.0f %% %s",
                  100 * fabs(out->null.estimate), out->null.estimate > 0 ? "longer" : "less");

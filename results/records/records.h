@@ -82,7 +82,7 @@ typedef struct res_execution {
     /* Device time of one execution; NaN when the source is unavailable. */
     double device_ns, device_low_ns, device_high_ns; /* estimate and its 95 % interval */
     /* PJRT time less device time of the same execution, where the source tells the
-     * device time of each; NaN else (res_execution_overhead then takes medians). */
+     * device time of each; NaN else (res_execution_overhead then takes the difference). */
     double overhead_ns, overhead_low_ns, overhead_high_ns;
     bn_device_time_source device_source;
     char device_note[128]; /* why it is unavailable or limited, else "" */
@@ -157,8 +157,8 @@ bool res_has_ledger(const res_record *record);
 
 /* Median PJRT time of one execution, NaN without samples. */
 double res_execution_pjrt_ns(const res_execution *execution);
-/* An execution's PJRT time less device time and about its 95 % interval; NaN when either is
- * unknown. */
+/* An execution's PJRT time less device time; NaN when either is unknown. The interval is of this
+ * one process's rounds; records that only tell both times have none. */
 res_interval res_execution_overhead(const res_execution *execution);
 /* Device time of a step: the sum over its executions, NaN when one of them is unknown. */
 double res_step_device_ns(const res_record *record);
@@ -180,8 +180,9 @@ typedef struct res_probe_estimate {
 /*
  * Estimates of COUNT probes of one execution. Refused below 3 rounds (all figures are then NaN),
  * where the host submits too slowly to keep the device busy, where the device time is above the
- * lone time of the same rounds by more than its interval or by more than 5 %, and where the null
- * test's interval is off zero by more than 5 %. Same input, same answer.
+ * lone time of the same rounds by more than its interval or by more than 5 %, and where the median
+ * of the null test is off zero by more than 5 %, as a sign test over the rounds tells it at 5 %.
+ * Same input, same answer.
  */
 res_probe_estimate res_probes_estimate(const res_probe *probes, size_t count);
 /* The null test's estimate alone; NaN below 3 rounds. */

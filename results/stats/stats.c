@@ -1,5 +1,5 @@
 /*
- * stats.c - order statistics and bootstrap intervals, on GSL.
+ * stats.c - order statistics and resampling, on GSL.
  *
  * Step times of one process are correlated, so a resample is made of blocks of
  * neighbours: the moving-block bootstrap of H. R. Kuensch, "The jackknife and
@@ -19,11 +19,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RESAMPLES 2000
-#define SEED      20230117u
-/* Below this many values nothing can be resampled: the interval is the range. */
-#define FEWEST    3
 
 double res_mean(const uint64_t *values, size_t count)
 {
@@ -133,8 +128,6 @@ double res_series_median(const res_series *s)
     return gsl_stats_median_from_sorted_data(s->sorted, 1, s->count);
 }
 
-static const res_interval no_interval = {(double)NAN, (double)NAN, (double)NAN};
-
 res_interval res_percentile_interval(double estimate, double *resamples, size_t count)
 {
     gsl_sort(resamples, 1, count);
@@ -143,74 +136,4 @@ res_interval res_percentile_interval(double estimate, double *resamples, size_t 
         .low = gsl_stats_quantile_from_sorted_data(resamples, 1, count, 0.025),
         .high = gsl_stats_quantile_from_sorted_data(resamples, 1, count, 0.975),
     };
-}
-
-res_interval res_median_interval(const uint64_t *values, size_t count)
-{
-    if (count == 0)
-        return no_interval;
-    res_series s;
-    if (!res_series_make(&s, values, count))
-        return no_interval;
-    res_interval interval = {res_series_median(&s), s.sorted[0], s.sorted[count - 1]};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (count >= FEWEST && rng) {
-        double medians[RESAMPLES];
-        gsl_rng_set(rng, SEED);
-        for (size_t i = 0; i < RESAMPLES; i++)
-            medians[i] = res_series_resample(&s, rng);
-        interval = res_percentile_interval(interval.estimate, medians, RESAMPLES);
-    }
-    if (rng)
-        gsl_rng_free(rng);
-    res_series_free(&s);
-    return interval;
-}
-
-static res_interval ratio_of_series(res_series *a, res_series *b, gsl_rng *rng)
-{
-    double estimate = res_series_median(a) / res_series_median(b);
-    if (a->count < FEWEST || b->count < FEWEST)
-        return (res_interval){estimate, a->sorted[0] / b->sorted[b->count - 1],
-                              a->sorted[a->count - 1] / b->sorted[0]};
-    double ratios[RESAMPLES];
-    gsl_rng_set(rng, SEED);
-    for (size_t i = 0; i < RESAMPLES; i++) {
-        double above = res_series_resample(a, rng);
-        ratios[i] = above / res_series_resample(b, rng);
-    }
-    return res_percentile_interval(estimate, ratios, RESAMPLES);
-}
-
-res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
-{
-    if (na == 0 || nb == 0)
-        return no_interval;
-    res_interval interval = no_interval;
-    res_series above = {0}, below = {0};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    bool ready = rng && res_series_make(&above, a, na) && res_series_make(&below, b, nb);
-    /* A time of zero comes from a clock too coarse to compare with. */
-    if (ready && below.sorted[0] > 0)
-        interval = ratio_of_series(&above, &below, rng);
-    res_series_free(&above);
-    res_series_free(&below);
-    if (rng)
-        gsl_rng_free(rng);
-    return interval;
-}
-
-double res_geometric_mean(const double *values, size_t count, size_t *covered)
-{
-    double sum = 0;
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(values[i]) && values[i] > 0) {
-            sum += log(values[i]);
-            used++;
-        }
-    }
-    if (covered)
-        *covered = used;
-    return used > 0 ? exp(sum / (double)used) : (double)NAN;
 }

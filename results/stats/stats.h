@@ -18,15 +18,6 @@ typedef struct res_interval {
 /* Quantile Q (0..1) of COUNT values, linear between order statistics; NaN for
  * none. VALUES is left alone. */
 double res_quantile(const uint64_t *values, size_t count, double q);
-/* Median with a 95 % percentile bootstrap interval (2,000 resamples of blocks
- * of neighbours, since step times are correlated; seeded: same input, same
- * answer). Fewer than three values give their range, none give NaN. */
-res_interval res_median_interval(const uint64_t *values, size_t count);
-/* Ratio of medians A over B of two independent series, 95 % bootstrap; NaN when
- * either is empty or B holds a zero. */
-res_interval res_ratio_interval(const uint64_t *a, size_t na, const uint64_t *b, size_t nb);
-/* exp of the mean log of the positive finite values. *COVERED: how many there are; may be NULL. */
-double res_geometric_mean(const double *values, size_t count, size_t *covered);
 
 /* Arithmetic mean, NaN for none. */
 double res_mean(const uint64_t *values, size_t count);

@@ -72,15 +72,19 @@ static bn_code without_holm(res_comparison *list, size_t count, const res_compar
 static bn_code pooled(const res_side *a, const res_side *b, const res_compare_options *o,
                       res_comparison *c, bn_status *st)
 {
-    static uint64_t steps[2][RES_MOST_PAIRS * SELFTEST_SIM_STEPS];
+    static double logs[RES_MOST_PAIRS * SELFTEST_SIM_STEPS];
+    static const double weights[] = {-1, 1};
     const res_side *const side[2] = {a, b};
+    res_estimate each[2];
     bn_code code = res_compare(a, b, o, c, st);
-    for (size_t s = 0; s < 2; s++)
-        for (size_t i = 0; i < a->processes; i++)
-            memcpy(steps[s] + i * SELFTEST_SIM_STEPS, side[s]->series[i],
-                   SELFTEST_SIM_STEPS * sizeof **steps);
-    c->ratio = res_ratio_interval(steps[1], a->processes * SELFTEST_SIM_STEPS, steps[0],
-                                  a->processes * SELFTEST_SIM_STEPS);
+    for (size_t s = 0; s < 2; s++) {
+        const size_t count = a->processes * SELFTEST_SIM_STEPS;
+        for (size_t i = 0; i < count; i++)
+            logs[i] = log((double)side[s]->series[i / SELFTEST_SIM_STEPS][i % SELFTEST_SIM_STEPS]);
+        each[s] = res_estimate_of(logs, count);
+    }
+    const res_estimate difference = res_estimate_sum(each, weights, 2);
+    c->ratio = res_estimate_ratio(&difference);
     return code;
 }
 

@@ -117,6 +117,18 @@ static void what_cannot_stand_is_refused(void **state)
     assert_true(refusal_of(&nothing)[0] != '\0');
 }
 
+/* Five rounds on one side of the margin are no evidence yet (1 in 16), six are (1 in 32). */
+static void few_rounds_cannot_refute_the_null(void **state)
+{
+    (void)state;
+    const truth growing = {.device = 1e6, .overhead = 5e4, .later = 0.1};
+    res_probe probes[6];
+    uint64_t seed = 1;
+    make(probes, 6, &growing, 6, &seed);
+    assert_string_equal(res_probes_estimate(probes, 5).refusal, "");
+    assert_non_null(strstr(res_probes_estimate(probes, 6).refusal, "longer"));
+}
+
 /* An overhead of about nothing is no reason for a refusal: half of such estimates are negative. */
 static void no_overhead_is_no_refusal(void **state)
 {
@@ -180,6 +192,7 @@ int main(void)
         cmocka_unit_test(medians_are_taken_by_round),
         cmocka_unit_test(rounds_without_a_queue_do_not_count),
         cmocka_unit_test(what_cannot_stand_is_refused),
+        cmocka_unit_test(few_rounds_cannot_refute_the_null),
         cmocka_unit_test(no_overhead_is_no_refusal),
         cmocka_unit_test(intervals_hold_the_truth),
         cmocka_unit_test(same_input_same_answer),
