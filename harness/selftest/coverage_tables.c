@@ -16,7 +16,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
     res_record **list = calloc(2 * count + 1, sizeof *list);
     res_collection all = {.records = list};
     res_speedup speedup = {0};
-    *figures = (selftest_table_figures){none, none};
+    *figures = (selftest_table_figures){none, none, none};
     if (!list)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
@@ -30,6 +30,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
         if (!speedup.rows[i].base) {
             figures->ratio = speedup.rows[i].ratio.ratio;
             figures->wall = speedup.rows[i].figures.wall.value;
+            figures->device = speedup.rows[i].figures.device.value;
         }
     res_speedup_free(&speedup);
     free(list);

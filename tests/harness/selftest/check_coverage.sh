@@ -63,36 +63,41 @@ report "without a seed it takes another one, as CSV" "$(
 export TMPDIR=$folder/tmp
 mkdir "$TMPDIR"
 sim=(selftest coverage --runtime sim --min-time 0.05)
-run "${sim[@]}" --tables 2 --seed 3 --format json --output "$folder/raw.json"
+run "${sim[@]}" --tables 1 --seed 3 --format json --output "$folder/raw.json"
 report "tables of the simulated device have the truths that were set" "$(
     fault_of 0
     [ -z "$(ls "$TMPDIR")" ] || echo "left behind: $(ls "$TMPDIR")"
     holds '
 rows = [r for r in records["rows"] if r["case"].startswith("simulated")]
-assert len(rows) == 12, len(rows)
-truths = {"A/A": 1, "wall": 4e6, "one against six": 1 / 6, "wall of six": 24e6}
+assert len(rows) == 18, len(rows)
+truths = {"A/A": 1, "wall, short": 4e6, "device, short": 4e6,
+          "one against six": 1 / 6, "wall, long": 24e6, "device, long": 24e6}
 for r in rows:
     assert abs(r["truth"] / truths[r["figure"]] - 1) < 1e-9 and r["truth_is"] == "set", r
-    assert r["tables"] + r["without"] == 2, r
+    assert r["tables"] + r["without"] + r["late"] == 1, r
+    assert r["judged"] is (r["late"] == 0), r
 '
 )"
+# The draws of a process do not depend on how busy the machine is; its medians do.
 report "the raw values: intervals of each table, medians of each process, which draw apart" "$(
     cp "$folder/raw.json" "$folder/out"
     holds '
 assert records["seed"] == 3
 live = [r for r in records["rows"] if r["case"].startswith("simulated")]
 for r in live:
-    assert len(r["intervals"]) == 2, r
+    assert len(r["intervals"]) == 1 - r["late"], r
     for estimate, low, high in r["intervals"]:
-        assert 0.5 < estimate / r["truth"] < 2, r
-processes = records["processes"]
-assert len(processes) == 3 * 2 * 4 * 3, len(processes)
-of = [p["median_ns"] for p in processes if p["case"] == "simulated, process 10 %" and p["member"] == 1]
-assert len(of) == 8 and max(of) / min(of) > 1.05, of
+        assert estimate is None or 0.5 < estimate / r["truth"] < 2, r
+of = {}
+for p in records["processes"]:
+    assert p["case"].startswith("simulated") and p["steps"] >= 5, p
+    of.setdefault((p["case"], p["table"], p["process"]), []).append(p["median_ns"])
+assert len(of) >= 3 and all(len(medians) == 3 for medians in of.values()), of
+assert len(set(map(tuple, of.values()))) == len(of), of
 '
 )"
 
-PJRT_SIM=faults=execute:5:abort run "${sim[@]}" --tables 2
+PJRT_SIM=faults=execute:5:abort run "${sim[@]}" --tables 1
 report "processes that fail: told once each, and the selftest fails" "$(
     fault_of 1
     grep -q 'processes failed; seed' "$folder/out" || echo "the last line does not say it"
@@ -113,19 +118,20 @@ gone() { # PID...
     done
 }
 
-"$bench" "${sim[@]}" --tables 50 --load 3 >"$folder/out" 2>"$folder/err" &
+"$bench" "${sim[@]}" --tables 50 --load 3 --format json >"$folder/out" 2>"$folder/err" &
 pid=$!
 loaded=
 await 120 busy_with $pid || loaded="no three loops and a worker"
 mapfile -t children < <(children_of $pid)
-await 120 grep -q 'interference, table 1 of 50, process 4 of 4: ok' "$folder/err" || loaded="no table"
+await 120 grep -q 'process 3 %, table 2 of 50, process 1 of 4: ok' "$folder/err" || loaded="no table"
 kill -INT $pid
 wait $pid
 status=$?
 report "interrupted, it keeps whole tables, ends its loops and leaves nothing" "$loaded$(
     [ "$status" -eq 130 ] || echo "exit status $status, not 130"
-    grep -q '^coverage: interrupted: ' "$folder/out" || echo "the last line does not say it"
-    grep -q '^simulated, process 3 %  *A/A  *1.000x  *1 ' "$folder/out" || echo "no whole table"
+    grep -q '^coverage: interrupted: ' "$folder/err" || echo "the last line does not say it"
+    holds 'of = {r["figure"]: r for r in records["rows"] if r["case"] == "simulated, process 3 %"}
+assert of["A/A"]["tables"] + of["A/A"]["late"] == 1, of'
     await 20 gone "${children[@]}" || echo "a loop or a worker lives on"
     [ -z "$(ls "$TMPDIR")" ] || echo "left behind: $(ls "$TMPDIR")"
 )"
