@@ -233,7 +233,8 @@ CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
-    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history)
+    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
+    $(if $(filter %_nightly.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))

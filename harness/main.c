@@ -84,7 +84,8 @@ static int nightly(options *o, const char *const *words)
                                  .suite = o->suite_name,
                                  .report = o->report,
                                  .night_hours = o->series.night_hours,
-                                 .fail_if_slower = o->fail_if_slower};
+                                 .fail_if_slower = o->fail_if_slower,
+                                 .keep_builds = o->keep_builds};
     return night_command(&night);
 }
 

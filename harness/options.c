@@ -62,6 +62,8 @@ static const cli_option others[] = {
      .least = 1, .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
              "them, and below 3 there are none"},
+    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN,
+     .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
@@ -152,10 +154,11 @@ static const cli_option others[] = {
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
     {"pairs", "N", CLI_NUMBER, AT(compare.pairs), .commands = COMPARE, .fallback = "0",
-     .text = "pairs of processes for each comparison, at most 64; 0: as many as the number of "
-             "comparisons needs, or with --budget alone as many as fit"},
+     .text = "pairs of processes for each comparison, at most 64, judged once; 0: until it is "
+             "decided, with looks after 4, 5, 6, 8, 10 and 12 pairs"},
     {"precision", "SHARE", CLI_SHARE, AT(compare.precision), .commands = COMPARE, .fallback = "0",
-     .text = "add pairs until ratios are known to about this share, as 1%; 0: do not"},
+     .text = "run pairs until wall times are known to about this share, as 1%, whatever the "
+             "verdicts; 0: do not"},
     {"budget", "TIME", CLI_SPAN, AT(compare.budget), .commands = COMPARE, .fallback = "0",
      .text = "start no pair that would end after this time: 90s, 10m, 2h; 0: no limit"},
     {"fail-if-slower", "SHARE", CLI_SHARE, AT(fail_if_slower), .commands = COMPARE | NIGHTLY,
@@ -200,6 +203,10 @@ static const cli_option others[] = {
      .text = "repeat experiments that failed before, too"},
     {"dry-run", NULL, CLI_FLAG, AT(suite.dry_run), .commands = SUITE,
      .text = "list what would run and what is done, and run nothing"},
+    {"keep-builds", "N", CLI_NUMBER, AT(keep_builds), .commands = NIGHTLY, .fallback = "2",
+     .most = 100,
+     .text = "builds of each runtime that the store keeps, so that the next night can measure the "
+             "last one again beside its own; 0: none, and a night claims less"},
     {"suite", "FILE", CLI_TEXT, AT(suite_name), .commands = NIGHTLY | COMPARE,
      .text = "what to run: a suite file, or smoke, reference, nightly; for compare in place of "
              "--model, --mode and the like, without its runtimes and repetitions"},

@@ -28,6 +28,7 @@ typedef struct options {
     const char *a_option[CLI_MAX_REPEATS + 1], *b_option[CLI_MAX_REPEATS + 1];
     const char *a_flag[CLI_MAX_REPEATS + 1], *b_flag[CLI_MAX_REPEATS + 1];
     double fail_if_slower;
+    int64_t keep_builds;
     const char *suite_name, *report; /* --suite and --report; NULL: not given */
     const char *golden;
     bool all, quick;

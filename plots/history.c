@@ -205,7 +205,10 @@ static void collect(const res_timeline *t, plot_point *points, size_t *changes, 
             continue;
         const char *label = build_of(night);
         if (stretch < t->stretch_count && i >= t->stretches[stretch].first) {
-            if (t->stretches[stretch].build_known && !t->stretches[stretch].other_build)
+            const res_stretch *begun = &t->stretches[stretch];
+            if (begun->other_settings)
+                label = "other settings";
+            else if (begun->build_known && !begun->other_build)
                 label = "same build";
             changes[s->change_count++] = s->count;
             stretch++;

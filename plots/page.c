@@ -80,12 +80,14 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 
-static bn_code add_cell(plot_page *page, const res_compared *cell, const char *on,
-                        const char *const labels[2], bn_status *st)
+static bn_code add_cell(plot_page *page, const res_versus *versus, const res_compared *cell,
+                        const char *on, const char *const labels[2], bn_status *st)
 {
-    const res_comparison *c = &cell->comparison;
+    const res_headline head = res_compared_headline(versus, cell);
+    const res_comparison *c = res_compared_measure(cell, head.measure);
     plot_comparison told = {.title = title_of(page, cell, on),
-                            .verdict = c->verdict,
+                            .verdict = head.verdict,
+                            .measure = res_measure_words(head.measure),
                             .ratio = c->ratio,
                             .smallest_visible = c->smallest_visible,
                             .attribution = cause_of(page, cell)};
@@ -94,7 +96,7 @@ static bn_code add_cell(plot_page *page, const res_compared *cell, const char *o
     told.failure_class = bn_code_name(cell->failure);
     if (!told.title || !told.attribution)
         return no_memory(st);
-    if (!cell->failed && c->pairs >= LEAST_DRAWN && c->verdict != RES_EQUIVALENT &&
+    if (!cell->failed && c->pairs >= LEAST_DRAWN && head.verdict != RES_EQUIVALENT &&
         page->picture_count - page->figure_count < PLOT_PAGE_FIGURES) {
         plot *picture = &page->pictures[page->picture_count];
         if (draw_cell(cell, told.title, labels, picture, st) != BN_OK)
@@ -109,24 +111,39 @@ static bn_code add_cell(plot_page *page, const res_compared *cell, const char *o
 bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
                            const char *const labels[2], bn_status *st)
 {
+    bn_text remark = {0};
+    if (on)
+        bn_text_printf(&remark, "%s: ", on);
+    res_versus_summary(versus, &remark);
+    bn_text_printf(&remark, ".\n%s", versus->notes.data ? versus->notes.data : "");
+    plot_page_remark(page, remark.data ? remark.data : "");
+    page->remarks.failed = page->remarks.failed || remark.failed;
+    bn_text_free(&remark);
+    return plot_page_judged(page, versus, on, labels, st);
+}
+
+void plot_page_remark(plot_page *page, const char *remark)
+{
+    bn_text_puts(&page->remarks, remark);
+    if (page->remarks.length && page->remarks.data[page->remarks.length - 1] != '\n')
+        bn_text_putc(&page->remarks, '\n');
+}
+
+bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
+                         const char *const labels[2], bn_status *st)
+{
     if (begin(page, st) != BN_OK)
         return st->code;
     if (!bn_reserve(&page->comparisons, page->comparison_count + versus->count,
                     &page->comparison_capacity, sizeof *page->comparisons))
         return no_memory(st);
-    if (on)
-        bn_text_printf(&page->remarks, "%s: ", on);
-    res_versus_summary(versus, &page->remarks);
-    bn_text_printf(&page->remarks, ".\n%s", versus->notes.data ? versus->notes.data : "");
-    if (page->remarks.length && page->remarks.data[page->remarks.length - 1] != '\n')
-        bn_text_putc(&page->remarks, '\n');
     res_table_versus(versus, RES_TABLE_HTML, &page->details);
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
         const res_compared *cell = &versus->cells[i];
         /* The remarks tell about controls. */
         if (!cell->control && (cell->pairs > 0 || cell->failed))
-            code = add_cell(page, cell, on, labels, st);
+            code = add_cell(page, versus, cell, on, labels, st);
     }
     return code;
 }

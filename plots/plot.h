@@ -88,7 +88,8 @@ BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metri
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
-    res_interval ratio;       /* time of B over A */
+    const char *measure;      /* that the verdict is about: "device time" */
+    res_interval ratio;       /* of B's over A's */
     double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */
     const plot *distribution; /* of A and B, drawn beside it; NULL: none */
@@ -108,7 +109,9 @@ typedef struct plot_report {
     const char *store;         /* where the records came from */
     const res_collection *all; /* what tables and pictures are of */
     /* All that follows may be left out. */
-    const char *side_a, *side_b; /* of the comparisons: a build, a store, a date */
+    const char *headline;         /* what all of it comes to */
+    res_verdict headline_verdict; /* that it is like: slower, undecided, ... */
+    const char *side_a, *side_b;  /* of the comparisons: a build, a store, a date */
     const plot_comparison *comparisons;
     size_t comparison_count;
     const char *remarks;        /* sentences on the comparisons, one a line */
@@ -150,6 +153,11 @@ void plot_page_free(plot_page *page);
  * LABELS name A and B in the pictures. */
 BN_MUST_USE bn_code plot_page_compared(plot_page *page, const res_versus *versus, const char *on,
                                        const char *const labels[2], bn_status *st);
+/* The same without a sentence on all of it, for callers that say it themselves. */
+BN_MUST_USE bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *on,
+                                     const char *const labels[2], bn_status *st);
+/* Adds sentences, one a line. */
+void plot_page_remark(plot_page *page, const char *remark);
 /* Adds pictures of the series of HISTORY that have more than one night, those with changes first,
  * as long as there is room. */
 BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st);

@@ -12,13 +12,16 @@
 typedef struct chapter {
     res_verdict verdict;
     const char *style, *title, *none;
+    const char *open; /* in place of NONE, where something could not be decided */
 } chapter;
 
 static const chapter chapters[] = {
-    {RES_SLOWER, "slow", "What got slower", "Nothing was found slower."},
-    {RES_FASTER, "fast", "What got faster", "Nothing was found faster."},
-    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided."},
-    {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same."},
+    {RES_SLOWER, "slow", "What got slower", "Nothing was found slower.",
+     "Nothing that could be decided is slower."},
+    {RES_FASTER, "fast", "What got faster", "Nothing was found faster.",
+     "Nothing that could be decided is faster."},
+    {RES_UNDECIDED, "unsure", "What could not be decided", "Everything was decided.", NULL},
+    {RES_EQUIVALENT, "same", "What stayed the same", "Nothing was shown to be the same.", NULL},
 };
 #define CHAPTERS (sizeof chapters / sizeof *chapters)
 #define DECIDED  2 /* chapters before the failures */
@@ -49,12 +52,21 @@ static void put_count(bn_text *out, const char *style, size_t n, const char *wha
                    what);
 }
 
+/* No slower ones are no news where others could not be decided: that zero is left out. */
+static void put_decided(const plot_report *report, const char *style, res_verdict verdict,
+                        const char *what, bn_text *out)
+{
+    const size_t n = count_of(report, verdict);
+    if (n > 0 || count_of(report, RES_UNDECIDED) == 0)
+        put_count(out, style, n, what);
+}
+
 static void put_counts(const plot_report *report, const plot_rows *rows, bn_text *out)
 {
     bn_text_puts(out, "<ul class=\"counts\">\n");
     if (report->comparison_count > 0) {
-        put_count(out, "slow", count_of(report, RES_SLOWER), "slower");
-        put_count(out, "fast", count_of(report, RES_FASTER), "faster");
+        put_decided(report, "slow", RES_SLOWER, "slower", out);
+        put_decided(report, "fast", RES_FASTER, "faster", out);
         put_count(out, "bad", failures(report), "failed");
         put_count(out, "unsure", count_of(report, RES_UNDECIDED), "not decided");
         put_count(out, "same", count_of(report, RES_EQUIVALENT), "the same");
@@ -84,6 +96,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     char text[96];
     bn_text_puts(out, "<tr>");
     plot_cell(out, c->title);
+    plot_cell(out, c->measure ? c->measure : "");
     snprintf(text, sizeof text, "%+.1f %%", 100 * (c->ratio.estimate - 1));
     plot_cell_number(out, c->ratio.estimate - 1, text);
     if (isfinite(c->ratio.low) && isfinite(c->ratio.high))
@@ -128,12 +141,13 @@ static bn_code put_chapter(const plot_report *report, const chapter *about, size
     qsort(list, count, sizeof *list, larger_first);
     bn_text_printf(out, "<h3 class=\"%s\">%s</h3>\n", count ? about->style : "none", about->title);
     if (count == 0) {
-        bn_text_printf(out, "<p>%s</p>\n", about->none);
+        const bool open = about->open && count_of(report, RES_UNDECIDED) > 0;
+        bn_text_printf(out, "<p>%s</p>\n", open ? about->open : about->none);
     } else {
         plot_table_begin(out,
-                         "Time of B against A, with 95 % interval; the smallest change that "
-                         "would have been told; what changed with it.",
-                         "experiment|#change|#interval|#smallest visible|attribution");
+                         "B against A, with 95 % interval; the smallest change that would have "
+                         "been told; what changed with it.",
+                         "experiment|measure|#change|#interval|#smallest visible|attribution");
         for (size_t i = 0; i < count; i++)
             comparison_row(list[i], out);
         plot_table_end(out);
@@ -254,10 +268,24 @@ static void put_newest(const plot_report *report, bn_text *out)
     free(list);
 }
 
+/* What all of it comes to, in the colour of what it is like. */
+static void put_headline(const plot_report *report, bn_text *out)
+{
+    const char *style = "same";
+    if (!report->headline)
+        return;
+    for (size_t i = 0; i < CHAPTERS; i++)
+        if (chapters[i].verdict == report->headline_verdict)
+            style = chapters[i].style;
+    bn_text_printf(out, "<h3 class=\"%s\">", style);
+    plot_html_text(out, report->headline);
+    bn_text_puts(out, "</h3>\n");
+}
+
 /* Puts what was compared, and remarks. */
 static void put_sides(const plot_report *report, bn_text *out)
 {
-    if (report->side_a || report->side_b) {
+    if (report->comparison_count > 0 && (report->side_a || report->side_b)) {
         bn_text_puts(out, "<dl><dt>A</dt><dd>");
         plot_html_text(out, report->side_a ? report->side_a : "");
         bn_text_puts(out, "</dd><dt>B</dt><dd>");
@@ -280,10 +308,10 @@ bn_code plot_report_summary(const plot_report *report, const plot_rows *rows, si
 {
     bn_code code = BN_OK;
     bn_text_puts(out, "<section aria-labelledby=\"summary\">\n<h2 id=\"summary\">Summary</h2>\n");
+    put_headline(report, out);
     put_counts(report, rows, out);
-    if (report->comparison_count > 0)
-        put_sides(report, out);
-    if (report->comparison_count == 0)
+    put_sides(report, out);
+    if (report->comparison_count == 0 && !report->headline)
         bn_text_puts(out, "<p>These records were not compared with others: this page says what "
                           "they are, not whether they changed.</p>\n");
     for (size_t i = 0; i < CHAPTERS && code == BN_OK; i++) {

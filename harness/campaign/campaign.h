@@ -42,9 +42,9 @@ typedef struct compare_options {
                          records of the two are compared */
     /* What one side alone is told; each ends with NULL. */
     const char *const *a_option, *const *b_option, *const *a_flag, *const *b_flag;
-    int64_t pairs;               /* of processes; 0: as many as the number of comparisons needs */
+    int64_t pairs;               /* of processes; 0: until it is decided, by looks */
     int64_t control;             /* experiments in which A is compared with itself, too */
-    double precision;            /* share to which ratios are to be known; 0: not asked for */
+    double precision;            /* share to which wall times are to be known; 0: not asked for */
     double budget;               /* seconds; 0: no limit */
     double fail_if_slower;       /* share; 0: anything slower counts */
     bool bisect;                 /* exit codes for git bisect run */
@@ -69,6 +69,7 @@ typedef struct night_options {
     const char *report;          /* folder of the page; the same */
     double night_hours;          /* records of one build within so many hours are one night */
     double fail_if_slower;       /* share, as for compare */
+    int64_t keep_builds;         /* of each runtime, in the store; 0: none, and no controls */
 } night_options;
 
 int night_command(const night_options *options);

@@ -12,8 +12,9 @@
 
 const char compare_help[] =
     "Exit codes: 0 nothing slower; 1 error: wrong words, no such plugin, a process that failed, a\n"
-    "control that alarms; 2 something is slower (by more than --fail-if-slower); 130 interrupted\n"
-    "(verdicts on what was measured are printed).\n"
+    "control that alarms; 2 something is slower (by more than --fail-if-slower), or takes more\n"
+    "memory; 130 interrupted (verdicts on what was measured are printed). Judged are wall time,\n"
+    "device time, overhead, compile time, memory of the process and of the device.\n"
     "\n"
     "In CI, last night's build against the one that is known to be good:\n"
     "\n"
@@ -98,6 +99,8 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
             fprintf(stderr, "bench: %s\n", all[i].damaged[d].status.message);
     }
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
+    if (code == BN_OK)
+        code = res_versus_judge(&compare->versus, st);
     if (code == BN_OK)
         res_versus_note_pairs(&compare->versus);
     return code;
@@ -237,6 +240,7 @@ static int refused(const compare_run *compare, const bn_status *st)
 static void begin_versus(const compare_options *o, res_versus *versus)
 {
     res_versus_begin(versus, o->fail_if_slower);
+    versus->all_measures = true;
     versus->options.seed = compare_seed(o);
 }
 
@@ -279,8 +283,6 @@ int compare_command(const compare_options *options)
     if (code == BN_OK)
         code = w.stored ? compare_stores(&compare, w.stores, all, &st)
                         : compare_measure(&compare, &st);
-    if (code == BN_OK)
-        code = res_versus_judge(&compare.versus, &st);
     int end = code == BN_OK ? exit_of(&compare) : refused(&compare, &st);
     if (code == BN_OK)
         print(&compare, w.format);

@@ -1,6 +1,6 @@
 /*
  * compare_priv.h - the two ways of bench compare: measuring pairs of processes
- * (compare_run.c), and what both share (compare.c).
+ * (compare_run.c, compare_pair.c), and what both share (compare.c).
  */
 #ifndef BENCH_HARNESS_COMPARE_H
 #define BENCH_HARNESS_COMPARE_H
@@ -17,6 +17,20 @@ enum {
     COMPARE_SKIP = 125,
     COMPARE_ABORT = 128
 };
+
+/* Two processes that are measured side by side (compare_pair.c). */
+typedef struct compare_pair {
+    job_experiment side[2];
+    bool b_first;  /* B's process starts first */
+    bool turns;    /* both live at the same time, and rounds are turns */
+    uint64_t seed; /* of the turns */
+    const char *title;
+    size_t number, of; /* of A's process or B's, the first of the two */
+    bool verbose;
+} compare_pair;
+/* Measures PAIR; RECORDS[side] are the caller's. Where a process fails FAILED says why, and the
+ * letter of its side is returned; else 0. A process that ended well before keeps its record. */
+char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed);
 
 /* What a comparison has so far. */
 typedef struct compare_run {

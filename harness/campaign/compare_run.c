@@ -5,8 +5,11 @@
  * pair. Some experiments are run a second time with A on both sides: a control shares every
  * disturbance of the session, and any difference that it shows is false.
  *
- * No stop rule looks at a verdict. What ends the session is a number of pairs, the spread of the
- * first stage (res_pairs_wanted), or the clock.
+ * The session ends in one of three ways. By looks, which is the usual one, the family is judged
+ * after 4, 5, 6, 8, 10 and 12 pairs, and a cell that is decided gets no more pairs; what is claimed
+ * allows for that (stats/compare_looks.c). A fixed number of pairs is judged once, at the end. With
+ * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no
+ * verdict does. The clock or the user may end any of them earlier.
  */
 #include "harness/campaign/compare_priv.h"
 #include "harness/campaign/suites_priv.h"
@@ -27,7 +30,7 @@ static const char *const folders[2][2] = {{"a", "b"}, {"control-a", "control-b"}
 typedef struct row {
     size_t experiment;
     bool b_first[RES_MOST_PAIRS];
-    size_t wanted; /* pairs */
+    size_t wanted; /* pairs, so far */
 } row;
 
 typedef struct session {
@@ -44,6 +47,7 @@ typedef struct session {
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* processes that have ended */
     bool out_of_time;
+    bool turns; /* the processes of a pair live at the same time */
 } session;
 
 uint64_t compare_seed(const compare_options *options)
@@ -206,15 +210,23 @@ static bn_code expand(session *s, bn_status *st)
     return code;
 }
 
-/* The pairs of the first stage, for each of a family of COUNT comparisons. */
+/* Whether verdicts say how many pairs are run. */
+static bool by_looks(const compare_options *o)
+{
+    return o->pairs == 0 && !(o->precision > 0);
+}
+
+/* The pairs of the first stage, or up to the first look, for each of COUNT cells. */
 static size_t first_stage(const compare_options *o, size_t count)
 {
-    /* One more than flips of signs need: with the fewest, all pairs must agree. */
-    const size_t usual = res_fewest_pairs(res_compare_defaults().level, count) + 1;
+    if (by_looks(o))
+        return res_next_look(0);
     if (o->pairs > 0)
         return (size_t)o->pairs;
-    if (o->budget > 0 && !(o->precision > 0))
-        return RES_MOST_PAIRS; /* the clock ends it */
+    /* As if each cell were judged by all its measures. One more than flips of signs need: with the
+     * fewest, all pairs must agree. */
+    const size_t family = count * RES_MEASURE_COUNT;
+    const size_t usual = res_fewest_pairs(res_compare_defaults().level, family) + 1;
     return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
 }
 
@@ -240,10 +252,11 @@ static bn_code plan(session *s, bn_status *st)
         versus->cells[i].experiment = s->list[0][r->experiment].what;
         if (!s->program)
             job_experiment_resolve(&versus->cells[i].experiment);
-        res_order(compare_seed(o) * 1000003 + i, r->wanted, r->b_first);
+        const size_t stage = by_looks(o) ? RES_LAST_LOOK : r->wanted;
+        res_order(compare_seed(o) * 1000003 + i, stage, by_looks(o), r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
-        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - r->wanted,
-                  r->b_first + r->wanted);
+        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - stage, false,
+                  r->b_first + stage);
     }
     return BN_OK;
 }
@@ -288,51 +301,52 @@ static bn_code keep(compare_run *compare, res_record *record, bn_status *st)
     return BN_OK;
 }
 
-static bn_code run_half(session *s, size_t cell, int side, res_record **record, bn_status *st)
-{
-    const res_compared *c = &s->compare->versus.cells[cell];
-    job_experiment e = s->list[c->control ? 0 : side][s->rows[cell].experiment];
-    char title[256], text[384];
-    e.store = s->folder[c->control][side];
-    job_experiment_title(&e, title, sizeof title);
-    snprintf(text, sizeof text, "%s, %spair %zu %c", title, c->control ? "control, " : "",
-             c->pairs + 1, side ? 'B' : 'A');
-    const job_order job = {NULL,         text,      s->done + 1,
-                           processes(s), e.timeout, s->compare->options->output.verbose};
-    const uint64_t begin = bn_now_ns();
-    bn_code code = job_measure_in_worker(&e, &job, record, st);
-    s->busy_ns += bn_now_ns() - begin;
-    s->done++;
-    return code == BN_OK ? keep(s->compare, *record, st) : code;
-}
-
 /* Measures one pair of CELL. A process that fails ends CELL only. */
 static bn_code run_pair(session *s, size_t cell, bn_status *st)
 {
     res_compared *c = &s->compare->versus.cells[cell];
-    const bool b_first = s->rows[cell].b_first[c->pairs];
-    res_record *pair[2] = {NULL};
-    for (int half = 0; half < 2; half++) {
-        const int side = b_first ? !half : half;
-        bn_status failed = {.code = BN_OK};
-        if (run_half(s, cell, side, &pair[side], &failed) == BN_OK)
-            continue;
+    res_record *records[2] = {NULL};
+    bn_status failed = {.code = BN_OK};
+    char title[256], text[384];
+    compare_pair pair = {.b_first = s->rows[cell].b_first[c->pairs],
+                         .turns = s->turns,
+                         .seed = compare_seed(s->compare->options) + s->done,
+                         .title = text,
+                         .number = s->done + 1,
+                         .of = processes(s),
+                         .verbose = s->compare->options->output.verbose};
+    for (int side = 0; side < 2; side++) {
+        pair.side[side] = s->list[c->control ? 0 : side][s->rows[cell].experiment];
+        pair.side[side].store = s->folder[c->control][side];
+    }
+    job_experiment_title(&pair.side[0], title, sizeof title);
+    snprintf(text, sizeof text, "%s, %spair %zu", title, c->control ? "control, " : "",
+             c->pairs + 1);
+    const uint64_t begin = bn_now_ns();
+    const char fault = compare_run_pair(&pair, records, &failed);
+    s->busy_ns += bn_now_ns() - begin;
+    s->done += 2;
+    bn_code code = BN_OK;
+    for (int side = 0; side < 2; side++)
+        if (records[side] && code == BN_OK)
+            code = keep(s->compare, records[side], st);
+    if (failed.code != BN_OK) {
         if (failed.code == BN_CANCELLED || job_interrupted())
-            return BN_OK;
-        c->failed = side ? 'B' : 'A';
+            return code;
+        c->failed = fault;
         c->failure = failed.code;
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
         fprintf(stderr, "bench: %c: %s\n", c->failed, failed.message);
         /* A store that takes no more records ends the whole session. */
-        if (failed.code == BN_IO)
-            return bn_fail(st, BN_IO, "%s", failed.message);
-        return BN_OK;
+        return failed.code == BN_IO ? bn_fail(st, BN_IO, "%s", failed.message) : code;
     }
-    c->a[c->pairs] = pair[0];
-    c->b[c->pairs++] = pair[1];
+    if (code != BN_OK)
+        return code;
+    c->a[c->pairs] = records[0];
+    c->b[c->pairs++] = records[1];
     /* With layout and sizes as they turned out. */
-    c->experiment = pair[0]->experiment;
+    c->experiment = records[0]->experiment;
     return BN_OK;
 }
 
@@ -388,7 +402,93 @@ static bn_code ask_for_more(session *s, bn_status *st)
     return code;
 }
 
+/* Judges all that was measured so far. Cells that are not decided are wanted up to the next look;
+ * controls are as long as any of the others is, so that they share all that disturbs it. */
+static bn_code look(session *s, bool *more, bn_status *st)
+{
+    res_versus *versus = &s->compare->versus;
+    size_t next = 0;
+    bn_code code = res_versus_judge(versus, st);
+    for (size_t i = 0; code == BN_OK && i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        if (cell->control || cell->failed || res_compared_decided(versus, cell))
+            continue;
+        s->rows[i].wanted = res_next_look(cell->pairs);
+        next = s->rows[i].wanted > next ? s->rows[i].wanted : next;
+    }
+    for (size_t i = 0; i < versus->count; i++)
+        if (versus->cells[i].control && next > 0)
+            s->rows[i].wanted = next;
+    *more = next > 0;
+    return code;
+}
+
+static bn_code run_by_looks(session *s, bn_status *st)
+{
+    bool more = true;
+    bn_code code = BN_OK;
+    while (more && code == BN_OK) {
+        code = run_stage(s, st);
+        if (job_interrupted() || s->out_of_time)
+            break;
+        if (code == BN_OK)
+            code = look(s, &more, st);
+    }
+    return code;
+}
+
+static bn_code run(session *s, bn_status *st)
+{
+    const compare_options *o = s->compare->options;
+    if (by_looks(o))
+        return run_by_looks(s, st);
+    bn_code code = run_stage(s, st);
+    if (code == BN_OK && o->precision > 0 && !job_interrupted())
+        code = ask_for_more(s, st);
+    if (code == BN_OK && o->precision > 0 && !job_interrupted())
+        code = run_stage(s, st);
+    return code;
+}
+
 /* ---- the session ---------------------------------------------------------------------- */
+
+/* Counts the experiments that have PAIRS pairs and are DECIDED or not. */
+static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        count += !cell->control && !cell->failed && cell->pairs == pairs &&
+                 res_compared_decided(versus, cell) == decided;
+    }
+    return count;
+}
+
+/* "Looks: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
+static void note_looks(res_versus *versus)
+{
+    bn_text line = {0};
+    for (int decided = 1; decided >= 0; decided--) {
+        bool said = false;
+        for (size_t pairs = 0; pairs <= RES_LAST_LOOK; pairs++) {
+            const size_t count = ended_after(versus, pairs, decided);
+            if (count == 0)
+                continue;
+            bn_text_printf(&line, "%s%zu%s after %zu%s", line.length ? ", " : "", count,
+                           said      ? ""
+                           : decided ? " decided"
+                                     : " undecided",
+                           pairs,
+                           said         ? ""
+                           : pairs == 1 ? " pair"
+                                        : " pairs");
+            said = true;
+        }
+    }
+    if (line.data)
+        bn_text_printf(&versus->notes, "Looks: %s.\n", line.data);
+    bn_text_free(&line);
+}
 
 static void note_end(session *s)
 {
@@ -398,9 +498,29 @@ static void note_end(session *s)
     else if (s->out_of_time)
         bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
                        s->compare->options->budget);
+    if (by_looks(s->compare->options))
+        note_looks(versus);
+    if (s->turns)
+        bn_text_puts(&versus->notes, "The two processes of a pair took turns, round by round.\n");
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
                    (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);
+}
+
+/* Whether both runtimes' devices can be held by two processes at once. */
+static bool can_take_turns(const session *s)
+{
+    bool shares = true;
+    for (int side = 0; side < 2; side++) {
+        const char *runtime = s->list[side][0].what.runtime;
+        char path[4096];
+        bn_status ignored = {.code = BN_OK};
+        shares = shares && job_shares_device(runtime, job_runtime_ready(runtime, path, sizeof path,
+                                                                        &ignored) == BN_OK
+                                                          ? path
+                                                          : runtime);
+    }
+    return shares;
 }
 
 static bn_code begin(session *s, bn_status *st)
@@ -414,6 +534,8 @@ static bn_code begin(session *s, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
     gsl_rng_set(s->rng, (unsigned long)compare_seed(o));
     bn_code code = expand(s, st);
+    if (code == BN_OK)
+        s->turns = can_take_turns(s);
     return code == BN_OK ? plan(s, st) : code;
 }
 
@@ -430,12 +552,12 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
-        code = run_stage(s, st);
-        if (code == BN_OK && compare->options->precision > 0 && !job_interrupted())
-            code = ask_for_more(s, st);
-        if (code == BN_OK && compare->options->precision > 0 && !job_interrupted())
-            code = run_stage(s, st);
+        compare->versus.options.looks = by_looks(compare->options);
+        code = run(s, st);
         cli_line_clear();
+        /* The verdicts, which the notes tell, are on all that was measured. */
+        if (code == BN_OK)
+            code = res_versus_judge(&compare->versus, st);
         note_end(s);
     }
     for (int side = 0; side < 2; side++) {

@@ -100,13 +100,41 @@ static double newest_of(const char *folder)
     return newest;
 }
 
-/* Moves the records in FOLDER to the store and removes FOLDER, if it exists. */
-static bn_code put_away(const char *folder, const char *store, size_t *count, bn_status *st)
+/* Shares the controls in FOLDER, if there are any. */
+static bn_code share_controls(const night_folder *t, const char *folder, bn_status *st)
 {
+    size_t count = 0;
     if (access(folder, F_OK) != 0)
         return BN_OK;
-    bn_code code = share(folder, store, count, st);
+    bn_code code = bn_make_folder(t->kept, st);
+    return code == BN_OK ? share(folder, t->kept, &count, st) : code;
+}
+
+static void name_controls(const char *folder, char name[4160])
+{
+    snprintf(name, 4160, "%s/controls", folder);
+}
+
+/* Removes FOLDER with its controls. */
+static bn_code drop_all(const char *folder, bn_status *st)
+{
+    char controls[4160];
+    name_controls(folder, controls);
+    bn_code code = access(controls, F_OK) == 0 ? drop(controls, st) : BN_OK;
     return code == BN_OK ? drop(folder, st) : code;
+}
+
+/* Moves the records in FOLDER to the store and removes FOLDER, if it exists. */
+static bn_code put_away(const night_folder *t, const char *folder, size_t *count, bn_status *st)
+{
+    char controls[4160];
+    if (access(folder, F_OK) != 0)
+        return BN_OK;
+    name_controls(folder, controls);
+    bn_code code = share(folder, t->store, count, st);
+    if (code == BN_OK)
+        code = share_controls(t, controls, st);
+    return code == BN_OK ? drop_all(folder, st) : code;
 }
 
 /* Locks the store, unless its file system has no locks. */
@@ -127,15 +155,17 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
     t->store = store;
     snprintf(t->folder, sizeof t->folder, "%s/tonight", store);
     snprintf(t->ended, sizeof t->ended, "%s/tonight.ended", store);
+    name_controls(t->folder, t->controls);
+    name_controls(store, t->kept);
     bn_code code = bn_make_folder(store, st);
     if (code != BN_OK)
         return bn_context(st, "store");
     code = hold(t, st);
     if (code == BN_OK)
-        code = put_away(t->ended, store, &count, st);
+        code = put_away(t, t->ended, &count, st);
     count = 0;
     if (code == BN_OK && (double)time(NULL) - newest_of(t->folder) > night_hours * 3600)
-        code = put_away(t->folder, store, &count, st);
+        code = put_away(t, t->folder, &count, st);
     if (count > 0)
         fprintf(stderr,
                 "bench: %zu records of an earlier night, which did not end, went to the store "
@@ -148,6 +178,8 @@ bn_code night_folder_share(const night_folder *t, bn_status *st)
 {
     size_t count = 0;
     bn_code code = share(t->folder, t->store, &count, st);
+    if (code == BN_OK)
+        code = share_controls(t, t->controls, st);
     /* The new names must be on the disk before the folder goes. Some file systems cannot do this.
      */
     if (code == BN_OK)
@@ -159,8 +191,8 @@ bn_code night_folder_end(const night_folder *t, bn_status *st)
 {
     /* Under its old name a half removed folder would look like a night that was killed. */
     if (rename(t->folder, t->ended) == 0)
-        return drop(t->ended, st);
-    return drop(t->folder, st);
+        return drop_all(t->ended, st);
+    return drop_all(t->folder, st);
 }
 
 void night_folder_close(night_folder *t)

@@ -115,12 +115,13 @@ static void tell_end(const suite_plan *plan, suite_end *end)
 int suite_command(const suite_options *options, const char *what)
 {
     suite_end end;
-    const int code = suite_to_end(options, what, &end);
+    const int code = suite_to_end(options, what, NULL, &end);
     free(end.identities);
     return code;
 }
 
-int suite_to_end(const suite_options *options, const char *what, suite_end *end)
+int suite_to_end(const suite_options *options, const char *what, const suite_visitor *visitor,
+                 suite_end *end)
 {
     bn_status st = {.code = BN_OK};
     *end = (suite_end){0};
@@ -130,6 +131,8 @@ int suite_to_end(const suite_options *options, const char *what, suite_end *end)
     suite_shard shard = {.index = 1, .of = 1};
     cli_exit code = CLI_EXIT_OK;
     bn_code made = prepare(options, what, &format, &suite, &shard, &st);
+    if (made == BN_OK && visitor)
+        made = visitor->visit(visitor->context, &suite, &st);
     if (made == BN_OK)
         made = suite_plan_make(&suite, options, &shard, &plan, &st);
     if (made == BN_OK && plan.count == 0 && shard.of == 1)

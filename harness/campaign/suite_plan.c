@@ -74,9 +74,41 @@ static bn_code add_run(suite_plan *plan, const suite_item *item, int repetition,
     return res_identity(&item->resolved, item->sha256, repetition, run->identity, st);
 }
 
+/* Who runs what: the parts of fill that stay the same. */
+typedef struct filling {
+    const suite_options *options;
+    const suite_shard *shard;
+    suite_plan *plan;
+    bn_status *st;
+} filling;
+
+/* Adds repetition R of those of the COUNT items LIST, or of their controls, that are wanted. */
+static bn_code add_runs(const filling *f, const suite_item *const *list, size_t count, int r,
+                        bool controls)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        const suite_item *item = controls ? list[i]->control : list[i];
+        if (item && r <= list[i]->repetitions && suite_wanted(list[i]->title, f->options) &&
+            suite_shard_of(&list[i]->resolved, f->shard->of) == f->shard->index)
+            code = add_run(f->plan, item, r, f->st);
+    }
+    return code;
+}
+
+/* The end of the group that begins at FIRST. */
+static size_t group_end(const suite_item *const *list, size_t count, size_t first)
+{
+    size_t end = first + 1;
+    while (end < count && job_same_group(&list[first]->e, &list[end]->e))
+        end++;
+    return end;
+}
+
 static bn_code fill(const suite_spec *suite, const suite_options *options, const suite_shard *shard,
                     const suite_item **list, suite_plan *plan, bn_status *st)
 {
+    const filling f = {options, shard, plan, st};
     uint64_t state = suite->order_seed;
     int rounds = 0;
     bn_code code = BN_OK;
@@ -88,10 +120,14 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
     for (int r = 1; r <= rounds; r++) {
         shuffle(list, suite->count, &state);
         bring_together(list, suite->count);
-        for (size_t i = 0; i < suite->count && code == BN_OK; i++)
-            if (r <= list[i]->repetitions && suite_wanted(list[i]->title, options) &&
-                suite_shard_of(&list[i]->resolved, shard->of) == shard->index)
-                code = add_run(plan, list[i], r, st);
+        for (size_t first = 0, end; first < suite->count && code == BN_OK; first = end) {
+            end = group_end(list, suite->count, first);
+            /* The controls of a group are beside it; a coin says which is first. */
+            const bool controls_first = (draw(&state) >> 63) != 0;
+            code = add_runs(&f, list + first, end - first, r, controls_first);
+            if (code == BN_OK)
+                code = add_runs(&f, list + first, end - first, r, !controls_first);
+        }
     }
     return code;
 }
@@ -117,11 +153,11 @@ static suite_run *find(suite_run **sorted, size_t count, const char *identity)
     return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
 }
 
-/* Marks the runs that the store has a record of. Records come in order of time. */
-static void look_up(suite_plan *plan, suite_run **sorted)
+/* Marks the runs that STORED has a record of. Records come in order of time. */
+static void look_up(const suite_plan *plan, const res_collection *stored, suite_run **sorted)
 {
-    for (size_t i = 0; i < plan->stored.count; i++) {
-        const res_record *r = plan->stored.records[i];
+    for (size_t i = 0; i < stored->count; i++) {
+        const res_record *r = stored->records[i];
         char identity[BN_SHA256_TEXT];
         suite_run *run =
             res_record_identity(r, identity) ? find(sorted, plan->count, identity) : NULL;
@@ -133,27 +169,39 @@ static void look_up(suite_plan *plan, suite_run **sorted)
     }
 }
 
+/* Loads STORE; one that does not exist yet is empty. */
+static bn_code load(const char *store, res_collection *all, bn_status *st)
+{
+    if (access(store, F_OK) != 0 && errno == ENOENT)
+        return BN_OK;
+    return res_store_load(store, all, st);
+}
+
 bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, suite_plan *plan, bn_status *st)
 {
     size_t most = 0;
     *plan = (suite_plan){0};
     for (size_t i = 0; i < suite->count; i++)
-        most += (size_t)suite->items[i].repetitions;
+        most += (size_t)suite->items[i].repetitions * (suite->items[i].control ? 2 : 1);
     const suite_item **list = calloc(suite->count + 1, sizeof *list);
     suite_run **sorted = calloc(most + 1, sizeof(suite_run *));
     plan->runs = calloc(most + 1, sizeof *plan->runs);
     bn_code code = list && sorted && plan->runs
                        ? fill(suite, options, shard, list, plan, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
-    if (code == BN_OK && (access(options->store, F_OK) == 0 || errno != ENOENT))
-        code = res_store_load(options->store, &plan->stored, st);
+    if (code == BN_OK)
+        code = load(options->store, &plan->stored, st);
+    if (code == BN_OK && suite->control_store)
+        code = load(suite->control_store, &plan->stored_controls, st);
     for (size_t i = 0; i < plan->count && code == BN_OK; i++)
         sorted[i] = &plan->runs[i];
     if (code == BN_OK && plan->count > 1)
         qsort(sorted, plan->count, sizeof *sorted, by_identity);
-    if (code == BN_OK)
-        look_up(plan, sorted);
+    if (code == BN_OK) {
+        look_up(plan, &plan->stored, sorted);
+        look_up(plan, &plan->stored_controls, sorted);
+    }
     free(sorted);
     free(list);
     return code;
@@ -163,5 +211,6 @@ void suite_plan_free(suite_plan *plan)
 {
     free(plan->runs);
     res_collection_free(&plan->stored);
+    res_collection_free(&plan->stored_controls);
     *plan = (suite_plan){0};
 }

@@ -19,10 +19,12 @@ typedef struct carry {
     res_record **records; /* of what ran now, owned */
     size_t record_count;
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
-    size_t strange;             /* records of another build than the plan was made for */
-    bn_status store;            /* why it takes no records any more */
-    job_group *groups;          /* [item]: of which this item is the first */
-    char cache[JOB_CACHE_PATH]; /* of executables, for this run */
+    size_t controls, failed_controls; /* that ran now, and of these */
+    size_t strange;                   /* records of another build than the plan was made for */
+    bn_status store;                  /* why it takes no records any more */
+    job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
+                                         its control */
+    char cache[JOB_CACHE_PATH];       /* of executables, for this run */
     cli_exit worst;
 } carry;
 
@@ -85,7 +87,8 @@ static void expect(const carry *c, const size_t *list, size_t count)
     }
     for (size_t i = list[count - 1] + 1; of_item && i < c->plan->count && job >= 0; i++) {
         const suite_run *run = &c->plan->runs[i];
-        double *known = &of_item[run->item - c->suite->items];
+        const suite_item *item = run->item->control_of ? run->item->control_of : run->item;
+        double *known = &of_item[item - c->suite->items];
         if (!to_run(c, run))
             continue;
         if (*known <= 0)
@@ -131,22 +134,9 @@ static void note_build(carry *c, const suite_run *run, const res_record *record,
     note(c, &st, title);
 }
 
-/* Takes over what became of run INDEX, which took SECONDS. */
-static void take(carry *c, size_t index, const job_kept *kept, double seconds)
+/* Counts what became of RUN, and complains of failures. */
+static void count_run(carry *c, const suite_run *run, const job_kept *kept, const char *title)
 {
-    const suite_run *run = &c->plan->runs[index];
-    char title[384];
-    snprintf(title, sizeof title, "%s", run->item->title);
-    if (run->item->repetitions > 1)
-        snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
-    if (kept->record)
-        c->records[c->record_count++] = kept->record;
-    if (kept->failure.code == BN_CANCELLED)
-        return;
-    c->seconds[index] = seconds;
-    c->store = kept->store;
-    if (kept->store.code != BN_OK && strcmp(kept->store.message, kept->failure.message) != 0)
-        note(c, &kept->store, title);
     if (kept->record)
         note_build(c, run, kept->record, title);
     if (kept->failure.code == BN_OK) {
@@ -155,6 +145,41 @@ static void take(carry *c, size_t index, const job_kept *kept, double seconds)
     }
     c->failed[kept->failure.code]++;
     note(c, &kept->failure, title);
+}
+
+/* The same for a control, whose failure is none of the suite's. */
+static void count_control(carry *c, const job_kept *kept, const char *title)
+{
+    c->controls++;
+    c->failed_controls += kept->failure.code != BN_OK;
+    if (kept->failure.code != BN_OK)
+        (void)cli_complain_of(title, &kept->failure);
+}
+
+/* Takes over what became of run INDEX, which took SECONDS. */
+static void take(carry *c, size_t index, const job_kept *kept, double seconds)
+{
+    const suite_run *run = &c->plan->runs[index];
+    const bool control = run->item->control_of != NULL;
+    char title[384];
+    snprintf(title, sizeof title, "%s", run->item->title);
+    if (run->item->repetitions > 1)
+        snprintf(title, sizeof title, "%s #%d", run->item->title, run->repetition);
+    if (kept->failure.code != BN_CANCELLED) {
+        c->seconds[index] = seconds;
+        c->store = kept->store;
+        if (kept->store.code != BN_OK && strcmp(kept->store.message, kept->failure.message) != 0)
+            note(c, &kept->store, title);
+        if (control)
+            count_control(c, kept, title);
+        else
+            count_run(c, run, kept, title);
+    }
+    /* The table is of the suite alone. */
+    if (kept->record && !control)
+        c->records[c->record_count++] = kept->record;
+    else
+        res_record_free(kept->record);
 }
 
 /* The runs from FIRST on that are one process, those of them that are to be run, in LIST. *END is
@@ -180,7 +205,8 @@ static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS
 static job_group *group_of(carry *c, const size_t *list)
 {
     const suite_item *item = c->plan->runs[list[0]].item;
-    job_group *group = &c->groups[item - c->suite->items];
+    const suite_item *base = item->control_of ? item->control_of : item;
+    job_group *group = &c->groups[2 * (base - c->suite->items) + (base != item)];
     if (!group->id[0])
         job_group_begin(group, item->repetitions, 0);
     return group;
@@ -298,6 +324,9 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
                        c->kept_failures);
     if (c->strange)
         bn_text_printf(&line, ", %zu of another build", c->strange);
+    if (c->controls)
+        bn_text_printf(&line, "; controls: %zu done, %zu failed", c->controls - c->failed_controls,
+                       c->failed_controls);
     if (open)
         bn_text_printf(&line, ", %zu not run", open);
     bn_text_printf(&line, "; records in %s\n", c->options->store);
@@ -309,7 +338,7 @@ static bool begin(carry *c, bn_status *st)
 {
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
     c->records = calloc(c->plan->count + 1, sizeof(res_record *));
-    c->groups = calloc(c->suite->count + 1, sizeof *c->groups);
+    c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
     if (!c->seconds || !c->records || !c->groups) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
@@ -318,6 +347,8 @@ static bool begin(carry *c, bn_status *st)
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
             c->seconds[i] = record_seconds(run->record);
+        if (run->item->control_of)
+            continue;
         if (run->state == SUITE_DONE)
             c->skipped++;
         else if (!to_run(c, run))
@@ -333,7 +364,10 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     carry c = {.suite = suite, .options = options, .plan = plan};
     cli_exit code;
     plan->left = plan->count;
-    const size_t of = begin(&c, &st) ? plan->count - c.skipped - c.kept_failures : 0;
+    size_t of = 0;
+    if (begin(&c, &st))
+        for (size_t i = 0; i < plan->count; i++)
+            of += to_run(&c, &plan->runs[i]);
     if (st.code == BN_OK && of > 0)
         (void)(job_cache_begin(options->store, c.cache, &st) == BN_OK);
     if (st.code == BN_OK) {
@@ -342,7 +376,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         job_cache_end(c.cache);
         cli_line_clear();
         print_table(&c, format);
-        size_t ran = c.done;
+        size_t ran = c.done + c.controls;
         for (int i = 0; i < BN_CODE_COUNT; i++)
             ran += c.failed[i];
         plan->left = of - ran;

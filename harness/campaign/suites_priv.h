@@ -6,6 +6,7 @@
  *   suite_expand.c  matrices to experiments         suite_shard.c   who runs what
  *   suite_plan.c    repetitions, order, what the store has already
  *   suite_run.c     one after the other             suite.c         the command
+ *   suite_control.c another build beside it
  */
 #ifndef BENCH_HARNESS_SUITE_H
 #define BENCH_HARNESS_SUITE_H
@@ -70,13 +71,18 @@ typedef struct suite_measure {
 } suite_measure;
 
 /* One experiment of a suite. */
-typedef struct suite_item {
+typedef struct suite_item suite_item;
+struct suite_item {
     job_experiment e;        /* as asked for */
     res_experiment resolved; /* e.what with "the model's own" and "auto" filled in */
     int repetitions;
     const char *sha256; /* of the runtime's file */
     char title[320];
-} suite_item;
+    /* The same on another build of the runtime, to be measured right before or after each
+     * repetition of this one; NULL: there is none. A control has none itself. */
+    const suite_item *control;
+    const suite_item *control_of; /* of a control: that one; NULL: it is none */
+};
 
 /* A suite: its file, and the experiments made of it. */
 typedef struct suite_spec {
@@ -89,7 +95,8 @@ typedef struct suite_spec {
     json_t *echoes;  /* array: options of the items, as bench run would echo them */
     suite_item *items;
     size_t count, capacity;
-    bn_text notes; /* combinations that cannot be run, a line each */
+    bn_text notes;             /* combinations that cannot be run, a line each */
+    const char *control_store; /* of the controls' records; NULL: there are none */
 } suite_spec;
 
 /* Writes to PATH the file that WORD names: a path (with a slash, or ending in .json), or one of the
@@ -140,8 +147,8 @@ typedef struct suite_run {
 typedef struct suite_plan {
     suite_run *runs; /* in the order in which they are to be run */
     size_t count;
-    res_collection stored; /* what the store had */
-    size_t left;           /* set by suite_run_plan: runs that have no record */
+    res_collection stored, stored_controls; /* what the stores had */
+    size_t left;                            /* set by suite_run_plan: runs that have no record */
 } suite_plan;
 
 /*
@@ -168,7 +175,20 @@ typedef struct suite_end {
     char (*identities)[BN_SHA256_TEXT]; /* of all its runs, done before or now; to be freed */
     size_t count;
 } suite_end;
-/* suite_command for another command, which fills END as well. */
-int suite_to_end(const suite_options *options, const char *what, suite_end *end);
+/* Gives ITEM a control on FILE, a build with the digest SHA256, whose records go to STORE, one for
+ * all controls of SUITE. STORE outlives SUITE, the others are copied. A FILE whose name an
+ * experiment cannot hold is BN_INVALID. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file,
+                                      const char *sha256, const char *store, bn_status *st);
+
+/* Called once the experiments of a suite and their runtimes' files are known. */
+typedef struct suite_visitor {
+    bn_code (*visit)(void *context, suite_spec *suite, bn_status *st);
+    void *context;
+} suite_visitor;
+/* suite_command for another command, which fills END as well. Failures of controls are no failures
+ * of the suite. VISITOR may be NULL. */
+int suite_to_end(const suite_options *options, const char *what, const suite_visitor *visitor,
+                 suite_end *end);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct run_state {
     size_t count;
     cli_exit worst;
     bool several;               /* experiments */
+    bool separate;              /* --separate */
     bool store_lost;            /* the store takes no records any more */
     char cache[JOB_CACHE_PATH]; /* of executables, for this run */
 } run_state;
@@ -114,7 +115,7 @@ static void print_results(const run_state *run)
         json_decref(all);
         return;
     }
-    const bool one = !run->several;
+    const bool one = run->count == 1 || !run->several;
     /* Of one experiment the first process is shown whole: it is the one that compiled. */
     for (size_t i = 0; i < run->count && (run->output->verbose || (one && i == 0)); i++) {
         res_table_record(run->records[i], run->format, &text);
@@ -129,7 +130,8 @@ static void print_results(const run_state *run)
 }
 
 /* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
-static run_group *make_groups(job_experiment *list, size_t of, int processes, size_t *count)
+static run_group *make_groups(job_experiment *list, size_t of, int processes, bool separate,
+                              size_t *count)
 {
     *count = job_groups_arrange(list, of);
     run_group *groups = calloc(*count + 1, sizeof *groups);
@@ -139,6 +141,8 @@ static run_group *make_groups(job_experiment *list, size_t of, int processes, si
         g->list = &list[first];
         g->count = job_group_end(list, of, first) - first;
         job_group_begin(&g->group, processes, 0);
+        g->group.separate = separate;
+        snprintf(g->group.why, sizeof g->group.why, "%s", separate ? "--separate" : "");
         first += g->count;
     }
     return groups;
@@ -150,7 +154,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
                           bn_status *st)
 {
     size_t count = 0, number = 0;
-    run_group *groups = make_groups(list, of, processes, &count);
+    run_group *groups = make_groups(list, of, processes, run->separate, &count);
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!groups || !order || !rng)
@@ -221,6 +225,7 @@ int command_run(const job_matrix *matrix, const cli_output *output)
         list[i].program = program;
     }
     run.several = count > 1;
+    run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
 out:
     for (size_t i = 0; run.records && i < run.count; i++)

@@ -2,6 +2,7 @@
 #include "harness/commands/selection_priv.h"
 
 #include <stdio.h>
+#include <time.h>
 
 static bool takes(const cli_list *list, const res_axis *axis, const res_experiment *e)
 {
@@ -53,6 +54,7 @@ bn_code command_history_load(const command_selection *selection, const command_s
 {
     res_history_options options = res_history_defaults();
     options.night_hours = series->night_hours;
+    options.now_s = (double)time(NULL);
     options.change.level = series->level;
     options.change.least_effect = series->least_change;
     options.wanted = wanted;

@@ -5,7 +5,7 @@
 #define BENCH_HARNESS_SELECTION_H
 
 #include "harness/commands/commands.h"
-#include "results/findings/findings.h"
+#include "results/nights/nights.h"
 
 /* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);

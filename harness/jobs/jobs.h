@@ -37,6 +37,7 @@ typedef struct job_matrix {
     const char *weights;     /* safetensors file; NULL: the models' own rule */
     int64_t steps, warmup;
     int64_t processes;        /* of each group; 0: the command has its own number */
+    bool separate;            /* each experiment of a group has processes of its own */
     double min_time, timeout; /* seconds */
     json_t *echo;             /* the options as given, for the records; may be NULL */
 } job_matrix;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Settings of the simulated device are read as reals. */
 #define SEED_BITS ((UINT64_C(1) << 53) - 1)
@@ -30,27 +31,43 @@ bn_code selftest_view_figures(const selftest_set *set, const selftest_view *view
                                count * SELFTEST_TABLE_PROCESSES, figures, st);
 }
 
-/* ---- one process ---------------------------------------------------------------------------- */
+/* ---- the simulated device ------------------------------------------------------------------- */
 
-/* Tells the simulated device which process this is, by the environment: an option would make each
- * process an experiment of its own. USER is what the user has set there. */
-static void number_process(const char *user, uint64_t seed, size_t number)
+/* What the environment tells the simulated device beside what the user has set there: which process
+ * this is, and where to write how late its waits ended. Options would make each process an
+ * experiment of its own. */
+static void tell_device(const selftest_plan *plan, const char *user, size_t number)
 {
     char *list = NULL;
-    if (asprintf(&list, "%s%sseed=%llu,process=%zu", user ? user : "", user && *user ? "," : "",
-                 (unsigned long long)(seed & SEED_BITS), number) < 0)
+    if (asprintf(&list, "%s%sseed=%llu,process=%zu,report=%s", user ? user : "",
+                 user && *user ? "," : "", (unsigned long long)(plan->seed & SEED_BITS), number,
+                 plan->report) < 0)
         return;
     setenv("PJRT_SIM", list, 1);
     free(list);
 }
 
-static void forget_number(const char *user)
+static void tell_no_more(const char *user)
 {
     if (user)
         setenv("PJRT_SIM", user, 1);
     else
         unsetenv("PJRT_SIM");
 }
+
+/* Whether too many waits of the last process ended late. Without a report nothing is known. */
+static bool was_late(const selftest_plan *plan)
+{
+    json_t *report = json_load_file(plan->report, 0, NULL);
+    const json_t *waits = json_object_get(report, "await_late");
+    const double count = (double)json_integer_value(json_object_get(waits, "count"));
+    const double late = (double)json_integer_value(json_object_get(waits, "over_5us"));
+    json_decref(report);
+    unlink(plan->report);
+    return late > SELFTEST_MOST_LATE * count;
+}
+
+/* ---- one process ---------------------------------------------------------------------------- */
 
 /* Takes over the record of MEMBER. In the table the members stand as two ways to run one thing,
  * whatever they are: a program is neither lazy nor captured, and an experiment beside itself is
@@ -64,48 +81,78 @@ static void take(int member, const res_record *base, res_record *record)
     json_object_del(record->provenance, "host");
 }
 
-/* Process PROCESS of TABLE of SET; false where it failed. */
-static bool measure_process(selftest_plan *plan, selftest_set *set, job_group *group, size_t table,
-                            size_t process, size_t number, size_t of)
+/* A process of a table, and its number among all of the run. */
+typedef struct process {
+    selftest_set *set;
+    job_group *group;
+    size_t table, index, number, of;
+} process;
+
+/* Measures P, and keeps its records in place of those that it had; false where it failed. */
+static bool measure_once(const selftest_plan *plan, const process *p)
 {
     char title[256];
     job_kept kept[SELFTEST_MEMBERS];
     bool good = true;
-    const char *set_before = getenv("PJRT_SIM");
-    char *user = set_before ? strdup(set_before) : NULL;
-    snprintf(title, sizeof title, "%s, table %zu of %zu, process %zu of %d", set->name, table + 1,
-             set->most, process + 1, SELFTEST_TABLE_PROCESSES);
-    const job_order job = {
-        NULL, title, number, of, plan->options->matrix->timeout, plan->options->output.verbose};
-    if (set->simulated)
-        number_process(user, plan->seed, number);
-    job_measure_and_keep(group, (int)process + 1, set->members, SELFTEST_MEMBERS, &job, kept);
-    if (set->simulated)
-        forget_number(user);
-    free(user);
+    snprintf(title, sizeof title, "%s, table %zu of %zu, process %zu of %d", p->set->name,
+             p->table + 1, p->set->most, p->index + 1, SELFTEST_TABLE_PROCESSES);
+    const job_order job = {NULL,
+                           title,
+                           p->number,
+                           p->of,
+                           plan->options->matrix->timeout,
+                           plan->options->output.verbose};
+    job_measure_and_keep(p->group, (int)p->index + 1, p->set->members, SELFTEST_MEMBERS, &job,
+                         kept);
     for (int i = 0; i < SELFTEST_MEMBERS; i++) {
         const bn_status *failure = &kept[i].failure;
+        res_record **at = record_at(p->set, i, p->table, p->index);
         if (failure->code == BN_OK && kept[i].record && kept[0].record)
             take(i, kept[0].record, kept[i].record);
         else if (failure->code != BN_CANCELLED && good)
             cli_complain_of(title, failure);
         good = good && failure->code == BN_OK && kept[i].record;
-        *record_at(set, i, table, process) = kept[i].record;
+        res_record_free(*at);
+        *at = kept[i].record;
     }
+    return good;
+}
+
+/* The same, again where a simulated device was late; false where it failed. */
+static bool measure_process(const selftest_plan *plan, const process *p)
+{
+    const char *set_before = getenv("PJRT_SIM");
+    char *user = set_before ? strdup(set_before) : NULL;
+    bool good = true, late = true;
+    if (!p->set->simulated)
+        return measure_once(plan, p);
+    tell_device(plan, user, p->number);
+    for (int i = 0; i < SELFTEST_ATTEMPTS && good && late && !job_interrupted(); i++) {
+        good = measure_once(plan, p);
+        late = was_late(plan);
+    }
+    tell_no_more(user);
+    free(user);
+    p->set->late[p->table] = late;
     return good;
 }
 
 /* ---- all tables ----------------------------------------------------------------------------- */
 
-static void measure_table(selftest_plan *plan, size_t index, size_t table)
+static void measure_table(const selftest_plan *plan, size_t index, size_t table)
 {
     selftest_set *set = &plan->sets[index];
-    const size_t of = plan->count * set->most * SELFTEST_TABLE_PROCESSES;
-    size_t number = (table * plan->count + index) * SELFTEST_TABLE_PROCESSES;
     job_group group;
-    job_group_begin(&group, SELFTEST_TABLE_PROCESSES, plan->seed + number + 1);
-    for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++) {
-        const bool good = measure_process(plan, set, &group, table, k, ++number, of);
+    process p = {.set = set,
+                 .group = &group,
+                 .table = table,
+                 .number = (table * plan->count + index) * SELFTEST_TABLE_PROCESSES,
+                 .of = plan->count * set->most * SELFTEST_TABLE_PROCESSES};
+    job_group_begin(&group, SELFTEST_TABLE_PROCESSES, plan->seed + p.number + 1);
+    /* A table of a late device does not count: its other processes need not be measured. */
+    for (; p.index < SELFTEST_TABLE_PROCESSES && !set->late[table]; p.index++) {
+        p.number++;
+        const bool good = measure_process(plan, &p);
         if (job_interrupted())
             return;
         if (!good) {

@@ -1,6 +1,6 @@
 /*
  * coverage_simulate.c - tables in numbers: processes, rounds and steps drawn by a scenario whose
- * truth is known, and what intervals are made of them.
+ * truth is known, and how often the intervals that are made of them hold it.
  */
 #include "harness/jobs/jobs.h"
 #include "harness/selftest/coverage_priv.h"
@@ -8,7 +8,6 @@
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* How long an undisturbed step of the base takes. */
 #define STEP_NS 10e6
@@ -105,41 +104,6 @@ void selftest_table_simulate(const selftest_table_scenario *s, gsl_rng *rng,
                     out->step_ns[k][first ^ turn][r][i] = draw_step(&p, first ^ turn, rng);
         }
     }
-}
-
-/* ---- estimating ---------------------------------------------------------------------- */
-
-static double median_of(const double *values, size_t count)
-{
-    double sorted[SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS];
-    memcpy(sorted, values, count * sizeof *sorted);
-    return res_median(sorted, count);
-}
-
-/* exp of the mean of the LOGS of processes, by Student's t. */
-static res_interval over_processes(const double *logs)
-{
-    const res_estimate mean = res_estimate_of(logs, SELFTEST_TABLE_PROCESSES);
-    return res_estimate_ratio(&mean);
-}
-
-bn_code selftest_table_by_processes(const selftest_table_sim *table,
-                                    selftest_table_figures *figures, bn_status *st)
-{
-    (void)st;
-
-    double ratio[SELFTEST_TABLE_PROCESSES], wall[SELFTEST_TABLE_PROCESSES];
-    for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++) {
-        double rounds[SELFTEST_TABLE_ROUNDS];
-        for (size_t r = 0; r < SELFTEST_TABLE_ROUNDS; r++)
-            rounds[r] = log(median_of(table->step_ns[k][0][r], SELFTEST_TABLE_STEPS) /
-                            median_of(table->step_ns[k][1][r], SELFTEST_TABLE_STEPS));
-        ratio[k] = res_median(rounds, SELFTEST_TABLE_ROUNDS);
-        wall[k] =
-            log(median_of(table->step_ns[k][1][0], SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS));
-    }
-    *figures = (selftest_table_figures){over_processes(ratio), over_processes(wall)};
-    return BN_OK;
 }
 
 /* ---- trials ---------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
     res_record **list = calloc(2 * count + 1, sizeof *list);
     res_collection all = {.records = list};
     res_speedup speedup = {0};
-    *figures = (selftest_table_figures){none, none};
+    *figures = (selftest_table_figures){none, none, none};
     if (!list)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
@@ -30,6 +30,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
         if (!speedup.rows[i].base) {
             figures->ratio = speedup.rows[i].ratio.ratio;
             figures->wall = speedup.rows[i].figures.wall.value;
+            figures->device = speedup.rows[i].figures.device.value;
         }
     res_speedup_free(&speedup);
     free(list);
@@ -61,6 +62,8 @@ static res_record *record_of(const selftest_table_sim *table, size_t k, int memb
             r->wall_ns[round * SELFTEST_TABLE_STEPS + i] =
                 (uint64_t)llround(table->step_ns[k][member][round][i]);
     }
+    /* Records of one build are pooled. */
+    json_object_set_new(r->provenance, "runtime", json_pack("{ss}", "sha256", "numbers"));
     json_object_set_new(r->provenance, "group",
                         json_pack("{ss si si}", "id", "numbers", "process", (int)k + 1, "processes",
                                   SELFTEST_TABLE_PROCESSES));

@@ -16,16 +16,25 @@
 #define QUICK_TRIALS 500
 
 /* How a scenario is tried. Families of a few comparisons: with the fewest pairs that can claim
- * anything, by Student's t, and with enough for flips of signs. In the full test also with more
- * pairs for t, and with a family of many comparisons. */
+ * anything, by Student's t, with enough for flips of signs, and by looks. In the full test also
+ * with more pairs for t, with a family of many comparisons, and alone, which shows how many pairs
+ * the looks save. */
 typedef struct design {
     size_t pairs, family;
-    bool quick;
+    bool looks, quick;
 } design;
 
-static const design designs[] = {{5, 6, true}, {7, 6, false}, {10, 6, true}, {8, 30, false}};
+static const design designs[] = {
+    {.pairs = 5, .family = 6, .quick = true},
+    {.pairs = 7, .family = 6},
+    {.pairs = 10, .family = 6, .quick = true},
+    {.pairs = 8, .family = 30},
+    {.pairs = 8, .family = 1},
+    {.pairs = RES_LAST_LOOK, .family = 1, .looks = true},
+    {.pairs = RES_LAST_LOOK, .family = 6, .looks = true, .quick = true},
+    {.pairs = RES_LAST_LOOK, .family = 30, .looks = true}};
 #define DESIGN_COUNT (sizeof designs / sizeof *designs)
-#define MOST_ROWS    32
+#define MOST_ROWS    64
 
 typedef struct fault_row {
     selftest_fault bit;
@@ -42,11 +51,16 @@ static const fault_row fault_rows[] = {{SELFTEST_FAULT_ALARMS, "alarms"},
 static const char explanation[] =
     "Shares are in %, with their 95 % intervals in brackets (Clopper-Pearson). PASS asks for\n"
     "  alarms    families of like sides in which a difference was claimed: lower bound at most 5\n"
-    "  holds     95 % intervals that hold the true ratio: upper bound at least 95 (bootstrap: the\n"
-    "            percentile bootstrap, not judged, too narrow for few pairs)\n"
+    "  holds     95 % intervals that hold the true ratio, of like sides, and the fewest of those "
+    "1, 2\n"
+    "            and 5 % slower: upper bound at least 95 (bootstrap: the percentile bootstrap, "
+    "not\n"
+    "            judged, too narrow for few pairs)\n"
     "  visible   smallest visible effect (geometric mean), found where injected: interval within\n"
-    "            or across 70 to 90\n"
-    "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer\n"
+    "            or across 70 to 90 (not by looks)\n"
+    "  1, 2, 5 % slower: found, with what was predicted: at most 15 fewer; by looks, found with "
+    "so\n"
+    "            many pairs on average (used: the same of like sides)\n"
     "  equal     like sides called equivalent (+-3 %): at least 90 of the quiet ones\n"
     "  5 % equal those 5 % slower called equivalent: lower bound at most 5\n";
 
@@ -84,22 +98,38 @@ static void verdict_text(unsigned faults, char *text, size_t size)
             snprintf(text + strlen(text), size - strlen(text), " %s", fault_rows[i].name);
 }
 
+static void add_visible(json_t *row, const selftest_trials *t)
+{
+    if (t->looks) {
+        add_text(row, "-");
+        add_text(row, "-");
+        return;
+    }
+    add_text(row, "%.2f %%", 100 * expm1(t->visible / (double)t->promised));
+    add_share(row, t->visible_found, t->promised);
+}
+
 static json_t *row_of(const selftest_trials *t)
 {
     json_t *row = json_array();
     char verdict[128];
     verdict_text(selftest_trials_judge(t), verdict, sizeof verdict);
     add_text(row, "%s", t->scenario->name);
-    add_text(row, "%zu", t->pairs);
+    add_text(row, "%s%zu", t->looks ? "looks to " : "", t->pairs);
+    add_text(row, "%.1f", (double)t->used / (double)t->trials);
     add_text(row, "%zu", t->family);
     add_share(row, t->alarms, t->trials);
-    add_text(row, "%.1f", percent((double)t->held, t->trials));
+    add_text(row, "%.1f %.1f", percent((double)t->held, t->trials),
+             percent((double)selftest_least_held(t), t->trials));
     add_text(row, "%.1f", percent((double)t->bootstrap_held, t->trials));
-    add_text(row, "%.2f %%", 100 * expm1(t->visible / (double)t->promised));
-    add_share(row, t->visible_found, t->promised);
-    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
-        add_text(row, "%.0f (%.0f)", percent((double)t->found[i], t->trials),
-                 percent(t->predicted[i], t->trials));
+    add_visible(row, t);
+    for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++) {
+        const double found = percent((double)t->found[i], t->trials);
+        if (t->looks)
+            add_text(row, "%.0f in %.1f", found, (double)t->used_slowed[i] / (double)t->trials);
+        else
+            add_text(row, "%.0f (%.0f)", found, percent(t->predicted[i], t->trials));
+    }
     add_text(row, "%.1f", percent((double)t->equivalent, t->trials));
     add_text(row, "%.1f", percent((double)t->wrongly_equivalent, t->trials));
     add_text(row, "%s", verdict);
@@ -109,10 +139,10 @@ static json_t *row_of(const selftest_trials *t)
 static void write_table(const selftest_trials *list, size_t count, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"scenario", false},  {"pairs", true},      {"family", true},     {"alarms 95 %", true},
-        {"holds", true},      {"bootstrap", true},  {"visible", true},    {"found 95 %", true},
-        {"1 % slower", true}, {"2 % slower", true}, {"5 % slower", true}, {"equal", true},
-        {"5 % equal", true},  {"", false}};
+        {"scenario", false},   {"pairs", true},      {"used", true},       {"family", true},
+        {"alarms 95 %", true}, {"holds", true},      {"bootstrap", true},  {"visible", true},
+        {"found 95 %", true},  {"1 % slower", true}, {"2 % slower", true}, {"5 % slower", true},
+        {"equal", true},       {"5 % equal", true},  {"", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(rows, row_of(&list[i]));
@@ -138,19 +168,23 @@ static json_t *share_json(size_t hits, size_t of)
 static json_t *trials_json(const selftest_trials *t)
 {
     const unsigned faults = selftest_trials_judge(t);
+    const double n = (double)t->trials;
     json_t *effects = json_array(), *names = json_array();
     for (size_t i = 0; i < SELFTEST_SIM_EFFECTS; i++)
-        json_array_append_new(effects, json_pack("{sf so sf}", "effect", selftest_sim_effects[i],
-                                                 "found", share_json(t->found[i], t->trials),
-                                                 "predicted", t->predicted[i] / (double)t->trials));
+        json_array_append_new(
+            effects, json_pack("{sf so sf so sf}", "effect", selftest_sim_effects[i], "found",
+                               share_json(t->found[i], t->trials), "predicted", t->predicted[i] / n,
+                               "interval_holds", share_json(t->held_slowed[i], t->trials),
+                               "pairs_used", (double)t->used_slowed[i] / n));
     for (size_t i = 0; i < FAULT_ROWS; i++)
         if (faults & fault_rows[i].bit)
             json_array_append_new(names, json_string(fault_rows[i].name));
     return json_pack(
-        "{ss si si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
-        (int)t->pairs, "families", (int)t->trials, "family", (int)t->family, "false_alarms",
-        share_json(t->alarms, t->trials), "interval_holds", share_json(t->held, t->trials),
-        "bootstrap_holds", share_json(t->bootstrap_held, t->trials), "smallest_visible",
+        "{ss si sb sf si si so so so so so so so so so sb}", "scenario", t->scenario->name, "pairs",
+        (int)t->pairs, "looks", (int)t->looks, "pairs_used", (double)t->used / n, "families",
+        (int)t->trials, "family", (int)t->family, "false_alarms", share_json(t->alarms, t->trials),
+        "interval_holds", share_json(t->held, t->trials), "bootstrap_holds",
+        share_json(t->bootstrap_held, t->trials), "smallest_visible",
         real_json(expm1(t->visible / (double)t->promised)), "smallest_visible_found",
         share_json(t->visible_found, t->promised), "effects", effects, "equivalent",
         share_json(t->equivalent, t->trials), "wrongly_equivalent",
@@ -185,8 +219,10 @@ static size_t plan(bool quick, selftest_trials *list)
     for (const selftest_scenario *s = selftest_scenarios; s->name; s++)
         for (size_t i = 0; i < DESIGN_COUNT && count < MOST_ROWS; i++)
             if (!quick || designs[i].quick)
-                list[count++] = (selftest_trials){
-                    .scenario = s, .pairs = designs[i].pairs, .family = designs[i].family};
+                list[count++] = (selftest_trials){.scenario = s,
+                                                  .pairs = designs[i].pairs,
+                                                  .family = designs[i].family,
+                                                  .looks = designs[i].looks};
     return count;
 }
 
@@ -198,9 +234,10 @@ static bn_code run_all(const selftest_options *options, selftest_trials *list, s
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char title[128];
         /* The seed of a row does not depend on the rows before it. */
-        const uint64_t row =
-            (uint64_t)(list[i].scenario - selftest_scenarios) * 100 + list[i].pairs;
-        snprintf(title, sizeof title, "%s, %zu pairs", list[i].scenario->name, list[i].pairs);
+        const uint64_t row = (uint64_t)(list[i].scenario - selftest_scenarios) * 10000 +
+                             list[i].family * 100 + list[i].pairs;
+        snprintf(title, sizeof title, "%s, %s%zu pairs", list[i].scenario->name,
+                 list[i].looks ? "looks to " : "", list[i].pairs);
         const job_order job = {.title = title, .number = i + 1, .of = count};
         code =
             run_row(&list[i], trials,

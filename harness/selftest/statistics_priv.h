@@ -40,11 +40,11 @@ typedef struct selftest_session_sim {
 } selftest_session_sim;
 
 /* Says in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
-typedef void selftest_order(uint64_t seed, size_t pairs, bool *b_first);
+typedef void selftest_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
 
 /* Fills OUT with a session in which both sides are the same program. */
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
-                       gsl_rng *rng, selftest_session_sim *out);
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool looks,
+                       selftest_order *order, gsl_rng *rng, selftest_session_sim *out);
 /* Makes OUT of IN, with B's steps FACTOR times as long. */
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out);
 
@@ -68,18 +68,23 @@ extern const selftest_procedure selftest_our_procedure;
 #define SELFTEST_SIM_EFFECTS 3
 extern const double selftest_sim_effects[SELFTEST_SIM_EFFECTS];
 
-/* Counts over TRIALS families. The caller sets scenario, pairs and family; the rest is zero at
- * first. */
+/* Counts over TRIALS families. The caller sets scenario, pairs, looks and family; the rest is zero
+ * at first. */
 typedef struct selftest_trials {
     const selftest_scenario *scenario;
     size_t pairs, family;
+    bool looks; /* each comparison ends at the first of the planned looks that decides it */
     size_t trials;
     size_t alarms;         /* families of like sides in which a difference was claimed */
     size_t held;           /* the first's interval of the ratio contains the truth */
     size_t bootstrap_held; /* so does the percentile bootstrap's */
     size_t equivalent;     /* the first, of like sides, is called equivalent */
+    size_t used;           /* pairs of the first, of like sides */
+    /* Of the first, slowed by each effect: */
     size_t found[SELFTEST_SIM_EFFECTS];
-    double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power */
+    size_t held_slowed[SELFTEST_SIM_EFFECTS];
+    size_t used_slowed[SELFTEST_SIM_EFFECTS];
+    double predicted[SELFTEST_SIM_EFFECTS]; /* sums of res_power; not by looks */
     size_t wrongly_equivalent;              /* the largest effect is called equivalent */
     size_t promised;                        /* a smallest visible effect was named */
     size_t visible_found;                   /* it was injected, and found */
@@ -95,18 +100,22 @@ BN_MUST_USE bn_code selftest_trial(selftest_trials *t, const selftest_procedure 
  * Biometrika 26, 1934). */
 res_interval selftest_share(size_t hits, size_t of);
 
+/* The smallest share of intervals that contain the truth: of like sides and of slowed ones. */
+size_t selftest_least_held(const selftest_trials *t);
+
 /* What the procedure did wrong. Bounds are those of selftest_share: a procedure that errs by
  * exactly as much as it may passes with 97.5 %. */
 typedef enum selftest_fault {
     /* The lower bound of the families with false alarms is above 5 %. */
     SELFTEST_FAULT_ALARMS = 1,
-    /* The upper bound of the intervals that contain the truth is below 95 %. */
+    /* The upper bound of the intervals that contain the truth is below 95 %, of like sides or of
+     * slowed ones. */
     SELFTEST_FAULT_COVERAGE = 2,
     /* The smallest visible effect is found too rarely or too often: its share's interval lies
-     * outside of 70 to 90 %. */
+     * outside of 70 to 90 %. Not of looks: what one look sees is less than what all see. */
     SELFTEST_FAULT_VISIBLE = 4,
     /* An effect is found more than 15 points less often than predicted. (The prediction comes from
-     * the spread of few pairs; five know theirs to a third.) */
+     * the spread of few pairs; five know theirs to a third.) Not of looks. */
     SELFTEST_FAULT_POWER = 8,
     /* The lower bound of those wrongly called equivalent is above 5 %; or, in the quiet scenario,
      * less than 90 % of like sides are called equivalent. */

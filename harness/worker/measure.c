@@ -10,18 +10,6 @@
 
 /* ---- the record ----------------------------------------------------------------------- */
 
-static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
-{
-    const model_variable *v = s->instance ? model_find(s->instance, "loss") : NULL;
-    float value;
-    if (!v || tg_tensor_type(v->tensor)->dtype != TG_F32)
-        return BN_OK;
-    bn_code code = mode_read(s->mode, v->tensor, &value, sizeof value, st);
-    if (code == BN_OK)
-        *loss = (double)value + 0.0; /* not "-0" */
-    return code;
-}
-
 static void describe(worker_session *s, const json_t *group, res_record *r)
 {
     int64_t now, peak;
@@ -97,12 +85,8 @@ static bn_code open_members(worker_group *g, bn_status *st)
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
-    bn_code code = BN_OK;
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
-    if (worker_session_has_values(&m->s, NULL) == BN_OK)
-        code = read_loss(&m->s, &m->record->loss, st);
-    if (code == BN_OK)
-        code = worker_finish_executions(m, g->rng, st);
+    bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK)
         describe(&m->s, g->about, m->record);
     return code;

@@ -84,6 +84,22 @@ static bool probes_in(const worker_member *m, size_t round, size_t rounds)
            (round + 1) * m->probe_rounds / rounds > round * m->probe_rounds / rounds;
 }
 
+/* After the first round: probes update parameters more often than steps do, so a later loss would
+ * depend on how many there were. */
+static bn_code read_loss(worker_session *s, double *loss, bn_status *st)
+{
+    const model_variable *v = s->instance ? model_find(s->instance, "loss") : NULL;
+    float value;
+    if (worker_session_has_values(s, NULL) != BN_OK)
+        return BN_OK;
+    if (!v || tg_tensor_type(v->tensor)->dtype != TG_F32)
+        return BN_OK;
+    bn_code code = mode_read(s->mode, v->tensor, &value, sizeof value, st);
+    if (code == BN_OK)
+        *loss = (double)value + 0.0; /* not "-0" */
+    return code;
+}
+
 /* M's turn in ROUND of ROUNDS, at POSITION among COUNT. */
 static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t rounds,
                          size_t position, bn_status *st)
@@ -97,6 +113,8 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
         code = mode_drain(m->s.mode, st);
     *row = (res_round){.steps = m->steps, .position = position};
     worker_witness_since(&before, row);
+    if (code == BN_OK && round == 0)
+        code = read_loss(&m->s, &m->record->loss, st);
     m->probed = code == BN_OK && probes_in(m, round, rounds);
     if (m->probed)
         code = worker_probe(m, round, g->rng, st);

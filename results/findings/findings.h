@@ -119,6 +119,9 @@ typedef struct res_pool_ratio {
  */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
+/* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
+ * where they did not, or without memory. */
+double res_turns_log_ratio(const res_record *a, const res_record *b);
 /* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
  * left out. CONTEXT is for VALUE. NaN without memory. */
 typedef double res_process_value(const res_process *process, const void *context);
@@ -235,7 +238,7 @@ typedef struct res_finding {
  * SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 
-/* ---- two runtimes (versus.c, attribute.c, pairing.c) --------------------- */
+/* ---- two runtimes (versus.c, judged.c, attribute.c, pairing.c) --------------------- */
 
 /* What is compared between processes of the two sides, beside the ledger's parts: a value of each
  * record, NaN where it is unknown. */
@@ -300,6 +303,52 @@ BN_MUST_USE bn_code res_attribute(const res_record *const *a, const res_record *
 /* "device time", "overhead", "dispatch", ... or "". */
 const char *res_place_name(const res_attribution *attribution);
 
+/*
+ * What is judged of a cell. Of all of them more is worse. A change of a measure is a finding when
+ * it is told from chance and is larger than the measure's least change: what is smaller is no
+ * reason to look at a runtime, though an exact figure would show it.
+ *
+ *   wall      median step                                       the session's threshold
+ *   device    device time of a step                             1 % of itself
+ *   overhead  of a step: PJRT less device time                  1 % of A's median step
+ *   compile   all compile calls of a process                    10 %
+ *   host      resident memory of the process at its peak        5 %
+ *   peak      device memory of a program, by the compiler       1 %
+ *
+ * The session's threshold holds for all where it is larger. Overhead may be near zero, so it is
+ * compared as a share of a step. A measure that is not known in all processes, or is the same in
+ * both of each pair, is not judged: it takes no share of the level. Where each side has one value
+ * in all its processes, as compilers' figures have, RES_TEST_CONSTANT judges.
+ */
+typedef enum res_measure {
+    RES_MEASURE_WALL,
+    RES_MEASURE_DEVICE,
+    RES_MEASURE_OVERHEAD,
+    RES_MEASURE_COMPILE,
+    RES_MEASURE_HOST,
+    RES_MEASURE_PEAK,
+    RES_MEASURE_COUNT
+} res_measure;
+
+typedef enum res_known {
+    RES_KNOWN_NOT,   /* in all processes */
+    RES_KNOWN_EQUAL, /* and the same in both processes of each pair */
+    RES_KNOWN_JUDGED
+} res_known;
+
+/* A measure beside the wall time. */
+typedef struct res_judged {
+    res_known known;
+    res_comparison comparison; /* where it is judged */
+} res_judged;
+
+/* What a cell comes to: its verdict, and the measure that gave it. */
+typedef struct res_headline {
+    res_verdict verdict;
+    res_measure measure;
+    bool little; /* slower or faster, but by less than what counts */
+} res_headline;
+
 /* One experiment on two sides. */
 typedef struct res_compared {
     res_experiment experiment;
@@ -310,7 +359,8 @@ typedef struct res_compared {
     bn_code failure;
     char message[1024];
     /* Filled by res_versus_judge; undecided without pairs. */
-    res_comparison comparison;
+    res_comparison comparison;            /* of the wall time */
+    res_judged judged[RES_MEASURE_COUNT]; /* of the others; that of the wall time is not used */
     res_attribution attribution;
 } res_compared;
 
@@ -318,29 +368,54 @@ typedef struct res_versus {
     res_compared *cells;
     size_t count;
     res_compare_options options;
-    double threshold; /* a cell that is slower by no more is not counted as slower: 0.03 */
-    bn_text notes;    /* sentences, one a line: how it was paired, why it ended */
+    double threshold;  /* a cell that is slower by no more is not counted as slower: 0.03 */
+    bool all_measures; /* all are judged; false: wall times alone */
+    size_t family;     /* comparisons that were judged together */
+    bn_text notes;     /* sentences, one a line: how it was paired, why it ended */
 } res_versus;
 
-/* Begins an empty comparison with the usual options. Cells that differ by no more than THRESHOLD
- * count as equivalent; 0: the usual 3 %. */
+/* Begins an empty comparison of wall times with the usual options. Cells that differ by no more
+ * than THRESHOLD count as equivalent; 0: the usual 3 %. */
 void res_versus_begin(res_versus *versus, double threshold);
-/* Compares each cell, controls among them, judges all as one family, and attributes the
- * differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
+/* Compares each cell, controls among them, judges all measures of all cells as one family, and
+ * attributes the differences. BN_INVALID where records cannot be compared, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_versus_judge(res_versus *versus, bn_status *st);
-/* Says in the notes where a cell has too few pairs for any claim in this family. */
+
+/* The quantity that MEASURE is, and its words: "device time". */
+res_quantity res_measure_quantity(res_measure measure);
+const char *res_measure_words(res_measure measure);
+/* By how much MEASURE must change to be a finding. */
+double res_measure_threshold(const res_versus *versus, res_measure measure);
+/* What CELL's MEASURE says; NULL where it is not judged. */
+const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure);
+/* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
+void res_put_change(res_measure measure, double ratio, bn_text *out);
+/*
+ * What CELL, which is judged and did not fail, comes to. First what is a finding: slower, then
+ * faster, the wall time before the others, of these the largest. Then smaller changes of the wall
+ * time, and of the device time where a profiler tells it. These two measures also say whether it is
+ * undecided or equivalent: the others vary too much to wait for them.
+ */
+res_headline res_compared_headline(const res_versus *versus, const res_compared *cell);
+/* Whether more pairs of CELL are needless: something is found slower, or its wall time and the
+ * profiler's device time are decided. */
+bool res_compared_decided(const res_versus *versus, const res_compared *cell);
+/* Whether the wall time or the profiler's device time may still be slower by more than counts. */
+bool res_compared_open(const res_versus *versus, const res_compared *cell);
+/* Says in the notes where a cell that is not decided has too few pairs for any claim in this
+ * family; before res_versus_judge, where any cell has. */
 void res_versus_note_pairs(res_versus *versus);
 void res_versus_free(res_versus *versus); /* the cells and notes, not the records */
 
-/* How the cells ended; controls are counted apart. */
+/* How the cells ended, by their headlines; controls are counted apart. */
 typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
     size_t faster, equivalent, undecided, failed;
     size_t controls, alarms, dead_controls;
-    bool open; /* an undecided cell's interval reaches beyond the threshold */
+    bool open; /* res_compared_open of one of them */
 } res_versus_sum;
 res_versus_sum res_versus_add_up(const res_versus *versus);
-/* "1 of 3 slower (resnet18 train lazy, 5.1 %), ...; control: no alarm" */
+/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm" */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 
 /* Which records of a store are a side: those of this runtime and label. */
@@ -348,113 +423,10 @@ typedef struct res_choice {
     const char *store, *runtime, *label; /* STORE is for messages; NULL in the others: any */
 } res_choice;
 /* Pairs the good records of two stores by experiment (all but runtime and settings), in the order
- * of their ids. VERSUS' notes say what had to be left out. Records of two builds on one side, and
+ * of their ids. VERSUS' notes say what had to be left out; its options say whether bench compare
+ * measured the records by looks. Records of two builds on one side, and
  * stores that share no experiment, are BN_INVALID. */
 BN_MUST_USE bn_code res_versus_pair(const res_collection *a, const res_collection *b,
                                     const res_choice choice[2], res_versus *versus, bn_status *st);
-
-/* ---- history (history.c) -------------------------------------------------- */
-
-typedef enum res_metric {
-    RES_METRIC_WALL,     /* median step */
-    RES_METRIC_DEVICE,   /* of a step */
-    RES_METRIC_OVERHEAD, /* of an execution */
-    RES_METRIC_TRACE,    /* of a step: trace, hash, lookup */
-    RES_METRIC_COMPILE,  /* of all graphs */
-    RES_METRIC_COUNT
-} res_metric;
-const char *res_metric_name(res_metric metric); /* "wall", ... */
-BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
-
-/* One point of a series: the records of one build within a span of hours. */
-typedef struct res_night {
-    double time_s;    /* since 1970, UTC: of its first record */
-    double value;     /* ns: over processes, exp of the mean log of their medians; NaN: none */
-    double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
-    size_t processes; /* that VALUE is of */
-    size_t failed;    /* records that failed */
-    bn_code status;   /* BN_OK, or the class of the last failure where all failed */
-    const res_origin *origin;
-} res_night;
-
-/* Nights between two change points. */
-typedef struct res_stretch {
-    size_t first, end; /* nights; the first one has a value, but in the first stretch */
-    size_t nights;     /* with a value */
-    size_t gaps;       /* without */
-    double median;     /* of the values, ns */
-    /* Of the change that begins it; the first stretch has none: NaN. */
-    size_t before;      /* the last night with a value before it */
-    res_interval ratio; /* over the stretch before, 95 % */
-    double p;
-    bool build_known; /* on both sides, so that the next line means something */
-    bool other_build; /* the plugin's sha256 differs from the night BEFORE */
-    bool other_host;  /* so does the machine */
-} res_stretch;
-
-/* A cell over time: one experiment, whatever its seed and its runtime's build. */
-typedef struct res_timeline {
-    const res_experiment *experiment; /* of its first record */
-    bool simulated;
-    res_night *nights;
-    size_t count;
-    res_stretch *stretches; /* at least one */
-    size_t stretch_count;
-    res_changes changes; /* AT is a night; what they say about the newest is about LAST */
-    size_t last;         /* the newest night with a value; COUNT: none has one */
-} res_timeline;
-
-typedef struct res_history {
-    res_metric metric;
-    res_timeline *series; /* by the members of the experiment, in the order of fields.c */
-    size_t count;
-    size_t timeless; /* records whose ids have no time: left out */
-} res_history;
-
-typedef struct res_history_options {
-    res_metric metric;
-    double night_hours; /* records of one build within them are one night, 12 */
-    res_change_options change;
-    /* Whether the series of EXPERIMENT is wanted; NULL: all are. Called once for each record, in
-     * the thread of res_history_make. The answer depends on EXPERIMENT alone. */
-    bool (*wanted)(void *context, const res_experiment *experiment);
-    void *context;
-} res_history_options;
-res_history_options res_history_defaults(void);
-
-/* Makes the series of INDEX, which must outlive HISTORY. A runtime given as a path counts by the
- * file's name, since nightly builds lie in folders of their own. Release HISTORY with
- * res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says. */
-BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
-                                     res_history *history, bn_status *st);
-void res_history_free(res_history *history);
-
-/* ---- one night among the others (nights.c) ---------------------------------- */
-
-/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
- * folders of their own. SETTINGS are those of the experiment; NULL: any. */
-typedef struct res_runs_of {
-    const char *runtime, *settings;
-} res_runs_of;
-bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
-
-/* Finds the last good night of RUNS before TONIGHT. Its good records' summaries go into NIGHT,
- * which has room for INDEX->count, in the order of INDEX. Returns how many there are. The newest
- * good record of INDEX that is not TONIGHT's, but of an experiment that RUNS has tonight, says
- * which night it is: the night is the good records of that build that are at most HOURS older. */
-size_t res_last_good_night(const res_index *index, const res_collection *tonight,
-                           const res_runs_of *runs, double hours, const res_summary **night);
-/* Whether a later record of ALL has the identity of record I: a failure that was tried again
- * stays beside the new record. */
-bool res_tried_again(const res_collection *all, size_t i);
-
-/* Whether a good record of RECORDS belongs to SERIES. */
-bool res_timeline_has(const res_timeline *series, const res_collection *records);
-/* Sets *KNOWN to whether SERIES has the change that begins STRETCH even without its newest night,
- * give or take the nights by which a place may be off. BN_OUT_OF_MEMORY, and what res_changes_find
- * says. */
-BN_MUST_USE bn_code res_change_was_known(const res_timeline *series, const res_stretch *stretch,
-                                         const res_change_options *options, bool *known,
-                                         bn_status *st);
 
 #endif

@@ -109,6 +109,17 @@ static void note_times(const res_versus *versus, bn_text *notes)
                        before ? "A" : "B", before ? "B" : "A");
 }
 
+/* Whether bench compare measured R by looks: its options, which the record keeps, then fix neither
+ * the number of pairs nor a precision. Verdicts have ended such pairs, and the records do not
+ * forget that. */
+static bool by_looks(const res_record *r)
+{
+    const json_t *options = json_object_get(r->provenance, "options");
+    const json_t *pairs = json_object_get(options, "pairs");
+    return json_is_integer(pairs) && json_integer_value(pairs) == 0 &&
+           !(json_number_value(json_object_get(options, "precision")) > 0);
+}
+
 static bool known(const res_versus *versus, const res_experiment *experiment)
 {
     for (size_t i = 0; i < versus->count; i++)
@@ -134,6 +145,9 @@ static void add_cell(const res_collection *a, const res_collection *b, const res
     res_compared *cell = &versus->cells[versus->count++];
     *cell = (res_compared){.experiment = *experiment};
     take(cell, &of_a, &of_b);
+    for (size_t i = 0; i < cell->pairs; i++)
+        versus->options.looks =
+            versus->options.looks || by_looks(cell->a[i]) || by_looks(cell->b[i]);
     note_counts(cell, &of_a, &of_b, &versus->notes);
 }
 

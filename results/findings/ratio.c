@@ -26,24 +26,42 @@ static const res_process *partner(const res_pool *base, const res_process *proce
     return NULL;
 }
 
-/* Median over the rounds that both have of log(base / other); ROOM is for as many. */
-static double by_rounds(const res_process *base, const res_process *other, double *room)
+/* Median over the first ROUNDS rounds of log(base / other); ROOM is for as many. */
+static double by_rounds(const double *base_ns, const double *other_ns, size_t rounds, double *room)
 {
-    const size_t rounds = base->record->round_count < other->record->round_count
-                              ? base->record->round_count
-                              : other->record->round_count;
     size_t count = 0;
     for (size_t i = 0; i < rounds; i++) {
-        room[count] = log(base->round_ns[i] / other->round_ns[i]);
+        room[count] = log(base_ns[i] / other_ns[i]);
         count += isfinite(room[count]) ? 1 : 0;
     }
     return res_median(room, count);
 }
 
+static size_t common_rounds(const res_record *a, const res_record *b)
+{
+    return a->round_count < b->round_count ? a->round_count : b->round_count;
+}
+
+double res_turns_log_ratio(const res_record *a, const res_record *b)
+{
+    const size_t rounds = same_process(a, b) ? common_rounds(a, b) : 0;
+    double *room = calloc(a->round_count + b->round_count + rounds + 1, sizeof *room);
+    double *a_ns = room ? room + rounds : NULL, *b_ns = room ? a_ns + a->round_count : NULL;
+    double ratio = (double)NAN;
+    if (room && rounds > 0) {
+        res_round_medians(a, a->wall_ns, a_ns);
+        res_round_medians(b, b->wall_ns, b_ns);
+        ratio = by_rounds(b_ns, a_ns, rounds, room);
+    }
+    free(room);
+    return ratio;
+}
+
 static double log_ratio_of(const res_process *base, const res_process *other, double *room)
 {
     return base->round_ns && other->round_ns
-               ? by_rounds(base, other, room)
+               ? by_rounds(base->round_ns, other->round_ns,
+                           common_rounds(base->record, other->record), room)
                : log(base->measures.wall_ns / other->measures.wall_ns);
 }
 

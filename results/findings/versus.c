@@ -1,16 +1,35 @@
 /*
  * versus.c - two runtimes over a family of experiments: judged together, counted up.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bn_code compare_cell(res_compared *cell, const res_compare_options *options, bn_status *st)
+/* Where the processes of all pairs took turns, a pair's ratio is that of rounds: fills VALUES, of
+ * which A and B are room. False where they did not. */
+static bool take_turns(const res_compared *cell, double *a, double *b, res_values *values)
+{
+    for (size_t i = 0; i < cell->pairs; i++) {
+        const double ratio = res_turns_log_ratio(cell->a[i], cell->b[i]);
+        if (!isfinite(ratio))
+            return false;
+        a[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
+        b[i] = a[i] * exp(ratio);
+    }
+    *values = (res_values){a, b, cell->pairs, 0};
+    return true;
+}
+
+static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_status *st)
 {
     const uint64_t *series[2][RES_MOST_PAIRS];
     size_t counts[2][RES_MOST_PAIRS];
+    double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
+    res_values values;
+    if (take_turns(cell, values_a, values_b, &values))
+        return res_compare_values(&values, &versus->options, &cell->comparison, st);
     for (size_t i = 0; i < cell->pairs; i++) {
         series[0][i] = cell->a[i]->wall_ns;
         series[1][i] = cell->b[i]->wall_ns;
@@ -18,7 +37,14 @@ static bn_code compare_cell(res_compared *cell, const res_compare_options *optio
         counts[1][i] = cell->b[i]->step_count;
     }
     const res_side a = {series[0], counts[0], cell->pairs}, b = {series[1], counts[1], cell->pairs};
-    bn_code code = res_compare(&a, &b, options, &cell->comparison, st);
+    return res_compare(&a, &b, &versus->options, &cell->comparison, st);
+}
+
+static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
+{
+    bn_code code = compare_walls(versus, cell, st);
+    if (code == BN_OK)
+        code = res_judge_further(versus, cell, st);
     if (code == BN_OK)
         code = res_attribute(cell->a, cell->b, cell->comparison.kept, cell->comparison.pairs,
                              &cell->attribution, st);
@@ -27,15 +53,39 @@ static bn_code compare_cell(res_compared *cell, const res_compare_options *optio
                                       cell->experiment.phase, cell->experiment.mode);
 }
 
-/* A cell without pairs claims nothing. It stays in the family, whose size was planned. */
+/* A cell without pairs claims nothing. Its wall time stays in the family, whose size was planned.
+ */
 static void compare_nothing(res_compared *cell)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
     cell->comparison = (res_comparison){
-        .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1};
+        .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1, .share = 1};
+    for (int m = 0; m < RES_MEASURE_COUNT; m++)
+        cell->judged[m].known = RES_KNOWN_NOT;
     /* This cannot fail: without pairs no memory is taken. */
     bn_code code = res_attribute(NULL, NULL, NULL, 0, &cell->attribution, NULL);
     (void)code;
+}
+
+/* Copies all comparisons that are judged to FAMILY, or back. Returns how many there are. */
+static size_t copy_family(res_versus *versus, res_comparison *family, bool back)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        res_compared *cell = &versus->cells[i];
+        for (int m = 0; m < RES_MEASURE_COUNT; m++) {
+            res_comparison *c =
+                m == RES_MEASURE_WALL ? &cell->comparison : &cell->judged[m].comparison;
+            if (!res_compared_measure(cell, (res_measure)m))
+                continue;
+            if (back)
+                *c = family[count];
+            else
+                family[count] = *c;
+            count++;
+        }
+    }
+    return count;
 }
 
 bn_code res_versus_judge(res_versus *versus, bn_status *st)
@@ -43,19 +93,20 @@ bn_code res_versus_judge(res_versus *versus, bn_status *st)
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
         if (versus->cells[i].pairs > 0)
-            code = compare_cell(&versus->cells[i], &versus->options, st);
+            code = compare_cell(versus, &versus->cells[i], st);
         else
             compare_nothing(&versus->cells[i]);
     }
-    res_comparison *family = code == BN_OK ? calloc(versus->count + 1, sizeof *family) : NULL;
+    const size_t most = versus->count * RES_MEASURE_COUNT;
+    res_comparison *family = code == BN_OK ? calloc(most + 1, sizeof *family) : NULL;
     if (code == BN_OK && !family)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", versus->count);
-    for (size_t i = 0; code == BN_OK && i < versus->count; i++)
-        family[i] = versus->cells[i].comparison;
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", most);
+    if (code == BN_OK) {
+        versus->family = copy_family(versus, family, false);
+        code = res_compare_family(family, versus->family, &versus->options, st);
+    }
     if (code == BN_OK)
-        code = res_compare_family(family, versus->count, &versus->options, st);
-    for (size_t i = 0; code == BN_OK && i < versus->count; i++)
-        versus->cells[i].comparison = family[i];
+        copy_family(versus, family, true);
     free(family);
     return code;
 }
@@ -69,15 +120,21 @@ void res_versus_begin(res_versus *versus, double threshold)
 
 void res_versus_note_pairs(res_versus *versus)
 {
-    const size_t least = res_least_pairs(versus->options.level, versus->count);
+    const bool judged = versus->family > 0;
+    const size_t family = judged ? versus->family : versus->count;
+    const size_t least = res_least_pairs(versus->options.level, family);
     size_t fewest = RES_MOST_PAIRS;
-    for (size_t i = 0; i < versus->count; i++)
-        if (!versus->cells[i].failed && versus->cells[i].pairs < fewest)
-            fewest = versus->cells[i].pairs;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const bool open = !judged || (!cell->control && !res_compared_decided(versus, cell));
+        if (!cell->failed && open && cell->pairs < fewest)
+            fewest = cell->pairs;
+    }
     if (fewest < least)
         bn_text_printf(&versus->notes,
-                       "With %zu pair%s nothing can be claimed in a family of %zu: it takes %zu.\n",
-                       fewest, fewest == 1 ? "" : "s", versus->count, least);
+                       "With %zu pair%s no figure that varies can be judged in a family of %zu: it "
+                       "takes %zu.\n",
+                       fewest, fewest == 1 ? "" : "s", family, least);
 }
 
 void res_versus_free(res_versus *versus)
@@ -87,12 +144,26 @@ void res_versus_free(res_versus *versus)
     *versus = (res_versus){0};
 }
 
-static void add_control(const res_compared *cell, res_versus_sum *sum)
+/* Whether any measure of a control is told, however little: its sides are the same. */
+static bool alarms(const res_compared *cell)
 {
-    const res_verdict verdict = cell->comparison.verdict;
-    sum->controls++;
-    sum->alarms += verdict == RES_SLOWER || verdict == RES_FASTER;
-    sum->dead_controls += cell->failed != 0;
+    for (int m = 0; m < RES_MEASURE_COUNT; m++) {
+        const res_comparison *c = res_compared_measure(cell, (res_measure)m);
+        if (c && (c->verdict == RES_SLOWER || c->verdict == RES_FASTER))
+            return true;
+    }
+    return false;
+}
+
+static void add_cell(const res_versus *versus, const res_compared *cell, res_versus_sum *sum)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    sum->slower += head.verdict == RES_SLOWER && !head.little;
+    sum->little += head.verdict == RES_SLOWER && head.little;
+    sum->faster += head.verdict == RES_FASTER;
+    sum->equivalent += head.verdict == RES_EQUIVALENT;
+    sum->undecided += head.verdict == RES_UNDECIDED;
+    sum->open = sum->open || res_compared_open(versus, cell);
 }
 
 res_versus_sum res_versus_add_up(const res_versus *versus)
@@ -100,40 +171,50 @@ res_versus_sum res_versus_add_up(const res_versus *versus)
     res_versus_sum sum = {0};
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
-        const res_comparison *c = &cell->comparison;
         if (cell->control) {
-            add_control(cell, &sum);
-            continue;
-        }
-        if (cell->failed) {
+            sum.controls++;
+            sum.alarms += alarms(cell);
+            sum.dead_controls += cell->failed != 0;
+        } else if (cell->failed) {
             sum.failed++;
-            continue;
-        }
-        sum.faster += c->verdict == RES_FASTER;
-        sum.equivalent += c->verdict == RES_EQUIVALENT;
-        if (c->verdict == RES_SLOWER && c->ratio.estimate > 1 + versus->threshold)
-            sum.slower++;
-        else if (c->verdict == RES_SLOWER)
-            sum.little++;
-        if (c->verdict == RES_UNDECIDED) {
-            sum.undecided++;
-            sum.open = sum.open || !(c->ratio.high < 1 + versus->threshold);
+        } else {
+            add_cell(versus, cell, &sum);
         }
     }
     return sum;
 }
 
+/* The cell with the largest change among those that are slower by what counts. */
 static const res_compared *worst_of(const res_versus *versus)
 {
     const res_compared *worst = NULL;
+    double most = 0;
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
-        if (cell->control || cell->failed || cell->comparison.verdict != RES_SLOWER)
+        if (cell->control || cell->failed)
             continue;
-        if (!worst || cell->comparison.ratio.estimate > worst->comparison.ratio.estimate)
+        const res_headline head = res_compared_headline(versus, cell);
+        if (head.verdict != RES_SLOWER || head.little)
+            continue;
+        const double change = res_compared_measure(cell, head.measure)->ratio.estimate;
+        if (change > most) {
             worst = cell;
+            most = change;
+        }
     }
     return worst;
+}
+
+/* "resnet18 train lazy: wall time 5.1 % slower, from its device time" */
+static void put_worst(const res_versus *versus, const res_compared *cell, bn_text *out)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    const char *place = res_place_name(&cell->attribution);
+    bn_text_printf(out, "%s %s %s: %s ", cell->experiment.model, cell->experiment.phase,
+                   cell->experiment.mode, res_measure_words(head.measure));
+    res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate, out);
+    if (head.measure == RES_MEASURE_WALL)
+        bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single part", place);
 }
 
 static void put_count(bn_text *out, size_t count, const char *what)
@@ -148,12 +229,11 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
     const size_t cells = versus->count - sum.controls;
     bn_text_printf(out, "%zu of %zu slower", sum.slower, cells);
     const res_compared *worst = sum.slower ? worst_of(versus) : NULL;
-    if (worst)
-        bn_text_printf(out, " (%s%s %s %s: %s, %.1f %%)", sum.slower > 1 ? "worst: " : "",
-                       worst->experiment.model, worst->experiment.phase, worst->experiment.mode,
-                       res_place_name(&worst->attribution)[0] ? res_place_name(&worst->attribution)
-                                                              : "no single part",
-                       100 * (worst->comparison.ratio.estimate - 1));
+    if (worst) {
+        bn_text_printf(out, " (%s", sum.slower > 1 ? "worst: " : "");
+        put_worst(versus, worst, out);
+        bn_text_puts(out, ")");
+    }
     if (sum.little)
         bn_text_printf(out, ", %zu slower by no more than %.3g %%", sum.little,
                        100 * versus->threshold);

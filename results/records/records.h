@@ -119,7 +119,7 @@ typedef struct res_record {
     size_t execution_count;
     int64_t counters[BN_COUNTER_COUNT];      /* over the whole experiment */
     int64_t step_counters[BN_COUNTER_COUNT]; /* over the measured steps */
-    double loss;                             /* of the last measured step, NaN when there is none */
+    double loss; /* of the last step of the first round, or of all; NaN: there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
      * A JSON object, owned by the record. This folder reads four of its members: "runtime"

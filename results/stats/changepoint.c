@@ -30,17 +30,13 @@
 #include "results/stats/stats_priv.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEAST          RES_LEAST_NIGHTS
-/* Robust standard deviations that a night may lie from the median. */
-#define CUT            3.0
-/* No measurement repeats better than this: the least standard deviation of a log. */
-#define FLOOR          0.001
+#define FLOOR          RES_LEAST_DEVIATION
 /* The passes propose what comes within this factor of the level. */
 #define PROPOSED       10.0
 #define DEEPEST        24
@@ -67,25 +63,10 @@ typedef struct search {
 
 /* ---- a stretch -------------------------------------------------------------------- */
 
-/* Median and robust standard deviation of COUNT values X. */
-static void robust(const double *x, size_t count, double *room, double *centre, double *scale)
-{
-    memcpy(room, x, count * sizeof *room);
-    gsl_sort(room, 1, count);
-    *centre = gsl_stats_median_from_sorted_data(room, 1, count);
-    for (size_t i = 0; i < count; i++)
-        room[i] = fabs(x[i] - *centre);
-    gsl_sort(room, 1, count);
-    *scale = fmax(1.4826 * gsl_stats_median_from_sorted_data(room, 1, count), FLOOR);
-}
-
 /* Values from FROM to TO into s->cut, which is indexed from 0. */
 static void cut_stretch(search *s, size_t from, size_t to)
 {
-    double centre, scale;
-    robust(s->x + from, to - from, s->room, &centre, &scale);
-    for (size_t i = from; i < to; i++)
-        s->cut[i - from] = fmin(fmax(s->x[i], centre - CUT * scale), centre + CUT * scale);
+    res_cut_nights(s->x + from, to - from, s->room, s->cut);
 }
 
 /* Finds the place K (first of the right side) in the COUNT values X that has the largest energy

@@ -1,5 +1,5 @@
 /*
- * compare.c - two sides of processes: ratio, tests, equivalence, verdict.
+ * compare.c - two sides of processes: which pairs count, ratio and error. compare_family.c judges.
  *
  * Disturbed pairs are left out first (keep_pairs). The mean of the others' log ratios is the
  * estimate. Its error is the larger of two. One is the spread of the pairs, which holds all that
@@ -15,12 +15,9 @@
  * than half as wide as it should be. And P values have no quantiles further out.
  * `bench selftest statistics` prints how often both intervals hold the truth.
  *
- * Wherever the number of pairs can reach the corrected level, differences are told by flipped
- * signs (compare_flip.c), which assume only that like sides are as likely to differ either way.
- * Fewer pairs are judged by Student's t, which long tails make conservative (Y. Benjamini, "Is the
- * t test really conservative when the parent distribution is long-tailed?", JASA 78, 1983), down to
- * a number of pairs that choose_test explains. Below that nothing is told. Which test is used
- * depends on the numbers of pairs and comparisons, never on p.
+ * By looks, the interval is that of the look's share of 5 %, so that it holds the truth in 95 of
+ * 100 cases at whichever look the comparison ends (C. Jennison and B. W. Turnbull, "Repeated
+ * confidence intervals for group sequential clinical trials", Controlled Clinical Trials 5, 1984).
  */
 #include "results/stats/stats_priv.h"
 
@@ -32,29 +29,22 @@
 #include <string.h>
 
 /* Resampled medians of a process: few are enough, since a comparison sums over processes. */
-#define WITHIN       25
+#define WITHIN         25
 /* Steps from which a median can be resampled. */
-#define FEWEST_STEPS 3
+#define FEWEST_STEPS   3
 /* A pair is disturbed when it lies this many times as far from the median as three quarters of the
  * pairs do: 6.9 standard deviations of a normal distribution. */
-#define DISTURBED    6
+#define DISTURBED      6
 /* So many pairs are needed to say what is usual. */
-#define FEWEST_USUAL 6
-/* Two pairs, one each way round, say nothing about their spread. */
-#define FEWEST_PAIRS 3
-#define POWER        0.8
+#define FEWEST_USUAL   6
+/* Of intervals, which are those of one comparison alone. */
+#define INTERVAL_LEVEL 0.05
 
 static const res_interval no_interval = {(double)NAN, (double)NAN, (double)NAN};
 
 res_compare_options res_compare_defaults(void)
 {
     return (res_compare_options){.level = 0.05, .delta = 0.03, .resamples = 2000, .seed = 1};
-}
-
-const char *res_verdict_name(res_verdict verdict)
-{
-    static const char *const names[] = {"faster", "slower", "equivalent", "undecided"};
-    return names[verdict];
 }
 
 /* One step of splitmix64: neighbouring seeds give unrelated bits. */
@@ -66,21 +56,29 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-void res_order(uint64_t seed, size_t pairs, bool *b_first)
+/* COUNT orders, half of them each way round (or one more), drawn at random. */
+static void halves(uint64_t state, size_t count, bool *b_first)
 {
-    uint64_t state = mixed(seed);
-    for (size_t i = 0; i < pairs; i++) {
-        /* Few pairs: every other one, beginning with a coin's side, shuffled below. */
-        const uint64_t coin = pairs < RES_COIN_PAIRS ? i ^ state : mixed(state + i);
-        b_first[i] = coin & 1;
-    }
-    for (size_t i = pairs; pairs < RES_COIN_PAIRS && i > 1; i--) {
+    for (size_t i = 0; i < count; i++)
+        b_first[i] = (i ^ state) & 1;
+    for (size_t i = count; i > 1; i--) {
         state = mixed(state);
         const size_t other = (size_t)(state % i);
         const bool kept = b_first[i - 1];
         b_first[i - 1] = b_first[other];
         b_first[other] = kept;
     }
+}
+
+void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
+{
+    const uint64_t state = mixed(seed);
+    size_t by_halves = pairs < RES_COIN_PAIRS ? pairs : 0;
+    if (looks)
+        by_halves = pairs < RES_HALVES ? pairs : RES_HALVES;
+    halves(state, by_halves, b_first);
+    for (size_t i = by_halves; i < pairs; i++)
+        b_first[i] = mixed(state + i) & 1;
 }
 
 /* ---- processes ------------------------------------------------------------------ */
@@ -106,6 +104,14 @@ static bn_code check_side(const res_side *s, const char *name, bn_status *st)
     return BN_OK;
 }
 
+static bn_code check_options(const res_compare_options *o, bn_status *st)
+{
+    if (!(o->level > 0 && o->level < 1) || !(o->delta > 0 && isfinite(o->delta)))
+        return bn_fail(st, BN_INVALID, "level %g must be between 0 and 1, delta %g above 0",
+                       o->level, o->delta);
+    return BN_OK;
+}
+
 static bn_code check(const res_side *a, const res_side *b, const res_compare_options *o,
                      bn_status *st)
 {
@@ -118,10 +124,9 @@ static bn_code check(const res_side *a, const res_side *b, const res_compare_opt
     if (a->processes > RES_MOST_PAIRS)
         return bn_fail(st, BN_INVALID, "%zu processes a side; at most %d can be compared",
                        a->processes, RES_MOST_PAIRS);
-    if (!(o->level > 0 && o->level < 1) || !(o->delta > 0 && isfinite(o->delta)))
-        return bn_fail(st, BN_INVALID, "level %g must be between 0 and 1, delta %g above 0",
-                       o->level, o->delta);
-    bn_code code = check_side(a, "A", st);
+    bn_code code = check_options(o, st);
+    if (code == BN_OK)
+        code = check_side(a, "A", st);
     return code == BN_OK ? check_side(b, "B", st) : code;
 }
 
@@ -196,24 +201,6 @@ static bn_code bootstrap(const process *a, const process *b, const size_t *kept,
     return BN_OK;
 }
 
-static double mean_of(const res_comparison *c)
-{
-    return gsl_stats_mean(c->log_ratio, 1, c->pairs);
-}
-
-static double freedom(const res_comparison *c)
-{
-    return (double)c->pairs - 1;
-}
-
-/* P(T > mean / error). Without any spread there is no doubt. */
-static double upper_tail(double mean, double error, double df)
-{
-    if (error > 0)
-        return gsl_cdf_tdist_Q(mean / error, df);
-    return mean > 0 ? 0 : mean < 0 ? 1 : 0.5;
-}
-
 /*
  * Standard error of the mean of COUNT differences by their spread. Signs that are drawn by halves
  * sum to zero, so they are correlated by -1 / (N - 1). The machine's own differences, later less
@@ -233,48 +220,59 @@ res_interval res_mean_difference(const double *d, size_t count, double *p)
     *p = 1;
     if (count > 0)
         mean.estimate = gsl_stats_mean(d, 1, count);
-    if (count < FEWEST_PAIRS)
+    if (count < RES_FEWEST_PAIRS)
         return mean;
     const double error = spread_error(d, count), df = (double)count - 1;
     const double half = gsl_cdf_tdist_Qinv(0.025, df) * error;
     mean.low = mean.estimate - half;
     mean.high = mean.estimate + half;
-    *p = 2 * upper_tail(fabs(mean.estimate), error, df);
+    *p = 2 * res_upper_tail(fabs(mean.estimate), error, df);
     return mean;
 }
 
 static void estimate(res_comparison *c, double floor)
 {
-    const double mean = mean_of(c);
+    const double mean = gsl_stats_mean(c->log_ratio, 1, c->pairs), df = (double)c->pairs - 1;
+    const double level = INTERVAL_LEVEL * c->share;
     c->ratio = (res_interval){exp(mean), (double)NAN, (double)NAN};
     c->error = (double)NAN;
     c->p_t = 1;
-    if (c->pairs < FEWEST_PAIRS)
+    if (c->pairs < RES_FEWEST_PAIRS)
         return;
     c->error = fmax(spread_error(c->log_ratio, c->pairs), floor);
-    const double half = gsl_cdf_tdist_Qinv(0.025, freedom(c)) * c->error;
+    const double half = gsl_cdf_tdist_Qinv(level / 2, df) * c->error;
     double low = mean - half, high = mean + half, flip_low, flip_high;
-    if (res_flip_bounds(c->log_ratio, c->pairs, 0.05, &flip_low, &flip_high)) {
+    if (res_flip_bounds(c->log_ratio, c->pairs, level, &flip_low, &flip_high)) {
         low = fmin(low, flip_low);
         high = fmax(high, flip_high);
     }
     c->ratio.low = exp(low);
     c->ratio.high = exp(high);
-    c->p_t = 2 * upper_tail(fabs(mean), c->error, freedom(c));
+    c->p_t = 2 * res_upper_tail(fabs(mean), c->error, df);
 }
+
+/* Begins the comparison of COUNT pairs whose log ratios are D: those that count, in C->kept. */
+static void begin_comparison(const double *d, size_t count, const res_compare_options *o,
+                             res_comparison *c)
+{
+    *c = (res_comparison){.bootstrap = no_interval, .delta = o->delta};
+    c->share = o->looks ? res_look_share(count) : 1;
+    c->pairs = keep_pairs(d, count, c->kept);
+    c->disturbed = count - c->pairs;
+    for (size_t i = 0; i < c->pairs; i++)
+        c->log_ratio[i] = d[c->kept[i]];
+}
+
+/* ---- sides ------------------------------------------------------------------------ */
 
 static bn_code compare_processes(const process *a, const process *b, size_t count, gsl_rng *rng,
                                  const res_compare_options *o, res_comparison *c, bn_status *st)
 {
     double d[RES_MOST_PAIRS] = {0};
-    *c = (res_comparison){.bootstrap = no_interval};
     const size_t *kept = c->kept;
     for (size_t i = 0; i < count; i++)
         d[i] = b[i].log_median - a[i].log_median;
-    c->pairs = keep_pairs(d, count, c->kept);
-    c->disturbed = count - c->pairs;
-    for (size_t i = 0; i < c->pairs; i++)
-        c->log_ratio[i] = d[kept[i]];
+    begin_comparison(d, count, o, c);
     estimate(c, steps_error(a, b, kept, c->pairs));
     bn_code code = res_flip_p(c->log_ratio, c->pairs, o->seed, &c->p_flip, st);
     if (code == BN_OK && o->resamples > 0)
@@ -308,152 +306,50 @@ bn_code res_compare(const res_side *a, const res_side *b, const res_compare_opti
     return code;
 }
 
-/* ---- families ------------------------------------------------------------------- */
+/* ---- single values ------------------------------------------------------------------ */
 
-bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st)
+static bool all_alike(const double *values, size_t count)
 {
-    size_t *order = calloc(count > 0 ? count : 1, sizeof *order);
-    if (!order)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu p values", count);
-    gsl_sort_index(order, p, 1, count);
-    double largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        largest = fmax(largest, (double)(count - i) * p[order[i]]);
-        adjusted[order[i]] = fmin(largest, 1);
-    }
-    free(order);
+    for (size_t i = 1; i < count; i++)
+        if (values[i] != values[0])
+            return false;
+    return count > 0;
+}
+
+/* What one pair says, as if it were the logarithm of a ratio. The logarithm of 1 + the share of a
+ * unit is given the share's sign, so that sides that change places change the sign only. */
+static double log_ratio_of(double a, double b, double unit)
+{
+    const double share = (b - a) / unit;
+    return unit > 0 ? copysign(log1p(fabs(share)), share) : log(b) - log(a);
+}
+
+static bn_code check_values(const res_values *v, bn_status *st)
+{
+    if (v->pairs == 0 || v->pairs > RES_MOST_PAIRS)
+        return bn_fail(st, BN_INVALID, "%zu pairs of values; 1 to %d can be compared", v->pairs,
+                       RES_MOST_PAIRS);
+    for (size_t i = 0; i < v->pairs; i++)
+        if (!isfinite(log_ratio_of(v->a[i], v->b[i], v->unit)))
+            return bn_fail(st, BN_INVALID, "the values %g and %g of pair %zu cannot be compared",
+                           v->a[i], v->b[i], i);
     return BN_OK;
 }
 
-size_t res_fewest_pairs(double level, size_t family)
+bn_code res_compare_values(const res_values *values, const res_compare_options *options,
+                           res_comparison *c, bn_status *st)
 {
-    const double share = level / (double)(family > 0 ? family : 1);
-    return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
-}
-
-/* Chance that all of PAIRS differences, except at most LEFT_OUT, go one way, when each does so in a
- * quarter of the cases. */
-static double chance_alike(size_t pairs, size_t left_out)
-{
-    return 2 * gsl_cdf_binomial_P((unsigned)left_out, 0.75, (unsigned)pairs);
-}
-
-/*
- * Uses flips of signs where they can reach the level. Student's t takes pairs that agree for
- * certain. But processes may have two speeds by chance, fast and slow (by a layout of memory, say),
- * and then a quarter of the pairs differs one way. So t is used only where the chance that all
- * pairs do, or all but those that were left out, takes no more than its share of the false alarms
- * that are allowed.
- */
-#define ALIKE_SHARE 0.25
-static res_test choose_test(const res_comparison *c, double level, size_t family)
-{
-    if (c->pairs < FEWEST_PAIRS)
-        return RES_TEST_NONE;
-    if (c->pairs >= res_fewest_pairs(level, family))
-        return RES_TEST_FLIP;
-    return chance_alike(c->pairs + c->disturbed, c->disturbed) <=
-                   ALIKE_SHARE * level / (double)family
-               ? RES_TEST_T
-               : RES_TEST_NONE;
-}
-
-size_t res_least_pairs(double level, size_t family)
-{
-    size_t pairs = FEWEST_PAIRS;
-    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / (double)(family > 0 ? family : 1))
-        pairs++;
-    return pairs;
-}
-
-/* The mean log ratio that the comparison's test would just tell at its level. */
-static double critical(const res_comparison *c)
-{
-    double low, high;
-    if (c->test == RES_TEST_NONE)
-        return (double)INFINITY;
-    /* With more pairs than there are bounds for, flips tell what t tells. */
-    if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
-        return (high - low) / 2;
-    return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;
-}
-
-/*
- * All that depends on the family's size, but for Holm's adjustment.
- *
- * The smallest visible effect is the mean that the test would just tell plus the
- * quantile of Student's t that the power asks for, in standard errors (H. S.
- * Bloom, "Minimum detectable effects", Evaluation Review 19, 1995, with the
- * test's own critical value for his t). Were it added to this very experiment
- * without any other difference, the test would tell it unless chance lay more
- * than that quantile below zero: with a probability of 80 %, however well or
- * badly the few pairs tell their spread.
- *
- * Equivalence is two one-sided tests (D. J. Schuirmann, "A comparison of the two
- * one-sided tests procedure and the power approach", Journal of Pharmacokinetics
- * and Biopharmaceutics 15, 1987): the larger p.
- */
-static void size_up(res_comparison *c, size_t count, const res_compare_options *o)
-{
-    const double delta = log1p(o->delta), mean = fabs(mean_of(c));
-    c->level = o->level / (double)count;
-    c->test = choose_test(c, o->level, count);
-    c->p = c->test == RES_TEST_FLIP ? c->p_flip : c->test == RES_TEST_T ? c->p_t : 1;
-    c->critical = critical(c);
-    c->smallest_visible = (double)INFINITY;
-    c->p_equivalent = 1;
-    if (c->test == RES_TEST_NONE)
-        return;
-    c->smallest_visible = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
-    c->p_equivalent = upper_tail(delta - mean, c->error, freedom(c));
-}
-
-static res_verdict judge(const res_comparison *c, double level)
-{
-    if (c->p_holm <= level)
-        return c->ratio.estimate < 1 ? RES_FASTER : RES_SLOWER;
-    return c->p_equivalent_holm <= level ? RES_EQUIVALENT : RES_UNDECIDED;
-}
-
-bn_code res_compare_family(res_comparison *list, size_t count, const res_compare_options *options,
-                           bn_status *st)
-{
-    double *p = calloc(4 * count + 1, sizeof *p);
-    if (!p)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to judge %zu comparisons", count);
-    double *equivalent = p + count, *p_holm = p + 2 * count, *equivalent_holm = p + 3 * count;
-    for (size_t i = 0; i < count; i++) {
-        size_up(&list[i], count, options);
-        p[i] = list[i].p;
-        equivalent[i] = list[i].p_equivalent;
-    }
-    bn_code code = res_holm(p, count, p_holm, st);
+    double d[RES_MOST_PAIRS] = {0};
+    bn_code code = check_options(options, st);
     if (code == BN_OK)
-        code = res_holm(equivalent, count, equivalent_holm, st);
-    for (size_t i = 0; code == BN_OK && i < count; i++) {
-        list[i].p_holm = p_holm[i];
-        list[i].p_equivalent_holm = equivalent_holm[i];
-        list[i].verdict = judge(&list[i], options->level);
-    }
-    free(p);
-    return code;
-}
-
-/* ---- how much is needed ---------------------------------------------------------- */
-
-double res_power(const res_comparison *c, double effect)
-{
-    const double beyond = fabs(log1p(effect)) - c->critical;
-    if (c->test == RES_TEST_NONE)
-        return 0;
-    return upper_tail(-beyond, c->error, freedom(c));
-}
-
-size_t res_pairs_wanted(const res_comparison *c, double precision)
-{
-    if (c->pairs < FEWEST_PAIRS || !(precision > 0))
-        return 0;
-    const double spread = c->error * sqrt((double)c->pairs);
-    const double wanted = pow(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * spread / log1p(precision), 2);
-    return wanted < 2 ? 2 : wanted < 1e9 ? (size_t)ceil(wanted) : (size_t)1e9;
+        code = check_values(values, st);
+    if (code != BN_OK)
+        return code;
+    for (size_t i = 0; i < values->pairs; i++)
+        d[i] = log_ratio_of(values->a[i], values->b[i], values->unit);
+    begin_comparison(d, values->pairs, options, c);
+    c->constant = all_alike(values->a, values->pairs) && all_alike(values->b, values->pairs);
+    estimate(c, 0);
+    code = res_flip_p(c->log_ratio, c->pairs, options->seed, &c->p_flip, st);
+    return code == BN_OK ? res_compare_family(c, 1, options, st) : code;
 }

@@ -1,5 +1,6 @@
 /*
- * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points.
+ * stats.h - numbers only: quantiles, intervals, comparisons of processes, change points, newest
+ * nights.
  *
  * Nothing here knows what a record is. Prefix res_.
  */
@@ -86,39 +87,45 @@ typedef enum res_verdict {
 const char *res_verdict_name(res_verdict verdict); /* "faster", ... */
 
 typedef enum res_test {
-    RES_TEST_NONE, /* too few pairs for any claim in such a family: p is 1 */
-    RES_TEST_FLIP, /* permutation: the signs of the pairs' differences are flipped */
-    RES_TEST_T     /* Student's, where flips of so few pairs cannot reach the level */
+    RES_TEST_NONE,    /* too few pairs for any claim in such a family: p is 1 */
+    RES_TEST_FLIP,    /* permutation: the signs of the pairs' differences are flipped */
+    RES_TEST_T,       /* Student's, where flips of so few pairs cannot reach the level */
+    RES_TEST_CONSTANT /* each side has one value in all its processes: see compare_family.c */
 } res_test;
 
 typedef struct res_compare_options {
     double level;     /* of false alarms in a family, 0.05 */
     double delta;     /* within which sides are equivalent: 0.03 is a ratio of 1/1.03 to 1.03 */
+    bool looks;       /* pairs were run until something was decided: see res_next_look */
     size_t resamples; /* of BOOTSTRAP; 0: it is left NaN */
     uint64_t seed;
 } res_compare_options;
 
-/* The defaults: 5 %, 3 %, 2,000 resamples. */
+/* The defaults: 5 %, 3 %, a fixed number of pairs, 2,000 resamples. */
 res_compare_options res_compare_defaults(void);
 
 typedef struct res_comparison {
     /* Geometric mean of B over A with its 95 % interval, of this comparison alone: by Student's t
-     * over the pairs, or by flips where that is wider (compare.c). The bounds are NaN below 3
-     * pairs. */
+     * over the pairs, or by flips where that is wider (compare.c). By looks it is wider, so that it
+     * holds the truth as often whenever the comparison ended. The bounds are NaN below 3 pairs. */
     res_interval ratio;
-    /* The same by the hierarchical percentile bootstrap (pairs, then blocks of steps), which is too
-     * narrow for few pairs. For comparison only. */
+    /* By steps only, and of a fixed number of pairs. The same by the hierarchical percentile
+     * bootstrap (pairs, then blocks of steps), which is too narrow for few pairs. For comparison
+     * only. */
     res_interval bootstrap;
     size_t pairs;                     /* that count */
     size_t disturbed;                 /* pairs left out: see compare.c */
     size_t kept[RES_MOST_PAIRS];      /* those that count, ascending */
     double log_ratio[RES_MOST_PAIRS]; /* of each of them */
     double error;                     /* standard error of the mean log ratio */
-    double p_flip, p_t;               /* no difference, by each test */
+    double p_flip, p_t;               /* no difference, by each test, as if there were one look */
+    double share;                     /* of the level at this look; 1: a fixed number of pairs */
+    double delta;                     /* within which its sides are equivalent */
+    bool constant;                    /* all values of A are one, and all of B */
     /* What follows depends on the family. */
     res_test test;
-    double level;     /* FAMILY's level over its size: what one comparison is sure of */
-    double p, p_holm; /* of TEST */
+    double level;     /* at this look, over the family's size: what one comparison is sure of */
+    double p, p_holm; /* of TEST, over its share of the level */
     double p_equivalent, p_equivalent_holm; /* a difference of DELTA or more (TOST) */
     double critical;                        /* log ratio that TEST would just tell at LEVEL */
     /* Smallest difference, as 0.02 for 2 %, that this experiment would have told
@@ -132,10 +139,24 @@ typedef struct res_comparison {
  * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
  * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
  * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
- * that a drift cancels. A later stage takes another SEED.
+ * that a drift cancels. By LOOKS this is so of the first RES_HALVES. A later stage takes another
+ * SEED.
  */
 #define RES_COIN_PAIRS 8
-void res_order(uint64_t seed, size_t pairs, bool *b_first);
+#define RES_HALVES     4
+void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
+
+/*
+ * Looks. A comparison may be judged after 4, 5, 6, 8, 10 and RES_LAST_LOOK pairs, and end as soon
+ * as it is decided. Each look then has a share of the level (compare_looks.c), and what is claimed
+ * over all of them is wrong no more often than one look would be. An end between two looks, which
+ * the verdicts did not bring about, takes the share of the later one.
+ */
+#define RES_LAST_LOOK 12
+/* The next look after PAIRS pairs; 0: there is none. */
+size_t res_next_look(size_t pairs);
+/* The share of the level at PAIRS pairs. */
+double res_look_share(size_t pairs);
 
 /* Compares B with A, as a family of one. Sides without processes, of unequal ones or of
  * more than RES_MOST_PAIRS, processes without steps and steps of 0 ns are
@@ -143,6 +164,18 @@ void res_order(uint64_t seed, size_t pairs, bool *b_first);
 BN_MUST_USE bn_code res_compare(const res_side *a, const res_side *b,
                                 const res_compare_options *options, res_comparison *comparison,
                                 bn_status *st);
+/* One value of each process, as compile time or memory: A[I] and B[I] are pair I. */
+typedef struct res_values {
+    const double *a, *b;
+    size_t pairs;
+    /* 0: values above zero, compared by their ratio. Else B less A is a share of UNIT: a share of
+     * 0.03 stands for a ratio of 1.03, one of -0.03 for 1/1.03. */
+    double unit;
+} res_values;
+/* Compares B with A, as a family of one. Values or numbers of pairs that cannot be compared are
+ * BN_INVALID. */
+BN_MUST_USE bn_code res_compare_values(const res_values *values, const res_compare_options *options,
+                                       res_comparison *comparison, bn_status *st);
 /* Judges the comparisons LIST anew as one family. The probability that any of them wrongly claims a
  * difference is at most OPTIONS' level; apart from that, so is the probability of any wrong claim
  * of equivalence. BN_OUT_OF_MEMORY. */
@@ -158,7 +191,7 @@ res_interval res_mean_difference(const double *d, size_t count, double *p);
 BN_MUST_USE bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st);
 
 /* Probability with which this experiment would have told an EFFECT (0.02: B takes
- * 2 % longer) at the comparison's level; 0 where it can claim nothing. */
+ * 2 % longer) at the comparison's level, by looks at its last one; 0 where it can claim nothing. */
 double res_power(const res_comparison *comparison, double effect);
 /* Pairs from which flips of signs can reach LEVEL in a FAMILY of comparisons. */
 size_t res_fewest_pairs(double level, size_t family);
@@ -213,5 +246,37 @@ BN_MUST_USE bn_code res_changes_find(const double *values, size_t count,
                                      const res_change_options *options, res_changes *found,
                                      bn_status *st);
 void res_changes_free(res_changes *found);
+
+/* ---- the newest nights (between.c) --------------------------------------- */
+
+/* From fewer nights of a level nobody can say how far nights stray from it. */
+#define RES_LEVEL_NIGHTS 6
+
+typedef struct res_newest {
+    size_t nights;      /* of the level; 0: too few, and all that follows is unknown: NaN, p is 1 */
+    double deviation;   /* of the log of a night of this level */
+    res_interval ratio; /* the newest over the level, 95 % */
+    double p;           /* of nights of this level to lie so far out, two-sided */
+    /* Each of the newest alone lies out, too, at 5 %, one-sided, and by half of what they do
+     * together: it is not one bad night that carries the others. */
+    bool each;
+} res_newest;
+
+/*
+ * Holds the NEWEST (1 or more) last ones of the COUNT nights VALUES, in order of time, against the
+ * M nights before them, which have had one level. With x the logs, s the standard deviation of the
+ * M (cut at three robust ones, so that a night under load does not hide what follows),
+ *
+ *     t = (mean of the newest - mean of the M) / (s sqrt(1 / NEWEST + 1 / M)),  M - 1 degrees
+ *
+ * which is the prediction interval for the mean of future observations (G. J. Hahn and W. Q.
+ * Meeker, "Statistical Intervals", Wiley 1991, section 4.8). S holds all that differs from night to
+ * night, the machine's mood as well as the processes' spread: it is the variance between nights.
+ * Values that are not positive and finite are missing nights.
+ */
+res_newest res_newest_of(const double *values, size_t count, size_t newest);
+/* The change, as 0.03 for 3 %, that NEWEST nights would show at LEVEL in 80 of 100 cases; infinite
+ * where nothing is known. */
+double res_newest_visible(const res_newest *known, size_t newest, double level);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stats_priv.h - what the files of this folder share: resampling, and tests by flips of signs.
+ * stats_priv.h - what the files of this folder share: resampling, tests, nights that are cut.
  */
 #ifndef BENCH_RESULTS_STATS_PRIV_H
 #define BENCH_RESULTS_STATS_PRIV_H
@@ -27,6 +27,13 @@ double res_series_resample(res_series *s, gsl_rng *rng);
 /* ESTIMATE between the 2.5 and 97.5 % quantiles of RESAMPLES, which are sorted. */
 res_interval res_percentile_interval(double estimate, double *resamples, size_t count);
 
+/* ---- tests by Student's t (compare_family.c) ------------------------------- */
+
+/* Two pairs, one each way round, say nothing about their spread. */
+#define RES_FEWEST_PAIRS 3
+/* P(T > MEAN / ERROR) with DF degrees of freedom. Without any spread there is no doubt. */
+double res_upper_tail(double mean, double error, double df);
+
 /* ---- tests by flipping signs (compare_flip.c) ------------------------------ */
 
 /* Two-sided p of the mean of the differences D, by all 2^COUNT choices of their
@@ -39,5 +46,14 @@ BN_MUST_USE bn_code res_flip_p(const double *d, size_t count, uint64_t seed, dou
  * *HIGH. False where it can tell none, or beyond RES_SUBSET_PAIRS. */
 #define RES_SUBSET_PAIRS 12
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high);
+
+/* ---- nights (between.c) ----------------------------------------------------- */
+
+/* No measurement repeats better than this: the least standard deviation of a log. */
+#define RES_LEAST_DEVIATION 0.001
+/* Copies COUNT logs X, at least one, to CUT: those that lie more than three robust standard
+ * deviations (1.4826 times the median distance from the median) off their median are moved there,
+ * so that a night under load does not count for what it is not. ROOM is for COUNT values. */
+void res_cut_nights(const double *x, size_t count, double *room, double *cut);
 
 #endif

@@ -70,22 +70,36 @@ static res_figure build_text(const res_origin *origin)
     return figure;
 }
 
-/* What else changed where a stretch begins. */
-static const char *cause_name(const res_stretch *s)
+/* What else changed where a stretch begins: "same build, other settings". */
+static res_figure cause_text(const res_stretch *s)
 {
-    if (s->other_build)
-        return s->other_host ? "other build, other host" : "other build";
-    if (s->other_host)
-        return s->build_known ? "same build, other host" : "other host";
-    return s->build_known ? "same build" : "build unknown";
+    res_figure figure;
+    const bool others = s->other_settings || s->other_host;
+    const char *build = s->other_build   ? "other build"
+                        : s->build_known ? "same build"
+                        : others         ? ""
+                                         : "build unknown";
+    snprintf(figure.text, sizeof figure.text, "%s%s%s%s%s", build, build[0] && others ? ", " : "",
+             s->other_settings ? "other settings" : "",
+             s->other_settings && s->other_host ? ", " : "", s->other_host ? "other host" : "");
+    return figure;
+}
+
+static bool one_setting(const res_timeline *series)
+{
+    for (size_t i = 1; i < series->count; i++)
+        if (strcmp(series->nights[i].settings, series->nights[0].settings) != 0)
+            return false;
+    return true;
 }
 
 void res_timeline_title(const res_timeline *series, bn_text *out)
 {
+    const res_axis_set several = one_setting(series) ? 0 : RES_AXIS_BIT(RES_AXIS_SETTINGS);
     const res_experiment *e = series->experiment;
     bn_text setup = {0};
     res_experiment_name(e, out);
-    res_setup_text(e, res_setup_all(), &setup);
+    res_setup_text(e, res_setup_all() & ~several, &setup);
     if (setup.length > 0)
         bn_text_printf(out, ": %s", setup.data);
     bn_text_printf(out, ", on %s%s", e->runtime, series->simulated ? " (simulated)" : "");
@@ -150,7 +164,7 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
             res_grid_cell(&grid, "%s", build_text(series->nights[s->before].origin).text);
         }
         res_grid_cell(&grid, "%s", build_text(first->origin).text);
-        res_grid_cell(&grid, "%s", i > 0 ? cause_name(s) : "");
+        res_grid_cell(&grid, "%s", i > 0 ? cause_text(s).text : "");
     }
     res_grid_render(&grid, format, out);
     res_grid_free(&grid);
@@ -253,6 +267,9 @@ static void put_totals(const res_history *history, res_format format, bn_text *o
                    out_of_line);
     if (history->timeless > 0)
         bn_text_printf(&note, "; %zu records left out, their ids have no time", history->timeless);
+    if (history->misdates.count > 0)
+        bn_text_puts(&note, "; ");
+    res_put_misdates(&history->misdates, &note);
     bn_text_putc(out, '\n');
     res_put_note(out, format, note.data ? note.data : "");
     bn_text_free(&note);
@@ -283,11 +300,12 @@ static json_int_t origin_number(json_t *list, const res_origin **seen, const res
 
 static json_t *night_json(const res_night *night, json_int_t origin)
 {
-    return json_pack("{ss so so so sI sI ss sI}", "time", time_text(night->time_s).text, "value_ns",
-                     res_json_real(night->value), "low_ns", res_json_real(night->low), "high_ns",
-                     res_json_real(night->high), "processes", (json_int_t)night->processes,
-                     "failed", (json_int_t)night->failed, "status", bn_code_name(night->status),
-                     "origin", origin);
+    return json_pack("{ss so so so sI sI ss sI so}", "time", time_text(night->time_s).text,
+                     "value_ns", res_json_real(night->value), "low_ns", res_json_real(night->low),
+                     "high_ns", res_json_real(night->high), "processes",
+                     (json_int_t)night->processes, "failed", (json_int_t)night->failed, "status",
+                     bn_code_name(night->status), "origin", origin, "settings",
+                     res_json_text(night->settings));
 }
 
 static json_t *stretch_json(const res_timeline *series, size_t i)
@@ -304,7 +322,7 @@ static json_t *stretch_json(const res_timeline *series, size_t i)
                         json_pack("{so so so so ss so so}", "ratio",
                                   res_json_real(s->ratio.estimate), "low",
                                   res_json_real(s->ratio.low), "high", res_json_real(s->ratio.high),
-                                  "p", res_json_real(s->p), "cause", cause_name(s), "before",
+                                  "p", res_json_real(s->p), "cause", cause_text(s).text, "before",
                                   origin_json(series->nights[s->before].origin), "after",
                                   origin_json(series->nights[s->first].origin)));
     return object;
@@ -389,7 +407,7 @@ static void csv_row(res_grid *grid, const char *title, const res_history *histor
     csv_real(grid, s->ratio.low);
     csv_real(grid, s->ratio.high);
     csv_real(grid, s->p);
-    res_grid_cell(grid, "%s", i > 0 ? cause_name(s) : "");
+    res_grid_cell(grid, "%s", i > 0 ? cause_text(s).text : "");
     res_grid_cell(grid, "%s", was->sha256);
     res_grid_cell(grid, "%s", was->label);
     res_grid_cell(grid, "%s", was->version);

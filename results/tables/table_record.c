@@ -102,7 +102,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     put_wall(record, format, out);
     if (isfinite(record->loss)) {
         bn_text_clear(&line);
-        bn_text_printf(&line, "%.6g after the last step", record->loss);
+        bn_text_printf(&line, "%.6g after the first round", record->loss);
         if (line.data)
             put_line(out, format, "loss", line.data);
     }

@@ -133,6 +133,27 @@ static void put_failure(res_grid *grid, const res_compared *cell)
     res_grid_blank(grid, 2);
 }
 
+/* "slower", "little slower", "device time 20.0 % slower", "undecided: device time". */
+static void put_headline(res_grid *grid, const res_versus *versus, const res_compared *cell)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    const char *words = res_measure_words(head.measure);
+    bn_text text = {0};
+    if (head.little)
+        bn_text_puts(&text, "little ");
+    if (head.measure == RES_MEASURE_WALL) {
+        bn_text_puts(&text, res_verdict_name(head.verdict));
+    } else if (head.verdict == RES_UNDECIDED) {
+        bn_text_printf(&text, "undecided: %s", words);
+    } else {
+        bn_text_printf(&text, "%s ", words);
+        res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate,
+                       &text);
+    }
+    res_grid_cell(grid, "%s", text.data ? text.data : "");
+    bn_text_free(&text);
+}
+
 static void verdict_row(res_grid *grid, const res_versus *versus, const res_compared *cell,
                         res_axis_set mask)
 {
@@ -150,14 +171,16 @@ static void verdict_row(res_grid *grid, const res_versus *versus, const res_comp
         res_grid_cell(grid, "[%.4f, %.4f]", c->ratio.low, c->ratio.high);
     else
         res_grid_blank(grid, 1);
-    put_p(grid, c->p_holm);
+    if (c->test == RES_TEST_NONE)
+        res_grid_cell(grid, "-");
+    else
+        put_p(grid, c->p_holm);
     res_grid_cell(grid, "%s", share_text(c->smallest_visible).text);
     if (c->disturbed)
         res_grid_cell(grid, "%zu+%zu", c->pairs, c->disturbed);
     else
         res_grid_cell(grid, "%zu", c->pairs);
-    const bool little = c->verdict == RES_SLOWER && !(c->ratio.estimate > 1 + versus->threshold);
-    res_grid_cell(grid, "%s%s", little ? "little " : "", res_verdict_name(c->verdict));
+    put_headline(grid, versus, cell);
     res_grid_cell(grid, "%s", res_program_name(why->program));
     if (c->verdict != RES_SLOWER && c->verdict != RES_FASTER)
         res_grid_blank(grid, 1);
@@ -186,12 +209,73 @@ static void put_verdicts(const res_versus *versus, bool controls, res_format for
     res_grid_free(&grid);
 }
 
+/* ---- further measures ----------------------------------------------------------------- */
+
+/* "+20.0 %", "equivalent", "4.1 % visible" where it is undecided, "equal", "-" where it is unknown.
+ */
+static void further_cell(res_grid *grid, const res_compared *cell, res_measure measure)
+{
+    const res_comparison *c = res_compared_measure(cell, measure);
+    bn_text text = {0};
+    if (!c)
+        bn_text_puts(&text, cell->judged[measure].known == RES_KNOWN_EQUAL ? "equal" : "-");
+    else if (c->verdict == RES_EQUIVALENT)
+        bn_text_puts(&text, "equivalent");
+    else if (c->verdict == RES_UNDECIDED && c->smallest_visible < 1)
+        bn_text_printf(&text, "? (%s visible)", share_text(c->smallest_visible).text);
+    else if (c->verdict == RES_UNDECIDED)
+        bn_text_puts(&text, "?");
+    else
+        res_put_change(measure, c->ratio.estimate, &text);
+    res_grid_cell(grid, "%s", text.data ? text.data : "");
+    bn_text_free(&text);
+}
+
+/* What is judged beside the wall time: a column a measure that any cell knows. */
+static void put_further(const res_versus *versus, bool controls, res_format format, bn_text *out)
+{
+    const res_axis_set mask = differences(versus);
+    bool any[RES_MEASURE_COUNT] = {false};
+    size_t measures = 0;
+    bn_text heads = {0};
+    bn_text_puts(&heads, "model|phase|mode|setup");
+    for (size_t i = 0; i < versus->count; i++)
+        for (int m = RES_MEASURE_WALL + 1; m < RES_MEASURE_COUNT; m++)
+            if (versus->cells[i].control == controls)
+                any[m] = any[m] || versus->cells[i].judged[m].known != RES_KNOWN_NOT;
+    for (int m = 0; m < RES_MEASURE_COUNT; m++)
+        if (any[m]) {
+            bn_text_printf(&heads, "|%s", res_measure_words((res_measure)m));
+            measures++;
+        }
+    /* As many columns as there are heads. */
+    static const char align[] = "lllllllll";
+    res_grid grid = res_grid_make(align + RES_MEASURE_COUNT - 1 - measures);
+    res_grid_row(&grid, heads.data ? heads.data : "");
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        if (cell->control != controls || cell->pairs == 0 || cell->failed)
+            continue;
+        put_name(&grid, cell, mask);
+        for (int m = 0; m < RES_MEASURE_COUNT; m++)
+            if (any[m])
+                further_cell(&grid, cell, (res_measure)m);
+    }
+    if (measures > 0) {
+        bn_text_putc(out, '\n');
+        res_grid_render(&grid, format, out);
+    }
+    res_grid_free(&grid);
+    bn_text_free(&heads);
+}
+
 /* ---- changes ------------------------------------------------------------------------- */
 
-static bool changed(const res_compared *cell)
+static bool changed(const res_versus *versus, const res_compared *cell)
 {
-    const res_verdict verdict = cell->comparison.verdict;
-    return !cell->control && cell->pairs > 0 && (verdict == RES_SLOWER || verdict == RES_FASTER);
+    const res_verdict verdict = res_compared_headline(versus, cell).verdict;
+    return !cell->control && !cell->failed && cell->pairs > 0 &&
+           (verdict == RES_SLOWER || verdict == RES_FASTER);
 }
 
 static void difference_row(res_grid *grid, const char *name, const res_difference *d)
@@ -225,20 +309,22 @@ static void ledger_rows(const res_attribution *why, res_grid *grid)
             difference_row(grid, res_quantity_name(further[i]), &why->quantity[further[i]]);
 }
 
-static void put_change(const res_compared *cell, res_axis_set mask, res_format format, bn_text *out)
+static void put_change(const res_versus *versus, const res_compared *cell, res_axis_set mask,
+                       res_format format, bn_text *out)
 {
-    const res_comparison *c = &cell->comparison;
-    const double change = c->ratio.estimate - 1;
+    const res_headline head = res_compared_headline(versus, cell);
     char text[1400], graphs[32] = "";
-    bn_text setup = {0};
+    bn_text setup = {0}, change = {0};
     res_setup_text(&cell->experiment, mask, &setup);
+    res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate, &change);
     if (cell->experiment.graphs > 1)
         snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
     snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
              cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
-             setup.length ? setup.data : "", share_text(fabs(change)).text,
-             change > 0 ? "slower" : "faster");
+             setup.length ? setup.data : "", res_measure_words(head.measure),
+             change.data ? change.data : "");
     bn_text_free(&setup);
+    bn_text_free(&change);
     res_put_heading(out, format, 2, text);
     snprintf(text, sizeof text, "%s.", res_versus_blame(&cell->attribution));
     text[0] = (char)(text[0] - 'a' + 'A');
@@ -251,8 +337,15 @@ static void put_change(const res_compared *cell, res_axis_set mask, res_format f
 
 /* ---- compile and memory --------------------------------------------------------------- */
 
+/* Whether MEASURE differs by more than chance: as it was judged, else by what MOVED says. */
+static bool differs(const res_compared *cell, res_measure measure, bool moved)
+{
+    const res_comparison *c = res_compared_measure(cell, measure);
+    return c ? c->verdict == RES_SLOWER || c->verdict == RES_FASTER : moved;
+}
+
 /* "812 KiB", or "812 KiB > 790 KiB" where the sides differ by more than chance. */
-static void both_sizes(res_grid *grid, const res_difference *d, bool bytes)
+static void both_sizes(res_grid *grid, const res_difference *d, bool differ, bool bytes)
 {
     char text[2][64];
     const double sides[] = {d->a, d->b};
@@ -264,40 +357,48 @@ static void both_sizes(res_grid *grid, const res_difference *d, bool bytes)
         else
             snprintf(text[i], sizeof text[i], "%.0f", sides[i]);
     }
-    if (!d->moved || strcmp(text[0], text[1]) == 0)
+    if (!differ || strcmp(text[0], text[1]) == 0)
         res_grid_cell(grid, "%s", text[isfinite(d->a) ? 0 : 1]);
     else
         res_grid_cell(grid, "%s > %s", text[0], text[1]);
 }
 
-static void put_compilation(const res_versus *versus, res_format format, bn_text *out)
+static void compilation_row(res_grid *grid, const res_compared *cell)
 {
     static const res_quantity amounts[] = {RES_QUANTITY_INSTRUCTIONS, RES_QUANTITY_TEMP_BYTES,
-                                           RES_QUANTITY_PEAK_BYTES, RES_QUANTITY_CODE_BYTES,
-                                           RES_QUANTITY_HOST_BYTES};
+                                           RES_QUANTITY_CODE_BYTES};
+    const res_difference *q = cell->attribution.quantity;
+    const res_difference *d = &q[RES_QUANTITY_COMPILE];
+    const res_difference *peak = &q[RES_QUANTITY_PEAK_BYTES], *host = &q[RES_QUANTITY_HOST_BYTES];
+    res_grid_cell(grid, "%s", res_time(d->a).text);
+    res_grid_cell(grid, "%s", res_time(d->b).text);
+    res_grid_cell(grid, "%s%s", d->difference.estimate > 0 ? "+" : "",
+                  res_time(d->difference.estimate).text);
+    res_grid_cell(
+        grid, "%s",
+        res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
+    res_grid_cell(grid, "%s", differs(cell, RES_MEASURE_COMPILE, d->moved) ? "moved" : "");
+    for (size_t k = 0; k < sizeof amounts / sizeof *amounts; k++)
+        both_sizes(grid, &q[amounts[k]], q[amounts[k]].moved,
+                   amounts[k] != RES_QUANTITY_INSTRUCTIONS);
+    both_sizes(grid, peak, differs(cell, RES_MEASURE_PEAK, peak->moved), true);
+    both_sizes(grid, host, differs(cell, RES_MEASURE_HOST, host->moved), true);
+}
+
+static void put_compilation(const res_versus *versus, res_format format, bn_text *out)
+{
     const res_axis_set mask = differences(versus);
     res_grid grid = res_grid_make("llllrrrilrrrrr");
     size_t shown = 0;
     res_grid_row(&grid, "model|phase|mode|setup|compile A|B|B less A|95 %||instructions|temporary|"
-                        "peak|code|process");
+                        "code|peak|process");
     for (size_t i = 0; i < versus->count; i++) {
         const res_compared *cell = &versus->cells[i];
-        const res_difference *q = cell->attribution.quantity;
         if (cell->control || cell->pairs == 0)
             continue;
         shown++;
         put_name(&grid, cell, mask);
-        const res_difference *d = &q[RES_QUANTITY_COMPILE];
-        res_grid_cell(&grid, "%s", res_time(d->a).text);
-        res_grid_cell(&grid, "%s", res_time(d->b).text);
-        res_grid_cell(&grid, "%s%s", d->difference.estimate > 0 ? "+" : "",
-                      res_time(d->difference.estimate).text);
-        res_grid_cell(
-            &grid, "%s",
-            res_time_range(d->difference.estimate, d->difference.low, d->difference.high).text);
-        res_grid_cell(&grid, "%s", d->moved ? "moved" : "");
-        for (size_t k = 0; k < sizeof amounts / sizeof *amounts; k++)
-            both_sizes(&grid, &q[amounts[k]], amounts[k] != RES_QUANTITY_INSTRUCTIONS);
+        compilation_row(&grid, cell);
     }
     if (shown > 0) {
         res_put_heading(out, format, 2, "Compile time and memory, A > B");
@@ -312,15 +413,23 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
     char text[256];
     bn_text_putc(out, '\n');
-    snprintf(
-        text, sizeof text,
+    res_put_note(
+        out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
-    res_put_note(out, format, text);
     snprintf(text, sizeof text,
-             "p: of no difference, corrected over all %zu rows (Holm); claimed at %.3g. visible: "
-             "seen in 80 of 100. equivalent: within %.3g %%.",
-             versus->count, versus->options.level, 100 * versus->options.delta);
+             "p: of no difference, corrected over all %zu figures that were judged (Holm); claimed "
+             "at %.3g. visible: seen in 80 of 100. equivalent: within %.3g %%.",
+             versus->family, versus->options.level, 100 * versus->options.delta);
     res_put_note(out, format, text);
+    if (versus->options.looks)
+        res_put_note(out, format,
+                     "The verdicts decided how many pairs ran: p and intervals allow for looks "
+                     "after 4, 5, 6, 8, 10 and 12 pairs.");
+    if (versus->all_measures)
+        res_put_note(out, format,
+                     "Beside the wall time: equal in each pair, -: not known, ?: undecided. What "
+                     "counts is at least 1 % of device time, overhead (of a step) and device "
+                     "memory, 5 % of host memory, 10 % of compile time.");
     for (const char *line = versus->notes.data; line && *line;) {
         const size_t length = strcspn(line, "\n");
         bn_text whole = {0};
@@ -357,12 +466,14 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
     put_line(&line, format, out);
     if (format == RES_TABLE_MARKDOWN)
         bn_text_putc(out, '\n');
-    put_verdicts(versus, false, format, out);
-    put_verdicts(versus, true, format, out);
+    for (int controls = 0; controls < 2; controls++) {
+        put_verdicts(versus, controls, format, out);
+        put_further(versus, controls, format, out);
+    }
     put_notes(versus, format, out);
     for (size_t i = 0; i < versus->count; i++)
-        if (changed(&versus->cells[i]))
-            put_change(&versus->cells[i], mask, format, out);
+        if (changed(versus, &versus->cells[i]))
+            put_change(versus, &versus->cells[i], mask, format, out);
     put_compilation(versus, format, out);
     bn_text_putc(out, '\n');
     bn_text_puts(&line, "compare: ");

@@ -7,7 +7,7 @@
 #ifndef BENCH_RESULTS_TABLES_H
 #define BENCH_RESULTS_TABLES_H
 
-#include "results/findings/findings.h"
+#include "results/nights/nights.h"
 
 /* ---- formats (format.c) --------------------------------------------------- */
 

@@ -21,7 +21,8 @@ static json_t *difference_json(const res_difference *d)
 
 static const char *test_name(res_test test)
 {
-    return test == RES_TEST_FLIP ? "flips of signs" : test == RES_TEST_T ? "Student's t" : "none";
+    static const char *const names[] = {"none", "flips of signs", "Student's t", "constant values"};
+    return names[test];
 }
 
 static json_t *ids_json(const res_record *const *records, size_t count)
@@ -34,13 +35,14 @@ static json_t *ids_json(const res_record *const *records, size_t count)
 
 static json_t *comparison_json(const res_comparison *c)
 {
-    return json_pack(
-        "{ss so so si si ss so so so so so so}", "verdict", res_verdict_name(c->verdict), "ratio",
-        interval_json(c->ratio), "bootstrap", interval_json(c->bootstrap), "pairs", (int)c->pairs,
-        "disturbed", (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
-        "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
-        res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "smallest_visible",
-        res_json_real(c->smallest_visible), "error", res_json_real(c->error));
+    return json_pack("{ss so so si si ss so so so so so so so}", "verdict",
+                     res_verdict_name(c->verdict), "ratio", interval_json(c->ratio), "bootstrap",
+                     interval_json(c->bootstrap), "pairs", (int)c->pairs, "disturbed",
+                     (int)c->disturbed, "test", test_name(c->test), "p", res_json_real(c->p),
+                     "p_holm", res_json_real(c->p_holm), "p_equivalent_holm",
+                     res_json_real(c->p_equivalent_holm), "level", res_json_real(c->level), "share",
+                     res_json_real(c->share), "smallest_visible",
+                     res_json_real(c->smallest_visible), "error", res_json_real(c->error));
 }
 
 static json_t *attribution_json(const res_attribution *why)
@@ -57,13 +59,38 @@ static json_t *attribution_json(const res_attribution *why)
                      res_versus_blame(why), "ledger_ns", ledger, "quantities", quantities);
 }
 
-static json_t *cell_json(const res_compared *cell)
+/* The measures beside the wall time, whose comparison stands beside them. */
+static json_t *measures_json(const res_compared *cell)
 {
-    json_t *object =
-        json_pack("{so sb so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
-                  "control", (int)cell->control, "comparison", comparison_json(&cell->comparison),
-                  "attribution", attribution_json(&cell->attribution), "a_records",
-                  ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
+    static const char *const known[] = {"unknown", "equal", "judged"};
+    json_t *measures = json_object();
+    for (int m = RES_MEASURE_WALL + 1; m < RES_MEASURE_COUNT; m++) {
+        const res_comparison *c = res_compared_measure(cell, (res_measure)m);
+        json_object_set_new(measures, res_quantity_name(res_measure_quantity((res_measure)m)),
+                            json_pack("{ss so*}", "known", known[cell->judged[m].known],
+                                      "comparison", c ? comparison_json(c) : NULL));
+    }
+    return measures;
+}
+
+static json_t *headline_json(const res_versus *versus, const res_compared *cell)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    const res_comparison *c = res_compared_measure(cell, head.measure);
+    const bool counts = !head.little && (head.verdict == RES_SLOWER || head.verdict == RES_FASTER);
+    return json_pack("{ss ss sb so}", "verdict", res_verdict_name(head.verdict), "measure",
+                     res_quantity_name(res_measure_quantity(head.measure)), "counts", (int)counts,
+                     "ratio", interval_json(c->ratio));
+}
+
+static json_t *cell_json(const res_versus *versus, const res_compared *cell)
+{
+    json_t *object = json_pack(
+        "{so sb so so so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
+        "control", (int)cell->control, "headline", headline_json(versus, cell), "measures",
+        measures_json(cell), "comparison", comparison_json(&cell->comparison), "attribution",
+        attribution_json(&cell->attribution), "a_records", ids_json(cell->a, cell->pairs),
+        "b_records", ids_json(cell->b, cell->pairs));
     if (cell->failed) {
         const char side[] = {cell->failed, '\0'};
         json_object_set_new(object, "failure",
@@ -86,11 +113,12 @@ static json_t *versus_json(const res_versus *versus)
     json_t *cells = json_array();
     bn_text summary = {0};
     for (size_t i = 0; i < versus->count; i++)
-        json_array_append_new(cells, cell_json(&versus->cells[i]));
+        json_array_append_new(cells, cell_json(versus, &versus->cells[i]));
     res_versus_summary(versus, &summary);
     json_t *object = json_pack(
-        "{so so so so so so ss so s{si si si si si si si si}}", "a", side_json(versus, false), "b",
-        side_json(versus, true), "level", res_json_real(versus->options.level), "equivalence",
+        "{so so so sb si so so so ss so s{si si si si si si si si}}", "a", side_json(versus, false),
+        "b", side_json(versus, true), "level", res_json_real(versus->options.level), "looks",
+        (int)versus->options.looks, "family", (int)versus->family, "equivalence",
         res_json_real(versus->options.delta), "threshold", res_json_real(versus->threshold),
         "cells", cells, "summary", summary.data ? summary.data : "", "notes",
         res_json_text(versus->notes.data ? versus->notes.data : ""), "counts", "slower",
@@ -111,12 +139,30 @@ static void csv_real(res_grid *grid, double value)
         res_grid_blank(grid, 1);
 }
 
+/* The headline and the figures of its measure. */
+static void csv_headline(res_grid *grid, const res_versus *versus, const res_compared *cell)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    const res_comparison *c = res_compared_measure(cell, head.measure);
+    res_grid_cell(grid, "%s",
+                  cell->failed ? bn_code_name(cell->failure) : res_verdict_name(head.verdict));
+    res_grid_cell(grid, "%s", res_quantity_name(res_measure_quantity(head.measure)));
+    res_grid_cell(grid, "%d", !cell->failed && head.verdict == RES_SLOWER && !head.little);
+    csv_real(grid, c->ratio.estimate);
+    csv_real(grid, c->ratio.low);
+    csv_real(grid, c->ratio.high);
+    csv_real(grid, c->p_holm);
+    csv_real(grid, c->smallest_visible);
+    res_grid_cell(grid, "%zu", c->pairs);
+    res_grid_cell(grid, "%zu", c->disturbed);
+}
+
 static void csv_cell(res_grid *grid, const res_versus *versus, const res_compared *cell)
 {
     static const res_quantity quantities[] = {RES_QUANTITY_WALL,       RES_QUANTITY_DEVICE,
                                               RES_QUANTITY_OVERHEAD,   RES_QUANTITY_COMPILE,
-                                              RES_QUANTITY_TEMP_BYTES, RES_QUANTITY_PEAK_BYTES};
-    const res_comparison *c = &cell->comparison;
+                                              RES_QUANTITY_TEMP_BYTES, RES_QUANTITY_PEAK_BYTES,
+                                              RES_QUANTITY_HOST_BYTES};
     bn_text setup = {0};
     res_setup_text(&cell->experiment, res_setup_all() & ~RES_AXIS_BIT(RES_AXIS_SETTINGS), &setup);
     res_grid_cell(grid, "%s", cell->control ? "control" : "");
@@ -126,17 +172,7 @@ static void csv_cell(res_grid *grid, const res_versus *versus, const res_compare
     res_grid_cell(grid, "%d", cell->experiment.graphs);
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     bn_text_free(&setup);
-    res_grid_cell(grid, "%s",
-                  cell->failed ? bn_code_name(cell->failure) : res_verdict_name(c->verdict));
-    res_grid_cell(grid, "%d",
-                  c->verdict == RES_SLOWER && c->ratio.estimate > 1 + versus->threshold);
-    csv_real(grid, c->ratio.estimate);
-    csv_real(grid, c->ratio.low);
-    csv_real(grid, c->ratio.high);
-    csv_real(grid, c->p_holm);
-    csv_real(grid, c->smallest_visible);
-    res_grid_cell(grid, "%zu", c->pairs);
-    res_grid_cell(grid, "%zu", c->disturbed);
+    csv_headline(grid, versus, cell);
     res_grid_cell(grid, "%s", res_program_name(cell->attribution.program));
     res_grid_cell(grid, "%s", res_place_name(&cell->attribution));
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
@@ -153,12 +189,14 @@ void res_versus_export(const res_versus *versus, res_format format, bn_text *out
         json_decref(object);
         return;
     }
-    res_grid grid = res_grid_make("lllllllllllllllllllllllllllll");
-    res_grid_row(&grid,
-                 "control|model|phase|mode|graphs|setup|verdict|counts|ratio|ratio_low|ratio_high|"
-                 "p_holm|smallest_visible|pairs|disturbed|program|where|wall_a_ns|wall_b_ns|"
-                 "device_a_ns|device_b_ns|overhead_a_ns|overhead_b_ns|compile_a_ns|compile_b_ns|"
-                 "temp_a_bytes|temp_b_bytes|peak_a_bytes|peak_b_bytes");
+    res_grid grid = res_grid_make("llllllllllllllllllllllllllllllll");
+    res_grid_row(
+        &grid,
+        "control|model|phase|mode|graphs|setup|verdict|measure|counts|ratio|ratio_low|ratio_high|"
+        "p_holm|smallest_visible|pairs|disturbed|program|where|wall_a_ns|wall_b_ns|"
+        "device_a_ns|device_b_ns|overhead_a_ns|overhead_b_ns|compile_a_ns|compile_b_ns|"
+        "temp_a_bytes|temp_b_bytes|peak_a_bytes|peak_b_bytes|host_peak_a_bytes|"
+        "host_peak_b_bytes");
     for (size_t i = 0; i < versus->count; i++)
         csv_cell(&grid, versus, &versus->cells[i]);
     res_grid_render(&grid, RES_TABLE_CSV, out);

@@ -111,6 +111,34 @@ static void summary_comes_first_and_in_order(void **state)
     res_collection_free(&all);
 }
 
+/* Of what could not be decided nobody says that none of it is slower. */
+static void no_zero_stands_beside_what_is_undecided(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text out = page(&all, comparisons + 3, 1, NULL, 0);
+    assert_lacks(out.data, "<strong>0</strong> slower");
+    assert_lacks(out.data, "Nothing was found slower.");
+    assert_has(out.data, "Nothing that could be decided is slower.");
+    bn_text_free(&out);
+    out = page(&all, comparisons + 4, 1, NULL, 0);
+    assert_has(out.data, "<strong>0</strong> slower");
+    assert_has(out.data, "Nothing was found slower.");
+    bn_text_free(&out);
+    const plot_report report = {.title = "t",
+                                .all = &all,
+                                .headline = "could not tell: <first>",
+                                .headline_verdict = RES_UNDECIDED,
+                                .remarks = "sim: no night before"};
+    bn_status st = {0};
+    assert_int_equal(plot_report_html(&report, &out, &st), BN_OK);
+    assert_has(out.data, "<h3 class=\"unsure\">could not tell: &lt;first&gt;</h3>");
+    assert_has(out.data, "<p>sim: no night before</p>");
+    assert_lacks(out.data, "were not compared");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 static void page_without_comparisons_tells_the_newest(void **state)
 {
     (void)state;
@@ -174,6 +202,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(summary_comes_first_and_in_order),
+        cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -86,6 +86,8 @@ static void timeline_skips_gaps(void **state)
                                  .stretches = stretches,
                                  .stretch_count = 2};
     plot p = {0};
+    for (int i = 0; i < 4; i++)
+        nights[i].settings = "";
     nights[3].origin = &origin;
     assert_int_equal(plot_timeline(&series, RES_METRIC_DEVICE, &p, NULL), BN_OK);
     char *data = block(&p, "points"), *levels = block(&p, "stretches");

@@ -6,8 +6,9 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
-sides=(--runtime sim --runtime sim --runtime-option values=none --runtime-option device_us=2000
-    --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25)
+# Steps of 10 ms: what other work on the machine adds is small beside them.
+sides=(--runtime sim --runtime sim --runtime-option values=none --runtime-option device_us=10000
+    --model resnet18 --variant small --mode capture --min-time 0 --warmup 4 --steps 12)
 more=(--control 0 --pairs 9) # so that some may be disturbed and left out
 brief=("${sides[@]}" --control 0 --device-time none)
 broken=faults=execute:3:fail
@@ -42,17 +43,19 @@ assert len(records["cells"]) == 1 and c["control"] is False
 assert v["verdict"] == "slower" and v["pairs"] + v["disturbed"] == 9, v
 assert v["ratio"]["low"] < v["ratio"]["estimate"] < v["ratio"]["high"]
 assert why["program"] == "same" and why["where"] == "device time", why
-assert abs(change(q["device"]) - 1e6) < 5e4 and q["device"]["moved"], q["device"]
-assert abs(change(q["wall"]) - 1e6) < 2e5, q["wall"]
+assert abs(change(q["device"]) - 5e6) < 5e4 and q["device"]["moved"], q["device"]
+assert abs(change(q["wall"]) - 5e6) < 2e6, q["wall"]
 assert ledger["wait"]["moved"], ledger["wait"]
 assert records["counts"]["slower"] == 1 and records["counts"]["controls"] == 0
-assert records["a"]["options"] == ["values=none", "device_us=2000"]
-assert records["b"]["options"][-1] == "device_us=3000" and records["b"]["sha256"]
+assert c["headline"]["verdict"] == "slower" and c["headline"]["measure"] == "wall", c["headline"]
+assert records["looks"] is False and v["share"] == 1, v
+assert records["a"]["options"] == ["values=none", "device_us=10000"]
+assert records["b"]["options"][-1] == "device_us=15000" and records["b"]["sha256"]
 assert c["experiment"]["batch"] == 1 and c["experiment"]["layout"] == "nhwc"
-' "${sides[@]}" "${more[@]}" --b-option device_us=3000 >"$folder/faults"
+' "${sides[@]}" "${more[@]}" --b-option device_us=15000 >"$folder/faults"
 report "a slower device is found, and called the device" "$(
     cat "$folder/faults"
-    complaints | grep -q '^compare: 1 of 1 slower .*device time, .*; no control' ||
+    complaints | grep -q '^compare: 1 of 1 slower .* slower, from its device time); no control' ||
         echo "no summary"
 )"
 cp "$folder/out" "$folder/live"
@@ -74,7 +77,7 @@ run compare --store "$store/a,$store/b" --format csv
 report "the same as CSV: a line a cell" "$(
     fault_of 2
     [ "$(wc -l <"$folder/out")" -eq 2 ] || echo "not two lines"
-    grep -q '^,resnet18,train,capture,1,.*,slower,1,1\.[3-7].*,same,device time,' "$folder/out" ||
+    grep -q '^,resnet18,train,capture,1,.*,slower,wall,1,1\.[3-7].*,same,device time,' "$folder/out" ||
         echo "another line"
 )"
 run compare --store "$store/a" --store "$store/b" --fail-if-slower 90% --format md
@@ -93,17 +96,56 @@ report "where the numbers of records differ the newest are paired, in words" "$(
 report "a dearer call is found, and called the overhead" "$(
     tried 2 '
 assert v["verdict"] == "slower" and why["where"] == "overhead" and why["program"] == "same", why
-assert abs(change(q["overhead"]) - 1e6) < 1e5, q["overhead"]
+assert 4e6 < change(q["overhead"]) < 1e7, q["overhead"]
 assert ledger["dispatch"]["moved"] and not q["device"]["moved"]
-' "${sides[@]}" "${more[@]}" --b-option execute_us=1000
+' "${sides[@]}" "${more[@]}" --b-option execute_us=5000
 )"
 report "a runtime against itself: nothing slower, no alarm" "$(
     tried 0 '
 assert len(records["cells"]) == 2 and records["cells"][1]["control"] is True
-assert v["verdict"] in ("equivalent", "undecided") and v["pairs"] + v["disturbed"] == 8, v
+n = v["pairs"] + v["disturbed"]
+assert v["verdict"] in ("equivalent", "undecided") and n in (4, 5, 6, 8, 10, 12), v
+assert n == 12 or v["verdict"] == "equivalent", v
+assert records["looks"] is True and "Looks: 1 " in records["notes"], records["notes"]
+assert c["measures"]["device"]["known"] == "equal", c["measures"]
 assert records["counts"]["slower"] == 0 and records["counts"]["control_alarms"] == 0
 assert not q["device"]["moved"], q["device"]
 ' "${sides[@]}"
+)"
+
+# A simulated device is exact: device times are told whatever disturbs the rest.
+hidden=("${sides[@]}" --control 0 --runtime-option execute_us=4000 --a-option device_us=200
+    --b-option device_us=240 --fail-if-slower 5%)
+rm -rf "$store"
+run compare "${hidden[@]}" --store "$store" --format json
+cp "$folder/out" "$folder/live"
+report "a device time that hides behind the host is found, and ends the comparison early" "$(
+    fault_of 2
+    holds "$cell"'
+head, d = c["headline"], c["measures"]["device"]["comparison"]
+assert head["verdict"] == "slower" and head["measure"] == "device" and head["counts"], head
+assert abs(head["ratio"]["estimate"] - 1.2) < 0.001, head
+assert d["test"] == "constant values" and d["p_holm"] <= 0.05, d
+assert d["pairs"] in (4, 5, 6) and 0 < v["share"] < 1 and records["family"] <= 6, (d, v)
+assert "Looks: 1 decided after %d pairs." % d["pairs"] in records["notes"], records["notes"]
+assert c["measures"]["peak"]["known"] == "equal", c["measures"]
+'
+    complaints | grep -q '^compare: 1 of 1 slower (resnet18 train capture: device time 20.0 % slower)' ||
+        echo "no summary"
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 5% --format json
+report "the records remember that verdicts ended them" "$(
+    fault_of 2
+    holds "$cell"'
+live = json.load(open(folder + "/live"))["cells"][0]
+assert records["looks"] is True and v["share"] == live["comparison"]["share"], v
+assert c["headline"] == live["headline"] and c["measures"] == live["measures"]
+'
+)"
+run compare --store "$store/a" --store "$store/b" --fail-if-slower 30%
+report "a device time that is slower by less than what counts is told, and does not count" "$(
+    fault_of 0
+    grep -q ' little device time 20.0 % slower ' "$folder/out" || echo "it is not told"
 )"
 
 # The same name, another program.
@@ -119,9 +161,9 @@ module @mine {
 }
 MLIR
     for i in 1 2 3 4 5 6 7 8; do
-        us=$([ $side = a ] && echo 2000 || echo 4000)
-        run run --processes 1 --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 8 \
-            --steps 25 --device-time none --runtime-option device_us=$us --store "$folder/program-$side"
+        us=$([ $side = a ] && echo 10000 || echo 20000)
+        run run --processes 1 --program "$folder/$side/mine.mlir" --runtime sim --min-time 0 --warmup 4 \
+            --steps 12 --device-time none --runtime-option device_us=$us --store "$folder/program-$side"
         [ "$status" -eq 0 ] || break
     done
 done
@@ -138,21 +180,21 @@ assert v["verdict"] == "slower" and "All records of A are older" in records["not
 
 cat >"$folder/suite.json" <<'END'
 {"bench_suite": 1, "name": "two", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "runtimes": ["cpu"], "steps": 25, "warmup": 8, "min_time": 0, "device_time": "none"},
+ "runtimes": ["cpu"], "steps": 12, "warmup": 4, "min_time": 0},
  "matrix": [{"modes": ["lazy", "capture"], "graphs": [1, 5], "repetitions": 3}]}
 END
 of_suite=(--runtime sim --runtime sim --runtime-option values=none --control 0
     --suite "$folder/suite.json")
 rm -rf "$store"
 run compare "${of_suite[@]}" --filter capture --exclude 'graphs 5' --pairs 6 --label 'old <1>' \
-    --label new --a-option device_us=2000 --b-option device_us=3000 --store "$store" \
+    --label new --a-option device_us=10000 --b-option device_us=20000 --store "$store" \
     --report "$folder/page" --format json
 report "the experiments of a suite that a filter leaves are compared on the two runtimes" "$(
     fault_of 2
     holds "$cell"'
 assert len(records["cells"]) == 1 and c["experiment"]["mode"] == "capture", records["cells"]
 assert c["experiment"]["runtime"] == "sim" and v["pairs"] + v["disturbed"] == 6
-assert records["a"]["options"] == ["values=none", "device_us=2000"]
+assert records["a"]["options"] == ["values=none", "device_us=10000"]
 '
     [ "$(ls "$store"/b/*.h5 | wc -l)" -eq 6 ] || echo "not 6 records of B"
 )"
@@ -222,20 +264,23 @@ report "a page that cannot be written is an error after the verdicts" "$(
 
 # ---- stop rules ------------------------------------------------------------------------
 
-run compare "${brief[@]}" --budget 3s --store "$store" --format json
+# Steps that vary by half cannot be decided in 12 pairs.
+run compare "${brief[@]}" --runtime-option jitter=0.5 --budget 3s --store "$store" --format json
 report "a budget ends it" "$(
-    fault_of 0
+    [ "$status" -le 2 ] || echo "exit status $status"
     holds "$cell"'
-assert 1 <= v["pairs"] + v["disturbed"] < 64 and "The budget of 3 s" in records["notes"]
+n = v["pairs"] + v["disturbed"]
+assert 1 <= n < 12 and "The budget of 3 s" in records["notes"], (n, records["notes"])
 '
 )"
-run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 4s \
+run compare "${brief[@]}" --runtime-option jitter=0.5 --precision 2% --budget 8s \
     --store "$store" --format json
 report "a precision asks for more pairs than the first stage has" "$(
     [ "$status" -le 2 ] || echo "exit status $status"
     holds "$cell"'
 n = v["pairs"] + v["disturbed"]
-assert n > 7 or "budget" in records["notes"], (n, records["notes"])
+assert records["looks"] is False and v["share"] == 1, v
+assert n > 9 or "budget" in records["notes"], (n, records["notes"])
 '
 )"
 rm "$folder/err" # else the one of before is looked at
@@ -291,7 +336,7 @@ if command -v git >/dev/null; then
     }
     for i in 1 2 3 4 5 6 7; do
         printf '{"device_us": %d, "values": "none", "kind": "build %d"}\n' \
-            $((i < 5 ? 2000 : 4000)) $i >"$repository/device.json"
+            $((i < 5 ? 10000 : 20000)) $i >"$repository/device.json"
         # A commit in between that cannot be run.
         [ $i -eq 3 ] && echo '{"device_us": "many"}' >"$repository/device.json"
         commit "build $i"
@@ -301,7 +346,7 @@ if command -v git >/dev/null; then
     git bisect start HEAD HEAD~6 >/dev/null 2>&1
     git bisect run "$bench" compare --bisect --runtime sim --runtime sim \
         --a-option "config=$folder/good.json" --b-option "config=$repository/device.json" \
-        --model resnet18 --variant small --mode capture --min-time 0 --warmup 8 --steps 25 \
+        --model resnet18 --variant small --mode capture --min-time 0 --warmup 4 --steps 12 \
         --control 0 --pairs 9 --device-time none --fail-if-slower 30% --store "$store" \
         >"$folder/out" 2>"$folder/err"
     status=$?

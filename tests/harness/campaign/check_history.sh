@@ -44,12 +44,12 @@ report "--reindex reads them all again" "$(
 run history --store "$store" --model model00 --mode lazy --phase infer
 report "text: segments, the builds beside a change, gaps, the newest night, totals" "$(
     fault_of 0
-    for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2026-03-18  2026-04-10' \
+    for text in 'model00 infer lazy: full, batch 4' 'wall, 100 nights' '2022-03-18  2022-04-10' \
         'commit-0025   commit-0025  same build' '3 nights without a figure:' \
-        'newest, 2026-04-10:' '1 series, 1 change point: 1 up, 0 down'; do
+        'newest, 2022-04-10:' '1 series, 1 change point: 1 up, 0 down'; do
         grep -qF -- "$text" "$folder/out" || echo "no '$text'"
     done
-    grep -qE '^2026-03-18 .*\+5\.[0-9] % \[\+' "$folder/out" || echo "no ratio with interval"
+    grep -qE '^2022-03-18 .*\+5\.[0-9] % \[\+' "$folder/out" || echo "no ratio with interval"
 )"
 
 run history --store "$store" --format csv --metric device
@@ -65,7 +65,7 @@ run history --store "$store" --metric compile --format md
 report "Markdown; what planted changes left alone has none" "$(
     fault_of 0
     grep -q '^### model00 train eager' "$folder/out" || echo "no heading"
-    grep -qE '^\| 2026-01-01 \| 2026-04-10 \|' "$folder/out" || echo "no row of all nights"
+    grep -qE '^\| 2022-01-01 \| 2022-04-10 \|' "$folder/out" || echo "no row of all nights"
     grep -qF '6 series, 0 change points' "$folder/out" || echo "a change in compile times"
 )"
 

@@ -1,119 +1,303 @@
 #!/bin/bash
-# check_nightly.sh - nights on the simulated runtime, as TAP: what is said of an equal and
-# of a slower night, of a failed one, and what is left after an interruption.
+# check_nightly.sh - bench nightly on the simulated runtime, as TAP. Few nights are measured: the
+# others are copies of one, with other dates, builds and step times (make_night), and lie where a
+# night that was killed leaves its records. So verdicts do not depend on how busy the machine is.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
+make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
+plugin=${bench%/*}/libpjrt_sim.so
+day=86400
+export PJRT_SIM=values=none,device_us=200
 cat >"$folder/suite.json" <<'END'
 {"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "runtimes": ["sim"], "steps": 5, "warmup": 8, "min_time": 0},
- "matrix": [{"modes": ["lazy", "capture"], "repetitions": 6}]}
+ "phases": ["infer"], "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0,
+ "device_time": "none"},
+ "matrix": [{"modes": ["lazy", "capture"], "repetitions": 5}]}
 END
-# A night is what ran within so many hours: seconds, here.
-night() { # SETTINGS ARGUMENT...
-    local settings=$1
-    shift
-    PJRT_SIM=values=none,$settings run nightly --suite "$folder/suite.json" --store "$store" \
-        --report "$folder/page" --night-hours 0.01 "$@"
-}
-# The next night is that of other hours.
-next_night() { sleep 37; }
 
-night device_us=2000
-report "the first night has nothing to be held against" "$(
-    fault_of 0
-    tail -n 1 "$folder/out" | grep -q '^nightly: 0 failed, 0 slower' || echo "no summary"
-    [ -s "$folder/page/index.html" ] || echo "no page"
+# night ARGUMENT...: tonight, in $store.
+night() { run nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" "$@"; }
+# new_store NAME: an empty one, for other nights.
+new_store() {
+    store=$folder/$1
+    mkdir "$store"
+}
+# past DAYS FACTOR [SHA256 [LABEL [RUNTIME [SETTINGS]]]]: a night so many days ago.
+past() {
+    local days=$1
+    shift
+    "$make_night" "$folder/measured" "$store" $((-days * day)) "$@" || echo "no night" >&2
+}
+# tonight FACTOR ...: what the next night has measured already.
+tonight() { "$make_night" "$folder/measured" "$store/tonight" 60 "$@"; }
+# control FACTOR SHA256: that build again tonight.
+control() {
+    "$make_night" "$folder/measured" "$store/tonight/controls" 60 "$1" "$2" control \
+        "$store/builds/$2/libpjrt_sim.so"
+}
+# keep FILE: it lies among the store's builds; its digest goes to $kept.
+keep() {
+    kept=$(sha256sum "$1" | cut -d ' ' -f 1)
+    mkdir -p -m 700 "$store/builds" "$store/builds/$kept"
+    cp "$1" "$store/builds/$kept/libpjrt_sim.so"
+}
+# ends STATUS TEXT...: faults of a night that ends so and says each TEXT, without measuring anything.
+ends() {
+    fault_of "$1"
+    shift
+    local text
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/out" || echo "not said: $text"
+    done
+    grep -q ' done, 10 skipped' "$folder/err" || echo "something was measured"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    # What could not be told is not counted as not slower.
+    grep '\b0 slower' "$folder/out" "$folder/page/index.html"
+    [ "$status" -ne 4 ] || ! grep -q '<strong>0</strong> slower' "$folder/page/index.html" ||
+        echo "the page counts no slower ones"
+}
+# The last line of the night.
+said() { tail -n 1 "$folder/out"; }
+
+# ---- nights that are measured --------------------------------------------------------
+night
+report "the first night says that it has nothing to compare with, and keeps its build" "$(
+    fault_of 4
+    said | grep -q '^nightly: could not tell: this is the first good night, there is nothing' ||
+        echo "not said"
+    grep -q 'could not tell: this is the first good night' "$folder/page/index.html" ||
+        echo "not on the page"
+    [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
+    own=$(sha256sum "$plugin" | cut -d ' ' -f 1)
+    cmp -s "$plugin" "$store/builds/$own/libpjrt_sim.so" || echo "the build is not kept"
+    [ "$(stat -c %a "$store/builds/$own")" = 700 ] || echo "others can look at the build"
 )"
-next_night
-night device_us=10000
-report "a slower night is slower, and the exit code says so" "$(
-    fault_of 2
-    grep -q '^sim against its last good night: [12] of 2 slower ' "$folder/out" ||
-        echo "no verdict"
-    grep -q 'resnet18' "$folder/page/index.html" || echo "no table on the page"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
+mkdir "$folder/measured"
+cp "$store"/*.h5 "$folder/measured"
+(cat "$plugin" && echo other) >"$folder/other.so"
+other=$(sha256sum "$folder/other.so" | cut -d ' ' -f 1)
+# The same on one mode, twice: for what has to be measured.
+sed 's/"lazy", "capture"/"capture"/; s/"repetitions": 5/"repetitions": 2/' "$folder/suite.json" \
+    >"$folder/brief.json"
+brief() { run nightly --suite "$folder/brief.json" --store "$store" --report "$folder/page" "$@"; }
+
+new_store live
+keep "$folder/other.so"
+past 1 1 "$other"
+past 2 1 0000000000000000000000000000000000000000000000000000000000000002
+brief
+report "the build of the last good night is measured beside a new one" "$(
+    [ "$status" -ne 1 ] || echo "an error"
+    grep -q '^sim against the build of its last good night, .*, measured again tonight: ' \
+        "$folder/out" || echo "not compared"
+    grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
+    grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
+    [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 2 ] || echo "not 2 records of the control"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 22 ] || echo "not 22 records"
+    [ "$(ls "$store/builds" | wc -l)" -eq 2 ] || echo "not 2 builds"
 )"
-night device_us=10000,faults='execute:3:fail' --filter capture
+brief --keep-builds 1
+report "the same build is measured once, is never slower, and older builds go" "$(
+    fault_of 0
+    grep -q '^sim: the build of the last good night, .*; the machine: that build takes ' \
+        "$folder/out" || echo "not said"
+    said | grep -q '^nightly: nothing slower was found: the build is that of' || echo "no headline"
+    grep -q '^suite tiny: 2 done, 0 skipped as already done, 0 failed; records' "$folder/err" ||
+        echo "more was measured"
+    [ "$(ls "$store/builds" | wc -l)" -eq 1 ] || echo "not 1 build"
+)"
+new_store garbage
+head -c 5000 /dev/urandom >"$folder/garbage.so"
+keep "$folder/garbage.so"
+past 1 1 "$kept"
+brief
+report "a kept build that does not load is said, and is no failure of the night" "$(
+    fault_of 4
+    grep -q "that night's build was not measured again: it failed tonight: " "$folder/out" ||
+        echo "not said"
+    grep -q '; controls: 0 done, 2 failed' "$folder/err" || echo "not counted"
+)"
+PJRT_SIM=values=none,device_us=200,faults='execute:3:fail' brief
 report "failed experiments are an error, and the night is kept" "$(
     fault_of 1
-    tail -n 1 "$folder/out" | grep -qE '^nightly: [1-9][0-9]* failed' || echo "no failures told"
+    said | grep -q '^nightly: 2 failed; ' || echo "no failures told"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 14 ] || echo "not 14 records"
 )"
 
-PJRT_SIM=values=none,device_us=2000 timeout -s INT 2 "$bench" nightly --suite "$folder/suite.json" \
-    --store "$folder/second" --report "$folder/page2" >"$folder/out" 2>"$folder/err" </dev/null
-status=$?
-report "interrupted, what is done waits in a folder of its own" "$(
-    [ "$status" -eq 130 ] || [ "$status" -eq 124 ] || echo "exit status $status"
-    [ -d "$folder/second/tonight" ] || echo "no folder of the night"
-    ! ls "$folder/second"/*.h5 >/dev/null 2>&1 || echo "half a night is in the store"
+# ---- verdicts --------------------------------------------------------------------------
+new_store same
+past 1 1
+tonight 3
+night
+report "a night under load with the same build is the machine" "$(
+    ends 0 'the build of the last good night' 'that build takes +20' 'nothing slower was found'
 )"
-before=$(ls "$folder/second/tonight"/*.h5 2>/dev/null | wc -l)
-PJRT_SIM=values=none,device_us=2000 run nightly --suite "$folder/suite.json" \
-    --store "$folder/second" --report "$folder/page2"
-report "the same command goes on where it stopped" "$(
-    fault_of 0
-    [ "$(ls "$folder/second"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
-    grep -q "suite tiny: $((12 - before)) done, $before skipped" "$folder/err" ||
-        echo "it did not go on from $before"
+new_store slower
+keep "$folder/other.so"
+past 1 1 "$other"
+tonight 1.2
+control 1 "$other"
+night
+report "a build slower than its control is found" "$(
+    ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
+        'nightly: found slower: 2 of 2 experiments; '
+    grep -q '<h3 class="slow">found slower: 2 of 2' "$folder/page/index.html" || echo "not on the page"
+)"
+new_store equal
+keep "$folder/other.so"
+past 1 1 "$other"
+tonight 2
+control 2 "$other"
+night
+report "a build as slow as its control is not slower, and what would have been seen is said" "$(
+    ends 0 'the machine: that build takes +' 'nothing slower was found in 2 experiments; a slowdown of'
+)"
+new_store pruned
+past 1 1 "$other"
+tonight 3
+night
+report "without a control it cannot be told from a bad night" "$(
+    ends 4 "that night's build was not measured again: the store does not have it any more" \
+        'nightly: could not tell for 2 of 2 experiments'
+    grep -q 'Nothing that could be decided is slower' "$folder/page/index.html" || echo "page"
+)"
+new_store damaged
+keep "$folder/other.so"
+echo more >>"$store/builds/$kept/libpjrt_sim.so"
+past 1 1 "$other"
+tonight 1
+night
+report "a kept build with other contents is not loaded" "$(ends 4 'has other contents than it had')"
+new_store open
+keep "$folder/other.so"
+chmod 777 "$store/builds"
+past 1 1 "$other"
+tonight 1
+night
+report "nor one that others could have put there" "$(
+    ends 4 'measured again: '"$store/builds is not a folder of this user alone" \
+        'this build cannot be kept for the next night: '
+)"
+new_store none
+past 1 1 "$other"
+tonight 1
+night --keep-builds 0
+report "--keep-builds 0 keeps none, and claims less" "$(
+    ends 4 "measured again: builds are not kept"
+    [ ! -e "$store/builds" ] || echo "a build is kept"
+)"
+new_store settings
+past 1 1 - - - values=none,device_us=100
+tonight 2
+night
+report "changed settings of a simulated device are a change within the series" "$(
+    ends 4 "the file is the same, but its settings were 'values=none,device_us=100' and are"
+    run history --store "$store" --mode lazy
+    grep -q 'wall, 2 nights' "$folder/out" || echo "not one series"
+)"
+
+# digest N: that of a build nobody has.
+digest() { printf '%064d' "$1"; }
+new_store two
+for days in $(seq 16 -1 2); do
+    past "$days" 1 "$(digest "$days")"
+done
+past 1 1.06 "$(digest 1)"
+cp -r "$store" "$folder/one"
+tonight 1.06
+night --keep-builds 0
+report "two slow nights in a row are found in the records" "$(
+    ends 2 'found slower: 2 series changed for the worse' 'changed by +' 'no control tells it'
+)"
+store=$folder/one
+tonight 1
+night --keep-builds 0
+report "one is not" "$(ends 0 'nothing slower was found in 2 experiments; a slowdown of' \
+    'would have been seen within two nights')"
+
+# ---- dates -------------------------------------------------------------------------------
+new_store future
+keep "$folder/other.so"
+past 1 1 "$other"
+past -400 3 "$(digest 3)"
+tonight 1.2
+control 1 "$other"
+night
+report "a night dated in the future is named, and hides no slowdown" "$(
+    ends 2 '10 records left out, dated ' 'found slower: 2 of 2'
+    run history --store "$store"
+    grep -q '; 10 records left out, dated ' "$folder/out" || echo "history does not say it"
+)"
+new_store back
+past -2 1 "$other"
+past -1 1 "$other"
+tonight 1
+night
+report "a clock that went back leaves nothing to compare with" "$(
+    ends 4 '20 records left out, dated ' 'the clock was ahead, or has gone back' \
+        'this is the first good night'
 )"
 
 # ---- what a killed night leaves --------------------------------------------------------
-cat >"$folder/brief.json" <<'END'
-{"bench_suite": 1, "name": "brief", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0, "device_time": "none"},
- "matrix": [{"modes": ["lazy", "capture"], "repetitions": 2}]}
-END
-export PJRT_SIM=values=none,device_us=200
-third=$folder/third
-brief() { run nightly --suite "$folder/brief.json" --store "$third" --report "$folder/page3" "$@"; }
-brief
-mkdir "$third/tonight"
-ln "$third"/*.h5 "$third/tonight"
-rm "$(ls "$third"/*.h5 | head -n 1)" "$(ls "$third"/*.h5 | tail -n 1)"
-brief
-report "killed while the store got its records, nothing is lost or measured twice" "$(
-    fault_of 0
-    grep -q '^suite brief: 0 done, 4 skipped' "$folder/err" || echo "something was measured again"
-    [ "$(ls "$third"/*.h5 | wc -l)" -eq 4 ] || echo "not 4 records"
-    grep -q 'against its last good night' "$folder/out" && echo "compared with itself"
-    [ ! -e "$third/tonight" ] || echo "the night's own folder is left"
+new_store killed
+"$bench" nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+job=$!
+some() { [ -n "$(ls "$store/tonight"/*.h5 2>/dev/null)" ]; }
+await 60 some
+kill -INT $job
+wait $job
+status=$?
+report "interrupted, what is done waits in a folder of its own" "$(
+    [ "$status" -eq 130 ] || echo "exit status $status"
+    some || echo "no folder of the night"
+    ! ls "$store"/*.h5 >/dev/null 2>&1 || echo "half a night is in the store"
 )"
-mkdir "$third/tonight.ended"
-ln "$(ls "$third"/*.h5 | head -n 1)" "$third/tonight.ended"
+before=$(ls "$store/tonight"/*.h5 | wc -l)
+night
+report "the same command goes on where it stopped" "$(
+    fault_of 4
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
+    grep -q "suite tiny: $((10 - before)) done, $before skipped" "$folder/err" ||
+        echo "it did not go on from $before"
+)"
+mkdir "$store/tonight"
+ln "$store"/*.h5 "$store/tonight"
+rm "$(ls "$store"/*.h5 | head -n 1)" "$(ls "$store"/*.h5 | tail -n 1)"
+night
+report "killed while the store got its records, nothing is lost or measured twice" "$(
+    ends 4 'no good night before this one'
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 10 ] || echo "not 10 records"
+)"
+mkdir "$store/tonight.ended"
+ln "$(ls "$store"/*.h5 | head -n 1)" "$store/tonight.ended"
 brief
 report "killed while its folder was removed, the next night is a new one" "$(
     fault_of 0
-    grep -q '^suite brief: 4 done, 0 skipped' "$folder/err" || echo "not a whole night"
-    [ "$(ls "$third"/*.h5 | wc -l)" -eq 8 ] || echo "not 8 records"
-    [ ! -e "$third/tonight.ended" ] || echo "the old folder is left"
+    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "not a whole night"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    [ ! -e "$store/tonight.ended" ] || echo "the old folder is left"
 )"
-mkdir "$third/tonight"
-for file in $(ls "$third"/*.h5 | head -n 2); do
-    mv "$file" "$third/tonight/20200101T000000.000000000Z-${file##*Z-}"
-done
+"$make_night" "$folder/measured" "$store/tonight" -2000000 1
 brief
 report "what an earlier night left is no part of this one" "$(
     fault_of 0
-    grep -q '^bench: 2 records of an earlier night' "$folder/err" || echo "not said"
-    grep -q '^suite brief: 4 done, 0 skipped' "$folder/err" || echo "the night went on with them"
-    [ "$(ls "$third"/*.h5 | wc -l)" -eq 12 ] || echo "not 12 records"
+    grep -q '^bench: 10 records of an earlier night' "$folder/err" || echo "not said"
+    grep -q '^suite tiny: 2 done, 0 skipped' "$folder/err" || echo "the night went on with them"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 24 ] || echo "not 24 records"
 )"
-"$bench" suite "$folder/suite.json" --filter capture --repetitions 3 --store "$third/tonight" \
-    >/dev/null 2>&1
-left=$(ls "$third/tonight"/*.h5 | wc -l)
-PJRT_SIM=values=none,device_us=300 brief
+tonight 1 - - - values=none,device_us=7
+brief
 report "neither is what another suite left, and no record of it is lost" "$(
     fault_of 0
-    [ "$left" -eq 3 ] || echo "$left were there"
-    grep -q "^suite brief: 4 done" "$folder/err" || echo "not a whole night"
-    grep -q ': 4 records' "$folder/page3/index.html" || echo "not 4 records on the page"
-    [ "$(ls "$third"/*.h5 | wc -l)" -eq 19 ] || echo "not 19 records"
+    grep -q '^suite tiny: 2 done' "$folder/err" || echo "not a whole night"
+    grep -q ': 2 records' "$folder/page/index.html" || echo "not 2 records on the page"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 36 ] || echo "not 36 records"
 )"
-exec 9<"$third"
+exec 9<"$store"
 flock 9
 brief
 report "of two nights in one store the second does not begin" "$(
@@ -121,67 +305,31 @@ report "of two nights in one store the second does not begin" "$(
 )"
 exec 9<&-
 
-# ---- verdicts ----------------------------------------------------------------------------
-sed "s|\"sim\"|\"sim\", \"$notplugin\"|; s/, \"repetitions\": 2//" "$folder/brief.json" \
-    >"$folder/half.json"
-run nightly --suite "$folder/half.json" --store "$folder/fourth" --report "$folder/page4"
+# ---- several runtimes ----------------------------------------------------------------------
+sed "s|\"sim\"|\"sim\", \"$notplugin\"|; s/\"repetitions\": 2/\"repetitions\": 1/" \
+    "$folder/brief.json" >"$folder/half.json"
+new_store half
+run nightly --suite "$folder/half.json" --store "$store" --report "$folder/page"
 report "a runtime that cannot be used is a failure of the night, which ends all the same" "$(
     fault_of 1
-    tail -n 1 "$folder/out" | grep -q '^nightly: 2 failed' || echo "no failures told"
-    [ ! -e "$folder/fourth/tonight" ] || echo "the night's own folder is left"
-    [ "$(ls "$folder/fourth"/*.h5 | wc -l)" -eq 4 ] || echo "not 4 records"
+    said | grep -q '^nightly: 1 failed' || echo "no failures told"
+    [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 2 ] || echo "not 2 records"
 )"
 sed 's|"sim"|{"name": "sim", "options": {"jitter": 0.1}}, "sim"|' "$folder/brief.json" \
     >"$folder/both.json"
+new_store both
 for _ in 1 2; do
-    run nightly --suite "$folder/both.json" --store "$folder/fifth" --report "$folder/page5" \
-        --night-hours 0.00001
+    run nightly --suite "$folder/both.json" --store "$store" --report "$folder/page"
 done
 report "a runtime with two settings is compared with each" "$(
     fault_of 0
-    [ "$(grep -c '^sim with .*against its last good night' "$folder/out")" -eq 2 ] ||
+    [ "$(grep -c '^sim with .*: the build of the last good night' "$folder/out")" -eq 2 ] ||
         echo "not two comparisons"
-    grep 'not compared' "$folder/out"
-)"
-# A plugin of another name: what the simulator is told is then no part of the experiment.
-cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"
-sed "s|\"sim\"|\"./device.so\"|; s/\"lazy\", \"capture\"/\"capture\"/; s/, \"repetitions\": 2//" \
-    "$folder/brief.json" >"$folder/single.json"
-sed 's/"capture"/"lazy"/' "$folder/single.json" >"$folder/other.json"
-# nights COUNT MICROSECONDS SUITE: the exit codes go to $codes, changes to $folder/told.
-nights() {
-    codes=
-    : >"$folder/told"
-    for _ in $(seq "$1"); do
-        PJRT_SIM=values=none,device_us=$2 run nightly --suite "$folder/$3.json" \
-            --store "$folder/sixth" --report "$folder/page6" --night-hours 0.00001
-        codes+="$status "
-        grep '^history: .* changed by' "$folder/out" >>"$folder/told"
-    done
-}
-nights 7 5000 single
-nights 3 60000 single
-# A change has three nights on each side; on a busy machine the last one before it may be such
-# that two already tell.
-report "a change is told on the night that shows it, once" "$(
-    [[ $codes = "0 0 2 " || $codes = "0 2 0 " ]] || echo "exit codes $codes"
-    [ "$(grep -c '^history: resnet18 train capture.* changed by +' "$folder/told")" -eq 1 ] ||
-        echo "not said, or more than once"
-)"
-nights 1 60000 other
-report "but not by a night that has nothing of it" "$(
-    [ "$codes" = "0 " ] || echo "exit codes $codes"
-    grep '^history' "$folder/out"
-)"
-nights 2 60000 single
-report "and not again; nights of another suite between are no last good night" "$(
-    [ "$codes" = "0 0 " ] || echo "exit codes $codes"
-    grep 'changed by' "$folder/out"
-    grep 'not compared' "$folder/out"
 )"
 unset PJRT_SIM
 refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- nightly --bogus
 refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
-    nightly --suite nothere --report "$folder/page" --store "$folder/none"
+    nightly --suite nothere --report "$folder/page" --store "$folder/nowhere"
 echo "1..$count"

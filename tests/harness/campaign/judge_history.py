@@ -14,7 +14,7 @@ import math
 import sys
 import time
 
-START = 1767225600  # night 0, its date
+START = 1640995200  # night 0, its date
 LEVEL = 0.05
 
 

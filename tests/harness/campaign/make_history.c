@@ -89,8 +89,8 @@ static void set_provenance(res_record *record, int night)
 
 static void set_id(res_record *record, int cell, int night)
 {
-    /* 2026-01-01 02:00 UTC, a quarter of a minute a cell. */
-    const time_t seconds = 1767232800 + (time_t)night * 86400 + cell * 15;
+    /* 2022-01-01 02:00 UTC, so that 1,000 nights are past; a quarter of a minute a cell. */
+    const time_t seconds = 1641002400 + (time_t)night * 86400 + cell * 15;
     char stamp[24];
     struct tm utc;
     gmtime_r(&seconds, &utc);

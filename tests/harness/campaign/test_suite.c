@@ -105,19 +105,21 @@ static void matrices_become_experiments(void **state)
     (void)state;
     suite_spec s;
     const suite_options o = command_line(NULL, 0);
-    open_text(&s,
-              HEAD "\"defaults\": {\"variants\": \"small\", \"steps\": 4, \"seed\": 7},"
-                   "\"matrix\": ["
-                   "{\"models\": [\"resnet18\", \"gpt2\"], \"phases\": [\"train\", \"infer\"],"
-                   " \"steps\": 9, \"batches\": [2, 3],"
-                   " \"exclude\": [{\"models\": \"gpt2\", \"phases\": [\"train\"]},"
-                   "               {\"batches\": 3, \"models\": [\"resnet18\"]}],"
-                   " \"include\": [{\"models\": \"gpt2\", \"modes\": \"capture\", \"phases\": "
-                   "\"train\", \"graphs\": 5, \"batches\": 3, \"repetitions\": 2}]},"
-                   "{\"models\": \"resnet18\", \"batches\": 2, \"repetitions\": 3,"
-                   " \"runtimes\": [\"cpu\", {\"name\": \"../p.so\", \"label\": \"new\","
-                   " \"options\": {\"n\": 1, \"t\": true}, \"xla_flags\": {\"f\": \"g\"}}]}]}",
-              &o);
+    open_text(
+        &s,
+        HEAD
+        "\"defaults\": {\"variants\": \"small\", \"steps\": 4, \"seed\": 7, \"repetitions\": 1},"
+        "\"matrix\": ["
+        "{\"models\": [\"resnet18\", \"gpt2\"], \"phases\": [\"train\", \"infer\"],"
+        " \"steps\": 9, \"batches\": [2, 3],"
+        " \"exclude\": [{\"models\": \"gpt2\", \"phases\": [\"train\"]},"
+        "               {\"batches\": 3, \"models\": [\"resnet18\"]}],"
+        " \"include\": [{\"models\": \"gpt2\", \"modes\": \"capture\", \"phases\": "
+        "\"train\", \"graphs\": 5, \"batches\": 3, \"repetitions\": 2}]},"
+        "{\"models\": \"resnet18\", \"batches\": 2, \"repetitions\": 3,"
+        " \"runtimes\": [\"cpu\", {\"name\": \"../p.so\", \"label\": \"new\","
+        " \"options\": {\"n\": 1, \"t\": true}, \"xla_flags\": {\"f\": \"g\"}}]}]}",
+        &o);
     titles_are(&s, "resnet18.small train lazy batch 2 f32 on cpu\n"
                    "resnet18.small infer lazy batch 2 f32 on cpu\n"
                    "gpt2.small infer lazy batch 2 f32 on cpu\n"

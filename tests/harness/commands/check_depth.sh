@@ -49,7 +49,7 @@ report "history takes records by depth" "$(
 )"
 
 cat >"$folder/depths.json" <<'JSON'
-{"bench_suite": 1, "name": "depths", "defaults": {"variants": "small", "phases": "infer"},
+{"bench_suite": 1, "name": "depths", "defaults": {"variants": "small", "phases": "infer", "repetitions": 1},
  "matrix": [{"models": ["llama", "gpt2"], "modes": "lazy", "depths": [0, 3],
              "exclude": [{"models": "gpt2", "depths": 3}]}]}
 JSON

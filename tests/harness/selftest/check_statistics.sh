@@ -18,7 +18,7 @@ report "it passes and says so in its last line" "$(
     for text in jitter drift outliers periodic wandering "two modes" quiet alarms visible; do
         grep -qF -- "$text" "$folder/out" || echo "no $text"
     done
-    grep -q '^\[14/14\] quiet, 10 pairs: ok' "$folder/err" || echo "no progress"
+    grep -q '^\[21/21\] quiet, looks to 12 pairs: ok' "$folder/err" || echo "no progress"
 )"
 
 run selftest statistics --quick --format json
@@ -27,7 +27,7 @@ report "the same as JSON: the table is on standard output alone" "$(
     [ "$(tail -n 1 "$folder/err")" = "statistics: PASS" ] || echo "the last line is no verdict"
     holds '
 text = open(folder + "/text").read()
-assert len(records) == 14, len(records)
+assert len(records) == 21, len(records)
 for r in records:
     a = r["false_alarms"]
     assert r["pass"] is True and r["faults"] == [] and r["families"] >= 500, r
@@ -43,7 +43,7 @@ for r in records:
 run selftest statistics --quick --format csv --seed 2
 report "another seed, as CSV: other figures" "$(
     head -n 1 "$folder/out" | grep -q '^scenario,pairs,' || echo "no heads"
-    [ "$(wc -l <"$folder/out")" -eq 15 ] || echo "$(wc -l <"$folder/out") lines, not 15"
+    [ "$(wc -l <"$folder/out")" -eq 22 ] || echo "$(wc -l <"$folder/out") lines, not 22"
     ! grep -qF "$(grep '^wandering *10' "$folder/text" | grep -oE '[0-9.]+ \[[^]]*\]' | head -n 1)" \
         <(grep '^wandering,10' "$folder/out") || echo "the same figures"
 )"

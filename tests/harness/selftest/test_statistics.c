@@ -17,10 +17,9 @@ static const selftest_scenario *scenario(const char *name)
     return s;
 }
 
-static selftest_trials try(const selftest_procedure *procedure, const char *name, size_t pairs,
-                           size_t families)
+static selftest_trials try_design(const selftest_procedure *procedure, selftest_trials t,
+                                  size_t families)
 {
-    selftest_trials t = {.scenario = scenario(name), .pairs = pairs, .family = 6};
     bn_status st = {0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     assert_non_null(rng);
@@ -29,6 +28,22 @@ static selftest_trials try(const selftest_procedure *procedure, const char *name
         assert_ok(selftest_trial(&t, procedure, rng, &st), &st);
     gsl_rng_free(rng);
     return t;
+}
+
+static selftest_trials try(const selftest_procedure *procedure, const char *name, size_t pairs,
+                           size_t families)
+{
+    const selftest_trials t = {.scenario = scenario(name), .pairs = pairs, .family = 6};
+    return try_design(procedure, t, families);
+}
+
+/* With looks up to the last planned one. */
+static selftest_trials look(const selftest_procedure *procedure, const char *name, size_t family,
+                            size_t families)
+{
+    const selftest_trials t = {
+        .scenario = scenario(name), .pairs = RES_LAST_LOOK, .family = family, .looks = true};
+    return try_design(procedure, t, families);
 }
 
 static void ours_passes_and_covers(void **state)
@@ -98,9 +113,10 @@ static bn_code boastful(res_comparison *list, size_t count, const res_compare_op
     return code;
 }
 
-static void fixed_order(uint64_t seed, size_t pairs, bool *b_first)
+static void fixed_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
 {
     (void)seed;
+    (void)looks;
     for (size_t i = 0; i < pairs; i++)
         b_first[i] = i & 1;
 }
@@ -130,6 +146,44 @@ static void wrong_procedures_fail(void **state)
                      SELFTEST_FAULT_VISIBLE | SELFTEST_FAULT_POWER | SELFTEST_FAULT_EQUIVALENT);
 }
 
+/* Looks save pairs, and lose little: the same effect is found with fewer. */
+static void looks_find_as_much_with_fewer_pairs(void **state)
+{
+    (void)state;
+    const selftest_trials looks = look(&selftest_our_procedure, "jitter", 1, 300);
+    const selftest_trials fixed = {.scenario = scenario("jitter"), .pairs = 8, .family = 1};
+    const selftest_trials eight = try_design(&selftest_our_procedure, fixed, 300);
+    const double used = (double)looks.used_slowed[2] / 300;
+    print_message("# 5 %% slower: %zu of 300 in %.2f pairs; %zu in 8\n", looks.found[2], used,
+                  eight.found[2]);
+    assert_int_equal(selftest_trials_judge(&looks), 0);
+    assert_true(looks.found[2] >= 297 && eight.found[2] >= 297);
+    assert_true(used > 4 && used < 5.2);
+    assert_int_equal(eight.used_slowed[2], 8 * 300);
+    assert_true(looks.used <= 12 * 300 && looks.used > 4 * 300);
+}
+
+/* Looks, each with the whole level, and the intervals of one look. */
+static bn_code as_if_once(const res_side *a, const res_side *b, const res_compare_options *o,
+                          res_comparison *c, bn_status *st)
+{
+    res_compare_options once = *o;
+    once.looks = false;
+    return res_compare(a, b, &once, c, st);
+}
+
+static void looks_that_take_the_whole_level_fail(void **state)
+{
+    (void)state;
+    const selftest_procedure greedy = {res_order, as_if_once, res_compare_family};
+    /* Where nothing is shown equivalent early, and all looks are taken. */
+    selftest_trials t = look(&greedy, "wandering", 1, 400);
+    print_message("# whole level at each look: %zu of %zu\n", t.alarms, t.trials);
+    assert_int_equal(selftest_trials_judge(&t) & SELFTEST_FAULT_ALARMS, SELFTEST_FAULT_ALARMS);
+    t = look(&selftest_our_procedure, "wandering", 1, 400);
+    assert_int_equal(selftest_trials_judge(&t), 0);
+}
+
 static void shares_have_exact_intervals(void **state)
 {
     (void)state;
@@ -153,6 +207,7 @@ static void each_fault_is_judged_by_its_bound(void **state)
                                   .trials = 500,
                                   .alarms = 35,
                                   .held = 466,
+                                  .held_slowed = {466, 466, 466},
                                   .equivalent = 450,
                                   .found = {100, 200, 300},
                                   .predicted = {174, 274, 374},
@@ -165,6 +220,9 @@ static void each_fault_is_judged_by_its_bound(void **state)
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_ALARMS);
     t = good;
     t.held = 460; /* 92 % [89.3, 94.2] */
+    assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_COVERAGE);
+    t = good;
+    t.held_slowed[1] = 460;
     assert_int_equal(selftest_trials_judge(&t), SELFTEST_FAULT_COVERAGE);
     t = good;
     t.visible_found = 320; /* 64 % [59.6, 68.2] */
@@ -189,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ours_passes_and_covers),
         cmocka_unit_test(wrong_procedures_fail),
+        cmocka_unit_test(looks_find_as_much_with_fewer_pairs),
+        cmocka_unit_test(looks_that_take_the_whole_level_fail),
         cmocka_unit_test(shares_have_exact_intervals),
         cmocka_unit_test(each_fault_is_judged_by_its_bound),
     };

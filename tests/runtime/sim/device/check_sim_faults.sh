@@ -10,7 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 
 sim=$(dirname "$bench")/libpjrt_sim.so
 modes=lazy,capture,eager
-steps=(--processes 1 --steps 2 --min-time 0 --warmup 4)
+# Each mode has a process of its own, so that faults are counted for each.
+steps=(--processes 1 --separate --steps 2 --min-time 0 --warmup 4)
 cheap=(--model squeezenet1_1 --variant small --phase infer "${steps[@]}")
 # Nothing is computed, so that an experiment takes a fraction of a second.
 base=device_us=1,values=none
@@ -101,6 +102,18 @@ faults=compile:1:hang|--timeout 2|timeout timeout timeout|1|--timeout
 devise_us=4||plugin-error plugin-error plugin-error|3|there is no setting devise_us; there are: preset
 start_us=300000||ok ok ok|0|
 TABLE
+
+PJRT_SIM=$base,faults=compile:20:abort alone --processes 2 "${cheap[@]:0:6}" --steps 2 --min-time 0 \
+    --warmup 4 --store "$store" --mode $modes --runtime sim --format json
+report "where a mode kills the process of all, each has one of its own" "$(
+    fault_of 1 "signal 6"
+    statuses 'ok ok crash ok ok'
+    holds '
+for r in records:
+    group = r["provenance"]["group"] if r["status"] == "ok" else None
+    assert not group or group["how"] == "separate" and "crash" in group["why"], group'
+    left_behind
+)"
 
 # Time that a client takes to be made is an experiment's, not a step's.
 PJRT_SIM=$base,start_us=700000 alone "${cheap[@]}" --store "$store" --mode lazy --runtime sim \

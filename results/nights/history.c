@@ -5,8 +5,11 @@
  * The unit is a process: its median is one value, and a night's value is the mean of their logs, as
  * in the speedup table. A night is not a date, which would cut some run in two at midnight: it
  * begins with a record and takes in the records of the same build that follow within some hours.
+ *
+ * Records with wrong dates are left out: one dated years ahead would be the newest night for as
+ * long, and hide what the nights after it say.
  */
-#include "results/findings/findings.h"
+#include "results/nights/nights.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +37,8 @@ bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st)
 
 res_history_options res_history_defaults(void)
 {
-    return (res_history_options){.night_hours = 12, .change = res_change_defaults()};
+    return (res_history_options){
+        .night_hours = 12, .now_s = INFINITY, .change = res_change_defaults()};
 }
 
 static double value_of(const res_summary *s, res_metric metric)
@@ -54,18 +58,19 @@ typedef struct item {
     double time_s;
 } item;
 
-/* An experiment to be sorted by its cell. */
+/* An experiment, but for its settings, to be sorted by its cell. */
 typedef struct ranked {
-    const res_experiment *experiment;
+    res_experiment experiment;
     size_t number;
 } ranked;
 
 static int ranked_order(const void *a, const void *b)
 {
-    return res_series_order(((const ranked *)a)->experiment, ((const ranked *)b)->experiment);
+    return res_series_order(&((const ranked *)a)->experiment, &((const ranked *)b)->experiment);
 }
 
-/* Numbers the cells in order, into CELLS[experiment number]; false without memory. */
+/* Numbers the cells in order, into CELLS[experiment number]; false without memory. Settings are no
+ * part of a cell (split_settings). */
 static bool number_cells(const res_index *index, size_t *cells)
 {
     const size_t count = index->experiment_count;
@@ -73,11 +78,13 @@ static bool number_cells(const res_index *index, size_t *cells)
     size_t cell = 0;
     if (!list)
         return false;
-    for (size_t i = 0; i < count; i++)
-        list[i] = (ranked){index->experiments[i], i};
+    for (size_t i = 0; i < count; i++) {
+        list[i] = (ranked){*index->experiments[i], i};
+        list[i].experiment.settings[0] = '\0';
+    }
     qsort(list, count, sizeof *list, ranked_order);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && res_series_order(list[i - 1].experiment, list[i].experiment) != 0)
+        if (i > 0 && ranked_order(&list[i - 1], &list[i]) != 0)
             cell++;
         cells[list[i].number] = cell;
     }
@@ -100,7 +107,7 @@ static int item_order(const void *a, const void *b)
 
 /* Lists the wanted records in order; *LIST is to be freed. */
 static bn_code gather(const res_index *index, const res_history_options *o, item **list,
-                      size_t *count, size_t *timeless, bn_status *st)
+                      size_t *count, res_history *history, bn_status *st)
 {
     size_t *cells = calloc(index->experiment_count + 1, sizeof *cells);
     *list = calloc(index->count + 1, sizeof **list);
@@ -118,7 +125,9 @@ static bn_code gather(const res_index *index, const res_history_options *o, item
         if (o->wanted && !o->wanted(o->context, e))
             continue;
         if (isnan(time_s))
-            (*timeless)++;
+            history->timeless++;
+        else if (res_misdated(s, o->now_s))
+            res_misdates_add(&history->misdates, time_s);
         else
             (*list)[(*count)++] = (item){s, e, cells[s->experiment], time_s};
     }
@@ -140,10 +149,13 @@ static bool known(const res_origin *origin)
     return origin->sha256[0] != '\0';
 }
 
-/* Whether records of both may belong to one night: a failure may not know its build. */
+/* Whether records of both may belong to one night: they are of one build. A failure may not know
+ * its build. */
 static bool may_be_one(const res_origin *a, const res_origin *b)
 {
-    return !known(a) || !known(b) || strcmp(a->sha256, b->sha256) == 0;
+    if (known(a) && known(b))
+        return strcmp(a->sha256, b->sha256) == 0 && strcmp(a->label, b->label) == 0;
+    return !a->label[0] || !b->label[0] || strcmp(a->label, b->label) == 0;
 }
 
 /* The night that ITEM belongs to; a new one if there is none. */
@@ -153,7 +165,8 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     size_t i = series->count;
     while (i > 0 && it->time_s - series->nights[i - 1].time_s <= span_s) {
         res_night *night = &series->nights[--i];
-        if (!may_be_one(night->origin, origin))
+        if (!may_be_one(night->origin, origin) ||
+            strcmp(night->settings, it->experiment->settings) != 0)
             continue;
         if (!known(night->origin))
             night->origin = origin;
@@ -161,6 +174,7 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     }
     series->nights[series->count] = (res_night){.time_s = it->time_s,
                                                 .origin = origin,
+                                                .settings = it->experiment->settings,
                                                 .status = BN_OK,
                                                 .value = (double)NAN,
                                                 .low = (double)NAN,
@@ -236,6 +250,8 @@ static void describe_change(const res_timeline *series, const res_change *change
     const res_origin *was = series->nights[s->before].origin, *is = series->nights[s->first].origin;
     s->build_known = known(was) && known(is);
     s->other_build = s->build_known && strcmp(was->sha256, is->sha256) != 0;
+    s->other_settings =
+        strcmp(series->nights[s->before].settings, series->nights[s->first].settings) != 0;
     s->other_host = was->host[0] && is->host[0] && strcmp(was->host, is->host) != 0;
 }
 
@@ -272,6 +288,27 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
 
 /* ---- all series --------------------------------------------------------------------------- */
 
+/* Whether one build ran with several settings in one night: a suite asks for each of them, and they
+ * are no change. ITEMS are in order of time. */
+static bool share_a_night(const item *items, size_t count, double span_s)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k-- > 0 && items[i].time_s - items[k].time_s <= span_s;)
+            if (items[i].experiment != items[k].experiment &&
+                strcmp(items[i].experiment->settings, items[k].experiment->settings) != 0 &&
+                may_be_one(items[i].summary->origin, items[k].summary->origin))
+                return true;
+    return false;
+}
+
+/* By settings, then by time. */
+static int settings_order(const void *a, const void *b)
+{
+    const int order =
+        strcmp(((const item *)a)->experiment->settings, ((const item *)b)->experiment->settings);
+    return order ? order : item_order(a, b);
+}
+
 static bn_code make_series(res_timeline *series, const item *items, size_t count,
                            const res_history_options *o, bn_status *st)
 {
@@ -292,21 +329,38 @@ static bn_code make_series(res_timeline *series, const item *items, size_t count
     return code;
 }
 
-static bn_code make_all(const item *items, size_t count, const res_history_options *o,
+/* Makes the series of the COUNT records ITEMS of one cell: one, or one for each of its settings. */
+static bn_code make_cell(item *items, size_t count, const res_history_options *o,
+                         res_history *history, bn_status *st)
+{
+    const bool split = share_a_night(items, count, o->night_hours * 3600);
+    bn_code code = BN_OK;
+    if (split)
+        qsort(items, count, sizeof *items, settings_order);
+    for (size_t first = 0, end; code == BN_OK && first < count; first = end) {
+        res_timeline *series = &history->series[history->count++];
+        end = first + 1;
+        while (end < count && (!split || strcmp(items[first].experiment->settings,
+                                                items[end].experiment->settings) == 0))
+            end++;
+        code = make_series(series, items + first, end - first, o, st);
+        series->any_settings = !split;
+    }
+    return code;
+}
+
+static bn_code make_all(item *items, size_t count, const res_history_options *o,
                         res_history *history, bn_status *st)
 {
-    size_t kinds = 0;
     bn_code code = BN_OK;
-    for (size_t i = 0; i < count; i++)
-        kinds += i == 0 || !same_series(&items[i - 1], &items[i]) ? 1 : 0;
-    history->series = calloc(kinds + 1, sizeof *history->series);
+    history->series = calloc(count + 1, sizeof *history->series);
     if (!history->series)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu series", kinds);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the series of %zu records", count);
     for (size_t first = 0, end; code == BN_OK && first < count; first = end) {
         end = first + 1;
         while (end < count && same_series(&items[first], &items[end]))
             end++;
-        code = make_series(&history->series[history->count++], items + first, end - first, o, st);
+        code = make_cell(items + first, end - first, o, history, st);
     }
     return code;
 }
@@ -317,7 +371,7 @@ bn_code res_history_make(const res_index *index, const res_history_options *opti
     item *items = NULL;
     size_t count = 0;
     *history = (res_history){.metric = options->metric};
-    bn_code code = gather(index, options, &items, &count, &history->timeless, st);
+    bn_code code = gather(index, options, &items, &count, history, st);
     if (code == BN_OK)
         code = make_all(items, count, options, history, st);
     free(items);

@@ -4,7 +4,7 @@
  */
 #include "tests/results/store_fixture.h"
 
-#include "results/findings/findings.h"
+#include "results/nights/nights.h"
 
 static void make_history(const place *p, res_index *index, res_history *history)
 {
@@ -100,6 +100,82 @@ static void changes_tell_builds_and_hosts(void **state)
     res_index_free(&index);
 }
 
+/* A record of the simulated runtime with these SETTINGS, from a build of this LABEL. */
+static void write_told(const place *p, const char *id, const char *settings, const char *label,
+                       const char *sha256)
+{
+    fixture_case c = fixture_lazy;
+    bn_status st = {0};
+    char path[600];
+    c.runtime = "sim";
+    res_record *r = fixture_record(&c, 20);
+    r->simulated = true;
+    snprintf(r->id, sizeof r->id, "%s", id);
+    snprintf(r->experiment.settings, sizeof r->experiment.settings, "%s", settings);
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss ss}}", "runtime", "sha256", sha256, "label", label);
+    assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+}
+
+static void labels_and_files_of_one_night_are_entries(void **state)
+{
+    const place *p = *state;
+    res_index index;
+    res_history history;
+    write_told(p, "20260101T020000.000000000Z-h-1-0", "", "x", "aa");
+    write_told(p, "20260101T021000.000000000Z-h-1-1", "", "y", "aa");
+    write_told(p, "20260101T022000.000000000Z-h-1-2", "", "x", "bb");
+    write_told(p, "20260101T023000.000000000Z-h-1-3", "", "x", "aa");
+    make_history(p, &index, &history);
+    assert_int_equal(history.count, 1);
+    assert_int_equal(history.series[0].count, 3);
+    assert_int_equal(history.series[0].nights[0].processes, 2);
+    assert_string_equal(history.series[0].nights[1].origin->label, "y");
+    assert_string_equal(history.series[0].nights[2].origin->sha256, "bb");
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+static void changed_settings_are_a_change_within_a_series(void **state)
+{
+    const place *p = *state;
+    res_index index;
+    res_history history;
+    write_told(p, "20260101T020000.000000000Z-h-1-0", "device_us=20", "", "aa");
+    write_told(p, "20260102T020000.000000000Z-h-1-0", "device_us=21", "", "aa");
+    make_history(p, &index, &history);
+    assert_int_equal(history.count, 1);
+    assert_int_equal(history.series[0].count, 2);
+    assert_true(history.series[0].any_settings);
+    assert_string_equal(history.series[0].nights[1].settings, "device_us=21");
+    res_history_free(&history);
+    res_index_free(&index);
+    /* Both in one night: a suite that asks for both, and two series. */
+    write_told(p, "20260102T021000.000000000Z-h-1-1", "device_us=20", "", "aa");
+    make_history(p, &index, &history);
+    assert_int_equal(history.count, 2);
+    assert_int_equal(history.series[0].count, 2);
+    assert_int_equal(history.series[1].count, 1);
+    assert_false(history.series[0].any_settings);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+static void records_of_the_future_are_in_no_series(void **state)
+{
+    const place *p = *state;
+    res_index index;
+    res_history history;
+    write_told(p, "20260101T020000.000000000Z-h-1-0", "", "", "aa");
+    write_told(p, "29990101T020000.000000000Z-h-1-0", "", "", "aa");
+    make_history(p, &index, &history);
+    assert_int_equal(history.misdates.count, 1);
+    assert_int_equal(history.series[0].count, 1);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -107,6 +183,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nights_gather_processes_of_one_build),
         TEST(changes_tell_builds_and_hosts),
+        TEST(labels_and_files_of_one_night_are_entries),
+        TEST(changed_settings_are_a_change_within_a_series),
+        TEST(records_of_the_future_are_in_no_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,49 @@
+/*
+ * compare_pair.c - one pair of a comparison: a fresh process of each side, in turns where both can
+ * hold the device, else one after the other.
+ */
+#include "harness/campaign/compare_priv.h"
+
+#include <stdio.h>
+
+/* One side's job. TEXT, of SIZE bytes, gets its title. */
+static job_order order_of(const compare_pair *pair, int side, size_t number, char *text,
+                          size_t size)
+{
+    snprintf(text, size, "%s %c", pair->title, side ? 'B' : 'A');
+    return (job_order){
+        NULL,         text, number, pair->of > number ? pair->of : number, pair->side[side].timeout,
+        pair->verbose};
+}
+
+static char run_turns(const compare_pair *pair, res_record *records[2], bn_status *failed)
+{
+    /* The one that is to be first starts, and warms up, first. */
+    const int first = pair->b_first, second = !first;
+    const job_experiment *const sides[2] = {&pair->side[first], &pair->side[second]};
+    res_record *both[2] = {NULL};
+    char text[2][512];
+    int fault = 0;
+    const job_order jobs[2] = {order_of(pair, first, pair->number, text[0], sizeof text[0]),
+                               order_of(pair, second, pair->number + 1, text[1], sizeof text[1])};
+    if (job_measure_in_turns(sides, jobs, pair->seed, both, &fault, failed) != BN_OK)
+        return (fault ? second : first) ? 'B' : 'A';
+    records[first] = both[0];
+    records[second] = both[1];
+    return 0;
+}
+
+char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed)
+{
+    records[0] = records[1] = NULL;
+    if (pair->turns)
+        return run_turns(pair, records, failed);
+    for (int half = 0; half < 2; half++) {
+        const int side = pair->b_first ? !half : half;
+        char text[512];
+        const job_order job = order_of(pair, side, pair->number + (size_t)half, text, sizeof text);
+        if (job_measure_in_worker(&pair->side[side], &job, &records[side], failed) != BN_OK)
+            return side ? 'B' : 'A';
+    }
+    return 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * night_priv.h - what the files of bench nightly share: a runtime on two nights (night_sides.c),
+ * what is said of it (night_words.c), the command (nightly.c).
+ */
+#ifndef BENCH_HARNESS_NIGHT_H
+#define BENCH_HARNESS_NIGHT_H
+
+#include "harness/campaign/night_folder_priv.h"
+#include "harness/campaign/suites_priv.h"
+#include "results/nights/nights.h"
+
+/* The exit codes of a night beside compare's: nothing slower was found, but it could hide. Two
+ * stands for slower and one for errors, as for compare. */
+enum { NIGHT_UNTOLD = 4 };
+
+/* A runtime tonight and on its last good night. Its file's name says which it is, since each build
+ * may lie in a folder of its own; where tonight has several settings or labels of it, these too. */
+typedef struct night_side {
+    char runtime[256], settings[256], label[RES_TEXT];
+    bool by_settings, by_label;
+    bool same; /* file and settings are those of the last good night */
+    char before_sha256[BN_SHA256_TEXT], before_settings[256];
+    double before_s;   /* the date of that night; NaN: there is none */
+    char control[256]; /* its build, which is measured tonight, too; "": it is not */
+    char why[1200];    /* there is no control, though the build is another */
+    res_collection before, tonight, again; /* good records: BEFORE owns its own; AGAIN: controls */
+    res_tonight_verdict verdict;
+} night_side;
+
+typedef struct nightly {
+    const night_options *options;
+    night_folder place;
+    res_index earlier; /* before the night */
+    night_side *sides;
+    size_t side_count;
+    size_t asked; /* experiments */
+    res_collection tonight, controls;
+    res_index index, control_index; /* after it */
+    res_history history, control_history;
+    res_misdates misdates;
+    double now_s;
+    size_t failed;             /* records */
+    size_t changed, recovered; /* series that changed for the worse, for the better */
+    bn_text words;             /* what is printed */
+    bn_text headline;
+} nightly;
+
+/* ---- sides (night_sides.c) ------------------------------------------------------------- */
+
+/* Makes the sides of what SUITE asks for, reads the records of their last good nights, keeps
+ * tonight's builds, and gives the experiments their controls. */
+BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st);
+/* Deals the good records of tonight and of the controls out to the sides. */
+BN_MUST_USE bn_code night_sides_deal(nightly *n, bn_status *st);
+/* Judges each side. */
+BN_MUST_USE bn_code night_sides_judge(nightly *n, bn_status *st);
+void night_sides_free(nightly *n);
+
+/* ---- words (night_words.c) --------------------------------------------------------------- */
+
+/* What all sides say together. */
+typedef struct night_sum {
+    size_t cells, slower, untold, fresh, suspects;
+    double visible, hidden; /* as in res_tonight_verdict */
+    bool first;             /* no side has a night before */
+    bool same;              /* all have the build of the last good night */
+    bool records;           /* some are held against records: two nights have to show it */
+} night_sum;
+night_sum night_add_up(const nightly *n);
+/* "sim with preset=h100" */
+void night_side_name(const night_side *side, bn_text *out);
+/* Appends a line on SIDE. */
+void night_put_side(const night_side *side, bn_text *out);
+/* Appends the line of a night: failed, found slower, nothing found, or could not tell. */
+void night_put_headline(const nightly *n, bn_text *out);
+/* The exit code that goes with it. */
+int night_exit(const nightly *n);
+
+#endif

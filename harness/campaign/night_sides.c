@@ -1,0 +1,287 @@
+/*
+ * night_sides.c - the runtimes of a night: which night each is held against, and how.
+ *
+ * The build of the last good night is measured again tonight, as a control beside each experiment,
+ * so that whatever the night does to the machine it does to both. That doubles the time of a night
+ * whose build is new. A night with the build of the last one needs none: what differs is the
+ * machine.
+ */
+#include "harness/campaign/night_builds_priv.h"
+#include "harness/campaign/night_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static res_runs_of runs_of(const night_side *side)
+{
+    return (res_runs_of){.runtime = side->runtime,
+                         .settings = side->by_settings ? side->settings : NULL,
+                         .label = side->by_label ? side->label : NULL};
+}
+
+static bool of_side(const night_side *side, const res_experiment *e, const char *label)
+{
+    const res_runs_of runs = runs_of(side);
+    return res_ran_on(e, &runs) && (!runs.label || strcmp(label, runs.label) == 0);
+}
+
+/* ---- which sides there are ------------------------------------------------------------- */
+
+/* Whether the runtime of ITEM runs with other settings tonight, too, and as another file. */
+static void compare_items(const suite_spec *suite, const suite_item *item, bool *settings,
+                          bool *label)
+{
+    *settings = *label = false;
+    for (size_t i = 0; i < suite->count; i++) {
+        const suite_item *other = &suite->items[i];
+        if (strcmp(bn_base_name(other->e.what.runtime), bn_base_name(item->e.what.runtime)) != 0)
+            continue;
+        *settings = *settings || strcmp(other->e.what.settings, item->e.what.settings) != 0;
+        *label = *label || strcmp(other->sha256, item->sha256) != 0;
+    }
+}
+
+static night_side *side_for(nightly *n, const suite_spec *suite, const suite_item *item)
+{
+    for (size_t i = 0; i < n->side_count; i++)
+        if (of_side(&n->sides[i], &item->e.what, item->e.label))
+            return &n->sides[i];
+    night_side *side = &n->sides[n->side_count++];
+    snprintf(side->runtime, sizeof side->runtime, "%s", bn_base_name(item->e.what.runtime));
+    snprintf(side->settings, sizeof side->settings, "%s", item->e.what.settings);
+    snprintf(side->label, sizeof side->label, "%s", item->e.label);
+    side->before_s = (double)NAN;
+    compare_items(suite, item, &side->by_settings, &side->by_label);
+    return side;
+}
+
+/* ---- the last good night ------------------------------------------------------------------ */
+
+/* Reads the records NIGHT of SIDE's last good night. One that cannot be read is named and left
+ * out. */
+static bn_code read_before(nightly *n, night_side *side, const res_summary *const *night,
+                           size_t count, bn_status *st)
+{
+    side->before.records = calloc(count + 1, sizeof(res_record *));
+    if (!side->before.records)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    for (size_t i = 0; i < count; i++) {
+        char path[4400];
+        bn_status why = {.code = BN_OK};
+        snprintf(path, sizeof path, "%s/%s", n->options->suites->store, night[i]->file);
+        if (res_store_read(path, &side->before.records[side->before.count], &why) == BN_OK)
+            side->before.count++;
+        else if (why.code == BN_OUT_OF_MEMORY)
+            return bn_fail(st, why.code, "%s", why.message);
+        else
+            bn_text_printf(&n->words, "not compared: %s\n", why.message);
+    }
+    return BN_OK;
+}
+
+static bn_code look_before(nightly *n, night_side *side, const res_night_of *tonight,
+                           const char *sha256, bn_status *st)
+{
+    const res_index *index = &n->earlier;
+    const res_runs_of runs = runs_of(side);
+    const res_summary **night = calloc(index->count + 1, sizeof(const res_summary *));
+    if (!night)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+    const size_t count = res_last_good_night(index, tonight, &runs, night);
+    bn_code code = BN_OK;
+    if (count > 0) {
+        const res_summary *newest = night[count - 1];
+        const char *settings = index->experiments[newest->experiment]->settings;
+        side->before_s = res_id_time(newest->id);
+        snprintf(side->before_sha256, sizeof side->before_sha256, "%s", newest->origin->sha256);
+        snprintf(side->before_settings, sizeof side->before_settings, "%s", settings);
+        side->same =
+            strcmp(sha256, side->before_sha256) == 0 && strcmp(settings, side->settings) == 0;
+        code = read_before(n, side, night, count, st);
+    }
+    free(night);
+    return code;
+}
+
+/* ---- builds and controls --------------------------------------------------------------------- */
+
+/* Finds the build that SIDE, whose file tonight has the digest SHA256, is to be held against. */
+static void find_control(const nightly *n, night_side *side, const char *sha256)
+{
+    bn_status st = {.code = BN_OK};
+    if (side->before.count == 0 || side->same)
+        return;
+    if (n->options->keep_builds == 0)
+        bn_fail(&st, BN_INVALID, "builds are not kept");
+    else if (strcmp(sha256, side->before_sha256) == 0)
+        bn_fail(&st, BN_INVALID,
+                "the file is the same, but its settings were '%s' and are '%s' now",
+                side->before_settings, side->settings);
+    else
+        (void)!night_build_find(n->options->suites->store, side->before_sha256, side->control,
+                                sizeof side->control, &st);
+    if (st.code != BN_OK) {
+        side->control[0] = '\0';
+        snprintf(side->why, sizeof side->why, "%s", st.message);
+    }
+}
+
+/* Keeps the file of ITEM's runtime for a later night. */
+static void keep_build(nightly *n, const suite_item *item)
+{
+    char file[4096];
+    bn_status st = {.code = BN_OK};
+    bn_code code = BN_OK;
+    if (n->options->keep_builds > 0)
+        code = job_runtime_ready(item->e.what.runtime, file, sizeof file, &st);
+    if (code == BN_OK && n->options->keep_builds > 0)
+        code = night_build_keep(n->options->suites->store, file, item->sha256, &st);
+    if (code != BN_OK)
+        bn_text_printf(&n->words, "this build cannot be kept for the next night: %s\n", st.message);
+}
+
+/* Whether an item before ITEM has its runtime's file. */
+static bool file_known(const suite_spec *suite, const suite_item *item)
+{
+    for (const suite_item *other = suite->items; other < item; other++)
+        if (strcmp(other->sha256, item->sha256) == 0)
+            return true;
+    return false;
+}
+
+static bn_code add_control(nightly *n, suite_spec *suite, suite_item *item, night_side *side,
+                           bn_status *st)
+{
+    bn_status why = {.code = BN_OK};
+    if (!side->control[0])
+        return BN_OK;
+    bn_code code =
+        suite_add_control(suite, item, side->control, side->before_sha256, n->place.controls, &why);
+    if (code == BN_OUT_OF_MEMORY)
+        return bn_fail(st, code, "%s", why.message);
+    if (code != BN_OK)
+        snprintf(side->why, sizeof side->why, "%s", why.message);
+    return BN_OK;
+}
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+/* Makes the sides; ASKED gets the experiments of tonight. */
+static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < suite->count && code == BN_OK; i++) {
+        suite_item *item = &suite->items[i];
+        const size_t before = n->side_count;
+        if (!suite_wanted(item->title, n->options->suites))
+            continue;
+        night_side *side = side_for(n, suite, item);
+        if (n->side_count > before) {
+            code = look_before(n, side, tonight, item->sha256, st);
+            if (code == BN_OK)
+                find_control(n, side, item->sha256);
+        }
+        if (!file_known(suite, item))
+            keep_build(n, item);
+        if (code == BN_OK)
+            code = add_control(n, suite, item, side, st);
+    }
+    return code;
+}
+
+bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
+{
+    res_collection already = {0};
+    const res_experiment **asked = calloc(suite->count + 1, sizeof(const res_experiment *));
+    n->sides = calloc(suite->count + 1, sizeof *n->sides);
+    bn_code code =
+        asked && n->sides ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
+    for (size_t i = 0; code == BN_OK && i < suite->count; i++)
+        if (suite_wanted(suite->items[i].title, n->options->suites))
+            asked[n->asked++] = &suite->items[i].resolved;
+    if (code == BN_OK)
+        code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
+    /* A night that was killed late has records in the store already. */
+    bn_status none = {.code = BN_OK};
+    if (code == BN_OK && res_store_load(n->place.folder, &already, &none) != BN_OK)
+        already = (res_collection){0};
+    const res_night_of tonight = {.asked = asked,
+                                  .asked_count = n->asked,
+                                  .records = &already,
+                                  .hours = n->options->night_hours,
+                                  .now_s = n->now_s};
+    if (code == BN_OK)
+        code = make(n, suite, &tonight, st);
+    res_collection_free(&already);
+    free(asked);
+    return code;
+}
+
+/* ---- tonight's records
+ * ---------------------------------------------------------------------------- */
+
+static bn_code make_room(night_side *side, size_t tonight, size_t controls, bn_status *st)
+{
+    side->tonight.records = calloc(tonight + 1, sizeof(res_record *));
+    side->again.records = calloc(controls + 1, sizeof(res_record *));
+    return side->tonight.records && side->again.records
+               ? BN_OK
+               : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
+}
+
+bn_code night_sides_deal(nightly *n, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t s = 0; s < n->side_count && code == BN_OK; s++) {
+        night_side *side = &n->sides[s];
+        code = make_room(side, n->tonight.count, n->controls.count, st);
+        for (size_t i = 0; code == BN_OK && i < n->tonight.count; i++) {
+            res_record *r = n->tonight.records[i];
+            if (res_record_good(r) && of_side(side, &r->experiment, res_runtime_text(r, "label")))
+                side->tonight.records[side->tonight.count++] = r;
+        }
+        for (size_t i = 0; code == BN_OK && i < n->controls.count; i++) {
+            res_record *r = n->controls.records[i];
+            if (side->control[0] && strcmp(r->experiment.runtime, side->control) == 0 &&
+                (!side->by_settings || strcmp(r->experiment.settings, side->settings) == 0)) {
+                if (res_record_good(r))
+                    side->again.records[side->again.count++] = r;
+                else
+                    snprintf(side->why, sizeof side->why, "it failed tonight: %s", r->message);
+            }
+        }
+    }
+    return code;
+}
+
+bn_code night_sides_judge(nightly *n, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < n->side_count && code == BN_OK; i++) {
+        night_side *side = &n->sides[i];
+        const res_tonight tonight = {.records = &side->tonight,
+                                     .control = &side->again,
+                                     .before = &side->before,
+                                     .same = side->same,
+                                     .history = &n->history,
+                                     .threshold = n->options->fail_if_slower};
+        code = res_tonight_judge(&tonight, &side->verdict, st);
+        night_put_side(side, &n->words);
+    }
+    return code;
+}
+
+void night_sides_free(nightly *n)
+{
+    for (size_t i = 0; i < n->side_count; i++) {
+        night_side *side = &n->sides[i];
+        res_tonight_free(&side->verdict);
+        res_collection_free(&side->before);
+        free(side->tonight.records);
+        free(side->again.records);
+    }
+    free(n->sides);
+}

@@ -1,0 +1,207 @@
+/*
+ * night_words.c - what a night says in words. It says "found", "nothing found" or "could not tell":
+ * what could not be decided is never counted as not slower.
+ */
+#include "harness/campaign/compare_priv.h"
+#include "harness/campaign/night_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- all sides ------------------------------------------------------------------------ */
+
+night_sum night_add_up(const nightly *n)
+{
+    night_sum sum = {.visible = (double)NAN, .hidden = (double)NAN, .first = true, .same = true};
+    for (size_t i = 0; i < n->side_count; i++) {
+        const res_tonight_verdict *v = &n->sides[i].verdict;
+        sum.cells += v->cells;
+        sum.slower += v->slower;
+        sum.untold += v->untold;
+        sum.fresh += v->fresh;
+        sum.suspects += v->suspects;
+        sum.visible = fmax(sum.visible, v->visible);
+        sum.hidden = fmax(sum.hidden, v->hidden);
+        sum.first = sum.first && v->basis == RES_BASIS_NOTHING;
+        sum.same = sum.same && v->basis == RES_BASIS_SAME;
+        sum.records = sum.records || v->basis == RES_BASIS_RECORDS;
+    }
+    return sum;
+}
+
+int night_exit(const nightly *n)
+{
+    const night_sum sum = night_add_up(n);
+    return n->failed                  ? COMPARE_ERROR
+           : sum.slower || n->changed ? COMPARE_SLOWER
+           : sum.untold || !sum.cells ? NIGHT_UNTOLD
+                                      : COMPARE_FINE;
+}
+
+/* "a slowdown of 2.1 % would have been seen in 4 of 5 cases" */
+static void put_visible(const night_sum *sum, double visible, bn_text *out)
+{
+    if (isfinite(visible))
+        bn_text_printf(out, "a slowdown of %.*f %% would have been seen%s in 4 of 5 cases",
+                       visible < 0.1 ? 1 : 0, 100 * visible,
+                       sum->records ? " within two nights" : "");
+    else
+        bn_text_puts(out, "no slowdown could have been told from chance");
+}
+
+static void put_untold(const night_sum *sum, bn_text *out)
+{
+    bn_text_printf(out, "could not tell for %zu of %zu experiments", sum->untold, sum->cells);
+    if (sum->fresh == sum->untold)
+        bn_text_puts(out, ", which have nothing to be compared with");
+    else if (sum->suspects)
+        bn_text_printf(out,
+                       ", of which %zu are out of line: one night alone cannot tell a build "
+                       "from a bad night",
+                       sum->suspects);
+    else
+        bn_text_puts(out, isfinite(sum->hidden) ? ": there " : ": ");
+    if (sum->fresh != sum->untold && !sum->suspects)
+        put_visible(sum, sum->hidden, out);
+}
+
+/* Nothing slower was found. */
+static void put_nothing(const night_sum *sum, bn_text *out)
+{
+    if (sum->cells == 0) {
+        bn_text_puts(out, "could not tell: no experiment ended well");
+    } else if (sum->first) {
+        bn_text_puts(out,
+                     "could not tell: this is the first good night, there is nothing to compare "
+                     "it with");
+    } else if (sum->untold) {
+        put_untold(sum, out);
+        if (sum->untold < sum->cells)
+            bn_text_puts(out, "; nothing slower was found in the others");
+    } else if (sum->same) {
+        bn_text_puts(out, "nothing slower was found: the build is that of the last good night");
+    } else {
+        bn_text_printf(out, "nothing slower was found in %zu experiments", sum->cells);
+    }
+    if (sum->untold < sum->cells && !isnan(sum->visible)) {
+        bn_text_puts(out, "; ");
+        put_visible(sum, sum->visible, out);
+    }
+}
+
+void night_put_headline(const nightly *n, bn_text *out)
+{
+    const night_sum sum = night_add_up(n);
+    if (n->failed)
+        bn_text_printf(out, "%zu failed; ", n->failed);
+    if (sum.slower)
+        bn_text_printf(out, "found slower: %zu of %zu experiments", sum.slower, sum.cells);
+    if (n->changed)
+        bn_text_printf(out, "%s%zu series changed for the worse",
+                       sum.slower ? "; " : "found slower: ", n->changed);
+    if (!sum.slower && !n->changed)
+        put_nothing(&sum, out);
+    else if (sum.untold) {
+        bn_text_puts(out, "; ");
+        put_untold(&sum, out);
+    }
+}
+
+/* ---- one side ------------------------------------------------------------------------------ */
+
+void night_side_name(const night_side *side, bn_text *out)
+{
+    bn_text_puts(out, side->runtime);
+    if (side->by_label)
+        bn_text_printf(out, " [%s]", side->label);
+    if (side->by_settings && side->settings[0])
+        bn_text_printf(out, " with %s", side->settings);
+}
+
+static const res_compared *worst_of(const res_versus *versus)
+{
+    const res_compared *worst = NULL;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        if (cell->comparison.verdict == RES_SLOWER &&
+            (!worst || cell->comparison.ratio.estimate > worst->comparison.ratio.estimate))
+            worst = cell;
+    }
+    return worst;
+}
+
+static void put_verdict(const res_tonight_verdict *v, bn_text *out)
+{
+    if (v->cells == 0)
+        bn_text_puts(out, "no experiment ended well tonight");
+    const res_versus_sum sum = res_versus_add_up(&v->versus);
+    const res_compared *worst = v->slower ? worst_of(&v->versus) : NULL;
+    const char *between = "";
+    if (worst) {
+        const char *place = res_place_name(&worst->attribution);
+        bn_text_printf(out, "%zu of %zu slower (%s%s %s %s: %s%s%.1f %%)", v->slower, v->cells,
+                       v->slower > 1 ? "worst: " : "", worst->experiment.model,
+                       worst->experiment.phase, worst->experiment.mode, place, place[0] ? ", " : "",
+                       100 * (worst->comparison.ratio.estimate - 1));
+        between = ", ";
+    }
+    const struct {
+        size_t count;
+        const char *what;
+    } counts[] = {{sum.little, "slower by little"},
+                  {sum.faster, "faster"},
+                  {sum.equivalent, "equivalent"},
+                  {sum.undecided, "undecided"},
+                  {v->fresh, "with nothing to be compared with"}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (counts[i].count)
+            bn_text_printf(out, "%s%zu %s", between, counts[i].count, counts[i].what);
+        between = counts[i].count ? ", " : between;
+    }
+}
+
+/* "; the machine: +3.1 % since then" */
+static void put_machine(const night_side *side, bn_text *out)
+{
+    const res_tonight_verdict *v = &side->verdict;
+    if (v->machine_cells > 0)
+        bn_text_printf(out, "the machine: that build takes %+.1f %% now (mean of %zu)",
+                       100 * (v->machine - 1), v->machine_cells);
+}
+
+void night_put_side(const night_side *side, bn_text *out)
+{
+    const res_tonight_verdict *v = &side->verdict;
+    const time_t seconds = isnan(side->before_s) ? 0 : (time_t)side->before_s;
+    struct tm utc;
+    char date[32] = "";
+    if (gmtime_r(&seconds, &utc))
+        strftime(date, sizeof date, "%Y-%m-%d", &utc);
+    night_side_name(side, out);
+    switch (v->basis) {
+    case RES_BASIS_NOTHING:
+        bn_text_puts(out, ": no good night before this one");
+        break;
+    case RES_BASIS_SAME:
+        bn_text_printf(out, ": the build of the last good night, %s; ", date);
+        put_machine(side, out);
+        break;
+    case RES_BASIS_CONTROL:
+        bn_text_printf(
+            out, " against the build of its last good night, %s, measured again tonight: ", date);
+        put_verdict(v, out);
+        bn_text_puts(out, "; ");
+        put_machine(side, out);
+        break;
+    case RES_BASIS_RECORDS:
+        bn_text_printf(out, " against the records of its last good night, %s: ", date);
+        put_verdict(v, out);
+        bn_text_printf(out, "; that night's build was not measured again: %s", side->why);
+        break;
+    }
+    bn_text_printf(out, "\n%s", v->versus.notes.data ? v->versus.notes.data : "");
+    if (out->length && out->data[out->length - 1] != '\n')
+        bn_text_putc(out, '\n');
+}

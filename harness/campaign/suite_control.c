@@ -1,0 +1,53 @@
+/*
+ * suite_control.c - experiments of a suite on another build of their runtime, measured beside them.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the client of a runtime of this name gets without being told goes to the control as well: a
+ * kept file need not have a name that says as much. */
+static bn_code same_habits(const suite_item *item, job_experiment *e, bn_status *st)
+{
+    const char *usual = job_usual_option(item->e.what.runtime, item->e.what.runtime);
+    size_t count = 0;
+    while (e->runtime_option[count])
+        count++;
+    if (!usual || job_usual_option(e->what.runtime, e->what.runtime))
+        return BN_OK;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(e->runtime_option[i], usual, strcspn(usual, "=") + 1) == 0)
+            return BN_OK;
+    if (count == CLI_MAX_REPEATS)
+        return bn_fail(st, BN_INVALID, "more than %d options of a runtime", CLI_MAX_REPEATS);
+    e->runtime_option[count] = usual;
+    return BN_OK;
+}
+
+bn_code suite_add_control(suite_spec *suite, suite_item *item, const char *file, const char *sha256,
+                          const char *store, bn_status *st)
+{
+    suite_item *control = bn_arena_alloc(suite->arena, sizeof *control);
+    const char *digest = bn_arena_strdup(suite->arena, sha256);
+    if (!control || !digest)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a control");
+    *control = *item;
+    if (strlen(file) >= sizeof control->resolved.runtime)
+        return bn_fail(st, BN_INVALID, "the name %s is too long for an experiment", file);
+    memset(control->resolved.runtime, 0, sizeof control->resolved.runtime);
+    memcpy(control->resolved.runtime, file, strlen(file));
+    control->sha256 = digest;
+    control->control_of = item;
+    /* Layout and the like are those of the item, whatever suits a runtime of FILE's name. */
+    control->e.what = control->resolved;
+    control->e.label = "control";
+    control->e.store = store;
+    snprintf(control->title, sizeof control->title, "control: %.300s", item->title);
+    bn_code code = same_habits(item, &control->e, st);
+    if (code != BN_OK)
+        return code;
+    item->control = control;
+    suite->control_store = store;
+    return BN_OK;
+}

@@ -1,0 +1,205 @@
+/*
+ * judged.c - what is judged of a cell: its measures, from when a change counts, and the verdict
+ * that they come to together.
+ */
+#include "results/findings/findings_priv.h"
+
+#include <math.h>
+
+/* ---- measures ------------------------------------------------------------------------ */
+
+typedef struct measure_row {
+    res_quantity quantity;
+    double least; /* changes by less are no findings */
+    const char *words, *more, *less;
+} measure_row;
+
+static const measure_row rows[RES_MEASURE_COUNT] = {
+    [RES_MEASURE_WALL] = {RES_QUANTITY_WALL, 0, "wall time", "slower", "faster"},
+    [RES_MEASURE_DEVICE] = {RES_QUANTITY_DEVICE, 0.01, "device time", "slower", "faster"},
+    [RES_MEASURE_OVERHEAD] = {RES_QUANTITY_OVERHEAD, 0.01, "overhead", "of a step more",
+                              "of a step less"},
+    [RES_MEASURE_COMPILE] = {RES_QUANTITY_COMPILE, 0.1, "compile time", "slower", "faster"},
+    [RES_MEASURE_HOST] = {RES_QUANTITY_HOST_BYTES, 0.05, "host memory", "more", "less"},
+    [RES_MEASURE_PEAK] = {RES_QUANTITY_PEAK_BYTES, 0.01, "device memory", "more", "less"},
+};
+
+res_quantity res_measure_quantity(res_measure measure)
+{
+    return rows[measure].quantity;
+}
+
+const char *res_measure_words(res_measure measure)
+{
+    return rows[measure].words;
+}
+
+double res_measure_threshold(const res_versus *versus, res_measure measure)
+{
+    return fmax(versus->threshold, rows[measure].least);
+}
+
+const res_comparison *res_compared_measure(const res_compared *cell, res_measure measure)
+{
+    if (measure == RES_MEASURE_WALL)
+        return &cell->comparison;
+    const res_judged *judged = &cell->judged[measure];
+    return judged->known == RES_KNOWN_JUDGED ? &judged->comparison : NULL;
+}
+
+/* Less is told as a share of A, too: a ratio of 0.8 is 20 % less. Of the overhead the ratio stands
+ * for a share of a step, with a sign. */
+void res_put_change(res_measure measure, double ratio, bn_text *out)
+{
+    double change = fabs(ratio - 1);
+    if (measure == RES_MEASURE_OVERHEAD && ratio < 1)
+        change = 1 / ratio - 1;
+    bn_text_printf(out, "%.*f %% %s", change < 0.01 ? 2 : 1, 100 * change,
+                   ratio > 1 ? rows[measure].more : rows[measure].less);
+}
+
+/* ---- one measure of a cell ------------------------------------------------------------------ */
+
+/* Reads the values of all pairs. */
+static res_known read_values(const res_compared *cell, res_quantity quantity,
+                             double values[2][RES_MOST_PAIRS])
+{
+    bool equal = true;
+    for (size_t i = 0; i < cell->pairs; i++) {
+        values[0][i] = res_quantity_of(cell->a[i], quantity);
+        values[1][i] = res_quantity_of(cell->b[i], quantity);
+        if (!isfinite(values[0][i]) || !isfinite(values[1][i]))
+            return RES_KNOWN_NOT;
+        /* But for the overhead, nothing takes no time and no memory. */
+        if (quantity != RES_QUANTITY_OVERHEAD && !(fmin(values[0][i], values[1][i]) > 0))
+            return RES_KNOWN_NOT;
+        equal = equal && values[0][i] == values[1][i];
+    }
+    return cell->pairs == 0 ? RES_KNOWN_NOT : equal ? RES_KNOWN_EQUAL : RES_KNOWN_JUDGED;
+}
+
+/* The median step of A. */
+static double step_of(const res_compared *cell)
+{
+    double values[RES_MOST_PAIRS];
+    for (size_t i = 0; i < cell->pairs; i++)
+        values[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
+    return res_median(values, cell->pairs);
+}
+
+bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (int m = 0; m < RES_MEASURE_COUNT; m++)
+        cell->judged[m].known = RES_KNOWN_NOT;
+    for (int m = RES_MEASURE_WALL + 1; versus->all_measures && m < RES_MEASURE_COUNT; m++) {
+        double values[2][RES_MOST_PAIRS];
+        res_judged *judged = &cell->judged[m];
+        judged->known = read_values(cell, rows[m].quantity, values);
+        if (judged->known != RES_KNOWN_JUDGED)
+            continue;
+        res_compare_options options = versus->options;
+        options.delta = fmax(options.delta, rows[m].least);
+        const res_values both = {values[0], values[1], cell->pairs,
+                                 m == RES_MEASURE_OVERHEAD ? step_of(cell) : 0};
+        code = res_compare_values(&both, &options, &judged->comparison, st);
+        if (code != BN_OK)
+            return bn_context(st, "%s", rows[m].words);
+    }
+    return code;
+}
+
+/* ---- all measures of a cell ---------------------------------------------------------------- */
+
+static bool by_profiler(const res_record *r)
+{
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step > 0 &&
+            r->executions[i].device_source != BN_DEVICE_TIME_PROFILER)
+            return false;
+    return r->execution_count > 0;
+}
+
+/* A measure that decides whether the cell is equivalent. Device times by the slope of the host's
+ * clock vary too much for that. */
+static bool decides(const res_compared *cell, res_measure measure)
+{
+    return measure == RES_MEASURE_WALL || (measure == RES_MEASURE_DEVICE && cell->pairs > 0 &&
+                                           by_profiler(cell->a[0]) && by_profiler(cell->b[0]));
+}
+
+static bool told(const res_comparison *c)
+{
+    return c && (c->verdict == RES_SLOWER || c->verdict == RES_FASTER);
+}
+
+/* The size of a change, whichever its direction. */
+static double size_of(const res_comparison *c)
+{
+    return expm1(fabs(log(c->ratio.estimate)));
+}
+
+/* The measure with this VERDICT that comes first: the wall time, else the largest change. LITTLE:
+ * of the changes that do not count. RES_MEASURE_COUNT: there is none. */
+static res_measure find(const res_versus *versus, const res_compared *cell, res_verdict verdict,
+                        bool little)
+{
+    res_measure found = RES_MEASURE_COUNT;
+    for (int i = 0; i < RES_MEASURE_COUNT && found != RES_MEASURE_WALL; i++) {
+        const res_measure m = (res_measure)i;
+        const res_comparison *c = res_compared_measure(cell, m);
+        if (!told(c) || c->verdict != verdict)
+            continue;
+        if ((size_of(c) > res_measure_threshold(versus, m)) == little)
+            continue;
+        if (little && !decides(cell, m))
+            continue;
+        if (found == RES_MEASURE_COUNT || size_of(c) > size_of(res_compared_measure(cell, found)))
+            found = m;
+    }
+    return found;
+}
+
+/* The first measure that is to be decided and is not; RES_MEASURE_COUNT: there is none. */
+static res_measure undecided(const res_compared *cell)
+{
+    for (int m = 0; m < RES_MEASURE_COUNT; m++) {
+        const res_comparison *c = res_compared_measure(cell, (res_measure)m);
+        if (c && c->verdict == RES_UNDECIDED && decides(cell, (res_measure)m))
+            return (res_measure)m;
+    }
+    return RES_MEASURE_COUNT;
+}
+
+res_headline res_compared_headline(const res_versus *versus, const res_compared *cell)
+{
+    for (int little = 0; little < 2; little++)
+        for (int faster = 0; faster < 2; faster++) {
+            const res_verdict verdict = faster ? RES_FASTER : RES_SLOWER;
+            const res_measure m = find(versus, cell, verdict, little);
+            if (m != RES_MEASURE_COUNT)
+                return (res_headline){verdict, m, little};
+        }
+    const res_measure open = undecided(cell);
+    if (open != RES_MEASURE_COUNT)
+        return (res_headline){RES_UNDECIDED, open, false};
+    return (res_headline){RES_EQUIVALENT, RES_MEASURE_WALL, false};
+}
+
+bool res_compared_decided(const res_versus *versus, const res_compared *cell)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    return (head.verdict == RES_SLOWER && !head.little) || undecided(cell) == RES_MEASURE_COUNT;
+}
+
+bool res_compared_open(const res_versus *versus, const res_compared *cell)
+{
+    for (int i = 0; i < RES_MEASURE_COUNT; i++) {
+        const res_measure m = (res_measure)i;
+        const res_comparison *c = res_compared_measure(cell, m);
+        if (c && decides(cell, m) && c->verdict == RES_UNDECIDED &&
+            !(c->ratio.high < 1 + res_measure_threshold(versus, m)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,44 @@
+/* dates.c - records whose dates are wrong. */
+#include "results/nights/nights.h"
+
+#include <math.h>
+#include <time.h>
+
+bool res_misdated(const res_summary *summary, double now_s)
+{
+    const double written_s = (double)summary->mtime_ns / 1e9;
+    return res_id_time(summary->id) > fmin(now_s, written_s) + RES_CLOCK_SLACK_S;
+}
+
+void res_misdates_add(res_misdates *misdates, double time_s)
+{
+    misdates->first_s = misdates->count ? fmin(misdates->first_s, time_s) : time_s;
+    misdates->last_s = misdates->count ? fmax(misdates->last_s, time_s) : time_s;
+    misdates->count++;
+}
+
+/* "2026-01-31 02:00" */
+static void put_minute(double time_s, bn_text *out)
+{
+    const time_t seconds = (time_t)time_s;
+    char text[32] = "";
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc))
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M", &utc);
+    bn_text_puts(out, text);
+}
+
+void res_put_misdates(const res_misdates *misdates, bn_text *out)
+{
+    if (misdates->count == 0)
+        return;
+    bn_text_printf(out, "%zu record%s left out, dated ", misdates->count,
+                   misdates->count == 1 ? "" : "s");
+    put_minute(misdates->first_s, out);
+    if (misdates->last_s > misdates->first_s) {
+        bn_text_puts(out, " to ");
+        put_minute(misdates->last_s, out);
+    }
+    bn_text_puts(out, " UTC, later than now or than their files were written: the clock was ahead, "
+                      "or has gone back");
+}

@@ -1,0 +1,149 @@
+/* nights.c - one night among the others: which night it is compared with, which builds
+ * are the newest, and which series it belongs to. */
+#include "results/nights/nights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs)
+{
+    return strcmp(bn_base_name(experiment->runtime), runs->runtime) == 0 &&
+           (!runs->settings || strcmp(experiment->settings, runs->settings) == 0);
+}
+
+/* ---- the last good night -------------------------------------------------------------- */
+
+static bool holds(const res_collection *records, const char *id)
+{
+    for (size_t i = 0; records && i < records->count; i++)
+        if (strcmp(records->records[i]->id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Whether TONIGHT asks for EXPERIMENT, whatever the build. */
+static bool asked(const res_night_of *tonight, const res_runs_of *runs,
+                  const res_experiment *experiment)
+{
+    for (size_t i = 0; i < tonight->asked_count; i++)
+        if (res_ran_on(tonight->asked[i], runs) && res_same_request(tonight->asked[i], experiment))
+            return true;
+    return false;
+}
+
+/* Whether S is a good record of RUNS, of a night before TONIGHT. */
+static bool good_before(const res_index *index, const res_summary *s, const res_night_of *tonight,
+                        const res_runs_of *runs)
+{
+    return s->status == BN_OK && res_ran_on(index->experiments[s->experiment], runs) &&
+           (!runs->label || strcmp(s->origin->label, runs->label) == 0) &&
+           !res_misdated(s, tonight->now_s) && !holds(tonight->records, s->id);
+}
+
+/* Other suites may write to the store as well, and run on the same runtime: only records of what
+ * was asked for tonight count. */
+static const res_summary *newest_before(const res_index *index, const res_night_of *tonight,
+                                        const res_runs_of *runs)
+{
+    for (size_t i = index->count; i-- > 0;) {
+        const res_summary *s = &index->records[i];
+        if (good_before(index, s, tonight, runs) &&
+            asked(tonight, runs, index->experiments[s->experiment]))
+            return s;
+    }
+    return NULL;
+}
+
+size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
+                           const res_runs_of *runs, const res_summary **night)
+{
+    const res_summary *newest = newest_before(index, tonight, runs);
+    const char *settings = newest ? index->experiments[newest->experiment]->settings : "";
+    size_t count = 0;
+    for (size_t i = 0; newest && i < index->count; i++) {
+        const res_summary *s = &index->records[i];
+        if (good_before(index, s, tonight, runs) &&
+            strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+            strcmp(index->experiments[s->experiment]->settings, settings) == 0 &&
+            res_id_time(newest->id) - res_id_time(s->id) <= tonight->hours * 3600)
+            night[count++] = s;
+    }
+    return count;
+}
+
+res_misdates res_misdates_of(const res_index *index, double now_s)
+{
+    res_misdates misdates = {0};
+    for (size_t i = 0; i < index->count; i++)
+        if (res_misdated(&index->records[i], now_s))
+            res_misdates_add(&misdates, res_id_time(index->records[i].id));
+    return misdates;
+}
+
+/* ---- builds ----------------------------------------------------------------------------- */
+
+/* Whether S is of a build that BUILDS, with a runtime each, has; *OTHERS of them are of its
+ * runtime. */
+static bool listed(const res_origin *const *builds, const char *const *runtimes, size_t count,
+                   const res_summary *s, const char *runtime, size_t *others)
+{
+    *others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(runtimes[i], runtime) != 0)
+            continue;
+        ++*others;
+        if (strcmp(builds[i]->sha256, s->origin->sha256) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t res_newest_builds(const res_index *index, size_t most, double now_s,
+                         const res_origin **builds)
+{
+    const char **runtimes = calloc(index->count + 1, sizeof(const char *));
+    size_t count = 0;
+    for (size_t i = index->count; runtimes && i-- > 0;) {
+        const res_summary *s = &index->records[i];
+        const char *runtime = bn_base_name(index->experiments[s->experiment]->runtime);
+        size_t others;
+        if (s->status != BN_OK || !s->origin->sha256[0] || res_misdated(s, now_s) ||
+            listed(builds, runtimes, count, s, runtime, &others) || others == most)
+            continue;
+        runtimes[count] = runtime;
+        builds[count++] = s->origin;
+    }
+    free(runtimes);
+    return count;
+}
+
+bool res_tried_again(const res_collection *all, size_t i)
+{
+    char identity[BN_SHA256_TEXT], later[BN_SHA256_TEXT];
+    if (!res_record_identity(all->records[i], identity))
+        return false;
+    for (size_t k = i + 1; k < all->count; k++)
+        if (res_record_identity(all->records[k], later) && strcmp(identity, later) == 0)
+            return true;
+    return false;
+}
+
+/* ---- series ------------------------------------------------------------------------------- */
+
+bool res_timeline_takes(const res_timeline *series, const res_record *record)
+{
+    res_experiment own = record->experiment;
+    if (record->status != BN_OK || record->simulated != series->simulated)
+        return false;
+    if (series->any_settings)
+        memcpy(own.settings, series->experiment->settings, sizeof own.settings);
+    return res_series_order(&own, series->experiment) == 0;
+}
+
+bool res_timeline_has(const res_timeline *series, const res_collection *records)
+{
+    for (size_t i = 0; i < records->count; i++)
+        if (res_timeline_takes(series, records->records[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,252 @@
+/*
+ * nights.h - records over time: series and their change points, one night among the others, and
+ * what it says of a runtime's build. Prefix res_.
+ */
+#ifndef BENCH_RESULTS_NIGHTS_H
+#define BENCH_RESULTS_NIGHTS_H
+
+#include "results/findings/findings.h"
+
+/* ---- wrong dates (dates.c) ------------------------------------------------- */
+
+/* A record that is dated so much later than it can be has a wrong date: clocks of two machines
+ * differ by less. */
+#define RES_CLOCK_SLACK_S 3600.0
+/* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
+ * last written. The clock was ahead when it was made, or has gone back since. An infinite NOW_S:
+ * now is not known, and only the file tells. */
+bool res_misdated(const res_summary *summary, double now_s);
+
+/* Records whose dates are wrong. */
+typedef struct res_misdates {
+    size_t count;
+    double first_s, last_s; /* the dates that they have */
+} res_misdates;
+void res_misdates_add(res_misdates *misdates, double time_s);
+/* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
+void res_put_misdates(const res_misdates *misdates, bn_text *out);
+
+/* ---- history (history.c) -------------------------------------------------- */
+
+typedef enum res_metric {
+    RES_METRIC_WALL,     /* median step */
+    RES_METRIC_DEVICE,   /* of a step */
+    RES_METRIC_OVERHEAD, /* of an execution */
+    RES_METRIC_TRACE,    /* of a step: trace, hash, lookup */
+    RES_METRIC_COMPILE,  /* of all graphs */
+    RES_METRIC_COUNT
+} res_metric;
+const char *res_metric_name(res_metric metric); /* "wall", ... */
+BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
+
+/* One point of a series: the records of one build within a span of hours. A build is a file of a
+ * plugin under one label; in a series over several settings it is of one of them. */
+typedef struct res_night {
+    double time_s;    /* since 1970, UTC: of its first record */
+    double value;     /* ns: over processes, exp of the mean log of their medians; NaN: none */
+    double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
+    size_t processes; /* that VALUE is of */
+    size_t failed;    /* records that failed */
+    bn_code status;   /* BN_OK, or the class of the last failure where all failed */
+    const res_origin *origin;
+    const char *settings; /* of its experiment */
+} res_night;
+
+/* Nights between two change points. */
+typedef struct res_stretch {
+    size_t first, end; /* nights; the first one has a value, but in the first stretch */
+    size_t nights;     /* with a value */
+    size_t gaps;       /* without */
+    double median;     /* of the values, ns */
+    /* Of the change that begins it; the first stretch has none: NaN. */
+    size_t before;      /* the last night with a value before it */
+    res_interval ratio; /* over the stretch before, 95 % */
+    double p;
+    bool build_known;    /* on both sides, so that the next line means something */
+    bool other_build;    /* the plugin's sha256 differs from the night BEFORE */
+    bool other_settings; /* so does what the runtime was told */
+    bool other_host;     /* so does the machine */
+} res_stretch;
+
+/* A cell over time: one experiment, whatever its seed, its runtime's build and, where no night has
+ * two of them, its runtime's settings: changed settings are then a change within the series. */
+typedef struct res_timeline {
+    const res_experiment *experiment; /* of its first record */
+    bool simulated;
+    bool any_settings; /* false: nights have several settings, and each has a series */
+    res_night *nights;
+    size_t count;
+    res_stretch *stretches; /* at least one */
+    size_t stretch_count;
+    res_changes changes; /* AT is a night; what they say about the newest is about LAST */
+    size_t last;         /* the newest night with a value; COUNT: none has one */
+} res_timeline;
+
+typedef struct res_history {
+    res_metric metric;
+    res_timeline *series; /* by the members of the experiment, in the order of fields.c */
+    size_t count;
+    size_t timeless;       /* records whose ids have no time: left out */
+    res_misdates misdates; /* records whose dates are wrong: left out, too */
+} res_history;
+
+typedef struct res_history_options {
+    res_metric metric;
+    double night_hours; /* records of one build within them are one night, 12 */
+    double now_s;       /* for res_misdated; the default is infinite */
+    res_change_options change;
+    /* Whether the series of EXPERIMENT is wanted; NULL: all are. Called once for each record, in
+     * the thread of res_history_make. The answer depends on EXPERIMENT alone. */
+    bool (*wanted)(void *context, const res_experiment *experiment);
+    void *context;
+} res_history_options;
+res_history_options res_history_defaults(void);
+
+/* Makes the series of INDEX, which must outlive HISTORY. A runtime given as a path counts by the
+ * file's name, since nightly builds lie in folders of their own. Release HISTORY with
+ * res_history_free. BN_OUT_OF_MEMORY, and what res_changes_find says. */
+BN_MUST_USE bn_code res_history_make(const res_index *index, const res_history_options *options,
+                                     res_history *history, bn_status *st);
+void res_history_free(res_history *history);
+
+/* ---- one night among the others (nights.c) ---------------------------------- */
+
+/* What ran on a runtime. RUNTIME is the last part of its path, or its name: nightly builds lie in
+ * folders of their own. SETTINGS are those of the experiment, LABEL is that of the build; NULL:
+ * any. */
+typedef struct res_runs_of {
+    const char *runtime, *settings, *label;
+} res_runs_of;
+/* Whether EXPERIMENT is of RUNS, whose label is not looked at. */
+bool res_ran_on(const res_experiment *experiment, const res_runs_of *runs);
+
+/* A night whose last good night is asked for. */
+typedef struct res_night_of {
+    const res_experiment *const *asked; /* its experiments */
+    size_t asked_count;
+    const res_collection *records; /* that it has already, which are not before it; NULL: none */
+    double hours;                  /* that a night may take */
+    double now_s;                  /* for res_misdated */
+} res_night_of;
+
+/* Finds the last good night of RUNS before TONIGHT. Its good records' summaries go into NIGHT,
+ * which has room for INDEX->count, in the order of INDEX. Returns how many there are. The newest
+ * good record of INDEX that is not TONIGHT's, has a right date and is of an experiment that TONIGHT
+ * asks for says which night it is: the night is the good records of that build, with those
+ * settings, that are at most so many hours older. */
+size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
+                           const res_runs_of *runs, const res_summary **night);
+/* Counts the records of INDEX whose dates are wrong. */
+res_misdates res_misdates_of(const res_index *index, double now_s);
+/* Lists the digests of the newest MOST builds that INDEX has good records of, for each runtime (by
+ * the last part of its path). BUILDS has room for INDEX->count; returns how many there are. */
+size_t res_newest_builds(const res_index *index, size_t most, double now_s,
+                         const res_origin **builds);
+/* Whether a later record of ALL has the identity of record I: a failure that was tried again
+ * stays beside the new record. */
+bool res_tried_again(const res_collection *all, size_t i);
+
+/* Whether RECORD, if it is good, belongs to SERIES. */
+bool res_timeline_takes(const res_timeline *series, const res_record *record);
+/* Whether a good record of RECORDS belongs to SERIES. */
+bool res_timeline_has(const res_timeline *series, const res_collection *records);
+
+/* ---- what tonight says (tonight.c) ---------------------------------------- */
+
+/* What tonight's build of a runtime is held against. */
+typedef enum res_basis {
+    RES_BASIS_NOTHING, /* there is no good night before */
+    RES_BASIS_SAME,    /* it is the build of the last good night: what differs is the machine */
+    RES_BASIS_CONTROL, /* the build of that night, which was measured tonight as well */
+    RES_BASIS_RECORDS  /* the records of that night: the night is part of what differs */
+} res_basis;
+
+/* The good records of one runtime. */
+typedef struct res_tonight {
+    const res_collection *records;
+    const res_collection *control; /* of the build of the last good night, measured tonight */
+    const res_collection *before;  /* of that night */
+    bool same;                     /* file and settings are those of that night */
+    const res_history *history;    /* of the store, tonight included; wall time */
+    double threshold;              /* as of res_versus_begin */
+} res_tonight;
+
+/* A slowdown of this share should be seen where no threshold says otherwise. */
+#define RES_NIGHT_VISIBLE 0.05
+
+typedef struct res_tonight_verdict {
+    res_basis basis;
+    /* Filled on a control or on records, where the two sides share experiments. Its verdicts are
+     * final: nothing is slower or faster by records of another night. */
+    res_versus versus;
+    bool judged;
+    size_t cells;    /* experiments of tonight */
+    size_t fresh;    /* of these, the ones that there is nothing to compare with */
+    size_t slower;   /* by more than the threshold */
+    size_t untold;   /* where a slowdown of the threshold may be hidden, FRESH included */
+    size_t suspects; /* of the untold ones, on records: out of line with the nights before */
+    double visible;  /* what would have been seen in 80 of 100 in all others; NaN: there are none */
+    double hidden;   /* what would have been seen in all of the untold; may be infinite */
+    /* Steps of the build of the last good night, tonight over then, geometric mean of so many
+     * experiments; NaN: it was not measured tonight. */
+    double machine;
+    size_t machine_cells;
+} res_tonight_verdict;
+
+/*
+ * Judges one runtime tonight.
+ *
+ * On a control, both builds ran tonight, process after process in an order of chance: the night is
+ * the same for both and cancels in each pair, so res_versus_judge's tests are the verdict.
+ *
+ * On records, d = log(tonight / then) has the variance between nights twice, 2 s^2: s is that of
+ * res_newest_of over the nights before. From one night nobody can tell a build from a bad night, so
+ * a cell is equivalent or undecided: its interval is d +- t s sqrt(2), and what is visible is what
+ * two nights would show (res_series_tonight). Without s it is undecided and nothing is visible.
+ *
+ * BN_OUT_OF_MEMORY. VERDICT ends with res_tonight_free, also after a failure; records are borrowed
+ * as long as it lives.
+ */
+BN_MUST_USE bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdict,
+                                      bn_status *st);
+void res_tonight_free(res_tonight_verdict *verdict);
+
+/* What a change of a series goes with. */
+typedef enum res_drift_cause {
+    RES_DRIFT_SAME,    /* the same build, with the same settings: the machine */
+    RES_DRIFT_MACHINE, /* another build, but the build before, measured in those nights as their
+                          control, was as slow: the machine */
+    RES_DRIFT_BUILD,   /* another build, and its control did not move along */
+    RES_DRIFT_OTHER    /* another build or other settings, and no control tells more */
+} res_drift_cause;
+const char *res_drift_cause_name(res_drift_cause cause); /* "the machine", ... */
+
+/* What a night is the first to show of a series. */
+typedef struct res_drift {
+    bool found;
+    bool two;           /* by the newest two nights; else as a change point */
+    res_interval ratio; /* 95 % */
+    res_drift_cause cause;
+} res_drift;
+
+typedef struct res_drift_options {
+    res_change_options change;   /* that the history was made with */
+    const res_history *controls; /* of the controls of all nights; NULL: there are none */
+    double night_hours;
+    size_t family; /* series that are looked at tonight */
+} res_drift_options;
+
+/* Probability of any wrong claim of a night by its series, where builds differ. */
+#define RES_DRIFT_LEVEL 0.01
+
+/*
+ * Says what the newest night of SERIES is the first to show: a change point, or two nights in a row
+ * out of line with those since the last change: res_newest_of for two, p at most RES_DRIFT_LEVEL
+ * over the family (Bonferroni), each night out of line by itself. Places of changes may be off by
+ * RES_LEAST_NIGHTS - 1 nights, and so many are looked at for a cause. BN_OUT_OF_MEMORY, and what
+ * res_changes_find says.
+ */
+BN_MUST_USE bn_code res_series_tonight(const res_timeline *series, const res_drift_options *options,
+                                       res_drift *drift, bn_status *st);
+
+#endif

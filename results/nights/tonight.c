@@ -1,0 +1,404 @@
+/*
+ * tonight.c - what one night says: of a runtime against the build of its last good night, and of a
+ * series against the nights before.
+ */
+#include "results/nights/nights.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the machine ---------------------------------------------------------------------- */
+
+/* What the processes of EXPERIMENT in ALL say together; NaN for none. */
+static double value_of(const res_collection *all, const res_experiment *experiment)
+{
+    double values[RES_MOST_PAIRS];
+    size_t count = 0;
+    for (size_t i = all->count; i-- > 0 && count < RES_MOST_PAIRS;) {
+        const res_record *r = all->records[i];
+        if (res_record_good(r) && res_same_request(&r->experiment, experiment))
+            values[count++] = res_quantile(r->wall_ns, r->step_count, 0.5);
+    }
+    return res_median(values, count);
+}
+
+/* Whether a record of ALL before I asked for the same. */
+static bool asked_before(const res_collection *all, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (res_same_request(&all->records[k]->experiment, &all->records[i]->experiment))
+            return true;
+    return false;
+}
+
+/* Holds AGAIN, the same build tonight, against BEFORE. */
+static bn_code measure_machine(const res_collection *before, const res_collection *again,
+                               res_tonight_verdict *verdict, bn_status *st)
+{
+    double *ratios = calloc(before->count + 1, sizeof *ratios);
+    size_t count = 0;
+    if (!ratios)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
+    for (size_t i = 0; i < before->count; i++) {
+        const res_experiment *e = &before->records[i]->experiment;
+        if (!asked_before(before, i))
+            ratios[count++] = value_of(again, e) / value_of(before, e);
+    }
+    verdict->machine = res_geometric_mean(ratios, count, &verdict->machine_cells);
+    free(ratios);
+    return BN_OK;
+}
+
+/* ---- on records -------------------------------------------------------------------------- */
+
+/* The values of SERIES' nights since its last change, up to the newest; *COUNT of them. */
+static double *level_of(const res_timeline *series, size_t *count, bn_status *st)
+{
+    const size_t first = series->stretches[series->stretch_count - 1].first;
+    double *values = calloc(series->last + 2, sizeof *values);
+    *count = 0;
+    if (!values)
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
+    for (size_t i = first; values && i <= series->last && i < series->count; i++)
+        values[(*count)++] = series->nights[i].value;
+    return values;
+}
+
+static const res_timeline *series_of(const res_history *history, const res_record *record)
+{
+    for (size_t i = 0; history && i < history->count; i++)
+        if (res_timeline_takes(&history->series[i], record))
+            return &history->series[i];
+    return NULL;
+}
+
+/* Gives CELL, whose sides ran in two nights, the variance between nights, which is that of KNOWN.
+ * The family has COUNT cells. */
+static void widen(res_compared *cell, const res_newest *known, const res_compare_options *options,
+                  size_t count)
+{
+    res_comparison *c = &cell->comparison;
+    const double ratio = c->ratio.estimate;
+    c->test = RES_TEST_NONE;
+    c->p = c->p_holm = c->p_equivalent = c->p_equivalent_holm = 1;
+    c->ratio = (res_interval){ratio, (double)NAN, (double)NAN};
+    c->bootstrap = c->ratio;
+    c->critical = (double)INFINITY;
+    c->verdict = RES_UNDECIDED;
+    c->smallest_visible = res_newest_visible(known, 2, RES_DRIFT_LEVEL / (double)count);
+    if (known->nights == 0)
+        return;
+    const double freedom = (double)known->nights - 1, d = log(ratio);
+    c->error = known->deviation * sqrt(2);
+    const double half = c->error * gsl_cdf_tdist_Qinv(0.025, freedom);
+    c->ratio = (res_interval){ratio, exp(d - half), exp(d + half)};
+    c->test = RES_TEST_T;
+    c->p = 2 * gsl_cdf_tdist_Q(fabs(d) / c->error, freedom);
+    c->p_holm = fmin(1, c->p * (double)count);
+    c->critical = c->error * gsl_cdf_tdist_Qinv(options->level / (double)count / 2, freedom);
+    c->p_equivalent = gsl_cdf_tdist_Q((log1p(options->delta) - fabs(d)) / c->error, freedom);
+    c->p_equivalent_holm = fmin(1, c->p_equivalent * (double)count);
+    if (c->p_equivalent_holm <= options->level)
+        c->verdict = RES_EQUIVALENT;
+}
+
+static bn_code widen_all(const res_tonight *tonight, res_tonight_verdict *verdict, bn_status *st)
+{
+    res_versus *versus = &verdict->versus;
+    for (size_t i = 0; i < versus->count; i++) {
+        res_compared *cell = &versus->cells[i];
+        const res_timeline *series = cell->pairs ? series_of(tonight->history, cell->b[0]) : NULL;
+        res_newest known = {.p = 1};
+        size_t count = 0;
+        double *values = series ? level_of(series, &count, st) : NULL;
+        if (series && !values)
+            return st->code;
+        if (values)
+            known = res_newest_of(values, count, 1);
+        free(values);
+        widen(cell, &known, &versus->options, versus->count);
+        /* Undecided in any case; but this is not how nights of its level are. */
+        verdict->suspects += cell->comparison.verdict == RES_UNDECIDED &&
+                             known.p <= RES_DRIFT_LEVEL / (double)versus->count &&
+                             known.ratio.estimate > 1;
+    }
+    return BN_OK;
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static void count_cell(const res_compared *cell, double threshold, res_tonight_verdict *verdict)
+{
+    const res_comparison *c = &cell->comparison;
+    const double wanted = threshold > 0 ? threshold : RES_NIGHT_VISIBLE;
+    double visible = c->smallest_visible;
+    if (isnan(visible))
+        visible = (double)INFINITY;
+    if (c->verdict == RES_SLOWER && c->ratio.estimate > 1 + threshold) {
+        verdict->slower++;
+    } else if (c->verdict == RES_UNDECIDED && visible > wanted) {
+        verdict->untold++;
+        verdict->hidden = fmax(verdict->hidden, visible);
+    } else if (c->verdict == RES_UNDECIDED || c->verdict == RES_EQUIVALENT) {
+        /* Where sides are equivalent, this much is excluded. */
+        if (c->verdict == RES_EQUIVALENT)
+            visible = fmin(visible, verdict->versus.options.delta);
+        verdict->visible = fmax(verdict->visible, visible);
+    }
+}
+
+static void count_cells(const res_tonight *tonight, res_tonight_verdict *verdict)
+{
+    for (size_t i = 0; i < tonight->records->count; i++)
+        verdict->cells += !asked_before(tonight->records, i);
+    if (verdict->basis == RES_BASIS_SAME)
+        return;
+    for (size_t i = 0; verdict->judged && i < verdict->versus.count; i++)
+        count_cell(&verdict->versus.cells[i], tonight->threshold, verdict);
+    const size_t known = verdict->judged ? verdict->versus.count : 0;
+    verdict->fresh = verdict->cells > known ? verdict->cells - known : 0;
+    verdict->untold += verdict->fresh;
+    if (verdict->fresh)
+        verdict->hidden = (double)INFINITY;
+}
+
+/* ---- a runtime ---------------------------------------------------------------------------------
+ */
+
+static bool any_good(const res_collection *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (res_record_good(all->records[i]))
+            return true;
+    return false;
+}
+
+static res_basis basis_of(const res_tonight *t)
+{
+    return !any_good(t->before)   ? RES_BASIS_NOTHING
+           : t->same              ? RES_BASIS_SAME
+           : any_good(t->control) ? RES_BASIS_CONTROL
+                                  : RES_BASIS_RECORDS;
+}
+
+static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
+{
+    const bool control = verdict->basis == RES_BASIS_CONTROL;
+    const res_choice choice[2] = {{.store = control ? "the control" : "the last good night"},
+                                  {.store = "tonight"}};
+    bn_status why = {.code = BN_OK};
+    bn_code code = res_versus_pair(control ? t->control : t->before, t->records, choice,
+                                   &verdict->versus, &why);
+    if (code == BN_OUT_OF_MEMORY)
+        return bn_fail(st, code, "%s", why.message);
+    if (code != BN_OK) {
+        bn_text_printf(&verdict->versus.notes, "Not compared: %s.\n", why.message);
+        verdict->versus.count = 0;
+        return BN_OK;
+    }
+    if (control)
+        res_versus_note_pairs(&verdict->versus);
+    code = res_versus_judge(&verdict->versus, st);
+    if (code == BN_OK && !control)
+        code = widen_all(t, verdict, st);
+    verdict->judged = code == BN_OK;
+    return code;
+}
+
+bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdict, bn_status *st)
+{
+    bn_code code = BN_OK;
+    *verdict = (res_tonight_verdict){.basis = basis_of(tonight),
+                                     .visible = (double)NAN,
+                                     .hidden = (double)NAN,
+                                     .machine = (double)NAN};
+    res_versus_begin(&verdict->versus, tonight->threshold);
+    /* For comparison only, and nothing here shows it. */
+    verdict->versus.options.resamples = 0;
+    if (verdict->basis == RES_BASIS_SAME)
+        code = measure_machine(tonight->before, tonight->records, verdict, st);
+    if (verdict->basis == RES_BASIS_CONTROL)
+        code = measure_machine(tonight->before, tonight->control, verdict, st);
+    if (code == BN_OK &&
+        (verdict->basis == RES_BASIS_CONTROL || verdict->basis == RES_BASIS_RECORDS) &&
+        any_good(tonight->records))
+        code = compare(tonight, verdict, st);
+    count_cells(tonight, verdict);
+    return code;
+}
+
+void res_tonight_free(res_tonight_verdict *verdict)
+{
+    res_versus_free(&verdict->versus);
+    *verdict = (res_tonight_verdict){0};
+}
+
+/* ---- causes -------------------------------------------------------------------------------------
+ */
+
+const char *res_drift_cause_name(res_drift_cause cause)
+{
+    static const char *const names[] = {
+        [RES_DRIFT_SAME] = "the build is the same: the machine",
+        [RES_DRIFT_MACHINE] = "the build before was as slow in those nights: the machine",
+        [RES_DRIFT_BUILD] = "with the build; the build before was not slower in those nights",
+        [RES_DRIFT_OTHER] = "with the build or its settings; no control tells it from the machine",
+    };
+    return names[cause];
+}
+
+static bool same_origin(const res_night *a, const res_night *b)
+{
+    return strcmp(a->origin->sha256, b->origin->sha256) == 0 &&
+           strcmp(a->settings, b->settings) == 0;
+}
+
+/* What the build of the night BEFORE took in NIGHT, as its control; NaN: it was not measured. */
+static double control_of(const res_timeline *series, size_t before, size_t night,
+                         const res_drift_options *options)
+{
+    const res_night *was = &series->nights[before], *is = &series->nights[night];
+    for (size_t i = 0; options->controls && i < options->controls->count; i++) {
+        const res_timeline *t = &options->controls->series[i];
+        if (!res_same_request(t->experiment, series->experiment) ||
+            t->simulated != series->simulated)
+            continue;
+        for (size_t k = 0; k < t->count; k++)
+            if (same_origin(&t->nights[k], was) && isfinite(t->nights[k].value) &&
+                fabs(t->nights[k].time_s - is->time_s) <= options->night_hours * 3600)
+                return t->nights[k].value;
+    }
+    return (double)NAN;
+}
+
+/* The night with a value before NIGHT; NIGHT itself: there is none. */
+static size_t night_before(const res_timeline *series, size_t night)
+{
+    for (size_t i = night; i-- > 0;)
+        if (isfinite(series->nights[i].value))
+            return i;
+    return night;
+}
+
+/* The cause of a change by the log ratio CHANGE in the nights from FIRST to LAST. */
+static res_drift_cause cause_of(const res_timeline *series, size_t first, size_t last,
+                                double change, const res_drift_options *options)
+{
+    double told = 0;
+    bool others = false, open = false;
+    for (size_t i = first; i <= last && i < series->count; i++) {
+        const size_t before = night_before(series, i);
+        if (before == i || !isfinite(series->nights[i].value) ||
+            same_origin(&series->nights[before], &series->nights[i]))
+            continue;
+        const double step = log(series->nights[i].value / control_of(series, before, i, options));
+        others = true;
+        open = open || isnan(step);
+        told += isnan(step) ? 0 : step;
+    }
+    return !others                                          ? RES_DRIFT_SAME
+           : told * copysign(1, change) >= fabs(change) / 2 ? RES_DRIFT_BUILD
+           : open                                           ? RES_DRIFT_OTHER
+                                                            : RES_DRIFT_MACHINE;
+}
+
+/* ---- a series
+ * ------------------------------------------------------------------------------------- */
+
+/* Whether two nights, the last of the COUNT nights VALUES, show what one more did not. */
+static bool two_show(const double *values, size_t count, const res_drift_options *options,
+                     res_newest *newest)
+{
+    *newest = res_newest_of(values, count, 2);
+    return newest->each && newest->p <= RES_DRIFT_LEVEL / (double)options->family &&
+           fabs(log(newest->ratio.estimate)) >= log1p(options->change.least_effect);
+}
+
+static bool same_way(res_interval a, res_interval b)
+{
+    return (a.estimate > 1) == (b.estimate > 1);
+}
+
+/* Sets *KNOWN to whether SERIES had shown the change that begins STRETCH without its newest night:
+ * as a change point, or by two nights. */
+static bn_code was_known(const res_timeline *series, const res_stretch *stretch,
+                         const res_drift_options *options, bool *known, bn_status *st)
+{
+    const size_t begin = series->stretch_count > 2 ? stretch[-1].first : 0;
+    res_changes found = {0};
+    res_newest newest;
+    double *values = calloc(series->last + 1, sizeof *values);
+    *known = false;
+    if (!values)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series");
+    for (size_t i = 0; i < series->last; i++)
+        values[i] = series->nights[i].value;
+    bn_code code = res_changes_find(values, series->last, &options->change, &found, st);
+    for (size_t i = 0; code == BN_OK && i < found.count; i++) {
+        const size_t at = found.list[i].at;
+        const size_t off = at > stretch->first ? at - stretch->first : stretch->first - at;
+        *known = *known || off < RES_LEAST_NIGHTS;
+    }
+    for (size_t end = stretch->first + 1; code == BN_OK && end <= series->last; end++)
+        *known = *known || (two_show(values + begin, end - begin, options, &newest) &&
+                            same_way(newest.ratio, stretch->ratio));
+    res_changes_free(&found);
+    free(values);
+    return code;
+}
+
+/* The change point that begins the last stretch, if it is new. */
+static bn_code new_change(const res_timeline *series, const res_drift_options *options,
+                          res_drift *drift, bn_status *st)
+{
+    const res_stretch *s = &series->stretches[series->stretch_count - 1];
+    const size_t off = RES_LEAST_NIGHTS - 1;
+    bool known = true;
+    bn_code code = was_known(series, s, options, &known, st);
+    if (code == BN_OK && !known)
+        *drift = (res_drift){.found = true,
+                             .ratio = s->ratio,
+                             .cause = cause_of(series, s->first > off ? s->first - off : 1,
+                                               s->first + off, log(s->ratio.estimate), options)};
+    return code;
+}
+
+/* The newest two nights, if they show what the night before them did not. */
+static bn_code new_nights(const res_timeline *series, const res_drift_options *options,
+                          res_drift *drift, bn_status *st)
+{
+    const size_t first = series->stretches[series->stretch_count - 1].first;
+    const size_t before = night_before(series, series->last);
+    size_t count = 0;
+    res_newest newest, yesterday;
+    double *values = level_of(series, &count, st);
+    if (!values)
+        return st->code;
+    if (before > first && two_show(values, count, options, &newest) &&
+        !(two_show(values, before - first + 1, options, &yesterday) &&
+          same_way(yesterday.ratio, newest.ratio)))
+        *drift = (res_drift){
+            .found = true,
+            .two = true,
+            .ratio = newest.ratio,
+            .cause = cause_of(series, before, series->last, log(newest.ratio.estimate), options)};
+    free(values);
+    return BN_OK;
+}
+
+bn_code res_series_tonight(const res_timeline *series, const res_drift_options *options,
+                           res_drift *drift, bn_status *st)
+{
+    const double nan = (double)NAN;
+    bn_code code = BN_OK;
+    *drift = (res_drift){.ratio = {nan, nan, nan}};
+    if (series->last == series->count)
+        return BN_OK;
+    if (series->stretch_count > 1)
+        code = new_change(series, options, drift, st);
+    if (code == BN_OK && !drift->found)
+        code = new_nights(series, options, drift, st);
+    return code;
+}

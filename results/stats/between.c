@@ -1,0 +1,78 @@
+/*
+ * between.c - how far nights stray from their level, and what the newest of them say against it.
+ */
+#include "results/stats/stats_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Robust standard deviations that a night may lie from the median. */
+#define CUT   3.0
+/* At which each of the newest nights alone is to lie out, one-sided. */
+#define ALONE 0.05
+/* Of what is visible. */
+#define POWER 0.8
+
+void res_cut_nights(const double *x, size_t count, double *room, double *cut)
+{
+    memcpy(room, x, count * sizeof *room);
+    gsl_sort(room, 1, count);
+    const double centre = gsl_stats_median_from_sorted_data(room, 1, count);
+    for (size_t i = 0; i < count; i++)
+        room[i] = fabs(x[i] - centre);
+    gsl_sort(room, 1, count);
+    const double scale =
+        fmax(1.4826 * gsl_stats_median_from_sorted_data(room, 1, count), RES_LEAST_DEVIATION);
+    for (size_t i = 0; i < count; i++)
+        cut[i] = fmin(fmax(x[i], centre - CUT * scale), centre + CUT * scale);
+}
+
+/* Fills KNOWN from COUNT logs X; ROOM is for twice as many. */
+static void judge(const double *x, size_t count, size_t newest, double *room, res_newest *known)
+{
+    const size_t m = count - newest;
+    double *cut = room + count;
+    res_cut_nights(x, m, room, cut);
+    const double level = gsl_stats_mean(cut, 1, m), freedom = (double)m - 1;
+    const double s = fmax(gsl_stats_sd(cut, 1, m), RES_LEAST_DEVIATION);
+    const double off = gsl_stats_mean(x + m, 1, newest) - level;
+    const double error = s * sqrt(1 / (double)newest + 1 / (double)m);
+    const double half = error * gsl_cdf_tdist_Qinv(0.025, freedom);
+    const double alone = s * sqrt(1 + 1 / (double)m) * gsl_cdf_tdist_Qinv(ALONE, freedom);
+    known->nights = m;
+    known->deviation = s;
+    known->ratio = (res_interval){exp(off), exp(off - half), exp(off + half)};
+    known->p = 2 * gsl_cdf_tdist_Q(fabs(off) / error, freedom);
+    known->each = true;
+    for (size_t i = m; i < count; i++)
+        known->each = known->each && copysign(1, off) * (x[i] - level) > fmax(alone, fabs(off) / 2);
+}
+
+res_newest res_newest_of(const double *values, size_t count, size_t newest)
+{
+    const double nan = (double)NAN;
+    res_newest known = {.deviation = nan, .ratio = {nan, nan, nan}, .p = 1};
+    double *room = calloc(3 * count + 3, sizeof *room);
+    size_t n = 0;
+    for (size_t i = 0; room && i < count; i++)
+        if (isfinite(values[i]) && values[i] > 0)
+            room[n++] = log(values[i]);
+    if (n >= newest + RES_LEVEL_NIGHTS)
+        judge(room, n, newest, room + count, &known);
+    free(room);
+    return known;
+}
+
+double res_newest_visible(const res_newest *known, size_t newest, double level)
+{
+    if (known->nights == 0)
+        return (double)INFINITY;
+    const double freedom = (double)known->nights - 1;
+    const double error = known->deviation * sqrt(1 / (double)newest + 1 / (double)known->nights);
+    return expm1(error *
+                 (gsl_cdf_tdist_Qinv(level / 2, freedom) + gsl_cdf_tdist_Pinv(POWER, freedom)));
+}

@@ -1,0 +1,220 @@
+/*
+ * compare_family.c - comparisons that are judged together: which test serves, Holm's adjustment,
+ * equivalence, the verdict; and how much is needed.
+ *
+ * Wherever the number of pairs can reach the corrected level, differences are told by flipped
+ * signs (compare_flip.c), which assume only that like sides are as likely to differ either way.
+ * Fewer pairs are judged by Student's t, which long tails make conservative (Y. Benjamini, "Is the
+ * t test really conservative when the parent distribution is long-tailed?", JASA 78, 1983), down to
+ * a number of pairs that choose_test explains. Below that nothing is told. Which test is used
+ * depends on the numbers of pairs and comparisons, never on p.
+ *
+ * By looks, p is divided by the look's share of the level (compare_looks.c). Such a p, taken at the
+ * look at which a comparison ends, is at most X with a probability of at most X. So Holm's
+ * adjustment of these keeps the level of a family over all its looks, whichever of its comparisons
+ * end earlier than others (Y. Ye, A. Li, L. Liu and B. Yao, "A group sequential Holm procedure with
+ * multiple primary endpoints", Statistics in Medicine 32, 2013). p at the last look is used, and no
+ * smaller one of a look before, so that verdict and interval are of the same pairs.
+ */
+#include "results/stats/stats_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define POWER 0.8
+
+const char *res_verdict_name(res_verdict verdict)
+{
+    static const char *const names[] = {"faster", "slower", "equivalent", "undecided"};
+    return names[verdict];
+}
+
+static double mean_of(const res_comparison *c)
+{
+    return gsl_stats_mean(c->log_ratio, 1, c->pairs);
+}
+
+static double freedom(const res_comparison *c)
+{
+    return (double)c->pairs - 1;
+}
+
+double res_upper_tail(double mean, double error, double df)
+{
+    if (error > 0)
+        return gsl_cdf_tdist_Q(mean / error, df);
+    return mean > 0 ? 0 : mean < 0 ? 1 : 0.5;
+}
+
+/* ---- families ------------------------------------------------------------------- */
+
+bn_code res_holm(const double *p, size_t count, double *adjusted, bn_status *st)
+{
+    size_t *order = calloc(count > 0 ? count : 1, sizeof *order);
+    if (!order)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu p values", count);
+    gsl_sort_index(order, p, 1, count);
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        largest = fmax(largest, (double)(count - i) * p[order[i]]);
+        adjusted[order[i]] = fmin(largest, 1);
+    }
+    free(order);
+    return BN_OK;
+}
+
+size_t res_fewest_pairs(double level, size_t family)
+{
+    const double share = level / (double)(family > 0 ? family : 1);
+    return (size_t)fmax(ceil(log2(2 / share) - 1e-9), 1);
+}
+
+/* Chance that all of PAIRS differences, except at most LEFT_OUT, go one way, when each does so in a
+ * quarter of the cases. This is also the largest chance that each of two like sides has one value
+ * in all its processes, and the other side another one: that of two values that are as likely. */
+static double chance_alike(size_t pairs, size_t left_out)
+{
+    return 2 * gsl_cdf_binomial_P((unsigned)left_out, 0.75, (unsigned)pairs);
+}
+
+/*
+ * Uses flips of signs where they can reach the level. Student's t takes pairs that agree for
+ * certain. But processes may have two speeds by chance, fast and slow (by a layout of memory, say),
+ * and then a quarter of the pairs differs one way. So t is used only where the chance that all
+ * pairs do, or all but those that were left out, takes no more than its share of the false alarms
+ * that are allowed. Pairs that all agree after many looks did so at each look before: this chance
+ * is taken once, so the look's share of the level does not matter to it.
+ */
+#define ALIKE_SHARE 0.25
+static res_test choose_test(const res_comparison *c, double level, size_t family)
+{
+    if (c->pairs < RES_FEWEST_PAIRS)
+        return RES_TEST_NONE;
+    if (c->constant)
+        return RES_TEST_CONSTANT;
+    if (c->pairs >= res_fewest_pairs(level * c->share, family))
+        return RES_TEST_FLIP;
+    return chance_alike(c->pairs + c->disturbed, c->disturbed) <=
+                   ALIKE_SHARE * level / (double)family
+               ? RES_TEST_T
+               : RES_TEST_NONE;
+}
+
+size_t res_least_pairs(double level, size_t family)
+{
+    size_t pairs = RES_FEWEST_PAIRS;
+    while (chance_alike(pairs, 0) > ALIKE_SHARE * level / (double)(family > 0 ? family : 1))
+        pairs++;
+    return pairs;
+}
+
+/* The mean log ratio that the comparison's test would just tell at its level. */
+static double critical(const res_comparison *c)
+{
+    double low, high;
+    if (c->test == RES_TEST_NONE)
+        return (double)INFINITY;
+    /* With more pairs than there are bounds for, flips tell what t tells. */
+    if (c->test == RES_TEST_FLIP && res_flip_bounds(c->log_ratio, c->pairs, c->level, &low, &high))
+        return (high - low) / 2;
+    return gsl_cdf_tdist_Qinv(c->level / 2, freedom(c)) * c->error;
+}
+
+/*
+ * P of the comparison's test at its look, where one look alone would say P.
+ *
+ * Where each side has one value in all its processes there is no spread to judge a difference by.
+ * What can be said is how often like sides would look so, at most. Sides that look so after many
+ * pairs did at each look before, so looks do not add to it.
+ */
+static double of_look(const res_comparison *c, double p)
+{
+    if (c->test == RES_TEST_NONE)
+        return 1;
+    if (c->test == RES_TEST_CONSTANT)
+        return fmin(fmax(p, chance_alike(c->pairs, 0)), 1);
+    return fmin(p / c->share, 1);
+}
+
+/*
+ * All that depends on the family's size, but for Holm's adjustment.
+ *
+ * The smallest visible effect is the mean that the test would just tell plus the
+ * quantile of Student's t that the power asks for, in standard errors (H. S.
+ * Bloom, "Minimum detectable effects", Evaluation Review 19, 1995, with the
+ * test's own critical value for his t). Were it added to this very experiment
+ * without any other difference, the test would tell it unless chance lay more
+ * than that quantile below zero: with a probability of 80 %, however well or
+ * badly the few pairs tell their spread.
+ *
+ * Equivalence is two one-sided tests (D. J. Schuirmann, "A comparison of the two
+ * one-sided tests procedure and the power approach", Journal of Pharmacokinetics
+ * and Biopharmaceutics 15, 1987): the larger p.
+ */
+static void size_up(res_comparison *c, size_t count, const res_compare_options *o)
+{
+    const double delta = log1p(c->delta), mean = fabs(mean_of(c));
+    c->level = o->level * c->share / (double)count;
+    c->test = choose_test(c, o->level, count);
+    c->p = of_look(c, c->test == RES_TEST_FLIP ? c->p_flip : c->p_t);
+    c->critical = critical(c);
+    c->smallest_visible = (double)INFINITY;
+    c->p_equivalent = 1;
+    if (c->test == RES_TEST_NONE)
+        return;
+    c->smallest_visible = expm1(c->critical + gsl_cdf_tdist_Pinv(POWER, freedom(c)) * c->error);
+    c->p_equivalent = of_look(c, res_upper_tail(delta - mean, c->error, freedom(c)));
+}
+
+static res_verdict judge(const res_comparison *c, double level)
+{
+    if (c->p_holm <= level)
+        return c->ratio.estimate < 1 ? RES_FASTER : RES_SLOWER;
+    return c->p_equivalent_holm <= level ? RES_EQUIVALENT : RES_UNDECIDED;
+}
+
+bn_code res_compare_family(res_comparison *list, size_t count, const res_compare_options *options,
+                           bn_status *st)
+{
+    double *p = calloc(4 * count + 1, sizeof *p);
+    if (!p)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to judge %zu comparisons", count);
+    double *equivalent = p + count, *p_holm = p + 2 * count, *equivalent_holm = p + 3 * count;
+    for (size_t i = 0; i < count; i++) {
+        size_up(&list[i], count, options);
+        p[i] = list[i].p;
+        equivalent[i] = list[i].p_equivalent;
+    }
+    bn_code code = res_holm(p, count, p_holm, st);
+    if (code == BN_OK)
+        code = res_holm(equivalent, count, equivalent_holm, st);
+    for (size_t i = 0; code == BN_OK && i < count; i++) {
+        list[i].p_holm = p_holm[i];
+        list[i].p_equivalent_holm = equivalent_holm[i];
+        list[i].verdict = judge(&list[i], options->level);
+    }
+    free(p);
+    return code;
+}
+
+/* ---- how much is needed ---------------------------------------------------------- */
+
+double res_power(const res_comparison *c, double effect)
+{
+    const double beyond = fabs(log1p(effect)) - c->critical;
+    if (c->test == RES_TEST_NONE)
+        return 0;
+    return res_upper_tail(-beyond, c->error, freedom(c));
+}
+
+size_t res_pairs_wanted(const res_comparison *c, double precision)
+{
+    if (c->pairs < RES_FEWEST_PAIRS || !(precision > 0))
+        return 0;
+    const double spread = c->error * sqrt((double)c->pairs);
+    const double wanted = pow(gsl_cdf_tdist_Qinv(0.025, freedom(c)) * spread / log1p(precision), 2);
+    return wanted < 2 ? 2 : wanted < 1e9 ? (size_t)ceil(wanted) : (size_t)1e9;
+}

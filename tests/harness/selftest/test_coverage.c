@@ -1,0 +1,391 @@
+/*
+ * test_coverage.c - bench selftest coverage: counts and verdicts, tables in numbers whose draws
+ * are what was asked for, procedures that are wrong and are found out, and the busy loops. Needs
+ * no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "harness/selftest/coverage_priv.h"
+#include "tests/support/test_runtime.h"
+
+#include <errno.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define NOTHING ((double)NAN)
+
+static const res_interval no_interval = {NOTHING, NOTHING, NOTHING};
+
+/* ---- counts and verdicts -------------------------------------------------------------------- */
+
+static void intervals_are_counted(void **state)
+{
+    (void)state;
+    const res_interval list[] = {
+        {1, 0.9, 1.1},                /* holds 1 */
+        {1, 1, 1.21},                 /* a bound is the truth */
+        {2, 1.5, 2.5},                /* too high */
+        {1, NOTHING, NOTHING},        /* none */
+        {0.5, 0.25, 0.81},            /* too low */
+        {1, -(double)INFINITY, 1e99}, /* no bound below: none */
+    };
+    const double truths[] = {1, 1, 1, 1, 1, 1}, others[] = {2, 2, 2, 2, 0.25, 2};
+    selftest_coverage c;
+    bn_status st = {0};
+    assert_ok(selftest_coverage_count(list, truths, 6, &c, &st), &st);
+    assert_int_equal(c.tables, 4);
+    assert_int_equal(c.without, 2);
+    assert_int_equal(c.covered, 2);
+    assert_near(c.share.estimate, 0.5, 1e-12);
+    assert_true(c.share.low > 0.06 && c.share.low < 0.07);
+    /* Of 1.1055, 1.1, 1.2910 and 1.8: the mean of the middle two. */
+    assert_near(c.half_width, (sqrt(1.1 / 0.9) + sqrt(2.5 / 1.5)) / 2 - 1, 1e-12);
+    assert_ok(selftest_coverage_count(list, others, 6, &c, &st), &st);
+    assert_int_equal(c.covered, 2); /* the third, and the fifth by its bound */
+    assert_ok(selftest_coverage_count(list, truths, 0, &c, &st), &st);
+    assert_int_equal(c.tables, 0);
+    assert_true(isnan(c.half_width) && isnan(c.share.estimate));
+}
+
+static void verdicts_go_by_the_binomial(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t covered, of;
+        selftest_coverage_verdict verdict;
+    } rows[] = {
+        {0, 0, SELFTEST_COVERAGE_NONE},        {0, 2, SELFTEST_COVERAGE_HOLDS},
+        {0, 3, SELFTEST_COVERAGE_NARROW},      {32, 40, SELFTEST_COVERAGE_NARROW},
+        {33, 40, SELFTEST_COVERAGE_HOLDS},     {40, 40, SELFTEST_COVERAGE_HOLDS},
+        {215, 240, SELFTEST_COVERAGE_NARROW},  {216, 240, SELFTEST_COVERAGE_HOLDS},
+        {240, 240, SELFTEST_COVERAGE_WIDE},    {4700, 5000, SELFTEST_COVERAGE_NARROW},
+        {4701, 5000, SELFTEST_COVERAGE_HOLDS}, {4750, 5000, SELFTEST_COVERAGE_HOLDS},
+        {4886, 5000, SELFTEST_COVERAGE_HOLDS}, {4887, 5000, SELFTEST_COVERAGE_WIDE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const selftest_coverage c = {.tables = rows[i].of, .covered = rows[i].covered};
+        if (selftest_coverage_judge(&c) != rows[i].verdict)
+            fail_msg("%zu of %zu: %s, not %s", rows[i].covered, rows[i].of,
+                     selftest_coverage_verdict_name(selftest_coverage_judge(&c)),
+                     selftest_coverage_verdict_name(rows[i].verdict));
+    }
+}
+
+/* ---- draws ------------------------------------------------------------------------------------
+ */
+
+enum { TABLES = 500, VALUES = TABLES * SELFTEST_TABLE_PROCESSES };
+
+/* For each process: the logarithm of member M's first step over the usual one. */
+static void first_steps(const selftest_table_scenario *scenario, double x[2][VALUES],
+                        double last[VALUES])
+{
+    selftest_table_sim table;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 11);
+    for (size_t i = 0; i < VALUES; i++) {
+        const size_t k = i % SELFTEST_TABLE_PROCESSES;
+        if (k == 0)
+            selftest_table_simulate(scenario, rng, &table);
+        for (int m = 0; m < 2; m++)
+            x[m][i] = log(table.step_ns[k][m][0][0] / 10e6);
+        last[i] =
+            log(table.step_ns[k][0][SELFTEST_TABLE_ROUNDS - 1][SELFTEST_TABLE_STEPS - 1] / 10e6);
+    }
+    gsl_rng_free(rng);
+}
+
+static void assert_deviation(const double *x, double deviation)
+{
+    assert_near(gsl_stats_mean(x, 1, VALUES), 0, 4 * deviation / sqrt(VALUES));
+    assert_near(gsl_stats_sd(x, 1, VALUES), deviation, 4 * deviation / sqrt(2.0 * VALUES));
+}
+
+static void assert_correlation(const double *x, const double *y, double expected)
+{
+    assert_near(gsl_stats_correlation(x, 1, y, 1, VALUES), expected, 4 / sqrt(VALUES));
+}
+
+/* Each disturbance alone has its size, and is shared by whom it ought to be. */
+static void draws_have_their_size(void **state)
+{
+    (void)state;
+    static double x[2][VALUES], last[VALUES];
+    const selftest_table_scenario process = {.process = 0.1}, member = {.member = 0.1},
+                                  step = {.step = 0.1}, wander = {.wander = 0.1, .keep = 0.97},
+                                  longer = {.longer = 6};
+    first_steps(&process, x, last);
+    assert_deviation(x[0], 0.1);
+    assert_correlation(x[0], x[1], 1);
+    assert_correlation(x[0], last, 1);
+    first_steps(&member, x, last);
+    assert_deviation(x[0], 0.1);
+    assert_deviation(x[1], 0.1);
+    assert_correlation(x[0], x[1], 0);
+    assert_correlation(x[0], last, 1);
+    first_steps(&step, x, last);
+    assert_deviation(x[0], 0.1);
+    assert_correlation(x[0], x[1], 0);
+    assert_correlation(x[0], last, 0);
+    first_steps(&wander, x, last);
+    assert_deviation(x[0], 0.1);
+    assert_deviation(last, 0.1);
+    /* The other member's first step is 3 steps away, the last one 54 to 59. */
+    assert_correlation(x[0], x[1], pow(0.97, 3));
+    assert_correlation(x[0], last, pow(0.97, 57));
+    first_steps(&longer, x, last);
+    for (size_t i = 0; i < VALUES; i++)
+        assert_true(x[0][i] == 0 && fabs(x[1][i] - log(6)) < 1e-12);
+}
+
+static void bursts_meet_steps_by_their_length(void **state)
+{
+    (void)state;
+    const selftest_table_scenario s = {.longer = 6, .burst = 0.1, .burst_length = 0.5};
+    selftest_table_sim table;
+    double bursts[2] = {0, 0}, steps = 0;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 12);
+    for (size_t t = 0; t < 100; t++) {
+        selftest_table_simulate(&s, rng, &table);
+        for (size_t i = 0; i < SELFTEST_TABLE_PROCESSES * SELFTEST_TABLE_ROUNDS; i++)
+            for (size_t n = 0; n < SELFTEST_TABLE_STEPS; n++, steps++)
+                for (int m = 0; m < 2; m++) {
+                    const double took =
+                        table.step_ns[i / SELFTEST_TABLE_ROUNDS][m][i % SELFTEST_TABLE_ROUNDS][n];
+                    const double more = (took / 10e6 - (m ? 6 : 1)) / 0.5;
+                    assert_near(more, round(more), 1e-9);
+                    bursts[m] += more;
+                }
+    }
+    gsl_rng_free(rng);
+    assert_near(bursts[0], 0.1 * steps, 4 * sqrt(0.1 * steps));
+    assert_near(bursts[1], 0.6 * steps, 4 * sqrt(0.6 * steps));
+}
+
+static double median_of(const double *values, size_t count)
+{
+    double sorted[SELFTEST_TABLE_ROUNDS];
+    memcpy(sorted, values, count * sizeof *sorted);
+    return res_median(sorted, count);
+}
+
+/* exp of the mean of the LOGS of processes, by Student's t. */
+static res_interval over_processes(const double *logs)
+{
+    const res_estimate mean = res_estimate_of(logs, SELFTEST_TABLE_PROCESSES);
+    return res_estimate_ratio(&mean);
+}
+
+/* What a table ought to do, in a few lines. A round counts with its median step, a process with
+ * its median round: of the time, and of the logarithm of the ratio. Over processes: Student's t. */
+static bn_code by_processes(const selftest_table_sim *table, selftest_table_figures *figures,
+                            bn_status *st)
+{
+    double ratio[SELFTEST_TABLE_PROCESSES], wall[SELFTEST_TABLE_PROCESSES];
+    (void)st;
+    for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++) {
+        double ratios[SELFTEST_TABLE_ROUNDS], walls[SELFTEST_TABLE_ROUNDS];
+        for (size_t r = 0; r < SELFTEST_TABLE_ROUNDS; r++) {
+            walls[r] = median_of(table->step_ns[k][1][r], SELFTEST_TABLE_STEPS);
+            ratios[r] = log(median_of(table->step_ns[k][0][r], SELFTEST_TABLE_STEPS) / walls[r]);
+        }
+        ratio[k] = median_of(ratios, SELFTEST_TABLE_ROUNDS);
+        wall[k] = log(median_of(walls, SELFTEST_TABLE_ROUNDS));
+    }
+    *figures = (selftest_table_figures){over_processes(ratio), over_processes(wall), no_interval};
+    return BN_OK;
+}
+
+/* ---- procedures on trial -----------------------------------------------------------------------
+ */
+
+static const selftest_table_scenario *scenario(const char *name)
+{
+    const selftest_table_scenario *s = selftest_table_scenarios;
+    while (strcmp(s->name, name) != 0)
+        s++;
+    return s;
+}
+
+static selftest_table_trial try(selftest_table_procedure *procedure, const char *name,
+                                size_t tables, uint64_t seed)
+{
+    selftest_table_trial t = {.scenario = scenario(name), .tables = tables};
+    bn_status st = {0};
+    assert_ok(selftest_table_trial_run(&t, procedure, seed, &st), &st);
+    print_message("# %s: ratio %.1f, wall %.1f of 100\n", name, 100 * t.ratio.share.estimate,
+                  100 * t.wall.share.estimate);
+    return t;
+}
+
+static void tables_hold_in_every_scenario(void **state)
+{
+    (void)state;
+    for (const selftest_table_scenario *s = selftest_table_scenarios; s->name; s++) {
+        const selftest_table_trial t = try(selftest_table_by_tables, s->name, 2000, 20261122);
+        assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_HOLDS);
+        assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_HOLDS);
+        assert_true(t.ratio.share.estimate > 0.93 && t.ratio.share.estimate < 0.97);
+        assert_true(t.wall.share.estimate > 0.93 && t.wall.share.estimate < 0.97);
+    }
+    const selftest_table_trial t = try(selftest_table_by_tables, "quiet", 200, 5);
+    const selftest_table_trial again = try(selftest_table_by_tables, "quiet", 200, 5);
+    const selftest_table_trial other = try(selftest_table_by_tables, "quiet", 200, 6);
+    assert_memory_equal(&t, &again, sizeof t);
+    assert_true(t.ratio.half_width != other.ratio.half_width);
+}
+
+/* Interval times FACTOR, on the scale of logarithms. */
+static res_interval stretched(res_interval v, double factor)
+{
+    const double half = factor * (log(v.high) - log(v.low)) / 2;
+    return (res_interval){v.estimate, v.estimate * exp(-half), v.estimate * exp(half)};
+}
+
+/* As if the spread of four were known, not estimated: 1.96 in place of 3.18. */
+static bn_code normal(const selftest_table_sim *table, selftest_table_figures *f, bn_status *st)
+{
+    bn_code code = by_processes(table, f, st);
+    f->ratio = stretched(f->ratio, 1.959964 / 3.182446);
+    f->wall = stretched(f->wall, 1.959964 / 3.182446);
+    return code;
+}
+
+static bn_code timid(const selftest_table_sim *table, selftest_table_figures *f, bn_status *st)
+{
+    bn_code code = by_processes(table, f, st);
+    f->ratio = stretched(f->ratio, 2);
+    f->wall = stretched(f->wall, 2);
+    return code;
+}
+
+/* As tables were made before: of the steps of the newest process. */
+static bn_code one_process(const selftest_table_sim *table, selftest_table_figures *f,
+                           bn_status *st)
+{
+    enum { STEPS = SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS };
+    uint64_t steps[2][STEPS];
+    (void)st;
+    for (int m = 0; m < 2; m++)
+        for (size_t i = 0; i < STEPS; i++)
+            steps[m][i] =
+                (uint64_t)table->step_ns[SELFTEST_TABLE_PROCESSES - 1][m][i / SELFTEST_TABLE_STEPS]
+                                        [i % SELFTEST_TABLE_STEPS];
+    f->ratio = res_ratio_interval(steps[0], STEPS, steps[1], STEPS);
+    f->wall = res_median_interval(steps[1], STEPS);
+    return BN_OK;
+}
+
+static bn_code silent(const selftest_table_sim *table, selftest_table_figures *f, bn_status *st)
+{
+    (void)table;
+    (void)st;
+    *f = (selftest_table_figures){no_interval, no_interval, no_interval};
+    return BN_OK;
+}
+
+static void wrong_procedures_are_found_out(void **state)
+{
+    (void)state;
+    selftest_table_trial t = try(normal, "process 3 %", 300, 1);
+    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_NARROW);
+    t = try(one_process, "process 3 %", 40, 1);
+    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_NARROW);
+    t = try(timid, "process 3 %", 1000, 1);
+    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_WIDE);
+    t = try(silent, "quiet", 10, 1);
+    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NONE);
+    assert_int_equal(t.ratio.without, 10);
+}
+
+/* ---- tables of records
+ * ---------------------------------------------------------------------------- */
+
+static void assert_same(res_interval a, res_interval b)
+{
+    assert_near(a.estimate, b.estimate, 1e-6 * b.estimate);
+    assert_near(a.low, b.low, 1e-6 * b.low);
+    assert_near(a.high, b.high, 1e-6 * b.high);
+}
+
+/* The speedup table does what a table ought to do, and is read in the right place. */
+static void tables_are_read_off(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    selftest_table_sim table;
+    selftest_table_figures by_hand, read;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_non_null(rng);
+    gsl_rng_set(rng, 13);
+    for (const selftest_table_scenario *s = selftest_table_scenarios; s->name; s++) {
+        selftest_table_simulate(s, rng, &table);
+        assert_ok(by_processes(&table, &by_hand, &st), &st);
+        assert_ok(selftest_table_by_tables(&table, &read, &st), &st);
+        assert_same(read.ratio, by_hand.ratio);
+        assert_same(read.wall, by_hand.wall);
+        assert_true(isnan(read.device.low));
+    }
+    gsl_rng_free(rng);
+    res_record *none[1] = {NULL};
+    assert_ok(selftest_figures_of(none, none, 1, &read, &st), &st);
+    assert_true(isnan(read.ratio.estimate) && isnan(read.wall.low));
+}
+
+/* ---- folders and loads
+ * ------------------------------------------------------------------------------ */
+
+static void a_load_ends(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    selftest_load load, kept;
+    assert_ok(selftest_load_begin(&load, 2, &st), &st);
+    assert_int_equal(load.count, 2);
+    kept = load;
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(kill(kept.pids[i], 0), 0);
+    selftest_load_end(&load);
+    assert_int_equal(load.count, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(kill(kept.pids[i], 0), -1);
+        assert_int_equal(errno, ESRCH);
+    }
+    selftest_load_end(&load);
+}
+
+static void a_folder_goes_with_all_in_it(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    char folder[SELFTEST_FOLDER], file[SELFTEST_FOLDER + 16];
+    assert_ok(selftest_folder_make("test", folder, &st), &st);
+    assert_non_null(strstr(folder, "/bench-test."));
+    snprintf(file, sizeof file, "%s/file", folder);
+    assert_ok(bn_file_write_atomic(file, "x", 1, &st), &st);
+    selftest_folder_remove(folder);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_are_counted),
+        cmocka_unit_test(verdicts_go_by_the_binomial),
+        cmocka_unit_test(draws_have_their_size),
+        cmocka_unit_test(bursts_meet_steps_by_their_length),
+        cmocka_unit_test(tables_hold_in_every_scenario),
+        cmocka_unit_test(wrong_procedures_are_found_out),
+        cmocka_unit_test(tables_are_read_off),
+        cmocka_unit_test(a_load_ends),
+        cmocka_unit_test(a_folder_goes_with_all_in_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/*
+ * test_looks.c - the planned looks: their shares of the level against the recursion that they come
+ * from, the level that they spend by Student's t, intervals at a look, and values that are
+ * constant. Needs no plugin.
+ */
+#include "tests/support/results_fixture.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+
+#include "results/stats/stats_priv.h"
+#include "tests/support/test_runtime.h"
+
+static const size_t planned[] = {4, 5, 6, 8, 10, 12};
+#define LOOKS (sizeof planned / sizeof *planned)
+
+static void looks_are_in_order(void **state)
+{
+    (void)state;
+    size_t pairs = 0;
+    for (size_t i = 0; i < LOOKS; i++) {
+        pairs = res_next_look(pairs);
+        assert_int_equal(pairs, planned[i]);
+    }
+    assert_int_equal(pairs, RES_LAST_LOOK);
+    assert_int_equal(res_next_look(pairs), 0);
+    assert_int_equal(res_next_look(7), 8);
+    /* An end between two looks takes the share of the later one; more than all, the last. */
+    assert_true(res_look_share(7) == res_look_share(8));
+    assert_true(res_look_share(1) == res_look_share(4));
+    assert_true(res_look_share(30) == res_look_share(12));
+}
+
+/* ---- where the shares come from ---------------------------------------------------------- */
+
+#define GRID 401
+
+/* The sum of N normal values that has not left its bounds at a look: its density on a grid between
+ * them. */
+typedef struct walk {
+    double bound, step, density[GRID];
+} walk;
+
+static double simpson(size_t i)
+{
+    return (i == 0 || i == GRID - 1 ? 1 : i % 2 ? 4 : 2) / 3.0;
+}
+
+/* How often the walk is beyond +-BOUND after MORE values. */
+static double leaves(const walk *w, double more, double bound)
+{
+    double sum = 0;
+    for (size_t i = 0; i < GRID; i++) {
+        const double at = -w->bound + (double)i * w->step;
+        sum += simpson(i) * w->step * w->density[i] *
+               (gsl_cdf_ugaussian_Q((bound - at) / sqrt(more)) +
+                gsl_cdf_ugaussian_Q((bound + at) / sqrt(more)));
+    }
+    return sum;
+}
+
+static void go_on(walk *w, double more, double bound)
+{
+    walk next = {.bound = bound, .step = 2 * bound / (GRID - 1)};
+    for (size_t i = 0; i < GRID; i++)
+        for (size_t k = 0; k < GRID; k++)
+            next.density[i] += simpson(k) * w->step * w->density[k] *
+                               gsl_ran_gaussian_pdf((-bound + (double)i * next.step) -
+                                                        (-w->bound + (double)k * w->step),
+                                                    sqrt(more));
+    *w = next;
+}
+
+/* The bound at which the walk leaves with the probability P after MORE values. */
+static double bound_of(const walk *w, double more, double p)
+{
+    double low = 0, high = 60;
+    for (int i = 0; i < 50; i++) {
+        const double middle = (low + high) / 2;
+        if (leaves(w, more, middle) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void shares_are_those_of_the_spending_function(void **state)
+{
+    (void)state;
+    const double level = 0.05;
+    walk w = {0};
+    double spent = 0;
+    for (size_t i = 0; i < LOOKS; i++) {
+        const double n = (double)planned[i], more = i ? n - (double)planned[i - 1] : n;
+        const double share = level * pow(n / RES_LAST_LOOK, 1.5) - spent;
+        double bound = sqrt(n) * gsl_cdf_ugaussian_Qinv(share / 2);
+        if (i > 0) {
+            bound = bound_of(&w, more, share);
+            go_on(&w, more, bound);
+        } else {
+            w = (walk){.bound = bound, .step = 2 * bound / (GRID - 1)};
+            for (size_t k = 0; k < GRID; k++)
+                w.density[k] = gsl_ran_gaussian_pdf(-bound + (double)k * w.step, sqrt(n));
+        }
+        spent += share;
+        assert_near(res_look_share(planned[i]), 2 * gsl_cdf_ugaussian_Q(bound / sqrt(n)) / level,
+                    0.001);
+    }
+    assert_near(spent, level, 1e-12);
+}
+
+/* ---- what is spent ------------------------------------------------------------------------- */
+
+/* Of N normal values, by Student's t on the error of comparisons. */
+static double p_of(const double *d, size_t n)
+{
+    double p;
+    res_mean_difference(d, n, &p);
+    return p;
+}
+
+/* The smallest p over its share at any look. */
+static double least_p(const double *d)
+{
+    double least = 1;
+    for (size_t i = 0; i < LOOKS; i++)
+        least = fmin(least, p_of(d, planned[i]) / res_look_share(planned[i]));
+    return least;
+}
+
+static void no_more_than_the_level_is_spent(void **state)
+{
+    (void)state;
+    const double levels[] = {0.05, 0.01, 0.002};
+    enum { TRIALS = 60000 };
+    size_t told[3] = {0};
+    uint64_t seed = 20261;
+    for (size_t i = 0; i < TRIALS; i++) {
+        double d[RES_LAST_LOOK];
+        for (size_t k = 0; k < RES_LAST_LOOK; k++)
+            d[k] = fixture_normal(&seed);
+        const double p = least_p(d);
+        for (size_t k = 0; k < 3; k++)
+            told[k] += p <= levels[k];
+    }
+    for (size_t k = 0; k < 3; k++) {
+        const double spent = (double)told[k] / TRIALS, error = sqrt(levels[k] / TRIALS);
+        print_message("# of %g: %.3f\n", levels[k], spent / levels[k]);
+        /* No more, and not much less: four standard errors. */
+        assert_true(spent < levels[k] + 4 * error);
+        assert_true(spent > 0.8 * levels[k] - 4 * error);
+    }
+}
+
+/* ---- comparisons at a look ------------------------------------------------------------------- */
+
+static res_comparison values(const double *a, const double *b, size_t pairs, double unit,
+                             bool looks)
+{
+    res_comparison c;
+    bn_status st = {0};
+    res_compare_options o = res_compare_defaults();
+    const res_values v = {a, b, pairs, unit};
+    o.looks = looks;
+    assert_ok(res_compare_values(&v, &o, &c, &st), &st);
+    return c;
+}
+
+static const double hundreds[12] = {100, 101, 99, 100, 102, 98, 100, 101, 99, 100, 101, 99};
+static const double tens_more[12] = {110, 111, 109, 112, 112, 109, 110, 110, 109, 111, 110, 110};
+
+static void a_look_has_its_share_of_the_level(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LOOKS; i++) {
+        const size_t n = planned[i];
+        const double share = res_look_share(n), df = (double)n - 1;
+        const res_comparison once = values(hundreds, tens_more, n, 0, false);
+        const res_comparison look = values(hundreds, tens_more, n, 0, true);
+        assert_true(once.share == 1 && look.share == share);
+        assert_near(look.level, 0.05 * share, 1e-12);
+        assert_near(look.ratio.estimate, once.ratio.estimate, 1e-12);
+        assert_near(look.p, fmin((look.test == RES_TEST_FLIP ? look.p_flip : look.p_t) / share, 1),
+                    1e-12);
+        assert_int_equal(look.verdict, RES_SLOWER);
+        const double half = gsl_cdf_tdist_Qinv(0.025 * share, df) * look.error;
+        assert_true(log(look.ratio.high) >= log(look.ratio.estimate) + half - 1e-12);
+        assert_true(look.ratio.low < once.ratio.low && look.ratio.high > once.ratio.high);
+    }
+    /* Four pairs cannot flip signs at 0.05 * 0.192, twelve can. */
+    assert_int_equal(values(hundreds, tens_more, 4, 0, true).test, RES_TEST_T);
+    assert_int_equal(values(hundreds, tens_more, 12, 0, true).test, RES_TEST_FLIP);
+}
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+static void constant_values_are_told_by_their_number(void **state)
+{
+    (void)state;
+    const double a[12] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
+    const double b[12] = {6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6};
+    /* Two values by halves: all of A one and all of B the other, in 2 of 4^N cases. */
+    res_comparison c = values(a, b, 3, 0, true);
+    assert_int_equal(c.test, RES_TEST_CONSTANT);
+    assert_near(c.p, 2.0 / 64, 1e-12);
+    assert_int_equal(c.verdict, RES_SLOWER);
+    assert_near(c.ratio.low, 1.2, 1e-12);
+    assert_near(c.ratio.high, 1.2, 1e-12);
+    c = values(b, a, 12, 0, true);
+    assert_near(c.p, 2 / pow(4, 12), 1e-12);
+    assert_int_equal(c.verdict, RES_FASTER);
+    c = values(a, b, 2, 0, true);
+    assert_int_equal(c.test, RES_TEST_NONE);
+    assert_int_equal(c.verdict, RES_UNDECIDED);
+    /* One value that differs, and the spread is judged. */
+    const double almost[4] = {6, 6, 6, 6.1};
+    assert_int_equal(values(a, almost, 4, 0, true).test, RES_TEST_T);
+}
+
+static void shares_of_a_unit_have_either_sign(void **state)
+{
+    (void)state;
+    const double a[6] = {-1, 0, 1, -1, 0, 1}, more[6] = {2, 3, 4, 2, 3.1, 4};
+    const res_comparison c = values(a, more, 6, 100, false), back = values(more, a, 6, 100, false);
+    assert_near(c.ratio.estimate, 1.03017, 1e-4);
+    assert_near(back.ratio.estimate, 1 / c.ratio.estimate, 1e-12);
+    assert_near(back.p, c.p, 1e-12);
+    assert_int_equal(c.verdict, RES_SLOWER);
+    assert_int_equal(back.verdict, RES_FASTER);
+}
+
+static void values_that_cannot_be_compared_are_refused(void **state)
+{
+    (void)state;
+    const double good[2] = {1, 2}, zero[2] = {1, 0}, unknown[2] = {1, (double)NAN};
+    res_comparison c;
+    bn_status st;
+    const res_compare_options o = res_compare_defaults();
+    res_values v = {good, zero, 2, 0};
+    assert_fails(res_compare_values(&v, &o, &c, &st), BN_INVALID, "2 and 0 of pair 1", &st);
+    v = (res_values){unknown, good, 2, 10};
+    assert_fails(res_compare_values(&v, &o, &c, &st), BN_INVALID, "nan and 2 of pair 1", &st);
+    v = (res_values){good, good, 0, 0};
+    assert_fails(res_compare_values(&v, &o, &c, &st), BN_INVALID, "0 pairs", &st);
+    v.pairs = RES_MOST_PAIRS + 1;
+    assert_fails(res_compare_values(&v, &o, &c, &st), BN_INVALID, "65 pairs", &st);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looks_are_in_order),
+        cmocka_unit_test(shares_are_those_of_the_spending_function),
+        cmocka_unit_test(no_more_than_the_level_is_spent),
+        cmocka_unit_test(a_look_has_its_share_of_the_level),
+        cmocka_unit_test(constant_values_are_told_by_their_number),
+        cmocka_unit_test(shares_of_a_unit_have_either_sign),
+        cmocka_unit_test(values_that_cannot_be_compared_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
