@@ -46,7 +46,9 @@ static bn_code measure_machine(const res_collection *before, const res_collectio
         if (!asked_before(before, i))
             ratios[count++] = value_of(again, e) / value_of(before, e);
     }
-    verdict->machine = res_geometric_mean(ratios, count, &verdict->machine_cells);
+    const res_over mean = res_over_processes(ratios, count, false);
+    verdict->machine = mean.value.estimate;
+    verdict->machine_cells = mean.processes;
     free(ratios);
     return BN_OK;
 }
