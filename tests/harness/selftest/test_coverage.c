@@ -264,20 +264,24 @@ static bn_code timid(const selftest_table_sim *table, selftest_table_figures *f,
     return code;
 }
 
-/* As tables were made before: of the steps of the newest process. */
+/* As tables were made before: of the steps of the newest process, as if each were a process. */
 static bn_code one_process(const selftest_table_sim *table, selftest_table_figures *f,
                            bn_status *st)
 {
     enum { STEPS = SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS };
-    uint64_t steps[2][STEPS];
+    static const double weights[] = {1, -1};
+    res_estimate of[2];
     (void)st;
-    for (int m = 0; m < 2; m++)
+    for (int m = 0; m < 2; m++) {
+        double logs[STEPS];
         for (size_t i = 0; i < STEPS; i++)
-            steps[m][i] =
-                (uint64_t)table->step_ns[SELFTEST_TABLE_PROCESSES - 1][m][i / SELFTEST_TABLE_STEPS]
-                                        [i % SELFTEST_TABLE_STEPS];
-    f->ratio = res_ratio_interval(steps[0], STEPS, steps[1], STEPS);
-    f->wall = res_median_interval(steps[1], STEPS);
+            logs[i] = log(table->step_ns[SELFTEST_TABLE_PROCESSES - 1][m][i / SELFTEST_TABLE_STEPS]
+                                        [i % SELFTEST_TABLE_STEPS]);
+        of[m] = res_estimate_of(logs, STEPS);
+    }
+    const res_estimate difference = res_estimate_sum(of, weights, 2);
+    f->ratio = res_estimate_ratio(&difference);
+    f->wall = res_estimate_ratio(&of[1]);
     return BN_OK;
 }
 
@@ -305,8 +309,7 @@ static void wrong_procedures_are_found_out(void **state)
     assert_int_equal(t.ratio.without, 10);
 }
 
-/* ---- tables of records
- * ---------------------------------------------------------------------------- */
+/* ---- tables of records ---------------------------------------------------------- */
 
 static void assert_same(res_interval a, res_interval b)
 {
