@@ -264,20 +264,23 @@ static bn_code timid(const selftest_table_sim *table, selftest_table_figures *f,
     return code;
 }
 
-/* As tables were made before: of the steps of the newest process. */
+/* As if the rounds of one process were processes: of the newest one alone. */
 static bn_code one_process(const selftest_table_sim *table, selftest_table_figures *f,
                            bn_status *st)
 {
-    enum { STEPS = SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS };
-    uint64_t steps[2][STEPS];
+    double ratios[SELFTEST_TABLE_ROUNDS], walls[SELFTEST_TABLE_ROUNDS];
     (void)st;
-    for (int m = 0; m < 2; m++)
-        for (size_t i = 0; i < STEPS; i++)
-            steps[m][i] =
-                (uint64_t)table->step_ns[SELFTEST_TABLE_PROCESSES - 1][m][i / SELFTEST_TABLE_STEPS]
-                                        [i % SELFTEST_TABLE_STEPS];
-    f->ratio = res_ratio_interval(steps[0], STEPS, steps[1], STEPS);
-    f->wall = res_median_interval(steps[1], STEPS);
+    for (size_t r = 0; r < SELFTEST_TABLE_ROUNDS; r++) {
+        const size_t last = SELFTEST_TABLE_PROCESSES - 1;
+        const double base = median_of(table->step_ns[last][0][r], SELFTEST_TABLE_STEPS);
+        const double own = median_of(table->step_ns[last][1][r], SELFTEST_TABLE_STEPS);
+        ratios[r] = log(base / own);
+        walls[r] = log(own);
+    }
+    const res_estimate ratio = res_estimate_of(ratios, SELFTEST_TABLE_ROUNDS),
+                       wall = res_estimate_of(walls, SELFTEST_TABLE_ROUNDS);
+    *f = (selftest_table_figures){res_estimate_ratio(&ratio), res_estimate_ratio(&wall),
+                                  no_interval};
     return BN_OK;
 }
 
