@@ -41,22 +41,28 @@ noticed "a tighter tolerance" 'j["tolerance"]["logits"] = 1e-6'
 noticed "another factor" 'j["factor"] *= 2'
 noticed "a wilder draw" 'j["spread"]["loss"][1][3] = 0.01'
 
-# Sixteen draws at least, and as many distances of each number.
+# Sixteen draws at least, and as many distances of each number; a large model may wait.
 "$python" - tests/golden/*.json >"$folder/out" 2>&1 <<'PYTHON'
 import json, sys
 wrong = 0
 for path in sys.argv[1:]:
-    spread = json.load(open(path))["spread"]
-    for group, values in spread.items():
+    doc = json.load(open(path))
+    if "spread" not in doc:
+        print(f"{path} is not drawn yet and has the rule before")
+        wrong += doc["variant"] != "full" or doc["param_count"] < 5e7
+        continue
+    draws = doc["spread"]["draws"]
+    for group, values in doc["spread"].items():
         if group in ("draws", "moved"):
             continue
         for row in values if isinstance(values[0], list) else [values]:
-            if len(row) != spread["draws"] or len(row) < 16:
+            if len(row) != draws or draws < 16:
                 wrong += 1
-                print(f"{path}: {group} has {len(row)} distances")
+                print(f"{path}: {group} has {len(row)} distances of {draws}")
 sys.exit(wrong > 0)
 PYTHON
 result "every spread is of sixteen draws at least" $?
+sed 's/^/# /' "$folder/out"
 
 echo "1..$count"
 exit $failed

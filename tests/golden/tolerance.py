@@ -95,14 +95,31 @@ def round_up(x):
     return next(float(f"{m * e:.0e}") for m in (1, 2, 5, 10) if m * e >= x * 0.999999)
 
 
-def tolerance(spread):
+def tolerance(spread, factor=FACTOR):
     tol = {}
     for k, least in FLOOR.items():
         if k in spread:
             steps = spread[k] if isinstance(spread[k][0], list) else [spread[k]]
-            of = [round_up(max(least, FACTOR * max(s))) for s in steps]
+            of = [round_up(max(least, factor * max(s))) for s in steps]
             tol[k] = of if isinstance(spread[k][0], list) else of[0]
     return tol
+
+
+def by_rule(doc):
+    """(tolerances, factor) of a file. One that was not drawn yet has the rule before:
+    ten times the larger "distance" of two runs that were not moved."""
+    if "spread" in doc:
+        return tolerance(doc["spread"]), FACTOR
+    return tolerance(spread(list(doc["distance"].values()), "not moved"), 10), 10
+
+
+def with_tolerances(doc, tolerances, factor, spread=None):
+    """DOC with these in their place; a new spread replaces what they came from before."""
+    new = {"tolerance": tolerances, "factor": factor} | ({"spread": spread} if spread else {})
+    dropped = set(new) | ({"distance"} if spread else set())
+    at = list(doc).index("tolerance")
+    kept = [(k, v) for k, v in doc.items() if k not in dropped]
+    return dict(kept[:at] + list(new.items()) + kept[at:])
 
 
 def dump(doc):
@@ -117,15 +134,11 @@ def main(words):
     for path in words[write:]:
         with open(path) as f:
             doc = json.load(f)
-        if "spread" not in doc:
-            wrong += 1
-            print(f"{path}: no spread; make_golden.py --spread draws it")
-            continue
-        want = tolerance(doc["spread"])
-        if doc["tolerance"] == want and doc.get("factor") == FACTOR:
+        want, factor = by_rule(doc)
+        if doc["tolerance"] == want and doc.get("factor") == factor:
             continue
         if write:
-            doc["tolerance"], doc["factor"] = want, FACTOR
+            doc = with_tolerances(doc, want, factor)
             with open(path, "w") as f:
                 f.write(dump(doc))
         else:

@@ -264,24 +264,23 @@ static bn_code timid(const selftest_table_sim *table, selftest_table_figures *f,
     return code;
 }
 
-/* As tables were made before: of the steps of the newest process, as if each were a process. */
+/* As if the rounds of one process were processes: of the newest one alone. */
 static bn_code one_process(const selftest_table_sim *table, selftest_table_figures *f,
                            bn_status *st)
 {
-    enum { STEPS = SELFTEST_TABLE_ROUNDS * SELFTEST_TABLE_STEPS };
-    static const double weights[] = {1, -1};
-    res_estimate of[2];
+    double ratios[SELFTEST_TABLE_ROUNDS], walls[SELFTEST_TABLE_ROUNDS];
     (void)st;
-    for (int m = 0; m < 2; m++) {
-        double logs[STEPS];
-        for (size_t i = 0; i < STEPS; i++)
-            logs[i] = log(table->step_ns[SELFTEST_TABLE_PROCESSES - 1][m][i / SELFTEST_TABLE_STEPS]
-                                        [i % SELFTEST_TABLE_STEPS]);
-        of[m] = res_estimate_of(logs, STEPS);
+    for (size_t r = 0; r < SELFTEST_TABLE_ROUNDS; r++) {
+        const size_t last = SELFTEST_TABLE_PROCESSES - 1;
+        const double base = median_of(table->step_ns[last][0][r], SELFTEST_TABLE_STEPS);
+        const double own = median_of(table->step_ns[last][1][r], SELFTEST_TABLE_STEPS);
+        ratios[r] = log(base / own);
+        walls[r] = log(own);
     }
-    const res_estimate difference = res_estimate_sum(of, weights, 2);
-    f->ratio = res_estimate_ratio(&difference);
-    f->wall = res_estimate_ratio(&of[1]);
+    const res_estimate ratio = res_estimate_of(ratios, SELFTEST_TABLE_ROUNDS),
+                       wall = res_estimate_of(walls, SELFTEST_TABLE_ROUNDS);
+    *f = (selftest_table_figures){res_estimate_ratio(&ratio), res_estimate_ratio(&wall),
+                                  no_interval};
     return BN_OK;
 }
 
