@@ -370,7 +370,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     json_t *ids = json_incref(rows.ids);
     bn_text_puts(&text, "No difference from lazy told: ");
     put_named(&rows, &text);
-    bn_text_puts(&text, ". One would have been told from ");
+    bn_text_puts(&text, ". A difference would have been told from ");
     put_percents(least, most, &text);
     bn_text_printf(&text, " on; --processes %zu would tell it from about ", processes);
     put_percents(more_least, more_most, &text);
