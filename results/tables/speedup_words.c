@@ -271,15 +271,19 @@ static void put_causes(const res_finding *finding, bn_text *out)
 
 static const char *program_sentence(res_program program)
 {
-    static const char *const sentences[] = {
-        [RES_PROGRAM_SAME] = " The device runs the same program.",
-        [RES_PROGRAM_COMPILED] = " The device runs another program: the compiler made it of the "
-                                 "same text.",
-        [RES_PROGRAM_TEXT] = " The device runs another program.",
-        [RES_PROGRAM_UNSTEADY] = " The compiler makes different programs of one text.",
-        [RES_PROGRAM_UNKNOWN] = " The plugin does not show what program the device runs.",
-    };
-    return sentences[program];
+    switch (program) {
+    case RES_PROGRAM_SAME:
+        return " The device runs the same program.";
+    case RES_PROGRAM_COMPILED:
+        return " The device runs another program: the compiler made it of the same text.";
+    case RES_PROGRAM_TEXT:
+        return " The device runs another program.";
+    case RES_PROGRAM_UNSTEADY:
+        return " The compiler makes different programs of one text.";
+    case RES_PROGRAM_UNKNOWN:
+        break;
+    }
+    return " The plugin does not show what program the device runs.";
 }
 
 /* "bert infer capture: 1.49x as fast as lazy [1.44, 1.54], 50.1 us less a step; tracing ..." */
