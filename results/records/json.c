@@ -164,6 +164,41 @@ static json_t *ledger_json(const res_record *record)
     return ledger;
 }
 
+/* What rounds told of the machine, summed up; null where none told. */
+static json_t *round_sum(const res_record *record, size_t offset)
+{
+    uint64_t sum = 0;
+    bool told = false;
+    for (size_t i = 0; i < record->round_count; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&record->rounds[i] + offset, sizeof value);
+        told = told || value != RES_UNTOLD;
+        sum += value != RES_UNTOLD ? value : 0;
+    }
+    return told ? res_json_real((double)sum) : json_null();
+}
+
+/* How many rounds, how far their medians lie apart, and sums over them. */
+static json_t *rounds_json(const res_record *record)
+{
+    json_t *object = json_object();
+    double *medians = calloc(record->round_count + 1, sizeof *medians);
+    uint64_t *whole = calloc(record->round_count + 1, sizeof *whole);
+    size_t count = medians ? res_round_medians(record, record->wall_ns, medians) : 0, known = 0;
+    for (size_t i = 0; whole && i < count; i++)
+        if (isfinite(medians[i]))
+            whole[known++] = (uint64_t)llround(medians[i]);
+    json_object_set_new(object, "count", json_integer((json_int_t)record->round_count));
+    json_object_set_new(object, "step", summary_json(whole, whole ? known : 0));
+    free(whole);
+    free(medians);
+    json_object_set_new(object, "wall_ns", round_sum(record, offsetof(res_round, wall_ns)));
+    json_object_set_new(object, "switches", round_sum(record, offsetof(res_round, switches)));
+    json_object_set_new(object, "stalled_ns", round_sum(record, offsetof(res_round, stalled_ns)));
+    json_object_set_new(object, "stolen_ns", round_sum(record, offsetof(res_round, stolen_ns)));
+    return object;
+}
+
 static json_t *executions_json(const res_record *record)
 {
     json_t *list = json_array();
@@ -171,6 +206,10 @@ static json_t *executions_json(const res_record *record)
         const res_execution *execution = &record->executions[i];
         json_t *row = fields_json(res_execution_fields, execution);
         json_object_set_new(row, "pjrt_ns", res_json_real(res_execution_pjrt_ns(execution)));
+        json_object_set_new(row, "probes", json_integer((json_int_t)execution->probe_count));
+        json_object_set_new(
+            row, "null_share",
+            res_json_real(res_probes_null(execution->probes, execution->probe_count)));
         res_interval overhead = res_execution_overhead(execution);
         json_object_set_new(row, "overhead_ns", res_json_real(overhead.estimate));
         json_object_set_new(row, "overhead_low_ns", res_json_real(overhead.low));
@@ -203,6 +242,8 @@ json_t *res_record_to_json(const res_record *record)
     json_object_set_new(object, "warmup",
                         json_pack("{s:I, s:b}", "steps", (json_int_t)record->warmup_count,
                                   "stationary", (int)record->warmup_stationary));
+    if (record->round_count > 0)
+        json_object_set_new(object, "rounds", rounds_json(record));
     json_object_set_new(object, "ledger", ledger_json(record));
     json_object_set_new(object, "executions", executions_json(record));
     json_object_set_new(object, "counters", counters_json(record->counters));

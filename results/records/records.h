@@ -236,8 +236,8 @@ json_t *res_runtime_identity(const res_record *record);
 /* ---- JSON (json.c) -------------------------------------------------------- */
 
 /* The documented JSON object (new reference): experiment, id, status, message (of
- * a failure), simulated, steps, warmup, ledger {part: {median_ns, p10_ns,
- * p90_ns}}, executions, counters, step_counters, loss, provenance. What is
+ * a failure), simulated, steps, warmup, rounds (where there are any), ledger {part:
+ * {median_ns, p10_ns, p90_ns}}, executions, counters, step_counters, loss, provenance. What is
  * unknown is null; a seed beyond 63 bits is text. */
 json_t *res_record_to_json(const res_record *record);
 

@@ -257,6 +257,50 @@ static void json_has_what_is_documented(void **state)
     res_record_free(record);
 }
 
+static double real_at(const json_t *object, const char *key)
+{
+    const json_t *value = at(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* Rounds of 10, 20 and 30 ms; two of them tell who waited, none what was stolen. */
+static void json_sums_up_rounds_and_probes(void **state)
+{
+    (void)state;
+    const double round_ns[] = {10e6, 20e6, 30e6};
+    const uint64_t wall[] = {10000000, 20000000, 30000000};
+    res_record *record = fixture_rounds(&fixture_lazy, round_ns, 3, 1);
+    memcpy(record->wall_ns, wall, sizeof wall);
+    for (size_t i = 0; i < 3; i++)
+        record->rounds[i] =
+            (res_round){1, 0, 2 * wall[i], 4, i == 1 ? RES_UNTOLD : 1000, RES_UNTOLD};
+    assert_int_equal(res_execution_reserve_probes(&record->executions[0], 3, NULL), BN_OK);
+    for (uint64_t i = 0; i < 3; i++)
+        record->executions[0].probes[i] = (res_probe){i, 2, 2000, 900, 1500, 10};
+    json_t *json = res_record_to_json(record);
+    const json_t *rounds = at(json, "rounds");
+    assert_int_equal(json_integer_value(at(rounds, "count")), 3);
+    assert_near(real_at(at(rounds, "step"), "median_ns"), 20e6, 0);
+    assert_near(real_at(at(rounds, "step"), "p90_ns"), 28e6, 1);
+    assert_near(real_at(rounds, "wall_ns"), 120e6, 0);
+    assert_near(real_at(rounds, "switches"), 12, 0);
+    assert_near(real_at(rounds, "stalled_ns"), 2000, 0);
+    assert_true(json_is_null(at(rounds, "stolen_ns")));
+    const json_t *first = json_array_get(at(json, "executions"), 0);
+    assert_int_equal(json_integer_value(at(first, "probes")), 3);
+    assert_near(real_at(first, "null_share"), 0.2, 1e-9); /* 900 and 1100 of 1000 */
+    assert_true(json_is_null(at(json_array_get(at(json, "executions"), 1), "null_share")));
+    json_decref(json);
+    res_record_free(record);
+    /* Records without rounds have no such member. */
+    record = fixture_record(&fixture_lazy, 3);
+    json = res_record_to_json(record);
+    assert_null(json_object_get(json, "rounds"));
+    json_decref(json);
+    res_record_free(record);
+}
+
 /* ---- store ------------------------------------------------------------------ */
 
 static void names_are_safe_and_files_immutable(void **state)
@@ -482,6 +526,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(compile_time_is_of_all_programs_or_none),
         cmocka_unit_test(empty_and_failed_records_are_kept),
         cmocka_unit_test(json_has_what_is_documented),
+        cmocka_unit_test(json_sums_up_rounds_and_probes),
         cmocka_unit_test(names_are_safe_and_files_immutable),
         cmocka_unit_test(stores_load_in_order_around_damage),
         cmocka_unit_test(sweeping_takes_only_the_dead_workers_files),

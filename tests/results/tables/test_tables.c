@@ -506,6 +506,147 @@ static void sources_are_named_when_they_differ(void **state)
     res_collection_free(&all);
 }
 
+/* ---- in words -------------------------------------------------------------------------- */
+
+static void the_table_ends_with_what_was_found(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *found = strstr(out.data, "\nWhat was found\n");
+    assert_non_null(found);
+    assert_has(found, "resnet50 train capture, on cpu: 1.25x as fast as lazy [1.2");
+    assert_has(found, "; tracing 3.04 ms less. The plugin does not show what program");
+    assert_has(found, "resnet50 train capture in 5 graphs, on cpu: takes 1.24x as long as lazy");
+    assert_has(found, ", with 4 executions more; ");
+    assert_has(found, "overhead of executions 8.00 ms more");
+    assert_has(found, "The device runs another program.");
+    assert_lacks(out.data, "The machine was busy");
+    assert_lacks(out.data, "no difference told");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *first = json_array_get(json_object_get(root, "findings"), 0);
+    assert_int_equal(json_array_size(json_object_get(root, "findings")), 5);
+    assert_string_equal(json_string_value(json_object_get(first, "kind")), "slower");
+    assert_int_equal(json_array_size(json_object_get(first, "rows")), 1);
+    assert_has(json_string_value(json_object_get(first, "sentence")), "resnet50 train eager");
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
+/* Four processes of two modes that are alike: each is as often the slower one. */
+static res_collection like_modes(size_t processes)
+{
+    static const uint64_t walls[2][4] = {{10000000, 10100000, 10050000, 10080000},
+                                         {10100000, 10000000, 10080000, 10050000}};
+    res_collection all = {.records = calloc(2 * processes + 1, sizeof(res_record *)),
+                          .count = 2 * processes};
+    assert_non_null(all.records);
+    for (size_t p = 0; p < processes; p++)
+        for (size_t m = 0; m < 2; m++) {
+            fixture_case c = cases[m ? RESNET_CAPTURE : RESNET_LAZY];
+            c.wall_ns = walls[m][p];
+            c.trace_ns = 100000;
+            all.records[2 * p + m] = fixture_record(&c, 20);
+            fixture_group(all.records[2 * p + m], "g", (int)p + 1);
+        }
+    return all;
+}
+
+static void like_modes_are_told_no_difference(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "1.00x [0.99, 1.01]", "no difference told");
+    assert_has(out.data, "No difference from lazy told: resnet50 train capture 1.00x [0.99, 1.01]. "
+                         "One would have been told from 1.");
+    assert_has(out.data, " on; --processes 8 would tell it from about 0.");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(json_is_false(json_object_get(json_array_get(rows, 1), "told")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void few_processes_make_no_claim(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(2);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "1.00x", "too few processes");
+    assert_has(out.data, "Fewer than three processes, so no interval; --processes 4 makes one: "
+                         "resnet50 train lazy (2); resnet50 train capture (2).");
+    assert_has(out.data, "Nothing can be told of fewer than three processes; --processes 4 would "
+                         "measure four: resnet50 train capture.");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void nothing_beside_lazy_is_said(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++)
+        strcpy(all.records[i]->experiment.mode, "capture");
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Nothing was compared: no row stands beside one of lazy");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* 8 % of the time something waited: the first line says so. */
+static void a_busy_machine_is_said_first(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++) {
+        res_record *record = all.records[i];
+        assert_int_equal(res_record_reserve_rounds(record, 1, NULL), BN_OK);
+        record->rounds[0] = (res_round){record->step_count, 0, 1000000000, 25, 80000000, 0};
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Speedup over lazy tracing\n\nThe machine was busy: 8 % of the time "
+                         "something waited for a core; 25 times a second bench lost its core.\n");
+    assert_has(out.data, ", and a quieter machine from less.");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *witness = json_object_get(root, "witness");
+    assert_true(json_is_true(json_object_get(witness, "busy")));
+    assert_near(number(witness, "stalled_share"), 0.08, 1e-9);
+    assert_near(number(witness, "switches_per_s"), 25, 1e-9);
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
+static void doubtful_figures_are_named(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t p = 0; p < 4; p++) {
+        res_record *lazy = all.records[2 * p], *capture = all.records[2 * p + 1];
+        for (size_t i = 0; i < 5; i++)
+            lazy->wall_ns[i] *= 5;
+        lazy->warmup_stationary = p > 0;
+        /* Slower and slower. */
+        for (size_t i = 0; i < capture->step_count; i++)
+            capture->wall_ns[i] = 9000000 + 100000 * i;
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "The mean step is far above the median: resnet50 train lazy (",
+              "one step in ten takes 5");
+    assert_has(out.data, "The step time was not stationary when the warm-up ended: resnet50 train "
+                         "lazy (1 of 4 processes).");
+    line_with(out.data, "Steps that follow each other are alike, so a process says little: ",
+              "resnet50 train capture (20 say as much as ");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 static void empty_stores_have_tables(void **state)
 {
     (void)state;
@@ -537,6 +678,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(builds_are_not_mixed),
         cmocka_unit_test(conditions_are_not_mixed),
         cmocka_unit_test(sources_are_named_when_they_differ),
+        cmocka_unit_test(the_table_ends_with_what_was_found),
+        cmocka_unit_test(like_modes_are_told_no_difference),
+        cmocka_unit_test(few_processes_make_no_claim),
+        cmocka_unit_test(nothing_beside_lazy_is_said),
+        cmocka_unit_test(a_busy_machine_is_said_first),
+        cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
