@@ -199,15 +199,22 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
 {
-    named list = {0};
+    named list = {0}, above = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const size_t known = row->figures.device.processes;
+        if (row->figures.device.value.estimate > row->figures.wall.value.estimate)
+            name_row(speedup, row, &above, "%s", "");
         if (known > 0 && known < row->pool.count)
             name_row(speedup, row, &list, "(%zu of %zu%s)", known, row->pool.count,
                      isnan(row->figures.device.value.estimate) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
+    add_note(
+        notes,
+        "The device time is above that of the step: it is a mean of executions in a row, which "
+        "disturbances lengthen more than a median",
+        &above);
 }
 
 static void note_few(const res_speedup *speedup, json_t *notes)
@@ -363,7 +370,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     json_t *ids = json_incref(rows.ids);
     bn_text_puts(&text, "No difference from lazy told: ");
     put_named(&rows, &text);
-    bn_text_puts(&text, ". One would have been told from ");
+    bn_text_puts(&text, ". A difference would have been told from ");
     put_percents(least, most, &text);
     bn_text_printf(&text, " on; --processes %zu would tell it from about ", processes);
     put_percents(more_least, more_most, &text);

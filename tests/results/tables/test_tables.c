@@ -562,7 +562,7 @@ static void like_modes_are_told_no_difference(void **state)
     bn_text out = speedup_table(&all, RES_TABLE_TEXT);
     line_with(out.data, "1.00x [0.99, 1.01]", "no difference told");
     assert_has(out.data, "No difference from lazy told: resnet50 train capture 1.00x [0.99, 1.01]. "
-                         "One would have been told from 1.");
+                         "A difference would have been told from 1.");
     assert_has(out.data, " on; --processes 8 would tell it from about 0.");
     bn_text_free(&out);
     json_t *rows = speedup_rows(&all, NULL);
