@@ -172,8 +172,7 @@ static const command_row commands[] = {
      "list what there is: models, modes, runtimes or ops", .bit = OPTION_LIST, .run = list,
      .what = "models|modes|runtimes|ops", .most_words = 1},
     {"selftest", "bench selftest accuracy|coverage|statistics|host-cost",
-     "check bench itself: accuracy, intervals and comparisons against known truth, its own cost of "
-     "a step",
+     "check bench itself: accuracy, intervals, comparisons, its own cost of a step",
      .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
      .most_words = 1},
     {"replay", "bench replay resnet50|models",
