@@ -36,15 +36,15 @@ void res_put_csv(bn_text *out, const char *text);
 /* Ledger and summary of one record, for people or machines. */
 void res_table_record(const res_record *record, res_format format, bn_text *out);
 
-/* The speedup table: one row a mode for each runtime, model, variant, phase, batch and dtype, of
- * the newest good record of each cell. Columns: tracing, overhead per execution, device and wall
- * time with intervals, graphs a step, compile time, speedup of capture over lazy with its interval.
- * Below them: the geometric mean and how many cells it covers. Failed cells show their class. */
+/* The speedup table: a row for each cell, mode and number of graphs, of all processes that can be
+ * pooled (res_pool_make): figures with intervals over the processes, program, ratio to lazy, and
+ * whether a difference is claimed. Failed cells show their class. First a line where the machine
+ * was busy; below, geometric means, what must be said of rows, and what was found, in sentences. */
 void res_table_speedup(const res_collection *all, res_format format, bn_text *out);
 
-/* The table NAME of the records that the speedup table shows: "speedup" itself, "executions" (PJRT
- * time, device time, overhead, their intervals), "ledger" (medians of the parts), "compile",
- * "memory". Other names are BN_INVALID in res_table_check, which comes first. */
+/* The table NAME of the rows that the speedup table has: "speedup" itself, "executions" (PJRT
+ * time, device time, overhead, their intervals, null test), "ledger" (medians of the parts),
+ * "compile", "memory". Other names are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 
