@@ -104,7 +104,7 @@ report "programs and models stand in one table" "$(
     for text in affine types resnet18; do
         grep -q "$text" "$folder/out" || echo "no $text"
     done
-    grep -q "program.*of" "$folder/out" && echo "a mean of programs"
+    grep -qE "^program +.*[(][0-9]+ of [0-9]+[)]" "$folder/out" && echo "a mean of programs"
 )"
 
 echo "1..$count"
