@@ -21,6 +21,8 @@
 #define MOST_PROBES    40
 #define LEAST_PROBES   5
 #define FEWEST_PROBES  3 /* where a step takes over a second */
+/* Device time by probes may be so much of the median step, for both vary. */
+#define MOST_OF_WALL   1.02
 #define LEAST_PROFILED 5
 #define MOST_PROFILED  64
 
@@ -180,6 +182,28 @@ static bn_code fill_row(const worker_member *m, size_t row, res_execution *out, 
     return BN_OK;
 }
 
+/* Takes back device times by probes that together are above the median step: a disturbance met the
+ * probes and not the steps. Steps that overlap, or vary, say nothing of that. */
+static void refuse_above_wall(const worker_member *m)
+{
+    res_record *r = m->record;
+    const double wall_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
+    const double device_ns = res_step_device_ns(r);
+    if (m->e.what.in_flight > 1 || m->s.feed || !(device_ns > MOST_OF_WALL * wall_ns))
+        return;
+    for (size_t i = 0; i < r->execution_count; i++) {
+        res_execution *x = &r->executions[i];
+        if (x->device_source != BN_DEVICE_TIME_SLOPE)
+            continue;
+        x->device_ns = x->device_low_ns = x->device_high_ns = NAN;
+        x->overhead_ns = x->overhead_low_ns = x->overhead_high_ns = NAN;
+        x->device_source = BN_DEVICE_TIME_UNAVAILABLE;
+        snprintf(x->device_note, sizeof x->device_note,
+                 "disturbed: %.1f us of device time a step, and steps of %.1f us", device_ns / 1e3,
+                 wall_ns / 1e3);
+    }
+}
+
 /* Whether the profiler gave the device time of every row that is executed. */
 static bool all_profiled(const res_record *r)
 {
@@ -241,5 +265,7 @@ bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st)
         code = probe_now(m, rng, st);
     for (size_t row = 0; code == BN_OK && row < r->execution_count; row++)
         code = fill_row(m, row, &r->executions[row], st);
+    if (code == BN_OK)
+        refuse_above_wall(m);
     return code == BN_OK ? BN_OK : bn_context(st, "measuring executions");
 }

@@ -65,9 +65,10 @@ res_figures res_pool_figures(const res_pool *pool);
 /* One graph of the step, over the processes that ran it. */
 typedef struct res_execution_figures {
     res_over pjrt;             /* median execution, awaited alone */
-    res_over device, overhead; /* as in res_figures, of the source that LIKE has */
+    res_over device, overhead; /* as in res_figures, of SOURCE */
     res_over null;             /* the null test, as a share of a lone execution */
     res_over lower, compile;   /* of the processes that compiled it */
+    bn_device_time_source source;
 } res_execution_figures;
 res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like);
 

@@ -269,17 +269,28 @@ static const res_execution *same_graph(const res_record *record, const res_execu
     return NULL;
 }
 
+/* The source of the newest process that has a device time of the graph of LIKE. */
+static bn_device_time_source source_of_graph(const res_pool *pool, const res_execution *like)
+{
+    for (size_t i = pool->count; i-- > 0;) {
+        const res_execution *x = same_graph(pool->list[i].record, like);
+        if (x && x->device_source != BN_DEVICE_TIME_UNAVAILABLE && isfinite(x->device_ns))
+            return x->device_source;
+    }
+    return BN_DEVICE_TIME_UNAVAILABLE;
+}
+
 res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like)
 {
     const double nan = (double)NAN;
     const res_over none = {{nan, nan, nan}, 0};
-    res_execution_figures f = {none, none, none, none, none, none};
+    const bn_device_time_source source = source_of_graph(pool, like);
+    res_execution_figures f = {none, none, none, none, none, none, source};
     const size_t n = pool->count;
     double *room = calloc(n + 1, 6 * sizeof *room);
     for (size_t i = 0; room && i < n; i++) {
         const res_execution *x = same_graph(pool->list[i].record, like);
-        const bool known = x && x->device_source != BN_DEVICE_TIME_UNAVAILABLE &&
-                           x->device_source == like->device_source;
+        const bool known = x && source != BN_DEVICE_TIME_UNAVAILABLE && x->device_source == source;
         room[i] = x ? res_execution_pjrt_ns(x) : nan;
         room[n + i] = known ? x->device_ns : nan;
         room[2 * n + i] = known ? res_execution_overhead(x).estimate : nan;

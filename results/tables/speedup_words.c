@@ -199,15 +199,22 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
 {
-    named list = {0};
+    named list = {0}, above = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const size_t known = row->figures.device.processes;
+        if (row->figures.device.value.estimate > row->figures.wall.value.estimate)
+            name_row(speedup, row, &above, "%s", "");
         if (known > 0 && known < row->pool.count)
             name_row(speedup, row, &list, "(%zu of %zu%s)", known, row->pool.count,
                      isnan(row->figures.device.value.estimate) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
+    add_note(
+        notes,
+        "The device time is above that of the step: it is a mean of executions in a row, which "
+        "disturbances lengthen more than a median",
+        &above);
 }
 
 static void note_few(const res_speedup *speedup, json_t *notes)
@@ -264,15 +271,19 @@ static void put_causes(const res_finding *finding, bn_text *out)
 
 static const char *program_sentence(res_program program)
 {
-    static const char *const sentences[] = {
-        [RES_PROGRAM_SAME] = " The device runs the same program.",
-        [RES_PROGRAM_COMPILED] = " The device runs another program: the compiler made it of the "
-                                 "same text.",
-        [RES_PROGRAM_TEXT] = " The device runs another program.",
-        [RES_PROGRAM_UNSTEADY] = " The compiler makes different programs of one text.",
-        [RES_PROGRAM_UNKNOWN] = " The plugin does not show what program the device runs.",
-    };
-    return sentences[program];
+    switch (program) {
+    case RES_PROGRAM_SAME:
+        return " The device runs the same program.";
+    case RES_PROGRAM_COMPILED:
+        return " The device runs another program: the compiler made it of the same text.";
+    case RES_PROGRAM_TEXT:
+        return " The device runs another program.";
+    case RES_PROGRAM_UNSTEADY:
+        return " The compiler makes different programs of one text.";
+    case RES_PROGRAM_UNKNOWN:
+        break;
+    }
+    return " The plugin does not show what program the device runs.";
 }
 
 /* "bert infer capture: 1.49x as fast as lazy [1.44, 1.54], 50.1 us less a step; tracing ..." */
@@ -363,7 +374,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     json_t *ids = json_incref(rows.ids);
     bn_text_puts(&text, "No difference from lazy told: ");
     put_named(&rows, &text);
-    bn_text_puts(&text, ". One would have been told from ");
+    bn_text_puts(&text, ". A difference would have been told from ");
     put_percents(least, most, &text);
     bn_text_printf(&text, " on; --processes %zu would tell it from about ", processes);
     put_percents(more_least, more_most, &text);

@@ -44,7 +44,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
     json_object_set_new(row, "null_low_share", res_json_real(f.null.value.low));
     json_object_set_new(row, "null_high_share", res_json_real(f.null.value.high));
     json_object_set_new(row, "device_time_source",
-                        json_string(bn_device_time_source_name(x->device_source)));
+                        json_string(bn_device_time_source_name(f.source)));
     json_object_set_new(row, "device_note", res_json_text(x->device_note));
 }
 

@@ -247,6 +247,15 @@ static void figures_are_of_the_processes_that_know_them(void **state)
     assert_near(f->overhead.value.estimate, 1.5e6, 1); /* the plain mean */
     assert_true(isnan(f->overhead.value.low));
     assert_string_equal(f->source, "slope");
+    /* The one graph of the step says the same, whichever process is asked. */
+    for (int p = 0; p < 4; p++) {
+        const res_execution_figures x =
+            res_pool_execution(&table.rows[0].pool, &s.records[p]->executions[0]);
+        assert_int_equal(x.source, BN_DEVICE_TIME_SLOPE);
+        assert_near(x.device.value.estimate, f->device.value.estimate, 1e-6);
+        assert_near(x.overhead.value.estimate, f->overhead.value.estimate, 1e-6);
+        assert_int_equal(x.compile.processes, 1);
+    }
     res_speedup_free(&table);
     /* A minority says nothing. */
     s.records[2]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;

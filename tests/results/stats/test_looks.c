@@ -219,6 +219,47 @@ static void constant_values_are_told_by_their_number(void **state)
     assert_int_equal(values(a, almost, 4, 0, true).test, RES_TEST_T);
 }
 
+/* Judges FAMILY quantities whose like sides have one of two values in each process, by looks.
+ * Returns whether any difference was claimed. */
+#define FAMILY 6
+static bool claims_of_two_values(uint64_t *seed)
+{
+    double side[FAMILY][2][RES_LAST_LOOK];
+    res_comparison list[FAMILY] = {{.pairs = 0}};
+    bn_status st = {0};
+    res_compare_options o = res_compare_defaults();
+    o.looks = true;
+    for (size_t i = 0; i < FAMILY; i++)
+        for (size_t k = 0; k < 2 * RES_LAST_LOOK; k++)
+            side[i][k % 2][k / 2] = fixture_uniform(seed) < 0.5 ? 100 : 103;
+    for (size_t n = res_next_look(0); n > 0; n = res_next_look(n)) {
+        for (size_t i = 0; i < FAMILY; i++) {
+            const res_values v = {side[i][0], side[i][1], n, 0};
+            if (n == res_next_look(0) || list[i].verdict == RES_UNDECIDED)
+                assert_ok(res_compare_values(&v, &o, &list[i], &st), &st);
+        }
+        assert_ok(res_compare_family(list, FAMILY, &o, &st), &st);
+    }
+    for (size_t i = 0; i < FAMILY; i++)
+        if (list[i].verdict == RES_SLOWER || list[i].verdict == RES_FASTER)
+            return true;
+    return false;
+}
+
+/* The worst case of RES_TEST_CONSTANT: six quantities, four pairs, 2 / 256 each. */
+static void two_values_by_chance_are_claimed_no_more_than_the_level(void **state)
+{
+    (void)state;
+    enum { FAMILIES = 4000 };
+    size_t claimed = 0;
+    uint64_t seed = 8;
+    for (size_t i = 0; i < FAMILIES; i++)
+        claimed += claims_of_two_values(&seed);
+    print_message("# %zu of %d families\n", claimed, FAMILIES);
+    /* Two and a half standard errors. */
+    assert_true((double)claimed / FAMILIES < 0.05 + 2.5 * sqrt(0.05 / FAMILIES));
+}
+
 static void shares_of_a_unit_have_either_sign(void **state)
 {
     (void)state;
@@ -256,6 +297,7 @@ int main(void)
         cmocka_unit_test(no_more_than_the_level_is_spent),
         cmocka_unit_test(a_look_has_its_share_of_the_level),
         cmocka_unit_test(constant_values_are_told_by_their_number),
+        cmocka_unit_test(two_values_by_chance_are_claimed_no_more_than_the_level),
         cmocka_unit_test(shares_of_a_unit_have_either_sign),
         cmocka_unit_test(values_that_cannot_be_compared_are_refused),
     };

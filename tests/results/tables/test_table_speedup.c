@@ -1,0 +1,385 @@
+/*
+ * test_table_speedup.c - the speedup table of known processes: its figures, what is left out, and
+ * what it says in words. Needs no plugin.
+ */
+#include "tests/results/tables/tables_fixture.h"
+
+/* ---- speedups ------------------------------------------------------------------- */
+
+static void speedup_table_has_the_fields_shape(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *simulated = strstr(out.data, "runtime sim (simulated)");
+    assert_non_null(simulated);
+    assert_has(out.data, "runtime cpu, build 5feceb66ffc8: full, image 64, f32, nhwc, serial\n");
+    line_with(out.data, "bert      train  batch 8", "lazy");
+    line_with(out.data, "capture       1", "failed: out-of-memory");
+    line_with(out.data, "4   1309  3.05 ms   2.00 ms  19.0 ms", "base");
+    line_with(out.data, "not told", "0.17x [0.16, 0.17]  slower");
+    line_with(out.data, "not told", "1.25x [");
+    line_with(out.data, "another text", "0.81x [");
+    line_with(out.data, "train  capture       1", "(1 of 2)          4");
+    line_with(out.data, "train  eager         1", "0.17x [0.16, 0.17] (1 of 2)");
+    line_with(out.data, "infer  capture       1", "1.2");
+    line_with(simulated, "train  capture       1", "(1 of 1)");
+    assert_has(out.data, "Source of device times: slope.");
+    bn_text_free(&out);
+
+    out = speedup_table(&all, RES_TABLE_MARKDOWN);
+    line_with(out.data, "| resnet50 | infer | batch 4 | capture | 1 |", "1.20x");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void speedups_are_ratios_of_medians(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    json_t *means = NULL, *rows = speedup_rows(&all, &means);
+    assert_int_equal(json_array_size(rows), CASES);
+    assert_int_equal(json_array_size(means), 5);
+    const json_t *lazy = json_array_get(rows, 3), *capture = json_array_get(rows, 4);
+    assert_string_equal(json_string_value(json_object_get(capture, "mode")), "capture");
+    const double ratio = number(lazy, "wall_ns") / number(capture, "wall_ns");
+    assert_true(fabs(number(capture, "speedup") - ratio) < 1e-9);
+    assert_true(number(capture, "speedup_low") < ratio && ratio < number(capture, "speedup_high"));
+    assert_true(number(capture, "processes") == 4 && number(capture, "steps") == 240);
+    for (int p = 0; p < PROCESSES; p++)
+        assert_has(json_string_value(json_object_get(capture, "records")),
+                   all.records[at(RESNET_CAPTURE, p)]->id);
+    assert_true(json_is_true(json_object_get(capture, "told")));
+    assert_true(json_is_true(json_object_get(capture, "matched")));
+    assert_string_equal(json_string_value(json_object_get(capture, "program")), "not told");
+    assert_true(json_is_null(json_object_get(lazy, "told")));
+    assert_true(json_is_null(json_object_get(lazy, "speedup")));
+    assert_true(number(lazy, "trace_ns") == 2900000 + 145000 + 1800);
+    assert_true(number(lazy, "nodes_per_step") == 1309);
+    assert_true(number(lazy, "overhead_per_execution_ns") == 2000000);
+    assert_true(number(lazy, "device_per_step_ns") == 19000000);
+    const json_t *five = json_array_get(rows, 5);
+    assert_true(number(five, "executions_per_step") == 5);
+    assert_true(number(five, "device_per_step_ns") == 5 * 4500000);
+    assert_true(number(five, "overhead_per_execution_ns") == 2000000);
+    assert_true(number(five, "compile_ns") == 5 * 3244100000.0);
+    const json_t *failed = json_array_get(rows, 1);
+    assert_string_equal(json_string_value(json_object_get(failed, "status")), "out-of-memory");
+    assert_true(json_is_null(json_object_get(failed, "wall_ns")));
+    json_decref(means);
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void means_are_geometric(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    /* bert captures after all. */
+    for (int p = 0; p < PROCESSES; p++) {
+        res_record_free(all.records[at(BERT_CAPTURE, p)]);
+        all.records[at(BERT_CAPTURE, p)] = process_of(BERT_CAPTURE, p);
+    }
+    json_t *means = NULL, *rows = speedup_rows(&all, &means);
+    const json_t *mean = json_array_get(means, 1);
+    assert_string_equal(json_string_value(json_object_get(mean, "mode")), "capture");
+    assert_true(number(mean, "covered") == 2 && number(mean, "cells") == 2);
+    double product =
+        number(json_array_get(rows, 1), "speedup") * number(json_array_get(rows, 4), "speedup");
+    assert_true(fabs(number(mean, "speedup") - sqrt(product)) < 1e-9);
+    assert_true(number(mean, "speedup_low") < sqrt(product));
+    assert_true(number(mean, "speedup_high") > sqrt(product));
+    assert_true(json_is_true(json_object_get(mean, "by_process")));
+    assert_true(number(mean, "processes") == 4);
+    json_decref(means);
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void the_newest_good_record_names_a_pool(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    res_record *newer = process_of(RESNET_CAPTURE, 0);
+    res_record *broken = process_of(RESNET_CAPTURE, 1);
+    be_failed(broken, BN_CRASH, "signal 11");
+    all.records[all.count++] = newer;
+    all.records[all.count++] = broken;
+    json_t *rows = speedup_rows(&all, NULL);
+    const json_t *capture = json_array_get(rows, 4);
+    assert_int_equal(json_array_size(rows), CASES);
+    assert_string_equal(json_string_value(json_object_get(capture, "id")), newer->id);
+    assert_true(number(capture, "processes") == 5 && number(capture, "left_out_failed") == 1);
+    json_decref(rows);
+
+    /* Another set-up is another cell, which has no lazy record. */
+    newer->experiment.in_flight = 4;
+    rows = speedup_rows(&all, NULL);
+    assert_int_equal(json_array_size(rows), CASES + 1);
+    json_decref(rows);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "batch 4, 4 in flight", "capture");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void be_of_build(res_record *record, const char *sha256)
+{
+    json_t *runtime = json_object_get(record->provenance, "runtime");
+    assert_int_equal(json_object_set_new(runtime, "sha256", json_string(sha256)), 0);
+}
+
+static void builds_are_not_mixed(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    /* An older build is left out, and counted. */
+    be_of_build(all.records[at(RESNET_CAPTURE, 0)], "6b86b273ff34");
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Records of other or unknown builds are left out: resnet50 train capture, "
+                         "on cpu (1).");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(number(json_array_get(rows, 4), "processes") == 3);
+    assert_true(number(json_array_get(rows, 4), "left_out_other_builds") == 1);
+    json_decref(rows);
+    /* Nothing is said of two builds. */
+    for (int p = 0; p < PROCESSES; p++)
+        be_of_build(all.records[at(RESNET_CAPTURE, p)], "6b86b273ff34");
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "runtime cpu, several builds");
+    line_with(out.data, "20.8 ms", "other build");
+    assert_has(out.data, "Not compared, since lazy was measured on another build: resnet50 train");
+    bn_text_free(&out);
+    rows = speedup_rows(&all, NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(rows, 4), "speedup")));
+    assert_true(json_is_true(json_object_get(json_array_get(rows, 4), "lazy_is_other_build")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void conditions_are_not_mixed(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 2; p < PROCESSES; p++)
+        json_object_set_new(all.records[at(RESNET_CAPTURE, p)]->provenance, "pinning",
+                            json_pack("{ss}", "pin", "cores"));
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Records measured under other conditions are left out: resnet50 train "
+                         "capture, on cpu (2: pinning).");
+    line_with(out.data, "21.0 ms", "other conditions");
+    assert_has(out.data, "Not compared, since lazy was measured under other conditions: resnet50 "
+                         "train capture, on cpu (pinning).");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void sources_are_named_when_they_differ(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    for (int p = 0; p < PROCESSES; p++) {
+        all.records[at(RESNET_LAZY, p)]->executions[0].device_source = BN_DEVICE_TIME_PROFILER;
+        all.records[at(RESNET_CAPTURE_5, p)]->executions[2].device_source = BN_DEVICE_TIME_EVENT;
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "lazy          1          4   1309  3.05 ms   2.00 ms  19.0 ms",
+              "profiler");
+    line_with(out.data, "22.5 ms", "mixed");
+    bn_text_free(&out);
+    /* A sum with an unknown term is unknown; the others tell theirs. */
+    res_record *five = all.records[at(RESNET_CAPTURE_5, 3)];
+    five->executions[2].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(number(json_array_get(rows, 5), "device_processes") == 3);
+    json_decref(rows);
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Only some processes could tell the device time: resnet50 train capture "
+                         "in 5 graphs, on cpu (3 of 4).");
+    bn_text_free(&out);
+    for (int p = 0; p < PROCESSES; p++)
+        all.records[at(RESNET_CAPTURE_5, p)]->executions[2].device_source =
+            BN_DEVICE_TIME_UNAVAILABLE;
+    rows = speedup_rows(&all, NULL);
+    assert_true(json_is_null(json_object_get(json_array_get(rows, 5), "device_per_step_ns")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+/* ---- in words -------------------------------------------------------------------------- */
+
+static void the_table_ends_with_what_was_found(void **state)
+{
+    (void)state;
+    res_collection all = sample_store();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *found = strstr(out.data, "\nWhat was found\n");
+    assert_non_null(found);
+    assert_has(found, "resnet50 train capture, on cpu: 1.25x as fast as lazy [1.2");
+    assert_has(found, "; tracing 3.04 ms less. The plugin does not show what program");
+    assert_has(found, "resnet50 train capture in 5 graphs, on cpu: takes 1.24x as long as lazy");
+    assert_has(found, ", with 4 executions more; ");
+    assert_has(found, "overhead of executions 8.00 ms more");
+    assert_has(found, "The device runs another program.");
+    assert_lacks(out.data, "The machine was busy");
+    assert_lacks(out.data, "no difference told");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *first = json_array_get(json_object_get(root, "findings"), 0);
+    assert_int_equal(json_array_size(json_object_get(root, "findings")), 5);
+    assert_string_equal(json_string_value(json_object_get(first, "kind")), "slower");
+    assert_int_equal(json_array_size(json_object_get(first, "rows")), 1);
+    assert_has(json_string_value(json_object_get(first, "sentence")), "resnet50 train eager");
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
+/* Four processes of two modes that are alike: each is as often the slower one. */
+static res_collection like_modes(size_t processes)
+{
+    static const uint64_t walls[2][4] = {{10000000, 10100000, 10050000, 10080000},
+                                         {10100000, 10000000, 10080000, 10050000}};
+    res_collection all = {.records = calloc(2 * processes + 1, sizeof(res_record *)),
+                          .count = 2 * processes};
+    assert_non_null(all.records);
+    for (size_t p = 0; p < processes; p++)
+        for (size_t m = 0; m < 2; m++) {
+            fixture_case c = cases[m ? RESNET_CAPTURE : RESNET_LAZY];
+            c.wall_ns = walls[m][p];
+            c.trace_ns = 100000;
+            all.records[2 * p + m] = fixture_record(&c, 20);
+            fixture_group(all.records[2 * p + m], "g", (int)p + 1);
+        }
+    return all;
+}
+
+static void like_modes_are_told_no_difference(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "1.00x [0.99, 1.01]", "no difference told");
+    assert_has(out.data, "No difference from lazy told: resnet50 train capture 1.00x [0.99, 1.01]. "
+                         "A difference would have been told from 1.");
+    assert_has(out.data, " on; --processes 8 would tell it from about 0.");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(json_is_false(json_object_get(json_array_get(rows, 1), "told")));
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void few_processes_make_no_claim(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(2);
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "1.00x", "too few processes");
+    assert_has(out.data, "Fewer than three processes, so no interval; --processes 4 makes one: "
+                         "resnet50 train lazy (2); resnet50 train capture (2).");
+    assert_has(out.data, "Nothing can be told of fewer than three processes; --processes 4 would "
+                         "measure four: resnet50 train capture.");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void nothing_beside_lazy_is_said(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++)
+        strcpy(all.records[i]->experiment.mode, "capture");
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Nothing was compared: no row stands beside one of lazy");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+/* 8 % of the time something waited: the first line says so. */
+static void a_busy_machine_is_said_first(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++) {
+        res_record *record = all.records[i];
+        assert_int_equal(res_record_reserve_rounds(record, 1, NULL), BN_OK);
+        record->rounds[0] = (res_round){record->step_count, 0, 1000000000, 25, 80000000, 0};
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Speedup over lazy tracing\n\nThe machine was busy: 8 % of the time "
+                         "something waited for a core; 25 times a second bench lost its core.\n");
+    assert_has(out.data, ", and a quieter machine from less.");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *witness = json_object_get(root, "witness");
+    assert_true(json_is_true(json_object_get(witness, "busy")));
+    assert_near(number(witness, "stalled_share"), 0.08, 1e-9);
+    assert_near(number(witness, "switches_per_s"), 25, 1e-9);
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
+static void doubtful_figures_are_named(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t p = 0; p < 4; p++) {
+        res_record *lazy = all.records[2 * p], *capture = all.records[2 * p + 1];
+        for (size_t i = 0; i < 5; i++)
+            lazy->wall_ns[i] *= 5;
+        lazy->warmup_stationary = p > 0;
+        /* Slower and slower. */
+        for (size_t i = 0; i < capture->step_count; i++)
+            capture->wall_ns[i] = 9000000 + 100000 * i;
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    line_with(out.data, "The mean step is far above the median: resnet50 train lazy (",
+              "one step in ten takes 5");
+    assert_has(out.data, "The step time was not stationary when the warm-up ended: resnet50 train "
+                         "lazy (1 of 4 processes).");
+    line_with(out.data, "Steps that follow each other are alike, so a process says little: ",
+              "resnet50 train capture (20 say as much as ");
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
+static void empty_stores_have_tables(void **state)
+{
+    (void)state;
+    res_collection none = {0};
+    bn_text out = speedup_table(&none, RES_TABLE_TEXT);
+    assert_has(out.data, "No records.");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&none, NULL);
+    assert_int_equal(json_array_size(rows), 0);
+    json_decref(rows);
+    out = speedup_table(&none, RES_TABLE_CSV);
+    assert_int_equal(strncmp(out.data, "kind,runtime,", 13), 0);
+    bn_text_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speedup_table_has_the_fields_shape),
+        cmocka_unit_test(speedups_are_ratios_of_medians),
+        cmocka_unit_test(means_are_geometric),
+        cmocka_unit_test(the_newest_good_record_names_a_pool),
+        cmocka_unit_test(builds_are_not_mixed),
+        cmocka_unit_test(conditions_are_not_mixed),
+        cmocka_unit_test(sources_are_named_when_they_differ),
+        cmocka_unit_test(the_table_ends_with_what_was_found),
+        cmocka_unit_test(like_modes_are_told_no_difference),
+        cmocka_unit_test(few_processes_make_no_claim),
+        cmocka_unit_test(nothing_beside_lazy_is_said),
+        cmocka_unit_test(a_busy_machine_is_said_first),
+        cmocka_unit_test(doubtful_figures_are_named),
+        cmocka_unit_test(empty_stores_have_tables),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
