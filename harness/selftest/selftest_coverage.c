@@ -26,8 +26,10 @@ typedef struct coverage_row {
     bool exact;  /* wider than claimed is wrong, too */
     size_t late; /* tables that do not count: the simulated device could not keep its times */
     selftest_coverage c;
-    res_interval *intervals; /* one a table (malloc); NULL in numbers */
+    /* One a table (malloc); NULL in numbers, and in rows of all cases together. */
+    res_interval *intervals;
     size_t count;
+    bool simulated;
 } coverage_row;
 
 typedef struct coverage_run {
@@ -126,11 +128,14 @@ static json_t *row_json(const coverage_row *row)
     const selftest_coverage *c = &row->c;
     return json_pack("{ss ss so ss si si si si so sf sf so ss sb sb}", "case", row->name, "figure",
                      row->figure, "truth", real_json(row->truth), "truth_is",
-                     row->grand ? "grand" : "set", "tables", (int)c->tables, "without",
-                     (int)c->without, "late", (int)row->late, "held", (int)c->covered, "share",
-                     real_json(c->share.estimate), "share_low", c->share.low, "share_high",
-                     c->share.high, "half_width", real_json(c->half_width), "verdict",
-                     row_verdict(row), "judged", (int)row_judged(row), "pass", (int)row_good(row));
+                     row->grand          ? "grand"
+                     : isnan(row->truth) ? "each"
+                                         : "set",
+                     "tables", (int)c->tables, "without", (int)c->without, "late", (int)row->late,
+                     "held", (int)c->covered, "share", real_json(c->share.estimate), "share_low",
+                     c->share.low, "share_high", c->share.high, "half_width",
+                     real_json(c->half_width), "verdict", row_verdict(row), "judged",
+                     (int)row_judged(row), "pass", (int)row_good(row));
 }
 
 /* ---- in numbers ---------------------------------------------------------------------------- */
@@ -223,6 +228,7 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
     selftest_table_figures f;
     bn_code code = BN_OK;
     name_row(row, set, view, which);
+    row->simulated = set->simulated;
     row->intervals = calloc(set->tables + 1, sizeof *row->intervals);
     if (!row->intervals)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", set->tables);
@@ -240,8 +246,63 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
     return code == BN_OK ? count_row(row, st) : code;
 }
 
+/* Whether row B is of the same figure as A, on the same kind of device. */
+static bool same_figure(const coverage_row *a, const coverage_row *b)
+{
+    return b->intervals && a->simulated == b->simulated && strcmp(a->figure, b->figure) == 0;
+}
+
+/* Counts the tables of all rows like the one at INDEX, each by its own row's truth, in a row of
+ * their own. */
+static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *st)
+{
+    coverage_row *all = add_row(run, st);
+    const coverage_row *like = &run->rows[index];
+    size_t tables = 0, n = 0;
+    if (!all)
+        return st->code;
+    for (size_t i = index; i < live; i++)
+        tables += same_figure(like, &run->rows[i]) ? run->rows[i].count : 0;
+    res_interval *intervals = calloc(tables + 1, sizeof *intervals);
+    double *truths = calloc(tables + 1, sizeof *truths);
+    snprintf(all->name, sizeof all->name, "%s", like->simulated ? "simulated, all" : "all");
+    snprintf(all->figure, sizeof all->figure, "%s", like->figure);
+    all->truth = (double)NAN;
+    for (size_t i = index; intervals && truths && i < live; i++) {
+        const coverage_row *row = &run->rows[i];
+        all->late += same_figure(like, row) ? row->late : 0;
+        for (size_t t = 0; same_figure(like, row) && t < row->count; t++, n++) {
+            intervals[n] = row->intervals[t];
+            truths[n] = row->truth;
+        }
+    }
+    bn_code code = intervals && truths
+                       ? selftest_coverage_count(intervals, truths, n, &all->c, st)
+                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", tables);
+    free(truths);
+    free(intervals);
+    return code;
+}
+
+/* Adds a row of all cases for each figure that several of the rows from FIRST on have. */
+static bn_code add_sums(coverage_run *run, size_t first, bn_status *st)
+{
+    const size_t live = run->count;
+    bn_code code = BN_OK;
+    for (size_t i = first; i < live && code == BN_OK; i++) {
+        size_t before = 0, after = 0;
+        for (size_t k = first; k < live; k++)
+            if (k != i && same_figure(&run->rows[i], &run->rows[k]))
+                *(k < i ? &before : &after) += 1;
+        if (before == 0 && after > 0)
+            code = add_all(run, i, live, st);
+    }
+    return code;
+}
+
 static bn_code add_sets(coverage_run *run, const selftest_plan *plan, bn_status *st)
 {
+    const size_t first = run->count;
     for (size_t i = 0; i < plan->count; i++)
         for (size_t v = 0; v < SELFTEST_VIEWS; v++)
             for (int which = 0; which < FIGURE_COUNT; which++) {
@@ -255,7 +316,7 @@ static bn_code add_sets(coverage_run *run, const selftest_plan *plan, bn_status 
                     run->count--;
                 }
             }
-    return BN_OK;
+    return add_sums(run, first, st);
 }
 
 /* Medians of the processes, for whoever wants to look at them. */

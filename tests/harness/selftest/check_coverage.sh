@@ -69,7 +69,14 @@ report "tables of the simulated device have the truths that were set" "$(
     [ -z "$(ls "$TMPDIR")" ] || echo "left behind: $(ls "$TMPDIR")"
     holds '
 rows = [r for r in records["rows"] if r["case"].startswith("simulated")]
-assert len(rows) == 18, len(rows)
+assert len(rows) == 24, len(rows)
+sums = [r for r in rows if r["case"] == "simulated, all"]
+rows = [r for r in rows if r not in sums]
+for s in sums:
+    of = [r for r in rows if r["figure"] == s["figure"]]
+    assert len(of) == 3 and s["truth_is"] == "each" and s["truth"] is None, s
+    for member in ("tables", "without", "late", "held"):
+        assert s[member] == sum(r[member] for r in of), (s, of)
 truths = {"A/A": 1, "wall, short": 4e6, "device, short": 4e6,
           "one against six": 1 / 6, "wall, long": 24e6, "device, long": 24e6}
 for r in rows:
@@ -83,7 +90,7 @@ report "the raw values: intervals of each table, medians of each process, which 
     cp "$folder/raw.json" "$folder/out"
     holds '
 assert records["seed"] == 3
-live = [r for r in records["rows"] if r["case"].startswith("simulated")]
+live = [r for r in records["rows"] if r["case"].startswith("simulated, ") and r["truth"]]
 for r in live:
     assert len(r["intervals"]) == 1 - r["late"], r
     for estimate, low, high in r["intervals"]:
