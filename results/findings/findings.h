@@ -392,10 +392,11 @@ const res_comparison *res_compared_measure(const res_compared *cell, res_measure
 /* "20.0 % slower", "0.52 % less": by how much RATIO says that MEASURE of B differs from A's. */
 void res_put_change(res_measure measure, double ratio, bn_text *out);
 /*
- * What CELL, which is judged and did not fail, comes to. First what is a finding: slower, then
- * faster, the wall time before the others, of these the largest. Then smaller changes of the wall
- * time, and of the device time where a profiler tells it. These two measures also say whether it is
- * undecided or equivalent: the others vary too much to wait for them.
+ * What CELL, which is judged and did not fail, comes to. First what is a finding: slower (or more)
+ * in any measure, then faster in wall or device time; the wall time before the others, of these the
+ * largest change. Then smaller changes of the wall time, and of the device time where a profiler
+ * tells it. These two also say whether it is undecided or equivalent: the others vary too much to
+ * wait for them.
  */
 res_headline res_compared_headline(const res_versus *versus, const res_compared *cell);
 /* Whether more pairs of CELL are needless: something is found slower, or its wall time and the

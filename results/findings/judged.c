@@ -54,8 +54,11 @@ void res_put_change(res_measure measure, double ratio, bn_text *out)
     double change = fabs(ratio - 1);
     if (measure == RES_MEASURE_OVERHEAD && ratio < 1)
         change = 1 / ratio - 1;
-    bn_text_printf(out, "%.*f %% %s", change < 0.01 ? 2 : 1, 100 * change,
-                   ratio > 1 ? rows[measure].more : rows[measure].less);
+    if (change < 0.00005)
+        bn_text_puts(out, "<0.01 %");
+    else
+        bn_text_printf(out, "%.*f %%", change < 0.01 ? 2 : 1, 100 * change);
+    bn_text_printf(out, " %s", ratio > 1 ? rows[measure].more : rows[measure].less);
 }
 
 /* ---- one measure of a cell ------------------------------------------------------------------ */
@@ -139,6 +142,16 @@ static double size_of(const res_comparison *c)
     return expm1(fabs(log(c->ratio.estimate)));
 }
 
+/* Whether a change of MEASURE can be the headline of CELL. That B is worse can be by any measure.
+ * But who saves memory is not faster, and a small change is worth a headline only where it decides.
+ */
+static bool leads(const res_compared *cell, res_measure measure, res_verdict verdict, bool little)
+{
+    if (little)
+        return decides(cell, measure);
+    return verdict == RES_SLOWER || measure == RES_MEASURE_WALL || measure == RES_MEASURE_DEVICE;
+}
+
 /* The measure with this VERDICT that comes first: the wall time, else the largest change. LITTLE:
  * of the changes that do not count. RES_MEASURE_COUNT: there is none. */
 static res_measure find(const res_versus *versus, const res_compared *cell, res_verdict verdict,
@@ -152,7 +165,7 @@ static res_measure find(const res_versus *versus, const res_compared *cell, res_
             continue;
         if ((size_of(c) > res_measure_threshold(versus, m)) == little)
             continue;
-        if (little && !decides(cell, m))
+        if (!leads(cell, m, verdict, little))
             continue;
         if (found == RES_MEASURE_COUNT || size_of(c) > size_of(res_compared_measure(cell, found)))
             found = m;

@@ -38,24 +38,26 @@ tried() {
     echo "$faults"
 }
 
+# The device time is exact, so it is told however busy the machine is. So is the wall time where the
+# machine is quiet, and then its cause is named.
 tried 2 '
+head, device = c["headline"], c["measures"]["device"]["comparison"]
 assert len(records["cells"]) == 1 and c["control"] is False
-assert v["verdict"] == "slower" and v["pairs"] + v["disturbed"] == 9, v
+assert head["verdict"] == "slower" and head["measure"] in ("wall", "device"), head
+assert device["verdict"] == "slower" and abs(device["ratio"]["estimate"] - 1.5) < 1e-3, device
+assert v["pairs"] + v["disturbed"] == 9 and records["looks"] is False and v["share"] == 1, v
 assert v["ratio"]["low"] < v["ratio"]["estimate"] < v["ratio"]["high"]
-assert why["program"] == "same" and why["where"] == "device time", why
+assert v["verdict"] in ("slower", "undecided") and why["program"] == "same", (v, why)
+assert v["verdict"] != "slower" or why["where"] == "device time", why
 assert abs(change(q["device"]) - 5e6) < 5e4 and q["device"]["moved"], q["device"]
-assert abs(change(q["wall"]) - 5e6) < 2e6, q["wall"]
-assert ledger["wait"]["moved"], ledger["wait"]
 assert records["counts"]["slower"] == 1 and records["counts"]["controls"] == 0
-assert c["headline"]["verdict"] == "slower" and c["headline"]["measure"] == "wall", c["headline"]
-assert records["looks"] is False and v["share"] == 1, v
 assert records["a"]["options"] == ["values=none", "device_us=10000"]
 assert records["b"]["options"][-1] == "device_us=15000" and records["b"]["sha256"]
 assert c["experiment"]["batch"] == 1 and c["experiment"]["layout"] == "nhwc"
 ' "${sides[@]}" "${more[@]}" --b-option device_us=15000 >"$folder/faults"
 report "a slower device is found, and called the device" "$(
     cat "$folder/faults"
-    complaints | grep -q '^compare: 1 of 1 slower .* slower, from its device time); no control' ||
+    complaints | grep -q '^compare: 1 of 1 slower (.* device time.*); no control' ||
         echo "no summary"
 )"
 cp "$folder/out" "$folder/live"
@@ -77,13 +79,13 @@ run compare --store "$store/a,$store/b" --format csv
 report "the same as CSV: a line a cell" "$(
     fault_of 2
     [ "$(wc -l <"$folder/out")" -eq 2 ] || echo "not two lines"
-    grep -q '^,resnet18,train,capture,1,.*,slower,wall,1,1\.[3-7].*,same,device time,' "$folder/out" ||
+    grep -qE '^,resnet18,train,capture,1,.*,slower,(wall|device),1,1\.[3-7].*,same,' "$folder/out" ||
         echo "another line"
 )"
 run compare --store "$store/a" --store "$store/b" --fail-if-slower 90% --format md
 report "slower by less than what counts is no failure, and is said" "$(
     fault_of 0
-    grep -q '| little slower | same ' "$folder/out" || echo "no word of it"
+    grep -qE '\| little (slower|device time 50.0 % slower) \| same ' "$folder/out" || echo "no word of it"
     grep -q '^compare: 0 of 1 slower, 1 slower by no more than 90 %' "$folder/out" || echo "no sum"
 )"
 rm "$(ls "$store"/b/*.h5 | head -n 1)"

@@ -176,8 +176,11 @@ static void each_measure_counts_from_its_own_change_on(void **state)
     /* The session's threshold holds for all. */
     assert_headline((change){.compile = 0.12}, 0.15, RES_EQUIVALENT, RES_MEASURE_WALL, false);
     assert_headline((change){.device = 0.12}, 0.15, RES_SLOWER, RES_MEASURE_DEVICE, true);
-    /* Less is better. */
-    assert_headline((change){.compile = -0.2}, 0, RES_FASTER, RES_MEASURE_COMPILE, false);
+    /* Less time is faster; less of the others is no headline. */
+    assert_headline((change){.device = -0.2}, 0, RES_FASTER, RES_MEASURE_DEVICE, false);
+    assert_headline((change){.compile = -0.2}, 0, RES_EQUIVALENT, RES_MEASURE_WALL, false);
+    assert_headline((change){.host = -0.2, .spread = 0.3}, 0, RES_UNDECIDED, RES_MEASURE_WALL,
+                    false);
 }
 
 static void what_is_worse_comes_first(void **state)
@@ -188,8 +191,9 @@ static void what_is_worse_comes_first(void **state)
     assert_headline((change){.wall = -0.05, .host = 0.2}, 0, RES_SLOWER, RES_MEASURE_HOST, false);
     assert_headline((change){.peak = 0.3, .compile = 0.2}, 0, RES_SLOWER, RES_MEASURE_PEAK, false);
     /* A finding before a smaller change. */
-    assert_headline((change){.wall = 0.01, .host = -0.2}, 0.03, RES_FASTER, RES_MEASURE_HOST,
+    assert_headline((change){.wall = 0.01, .device = -0.2}, 0.03, RES_FASTER, RES_MEASURE_DEVICE,
                     false);
+    assert_headline((change){.wall = 0.01, .host = -0.2}, 0.03, RES_SLOWER, RES_MEASURE_WALL, true);
     assert_headline((change){.wall = 0.01}, 0.03, RES_SLOWER, RES_MEASURE_WALL, true);
 }
 
@@ -208,6 +212,7 @@ static void changes_are_said_in_the_words_of_the_measure(void **state)
     assert_change(RES_MEASURE_DEVICE, 0.8, "20.0 % faster");
     assert_change(RES_MEASURE_HOST, 1.12, "12.0 % more");
     assert_change(RES_MEASURE_PEAK, 0.995, "0.50 % less");
+    assert_change(RES_MEASURE_PEAK, 1.00001, "<0.01 % more");
     /* Of the overhead, shares of a step; a ratio of 1/1.04 stands for one of -4 %. */
     assert_change(RES_MEASURE_OVERHEAD, 1.04, "4.0 % of a step more");
     assert_change(RES_MEASURE_OVERHEAD, 1 / 1.04, "4.0 % of a step less");
