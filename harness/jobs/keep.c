@@ -178,11 +178,17 @@ static json_t *about_group(const job_group *group, int process, size_t members)
  * memory, and one that kills the process does not take the others' results along. */
 static bool must_separate(const job_outcome *outcome)
 {
-    return !outcome->result && outcome->status != BN_OK && outcome->status != BN_CANCELLED &&
-           outcome->status != BN_IO;
+    return outcome->status != BN_OK && outcome->status != BN_CANCELLED && outcome->status != BN_IO;
 }
 
-/* Measures all in one process. False: it ended so that they must be measured one by one. */
+/* Whether OUTCOME's worker came to say something of its member INDEX. */
+static bool said_of(const job_outcome *outcome, size_t index)
+{
+    return json_array_size(json_object_get(outcome->result, "members")) > index;
+}
+
+/* Measures all in one process. False: it ended so that those which have neither a record nor a
+ * failure must be measured one by one. */
 static bool measure_together(job_group *group, int process, const job_experiment *const *list,
                              size_t count, const job_order *job, job_kept *const *kept)
 {
@@ -191,13 +197,16 @@ static bool measure_together(job_group *group, int process, const job_experiment
     json_t *about = about_group(group, process, count);
     bn_code code = run_worker(list, count, about, group->seed ? group->seed + (uint64_t)process : 0,
                               job, &outcome, &st);
-    const bool again = code == BN_OK && count > 1 && must_separate(&outcome);
+    const bool again =
+        code == BN_OK && count > 1 && must_separate(&outcome) && !said_of(&outcome, count - 1);
     if (again) {
         group->separate = true;
         snprintf(group->why, sizeof group->why, "%s: %.400s", bn_code_name(outcome.status),
                  outcome.message);
     }
-    for (size_t i = 0; i < count && !again; i++) {
+    for (size_t i = 0; i < count; i++) {
+        if (again && !said_of(&outcome, i))
+            continue;
         if (code == BN_OK)
             keep_member(list[i], &outcome, i, kept[i]);
         else
@@ -208,7 +217,8 @@ static bool measure_together(job_group *group, int process, const job_experiment
     return !again;
 }
 
-/* Measures each in a process of its own, in a random order. */
+/* Measures each that has neither a record nor a failure yet in a process of its own, in a random
+ * order. */
 static void measure_apart(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept)
 {
@@ -226,6 +236,8 @@ static void measure_apart(job_group *group, int process, const job_experiment *l
         job_kept *of = &kept[order[i]];
         char title[256];
         job_order own = *job;
+        if (of->record || of->failure.code != BN_OK)
+            continue;
         job_experiment_title(e, title, sizeof title);
         own.title = title;
         if (job_interrupted())

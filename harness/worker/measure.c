@@ -177,10 +177,13 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
      * those of a crash. */
     end_sessions(&g);
     if (code == BN_OK) {
+        /* After each, so that a process that dies on the way loses none that is written. */
         json_t *members = json_array();
-        for (size_t i = 0; i < g.count; i++)
+        for (size_t i = 0; i < g.count; i++) {
             json_array_append_new(members, write_member(&g.members[i]));
-        worker_send_result(json_pack("{so}", "members", members));
+            worker_send_result(json_pack("{sO}", "members", members));
+        }
+        json_decref(members);
     }
     free_group(&g);
     return code;

@@ -33,7 +33,7 @@ void worker_send_progress(const char *stage, int64_t done, int64_t of);
 /* Says that this process waits for its turn, and waits until the parent gives it. BN_CANCELLED
  * where it never will. Only for requests whose parent gives turns (job_supervise_pair). */
 BN_MUST_USE bn_code worker_await_turn(bn_status *st);
-/* To be called at most once. Steals RESULT. */
+/* A later result replaces an earlier one. Steals RESULT. */
 void worker_send_result(json_t *result);
 void worker_send_failure(const bn_status *st);
 /* {"class": ..., "message": ...} (new reference): ST as the parent reads it. */
