@@ -151,7 +151,8 @@ typedef enum mode_probe {
 } mode_probe;
 /*
  * Runs one step in which every execution runs REPEAT times, in the way PROBE, before the next one
- * is submitted; fills submit_ns, pjrt_ns and first_ns. Donated inputs are fed from the outputs that
+ * is submitted, behind one more that is not timed if REPEAT is above 1; fills submit_ns, pjrt_ns
+ * and first_ns. Donated inputs are fed from the outputs that
  * took their memory, so with REPEAT above 1 variables have been updated that often: for measuring
  * only. What REPEAT queued executions take less than REPEAT awaited ones is the fixed cost of
  * REPEAT - 1, unless the host takes longer to submit than the device to execute.
