@@ -159,15 +159,22 @@ refuses "a label that is not UTF-8" 2 "--label|UTF-8" -- \
 
 # The fake device works for as long as it is told, one execution after the other.
 export FAKE_PJRT=delay_us=3000
-run "${quick[@]}" --runtime "$fake" --mode lazy,capture --phase train,infer --format json
-report "the slope finds a device's time" "$(
+# A busy machine disturbs a device that sleeps, so bench may refuse; not five times in a row.
+sees_device() {
+    run "${quick[@]}" --steps 25 --runtime "$fake" --mode lazy,capture --phase train,infer \
+        --format json
     fault_of 0
     holds '
 assert len(records) == 4
 for r in records:
     x = r["executions"][0]
     assert x["device_time_source"] == "slope" and abs(x["device_ns"] - 3e6) < 3e5, x'
-)"
+}
+for _ in 1 2 3 4 5; do
+    seen=$(sees_device)
+    [ -z "$seen" ] && break
+done
+report "the slope finds a device's time" "$seen"
 unset FAKE_PJRT
 run "${quick[@]}" --runtime "$fake" --mode lazy,eager --format json
 report "a device that the host cannot keep busy has no slope" "$(
