@@ -64,8 +64,14 @@ export TMPDIR=$folder/tmp
 mkdir "$TMPDIR"
 sim=(selftest coverage --runtime sim --min-time 0.05)
 run "${sim[@]}" --tables 1 --seed 3 --format json --output "$folder/raw.json"
+# On a busy machine, a process may refuse to tell its device time. The one table of a case is then
+# without an interval of it, and the selftest does not pass.
+refused=$("$python" -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+print(int(any(r["figure"].startswith("device") and r["without"] for r in rows)))' "$folder/raw.json")
 report "tables of the simulated device have the truths that were set" "$(
-    fault_of 0
+    fault_of "$refused"
     [ -z "$(ls "$TMPDIR")" ] || echo "left behind: $(ls "$TMPDIR")"
     holds '
 rows = [r for r in records["rows"] if r["case"].startswith("simulated")]
