@@ -18,6 +18,7 @@ typedef struct carry {
     double *seconds;      /* [run]: how long it took, by our clock or its record; 0: not known */
     res_record **records; /* of what ran now, owned */
     size_t record_count;
+    size_t planned; /* processes */
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
     size_t controls, failed_controls; /* that ran now, and of these */
     size_t strange;                   /* records of another build than the plan was made for */
@@ -254,13 +255,13 @@ static size_t processes(const carry *c)
 /* Runs what is to be run, until the user or the store ends it. */
 static void run_open(carry *c)
 {
-    const size_t of = processes(c);
+    c->planned = processes(c);
     size_t number = 0, list[JOB_MOST_MEMBERS];
     for (size_t i = 0, end; i < c->plan->count && !job_interrupted() && c->store.code == BN_OK;
          i = end) {
         const size_t count = collect(c, i, list, &end);
         if (count > 0)
-            run_process(c, list, count, ++number, of);
+            run_process(c, list, count, ++number, c->planned);
     }
 }
 
@@ -297,6 +298,21 @@ static void print_table(const carry *c, res_format format)
     bn_text_free(&text);
     bn_text_free(&page);
     free(all);
+}
+
+/* Ends the progress with where the time of all processes went. */
+static void print_spent(const carry *c)
+{
+    bn_text line = {0};
+    job_spent all = {0};
+    for (size_t i = 0; i < 2 * c->suite->count; i++)
+        job_spent_add(&all, &c->groups[i].spent);
+    bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
+    job_spent_words(&all, &line);
+    bn_text_putc(&line, '\n');
+    if (line.data && all.processes > 0)
+        fputs(line.data, stderr);
+    bn_text_free(&line);
 }
 
 /* Printed in one piece: the tasks of a launcher share its standard error. */
@@ -375,6 +391,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         run_open(&c);
         job_cache_end(c.cache);
         cli_line_clear();
+        print_spent(&c);
         print_table(&c, format);
         size_t ran = c.done + c.controls;
         for (int i = 0; i < BN_CODE_COUNT; i++)

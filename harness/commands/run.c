@@ -23,6 +23,8 @@ typedef struct run_state {
     bool separate;              /* --separate */
     bool store_lost;            /* the store takes no records any more */
     char cache[JOB_CACHE_PATH]; /* of executables, for this run */
+    size_t planned;             /* processes */
+    job_spent spent;            /* by all processes that ran */
 } run_state;
 
 /* Experiments that are measured together. */
@@ -161,19 +163,32 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
+    run->planned = count * (size_t)processes;
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
     for (int process = 1; process <= processes && st->code == BN_OK; process++) {
         if (process > 1)
             gsl_ran_shuffle(rng, order, count, sizeof *order);
         for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
-            run_process(run, &groups[order[i]], process, ++number, count * (size_t)processes);
+            run_process(run, &groups[order[i]], process, ++number, run->planned);
     }
+    for (size_t i = 0; groups && i < count; i++)
+        job_spent_add(&run->spent, &groups[i].group.spent);
     if (rng)
         gsl_rng_free(rng);
     free(order);
     free(groups);
     return st->code;
+}
+
+/* Ends the progress with where the time went. */
+static void print_spent(const run_state *run)
+{
+    bn_text line = {0};
+    job_spent_words(&run->spent, &line);
+    if (line.data && run->spent.processes > 0)
+        fprintf(stderr, "[%zu/%zu] %s\n", run->spent.processes, run->planned, line.data);
+    bn_text_free(&line);
 }
 
 /* Runs all of LIST and prints the tables; returns the exit code. */
@@ -187,6 +202,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
         run->worst = cli_complain(&st);
     job_cache_end(run->cache);
     cli_line_clear();
+    print_spent(run);
     print_results(run);
     if (!job_interrupted())
         return run->worst;

@@ -157,6 +157,11 @@ static void explain_signal(const job_ending *e, job_outcome *o, const char *when
                  strsignal(number), when);
 }
 
+bool job_more_to_come(const job_outcome *o)
+{
+    return json_is_true(json_object_get(o->result, "more"));
+}
+
 void job_ending_explain(const job_ending *e, job_outcome *o)
 {
     char when[96], words[WORDS_BYTES];
@@ -167,7 +172,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
                            : "starting");
     if (e->failed)
         return;
-    if (o->result && (ended_well || e->cancelled)) {
+    if (o->result && (ended_well || (e->cancelled && !job_more_to_come(o)))) {
         /* The result is whole, even if we asked the worker to stop in the meantime. */
         o->status = BN_OK;
         return;

@@ -151,8 +151,10 @@ typedef struct job_outcome {
     bn_code status;     /* of the job; BN_CRASH, BN_TIMEOUT, BN_CANCELLED, ... */
     char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
     pid_t pid;          /* of the worker, which is gone */
-    json_t *result;     /* what the worker sent, or NULL; owned by the caller */
+    json_t *result;     /* what the worker sent last, or NULL; owned by the caller */
 } job_outcome;
+/* Whether the worker said that its result was not the last: {"more": true}. */
+bool job_more_to_come(const job_outcome *outcome);
 
 /* Catches SIGINT and SIGTERM from here on, and ignores SIGPIPE and SIGXFSZ. To be called before
  * the first job. */
@@ -177,6 +179,24 @@ BN_MUST_USE bn_code job_supervise(const job_order *job, job_outcome *outcome, bn
 BN_MUST_USE bn_code job_supervise_pair(const job_order jobs[2], uint64_t seed,
                                        job_outcome outcomes[2], bn_status *st);
 
+/* ---- where the time went (spent.c) --------------------------------------------------------- */
+
+/* Seconds of workers by phase. What is in none of them: the process' own start and end, records,
+ * and all of a worker that died. */
+typedef struct job_spent {
+    size_t processes;
+    double start_s;   /* plugin, client, model and weights */
+    double compile_s; /* the plugin's compile calls, or loads, of the warm-up */
+    double warmup_s;  /* the rest of the warm-up */
+    double rounds_s;  /* rounds and the probes of executions */
+    double all_s;
+} job_spent;
+/* Adds a worker that took SECONDS and told the phases TOLD: {"start_s": 1.5, ...}, or NULL. */
+void job_spent_add_worker(job_spent *spent, const json_t *told, double seconds);
+void job_spent_add(job_spent *spent, const job_spent *other);
+/* "8 processes in 21.0 s: start 6.1 s, compile 3.0 s, warm-up 1.2 s, rounds 9.9 s, rest 0.8 s" */
+void job_spent_words(const job_spent *spent, bn_text *text);
+
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
 #define JOB_MOST_MEMBERS 64 /* of a group: modes and numbers of graphs are fewer by far */
@@ -191,6 +211,7 @@ typedef struct job_group {
     uint64_t seed;     /* of orders; 0: the clock's */
     bool separate;     /* each experiment has processes of its own */
     char why[512];     /* it is separate; "" */
+    job_spent spent;   /* by its processes so far */
 } job_group;
 /* A new group of PROCESSES processes with a name of its own. */
 void job_group_begin(job_group *group, int processes, uint64_t seed);

@@ -156,9 +156,9 @@ static void keep_member(const job_experiment *e, const job_outcome *outcome, siz
     if (!path) {
         keep_failure(e, kept);
     } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
-               outcome->status != BN_OK) {
+               outcome->status != BN_OK && outcome->status != BN_CANCELLED) {
         /* A written record stands, however its worker ended afterwards: the libraries of some
-         * plugins break when their process exits. */
+         * plugins break when their process exits. That the user ended it is no failure at all. */
         bn_fail(&kept->failure, outcome->status, "%s", outcome->message);
     }
 }
@@ -195,8 +195,11 @@ static bool measure_together(job_group *group, int process, const job_experiment
     job_outcome outcome = {0};
     bn_status st = {.code = BN_OK};
     json_t *about = about_group(group, process, count);
+    const uint64_t start = bn_now_ns();
     bn_code code = run_worker(list, count, about, group->seed ? group->seed + (uint64_t)process : 0,
                               job, &outcome, &st);
+    job_spent_add_worker(&group->spent, json_object_get(outcome.result, "spent"),
+                         (double)(bn_now_ns() - start) / 1e9);
     const bool again =
         code == BN_OK && count > 1 && must_separate(&outcome) && !said_of(&outcome, count - 1);
     if (again) {

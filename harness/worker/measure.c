@@ -51,10 +51,12 @@ static bn_code check_room(int64_t grown, bn_status *st)
 static bn_code open_member(worker_member *m, const worker_session *first, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
+    const uint64_t start = bn_now_ns();
     if (first != &m->s)
         worker_session_share(&m->s, first, &m->e);
     bn_code code =
         m->e.program ? worker_session_program(&m->s, st) : worker_session_model(&m->s, &usual, st);
+    m->open_ns = bn_now_ns() - start;
     return code == BN_OK ? worker_warm_up(m, st) : code;
 }
 
@@ -94,9 +96,12 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 
 static bn_code measure(worker_group *g, bn_status *st)
 {
+    uint64_t start = bn_now_ns();
     bn_code code = worker_session_begin(&g->members[0].s, &g->members[0].e, st);
+    g->start_ns = bn_now_ns() - start;
     if (code == BN_OK)
         code = open_members(g, st);
+    start = bn_now_ns();
     if (code == BN_OK)
         code = worker_run_rounds(g, st);
     /* The figures of executions may need steps, too. */
@@ -107,6 +112,7 @@ static bn_code measure(worker_group *g, bn_status *st)
         if (m->failure.code == BN_OK)
             (void)(finish_member(g, m, &m->failure) == BN_OK);
     }
+    g->rounds_ns = bn_now_ns() - start;
     return code;
 }
 
@@ -167,6 +173,21 @@ static json_t *write_member(worker_member *m)
                                     : worker_failure_to_json(&m->failure);
 }
 
+/* Where the time went, for job_spent_add_worker (new reference). */
+static json_t *spent_json(const worker_group *g)
+{
+    uint64_t start = g->start_ns, compile = 0, warmup = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        const worker_member *m = &g->members[i];
+        start += m->open_ns;
+        compile += m->compile_ns;
+        warmup += m->warmup_ns - m->compile_ns;
+    }
+    return json_pack("{sf sf sf sf}", "start_s", (double)start / 1e9, "compile_s",
+                     (double)compile / 1e9, "warmup_s", (double)warmup / 1e9, "rounds_s",
+                     (double)g->rounds_ns / 1e9);
+}
+
 bn_code worker_job_measure(const json_t *request, bn_status *st)
 {
     worker_group g = {0};
@@ -181,7 +202,8 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
         json_t *members = json_array();
         for (size_t i = 0; i < g.count; i++) {
             json_array_append_new(members, write_member(&g.members[i]));
-            worker_send_result(json_pack("{sO}", "members", members));
+            worker_send_result(json_pack("{sO so sb}", "members", members, "spent", spent_json(&g),
+                                         "more", i + 1 < g.count));
         }
         json_decref(members);
     }

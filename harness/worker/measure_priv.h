@@ -22,6 +22,8 @@ typedef struct worker_member {
     uint64_t *warm_ns; /* [e.warmup] */
     size_t warm;       /* warm-up steps that ran */
     double step_ns;    /* of a warm step, about */
+    uint64_t open_ns;  /* model, weights and inputs made */
+    uint64_t warmup_ns, compile_ns; /* of the warm-up; of its compile calls and loads */
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
@@ -39,13 +41,15 @@ typedef struct worker_group {
     size_t count;
     const json_t *about; /* the request's "group", for the records; or NULL */
     gsl_rng *rng;        /* of orders */
+    uint64_t start_ns;   /* until plugin and client stood */
+    uint64_t rounds_ns;  /* of rounds and probes */
     bool turns;          /* each round waits for its turn: another process has the others */
 } worker_group;
 
 /* ---- warm-up (warmup.c) ------------------------------------------------------------- */
 
 /* Runs M's steps until they are steady, at most its experiment's warmup, and drains the mode.
- * Fills WARM_NS, WARM and STEP_NS, and the record's member "warmup". */
+ * Fills WARM_NS, WARM, STEP_NS, WARMUP_NS and COMPILE_NS, and the record's member "warmup". */
 BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
 
 /* ---- rounds (rounds.c) --------------------------------------------------------------- */

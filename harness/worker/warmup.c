@@ -58,6 +58,7 @@ static double last_median(const uint64_t *wall_ns, size_t n)
 bn_code worker_warm_up(worker_member *m, bn_status *st)
 {
     const size_t most = (size_t)m->e.warmup;
+    const uint64_t start = bn_now_ns();
     int64_t *compiled = calloc(most, sizeof *compiled);
     bool *stationary = &m->record->warmup_stationary;
     bn_code code = BN_OK;
@@ -73,6 +74,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         int64_t before = misses(&m->s);
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
         m->warm_ns[m->warm] = ledger.wall_ns;
+        m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
         compiled[m->warm] = misses(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
@@ -80,6 +82,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
     free(compiled);
     if (code == BN_OK)
         code = mode_drain(m->s.mode, st);
+    m->warmup_ns = bn_now_ns() - start;
     m->step_ns = code == BN_OK ? last_median(m->warm_ns, m->warm) : 0;
     return code == BN_OK ? BN_OK : bn_context(st, "warm-up");
 }
