@@ -20,7 +20,7 @@
 /* Probes of an experiment: as many as its measuring time has room for, within these. */
 #define MOST_PROBES    40
 #define LEAST_PROBES   5
-#define FEWEST_PROBES  3 /* where a step takes over a second */
+#define FEWEST_PROBES  3 /* where a step is long */
 /* Device time by probes may be so much of the median step, for both vary. */
 #define MOST_OF_WALL   1.02
 #define LEAST_PROFILED 5
@@ -42,11 +42,12 @@ static bool may_profile(const worker_member *m)
 bn_code worker_plan_probes(worker_member *m, size_t rounds, bn_status *st)
 {
     const double step_ns = fmax(m->step_ns, 1);
-    m->depth = step_ns > WORKER_LONG_STEP_NS ? LONG_DEPTH : USUAL_DEPTH;
+    const bool is_long = step_ns > WORKER_LONG_STEP_NS;
+    m->depth = is_long ? LONG_DEPTH : USUAL_DEPTH;
     m->queued = !may_profile(m);
     m->probe_rows = mode_execution_count(m->s.mode);
     m->probe_count = 0;
-    const double fewest = step_ns > 1e9 ? FEWEST_PROBES : LEAST_PROBES;
+    const double fewest = is_long ? FEWEST_PROBES : LEAST_PROBES;
     const double affordable = m->e.min_time * 1e9 / (2 * m->depth * step_ns);
     /* A feed moves on to other batches: its probes come after the rounds, on one batch. */
     const bool later = m->s.feed || wants_none(m);
@@ -182,14 +183,25 @@ static bn_code fill_row(const worker_member *m, size_t row, res_execution *out, 
     return BN_OK;
 }
 
-/* Takes back device times by probes that together are above the median step: a disturbance met the
- * probes and not the steps. Steps that overlap, or vary, say nothing of that. */
+/* The lower bounds of the device times of a step's executions together. NaN: one has none. */
+static double step_device_low(const res_record *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->execution_count; i++)
+        if (r->executions[i].per_step > 0)
+            sum += r->executions[i].per_step * r->executions[i].device_low_ns;
+    return sum;
+}
+
+/* Takes back device times by probes that together are above the median step by more than their
+ * intervals: a disturbance met the probes and not the steps. Steps that overlap, or vary, say
+ * nothing of that. */
 static void refuse_above_wall(const worker_member *m)
 {
     res_record *r = m->record;
     const double wall_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
     const double device_ns = res_step_device_ns(r);
-    if (m->e.what.in_flight > 1 || m->s.feed || !(device_ns > MOST_OF_WALL * wall_ns))
+    if (m->e.what.in_flight > 1 || m->s.feed || !(step_device_low(r) > MOST_OF_WALL * wall_ns))
         return;
     for (size_t i = 0; i < r->execution_count; i++) {
         res_execution *x = &r->executions[i];

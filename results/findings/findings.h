@@ -54,7 +54,8 @@ res_over res_over_processes(const double *values, size_t count, bool difference)
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
     res_over wall, trace;
-    /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. */
+    /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
+     * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
     res_over compile;                  /* of those that compiled all of their programs */
     double executions, nodes_per_step; /* of the newest process */

@@ -266,6 +266,40 @@ static void figures_are_of_the_processes_that_know_them(void **state)
     clear(&s);
 }
 
+/* Device times of 21, 19 and 22 ms beside steps of 20 ms: the mean is cut off at the step, for that
+ * is what the device time is part of. Steps that overlap may be shorter. */
+static void a_device_time_is_within_its_step(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall = 20e6, device[] = {21e6, 19e6, 22e6};
+    for (int p = 1; p <= 3; p++) {
+        res_execution *x = &add_rounds(&s, "m", "lazy", &wall, 1, p)->executions[0];
+        x->device_source = BN_DEVICE_TIME_SLOPE;
+        x->device_ns = device[p - 1];
+    }
+    res_speedup table = made(&s);
+    const res_interval cut = table.rows[0].figures.device.value;
+    assert_near(cut.estimate, table.rows[0].figures.wall.value.estimate, 1e-3);
+    assert_true(cut.low < 18e6);
+    assert_near(cut.high, table.rows[0].figures.wall.value.high, 1e-3);
+    res_speedup_free(&table);
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->experiment.in_flight = 2;
+    table = made(&s);
+    assert_true(table.rows[0].figures.device.value.estimate > 20.5e6);
+    res_speedup_free(&table);
+    /* All are far above: that is no device time. */
+    for (size_t i = 0; i < s.count; i++) {
+        s.records[i]->experiment.in_flight = 1;
+        s.records[i]->executions[0].device_ns = 30e6 + (double)i * 1e4;
+    }
+    table = made(&s);
+    assert_true(isnan(table.rows[0].figures.device.value.estimate));
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 /* ---- what stands beside a figure ------------------------------------------------------------ */
 
 static void the_machine_is_busy_above_a_share(void **state)
@@ -534,6 +568,7 @@ int main(void)
         cmocka_unit_test(all_thirty_repetitions_count),
         cmocka_unit_test(other_builds_and_conditions_are_left_out),
         cmocka_unit_test(figures_are_of_the_processes_that_know_them),
+        cmocka_unit_test(a_device_time_is_within_its_step),
         cmocka_unit_test(the_machine_is_busy_above_a_share),
         cmocka_unit_test(remarks_are_medians_over_processes),
         cmocka_unit_test(intervals_of_four_processes_hold_the_truth),
