@@ -24,6 +24,7 @@ typedef struct coverage_row {
     bool grand;  /* nobody set TRUTH: it is the figure of all tables together */
     bool time;   /* TRUTH is one, else a ratio */
     bool exact;  /* wider than claimed is wrong, too */
+    bool drifts; /* a time on a real machine, whose speed is another one from table to table */
     size_t late; /* tables that do not count: the simulated device could not keep its times */
     selftest_coverage c;
     /* One a table (malloc); NULL in numbers, and in rows of all cases together. */
@@ -47,7 +48,8 @@ static const char explanation[] =
     "tables, those that do, with the 95 %% interval of that share (Clopper-Pearson). Truths in\n"
     "brackets were not set: they are the figure of all tables together. \"too narrow\": intervals\n"
     "that do what they claim would hold the truth so rarely in less than 1 of 1,000 rows.\n"
-    "Tables for which the machine was too busy to simulate a device do not count.\n";
+    "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
+    "machine are not judged: its speed drifts from table to table, so that they have no one truth.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
@@ -67,10 +69,16 @@ static coverage_row *add_row(coverage_run *run, bn_status *st)
     return &run->rows[run->count++];
 }
 
-/* Whether ROW says anything: not where the machine did not let the simulated device run. */
-static bool row_judged(const coverage_row *row)
+static bool row_measured(const coverage_row *row)
 {
     return row->c.tables + row->c.without > 0 || row->late == 0;
+}
+
+/* Whether ROW says anything: not where the machine did not let the simulated device run, nor where
+ * the truth is not the same for all tables. */
+static bool row_judged(const coverage_row *row)
+{
+    return !row->drifts && row_measured(row);
 }
 
 static const char *row_verdict(const coverage_row *row)
@@ -229,6 +237,7 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
     bn_code code = BN_OK;
     name_row(row, set, view, which);
     row->simulated = set->simulated;
+    row->drifts = row->time && !set->simulated;
     row->intervals = calloc(set->tables + 1, sizeof *row->intervals);
     if (!row->intervals)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", set->tables);
@@ -268,6 +277,7 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
     snprintf(all->name, sizeof all->name, "%s", like->simulated ? "simulated, all" : "all");
     snprintf(all->figure, sizeof all->figure, "%s", like->figure);
     all->truth = (double)NAN;
+    all->drifts = like->drifts;
     for (size_t i = index; intervals && truths && i < live; i++) {
         const coverage_row *row = &run->rows[i];
         all->late += same_figure(like, row) ? row->late : 0;
@@ -428,15 +438,15 @@ static cli_exit finish(const coverage_run *run)
     const bool people = run->format == RES_TABLE_TEXT || run->format == RES_TABLE_MARKDOWN;
     const bool stopped = job_interrupted();
     char verdict[256], late[96] = "";
-    size_t held = 0, judged = 0;
+    size_t held = 0, judged = 0, unmeasured = 0;
     for (size_t i = 0; i < run->count; i++) {
         judged += row_judged(&run->rows[i]);
+        unmeasured += !row_measured(&run->rows[i]);
         held += row_judged(&run->rows[i]) && row_good(&run->rows[i]);
     }
     const bool good = held == judged && !run->broken;
-    if (judged < run->count)
-        snprintf(late, sizeof late, ", %zu not judged: the machine was too busy",
-                 run->count - judged);
+    if (unmeasured > 0)
+        snprintf(late, sizeof late, ", %zu not judged: the machine was too busy", unmeasured);
     snprintf(verdict, sizeof verdict,
              "coverage: %s: %zu of %zu rows hold the truth often enough%s%s; seed %llu",
              stopped ? "interrupted"

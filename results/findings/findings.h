@@ -57,6 +57,7 @@ typedef struct res_figures {
     /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
+    bool device_cut;                   /* it came out above the wall time */
     res_over compile;                  /* of those that compiled all of their programs */
     double executions, nodes_per_step; /* of the newest process */
     const char *source;

@@ -218,20 +218,24 @@ static res_over of_most(res_over over, size_t processes)
 
 /* A step that waits for its own executions takes at least as long as these. Device time by probes is
  * of other executions than the steps, so that noise may turn the two around: what cannot be is cut
- * off. A device time that is above the wall time by more than both intervals is none. */
-static void keep_within(res_over *device, const res_over *wall)
+ * off. A device time that is above the wall time by more than both intervals is none. True where
+ * something was cut. */
+static bool keep_within(res_over *device, const res_over *wall)
 {
     const res_interval *w = &wall->value;
     res_interval *d = &device->value;
-    if (d->low > w->high)
-        *d = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     if (!(d->estimate > w->estimate))
-        return;
+        return false;
+    if (d->low > w->high) {
+        *d = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+        return true;
+    }
     d->estimate = w->estimate;
     if (d->low > d->estimate)
         d->low = d->estimate;
     if (d->high > w->high)
         d->high = w->high;
+    return true;
 }
 
 /* Whether each step of RECORD waits for its executions, on the batch that probes have, too. */
@@ -253,7 +257,7 @@ res_figures res_pool_figures(const res_pool *pool)
 {
     const double nan = (double)NAN;
     const res_over none = {{nan, nan, nan}, 0};
-    res_figures f = {none, none, none, none, none, nan, nan, source_of(pool)};
+    res_figures f = {none, none, none, none, false, none, nan, nan, source_of(pool)};
     double *room = calloc(pool->count + 1, 5 * sizeof *room);
     if (!room || pool->count == 0) {
         free(room);
@@ -272,8 +276,7 @@ res_figures res_pool_figures(const res_pool *pool)
     f.wall = res_over_processes(room, n, false);
     f.trace = res_over_processes(room + n, n, false);
     f.device = of_most(res_over_processes(room + 2 * n, n, false), n);
-    if (steps_contain_probes(pool->newest))
-        keep_within(&f.device, &f.wall);
+    f.device_cut = steps_contain_probes(pool->newest) && keep_within(&f.device, &f.wall);
     f.overhead = of_most(res_over_processes(room + 3 * n, n, true), n);
     f.compile = res_over_processes(room + 4 * n, n, false);
     f.executions = pool->list[n - 1].measures.executions;

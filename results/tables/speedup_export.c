@@ -76,6 +76,7 @@ static void set_figures(json_t *object, const res_figures *f)
     json_object_set_new(object, "device_low_ns", res_json_real(f->device.value.low));
     json_object_set_new(object, "device_high_ns", res_json_real(f->device.value.high));
     json_object_set_new(object, "device_processes", json_integer((json_int_t)f->device.processes));
+    json_object_set_new(object, "device_cut", json_boolean(f->device_cut));
     json_object_set_new(object, "device_time_source", json_string(f->source));
     res_json_interval(object, "wall", f->wall.value);
     json_object_set_new(object, "compile_ns", res_json_real(f->compile.value.estimate));
@@ -200,6 +201,7 @@ static const char *const csv_columns[] = {
     "device_low_ns",
     "device_high_ns",
     "device_processes",
+    "device_cut",
     "device_time_source",
     "wall_ns",
     "wall_low_ns",

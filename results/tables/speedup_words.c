@@ -199,22 +199,21 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
 {
-    named list = {0}, above = {0};
+    named list = {0}, cut = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const size_t known = row->figures.device.processes;
-        if (row->figures.device.value.estimate > row->figures.wall.value.estimate)
-            name_row(speedup, row, &above, "%s", "");
+        const bool none = isnan(row->figures.device.value.estimate);
+        if (row->figures.device_cut)
+            name_row(speedup, row, &cut, "%s",
+                     none ? "(by more than both intervals: not shown)" : "");
         if (known > 0 && known < row->pool.count)
             name_row(speedup, row, &list, "(%zu of %zu%s)", known, row->pool.count,
-                     isnan(row->figures.device.value.estimate) ? ", too few to show" : "");
+                     none && !row->figures.device_cut ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
-    add_note(
-        notes,
-        "The device time is above that of the step: it is a mean of executions in a row, which "
-        "disturbances lengthen more than a median",
-        &above);
+    add_note(notes, "The device time came out above the step that it is part of, and is cut off there",
+             &cut);
 }
 
 static void note_few(const res_speedup *speedup, json_t *notes)
