@@ -105,20 +105,11 @@ def tolerance(spread, factor=FACTOR):
     return tol
 
 
-def by_rule(doc):
-    """(tolerances, factor) of a file. One that was not drawn yet has the rule before:
-    ten times the larger "distance" of two runs that were not moved."""
-    if "spread" in doc:
-        return tolerance(doc["spread"]), FACTOR
-    return tolerance(spread(list(doc["distance"].values()), "not moved"), 10), 10
-
-
 def with_tolerances(doc, tolerances, factor, spread=None):
     """DOC with these in their place; a new spread replaces what they came from before."""
     new = {"tolerance": tolerances, "factor": factor} | ({"spread": spread} if spread else {})
-    dropped = set(new) | ({"distance"} if spread else set())
     at = list(doc).index("tolerance")
-    kept = [(k, v) for k, v in doc.items() if k not in dropped]
+    kept = [(k, v) for k, v in doc.items() if k not in new]
     return dict(kept[:at] + list(new.items()) + kept[at:])
 
 
@@ -134,11 +125,11 @@ def main(words):
     for path in words[write:]:
         with open(path) as f:
             doc = json.load(f)
-        want, factor = by_rule(doc)
-        if doc["tolerance"] == want and doc.get("factor") == factor:
+        want = tolerance(doc["spread"])
+        if doc["tolerance"] == want and doc.get("factor") == FACTOR:
             continue
         if write:
-            doc = with_tolerances(doc, want, factor)
+            doc = with_tolerances(doc, want, FACTOR)
             with open(path, "w") as f:
                 f.write(dump(doc))
         else:
