@@ -192,7 +192,9 @@ static void put_legend(res_format format, bn_text *out)
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
         "device: of a step.",
-        "wall: median step.  compile: lowering and compile calls, of the processes that compiled; "
+        "wall: median step. Its interval is of these processes; in another hour the machine may be "
+        "faster or slower as a whole.",
+        "compile: lowering and compile calls, of the processes that compiled; "
         "\"-\": the programs came from the cache.",
         "program: what the device runs, compared with lazy.",
         "vs lazy: wall of lazy with the fewest graphs over this wall, by round and process.",
