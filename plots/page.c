@@ -87,6 +87,8 @@ static bn_code add_cell(plot_page *page, const res_versus *versus, const res_com
     const res_comparison *c = res_compared_measure(cell, head.measure);
     plot_comparison told = {.title = title_of(page, cell, on),
                             .verdict = head.verdict,
+                            .little = head.little,
+                            .of_step = head.measure == RES_MEASURE_OVERHEAD,
                             .measure = res_measure_words(head.measure),
                             .ratio = c->ratio,
                             .smallest_visible = c->smallest_visible,

@@ -88,7 +88,9 @@ BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metri
 typedef struct plot_comparison {
     const char *title; /* of the cell: "resnet50 train lazy" */
     res_verdict verdict;
+    bool little;              /* it is slower or faster, but by less than what counts */
     const char *measure;      /* that the verdict is about: "device time" */
+    bool of_step;             /* the ratio stands for a share of A's step: 1.05 is 5 % of it */
     res_interval ratio;       /* of B's over A's */
     double smallest_visible;  /* 0.02: 2 % would have been told; NaN or infinite: none */
     const char *attribution;  /* what changed with it, in words; NULL or "": unknown */

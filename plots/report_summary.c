@@ -30,7 +30,17 @@ static size_t count_of(const plot_report *report, res_verdict verdict)
 {
     size_t n = 0;
     for (size_t i = 0; i < report->comparison_count; i++)
-        n += !report->comparisons[i].failure && report->comparisons[i].verdict == verdict;
+        n += !report->comparisons[i].failure && !report->comparisons[i].little &&
+             report->comparisons[i].verdict == verdict;
+    return n;
+}
+
+/* Told, but of less than counts. */
+static size_t count_little(const plot_report *report)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->comparison_count; i++)
+        n += !report->comparisons[i].failure && report->comparisons[i].little;
     return n;
 }
 
@@ -67,6 +77,7 @@ static void put_counts(const plot_report *report, const plot_rows *rows, bn_text
     if (report->comparison_count > 0) {
         put_decided(report, "slow", RES_SLOWER, "slower", out);
         put_decided(report, "fast", RES_FASTER, "faster", out);
+        put_count(out, "same", count_little(report), "changed by less than counts");
         put_count(out, "bad", failures(report), "failed");
         put_count(out, "unsure", count_of(report, RES_UNDECIDED), "not decided");
         put_count(out, "same", count_of(report, RES_EQUIVALENT), "the same");
@@ -97,7 +108,8 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     bn_text_puts(out, "<tr>");
     plot_cell(out, c->title);
     plot_cell(out, c->measure ? c->measure : "");
-    snprintf(text, sizeof text, "%+.1f %%", 100 * (c->ratio.estimate - 1));
+    snprintf(text, sizeof text, "%+.1f %%%s", 100 * (c->ratio.estimate - 1),
+             c->of_step ? " of a step" : "");
     plot_cell_number(out, c->ratio.estimate - 1, text);
     if (isfinite(c->ratio.low) && isfinite(c->ratio.high))
         snprintf(text, sizeof text, "%+.1f to %+.1f %%", 100 * (c->ratio.low - 1),

@@ -120,31 +120,17 @@ void night_side_name(const night_side *side, bn_text *out)
         bn_text_printf(out, " with %s", side->settings);
 }
 
-static const res_compared *worst_of(const res_versus *versus)
-{
-    const res_compared *worst = NULL;
-    for (size_t i = 0; i < versus->count; i++) {
-        const res_compared *cell = &versus->cells[i];
-        if (cell->comparison.verdict == RES_SLOWER &&
-            (!worst || cell->comparison.ratio.estimate > worst->comparison.ratio.estimate))
-            worst = cell;
-    }
-    return worst;
-}
-
 static void put_verdict(const res_tonight_verdict *v, bn_text *out)
 {
     if (v->cells == 0)
         bn_text_puts(out, "no experiment ended well tonight");
     const res_versus_sum sum = res_versus_add_up(&v->versus);
-    const res_compared *worst = v->slower ? worst_of(&v->versus) : NULL;
     const char *between = "";
-    if (worst) {
-        const char *place = res_place_name(&worst->attribution);
-        bn_text_printf(out, "%zu of %zu slower (%s%s %s %s: %s%s%.1f %%)", v->slower, v->cells,
-                       v->slower > 1 ? "worst: " : "", worst->experiment.model,
-                       worst->experiment.phase, worst->experiment.mode, place, place[0] ? ", " : "",
-                       100 * (worst->comparison.ratio.estimate - 1));
+    if (v->slower > 0) {
+        bn_text_printf(out, "%zu of %zu slower (%s", v->slower, v->cells,
+                       v->slower > 1 ? "worst: " : "");
+        res_versus_put_worst(&v->versus, out);
+        bn_text_puts(out, ")");
         between = ", ";
     }
     const struct {

@@ -11,6 +11,7 @@
  */
 #include "results/findings/findings.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +140,7 @@ double res_quantity_of(const res_record *r, res_quantity quantity)
 
 /* ---- differences -------------------------------------------------------------------- */
 
-/* VALUES are those of A, then those of B; they come back sorted. One unknown value makes all
- * unknown. */
+/* VALUES are those of A, then those of B. One unknown value makes all unknown. */
 static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t count)
 {
     const double nan = (double)NAN;
@@ -155,8 +155,9 @@ static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t cou
         return out;
     out.difference = res_mean_difference(d, count, &out.p);
     out.moved = out.p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
-    out.a = res_median(values[0], count);
-    out.b = res_median(values[1], count);
+    /* Means, as the difference is: the columns of a table add up. */
+    out.a = gsl_stats_mean(values[0], 1, count);
+    out.b = gsl_stats_mean(values[1], 1, count);
     return out;
 }
 

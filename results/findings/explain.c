@@ -25,12 +25,6 @@ const char *res_finding_name(res_finding_kind kind)
 
 /* ---- causes ----------------------------------------------------------------------------- */
 
-static double wall_of(const res_process *p, const void *context)
-{
-    (void)context;
-    return p->measures.wall_ns;
-}
-
 static double trace_of(const res_process *p, const void *context)
 {
     (void)context;
@@ -108,8 +102,9 @@ static void say_what_is_visible(const res_speedup *speedup, const res_estimate *
     const double level = LEVEL / (double)speedup->ratios;
     const size_t twice = 2 * log->processes;
     finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
-    finding->visible = expm1(res_estimate_half(log, level));
-    finding->visible_with_more = expm1(res_estimate_half_with(log, finding->more_processes, level));
+    finding->visible = expm1(res_estimate_visible(log, 1, level));
+    finding->visible_with_more = expm1(
+        res_estimate_visible(log, (double)finding->more_processes / (double)log->processes, level));
 }
 
 static res_finding_kind kind_of(const res_speedup_row *row)
@@ -129,7 +124,8 @@ static res_finding explain(const res_speedup *speedup, size_t index)
 {
     const res_speedup_row *row = &speedup->rows[index], *base = &speedup->rows[row->base_row];
     res_finding finding = {.kind = kind_of(row), .row = index};
-    finding.saved_ns = res_pool_difference(&base->pool, &row->pool, wall_of, NULL).mean;
+    /* By the ratio, so that the two never differ in their direction. */
+    finding.saved_ns = -expm1(-row->ratio.log.mean) * base->figures.wall.value.estimate;
     finding.executions_added = row->figures.executions - base->figures.executions;
     if (row->told)
         find_causes(&base->pool, &row->pool, &finding);

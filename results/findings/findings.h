@@ -19,6 +19,7 @@ bool res_same_way(const res_record *a, const res_record *b);
 typedef struct res_process {
     const res_record *record; /* borrowed */
     res_measures measures;
+    size_t run; /* in order of time: processes of one run, which share a group, have the same */
     double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
 } res_process;
 
@@ -41,15 +42,15 @@ void res_pool_free(res_pool *pool);
  * those that differ to DIFFERING, a text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 
-/* A figure over the processes that know it: exp of the mean log and its interval, by Student's t;
- * bounds are NaN below RES_LEAST_PROCESSES. */
+/* A figure over PROCESSES that know it: exp of the mean log and its interval, by Student's t over
+ * the sample that res_sample_runs makes of them; bounds are NaN below RES_LEAST_PROCESSES. */
 typedef struct res_over {
     res_interval value;
     size_t processes;
 } res_over;
-/* That of COUNT values, of which NaN are left out; of a DIFFERENCE, which may be negative, the
- * plain mean. */
-res_over res_over_processes(const double *values, size_t count, bool difference);
+/* That of VALUES, one of each process of POOL, of which NaN are left out; of a DIFFERENCE, which
+ * may be negative, the plain mean. */
+res_over res_pool_over(const res_pool *pool, const double *values, bool difference);
 
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
@@ -57,7 +58,7 @@ typedef struct res_figures {
     /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
-    bool device_cut;                   /* it came out above the wall time */
+    double device_scale;               /* by which DEVICE was cut down to the wall time; else 1 */
     res_over compile;                  /* of those that compiled all of their programs */
     double executions, nodes_per_step; /* of the newest process */
     const char *source;
@@ -92,8 +93,8 @@ typedef struct res_witness {
 } res_witness;
 void res_witness_add(res_witness *witness, const res_pool *pool);
 /* A machine is busy where something waited for a core, or a hypervisor took one, for more than so
- * much of the rounds' time. On 2 cores with nothing else to do, XLA's own threads make a model wait for
- * 2 to 8 % of it; one busy program beside them, for most of it. */
+ * much of the rounds' time. On 2 cores with nothing else to do, XLA's own threads make a model wait
+ * for 2 to 8 % of it; one busy program beside them, for most of it. */
 #define RES_BUSY_STALLED 0.15
 #define RES_BUSY_STOLEN  0.02
 bool res_witness_busy(const res_witness *witness);
@@ -112,8 +113,9 @@ typedef struct res_pool_ratio {
     res_estimate log;   /* over the pairs or, unmatched, over the processes of each */
     res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
     double p;           /* of no difference; 1 without an interval */
-    double *pairs;      /* log ratio of each pair, in the order of OTHER's processes; owned */
-    size_t pair_count;  /* 0 where unmatched */
+    double *pairs;     /* the sample: log ratio of each pair or, of three runs and more, the mean of
+                          each run, in order of time; owned */
+    size_t pair_count; /* 0 where unmatched */
 } res_pool_ratio;
 
 /*
@@ -232,8 +234,8 @@ typedef struct res_finding {
     res_cause causes[RES_MOST_CAUSES];
     size_t cause_count;
     double executions_added; /* a step */
-    /* Of RES_FINDING_NO_DIFFERENCE: from which difference on (0.03: 3 %) this table would have told
-     * one, and a table of MORE_PROCESSES would, if these lie as far apart. */
+    /* Of RES_FINDING_NO_DIFFERENCE: which difference (0.03: 3 %) RES_POWER of such tables would
+     * have told, and of tables of MORE_PROCESSES, if these lie as far apart. */
     double visible, visible_with_more;
     size_t more_processes;
 } res_finding;
@@ -274,7 +276,7 @@ double res_quantity_of(const res_record *record, res_quantity quantity);
 
 /* B less A over pairs, with Student's t. */
 typedef struct res_difference {
-    double a, b;             /* medians over the processes */
+    double a, b;             /* means over the processes that count */
     res_interval difference; /* mean over the pairs, 95 %; NaN bounds below 3 pairs */
     double p;                /* of no difference; 1 below 3 pairs */
     bool moved;              /* told from zero at 5 % over all that is looked at in a cell */
@@ -420,6 +422,9 @@ typedef struct res_versus_sum {
     bool open; /* res_compared_open of one of them */
 } res_versus_sum;
 res_versus_sum res_versus_add_up(const res_versus *versus);
+/* Appends the cell that is slower by most, of those that count: "resnet18 train lazy: wall time 5.1
+ * % slower, from its device time". False: there is none. */
+bool res_versus_put_worst(const res_versus *versus, bn_text *out);
 /* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm" */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 

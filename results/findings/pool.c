@@ -122,6 +122,23 @@ static int by_id(const void *a, const void *b)
     return strcmp(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
 }
 
+/* Processes of one run have the same group. Records without one ran alone. Ids are in order of
+ * time, so that few processes of other runs stand between those of one. */
+#define MOST_BETWEEN 256
+
+static void number_runs(res_pool *pool)
+{
+    size_t runs = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        const char *group = res_group_id(pool->list[i].record);
+        const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
+        size_t k = i;
+        while (group[0] && k > least && strcmp(res_group_id(pool->list[k - 1].record), group) != 0)
+            k--;
+        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : runs++;
+    }
+}
+
 /* Pools RECORDS that are of NEWEST's build and conditions. */
 static bool make_pool(const res_record *newest, const res_record *const *records, size_t count,
                       res_pool *pool)
@@ -142,6 +159,7 @@ static bool make_pool(const res_record *newest, const res_record *const *records
             made = fill_process(&pool->list[pool->count++], record);
     }
     qsort(pool->list, pool->count, sizeof *pool->list, by_id);
+    number_runs(pool);
     if (!made)
         res_pool_free(pool);
     return made;
@@ -178,70 +196,69 @@ void res_pool_free(res_pool *pool)
 /* ---- figures ------------------------------------------------------------------------------- */
 
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
-static res_interval over_times(const double *values, size_t count, double *logs)
-{
-    bool positive = true;
-    for (size_t i = 0; i < count; i++) {
-        positive = positive && values[i] > 0;
-        logs[i] = log(values[i]);
-    }
-    const res_estimate over = res_estimate_of(positive ? logs : values, count);
-    return positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
-}
-
-res_over res_over_processes(const double *values, size_t count, bool difference)
+res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
 {
     const double nan = (double)NAN;
     res_over out = {{nan, nan, nan}, 0};
-    double *known = calloc(2 * count + 1, sizeof *known);
-    for (size_t i = 0; known && i < count; i++)
-        if (isfinite(values[i]))
-            known[out.processes++] = values[i];
-    if (known && difference) {
-        const res_estimate over = res_estimate_of(known, out.processes);
-        out.value = res_estimate_interval(&over);
-    } else if (known) {
-        out.value = over_times(known, out.processes, known + count);
+    double *known = calloc(pool->count + 1, sizeof *known);
+    size_t *run = calloc(pool->count + 1, sizeof *run);
+    size_t count = 0;
+    bool positive = !difference;
+    for (size_t i = 0; known && run && i < pool->count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        positive = positive && values[i] > 0;
+        known[count] = values[i];
+        run[count++] = pool->list[i].run;
     }
+    for (size_t i = 0; positive && i < count; i++)
+        known[i] = log(known[i]);
+    if (known && run) {
+        const size_t sample = res_sample_runs(known, run, count, &out.processes);
+        const res_estimate over = res_estimate_of(known, sample);
+        out.value = positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
+    }
+    free(run);
     free(known);
     return out;
 }
 
-/* A figure that most processes could not tell is none: those that could may differ from the rest.
- */
-static res_over of_most(res_over over, size_t processes)
+/* That of VALUES; a figure that most processes could not tell is none: those that could may differ
+ * from the rest. */
+static res_over of_most(const res_pool *pool, const double *values, bool difference)
 {
-    if (2 * over.processes < processes)
+    res_over over = res_pool_over(pool, values, difference);
+    size_t known = 0;
+    for (size_t i = 0; i < pool->count; i++)
+        known += isfinite(values[i]) ? 1 : 0;
+    if (2 * known < pool->count)
         over.value = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     return over;
 }
 
-/* A step that waits for its own executions takes at least as long as these. Device time by probes is
- * of other executions than the steps, so that noise may turn the two around: what cannot be is cut
- * off. A device time that is above the wall time by more than both intervals is none. True where
- * something was cut. */
-static bool keep_within(res_over *device, const res_over *wall)
+/* A step that waits for its own executions takes at least as long as these. Device time by probes
+ * is of other executions than the steps, so that noise may turn the two around: what cannot be is
+ * cut off. Returns by what factor DEVICE had to become less: 1 where nothing had to be cut, NaN for
+ * none, where it is above the wall time by more than both intervals. */
+static double keep_within(res_over *device, const res_over *wall)
 {
     const res_interval *w = &wall->value;
     res_interval *d = &device->value;
     if (!(d->estimate > w->estimate))
-        return false;
-    if (d->low > w->high) {
-        *d = (res_interval){(double)NAN, (double)NAN, (double)NAN};
-        return true;
-    }
-    d->estimate = w->estimate;
-    if (d->low > d->estimate)
-        d->low = d->estimate;
-    if (d->high > w->high)
-        d->high = w->high;
-    return true;
+        return 1;
+    const double scale = d->low > w->high ? (double)NAN : w->estimate / d->estimate;
+    d->estimate *= scale;
+    d->low = isnan(scale) ? scale : fmin(d->low, w->low);
+    d->high = isnan(scale) ? scale : fmin(d->high, w->high);
+    return scale;
 }
 
-/* Whether each step of RECORD waits for its executions, on the batch that probes have, too. */
-static bool steps_contain_probes(const res_record *record)
+/* Whether each step of RECORD waits for its executions, on the batch that probes have, too.
+ * Executions that a profiler saw may have run side by side. */
+static bool steps_contain_probes(const res_record *record, const char *source)
 {
-    return record->experiment.in_flight <= 1 && strcmp(record->experiment.lengths, "varying") != 0;
+    return strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_SLOPE)) == 0 &&
+           record->experiment.in_flight <= 1 && strcmp(record->experiment.lengths, "varying") != 0;
 }
 
 /* The source of the newest process that has a device time: only like times are pooled. */
@@ -257,7 +274,7 @@ res_figures res_pool_figures(const res_pool *pool)
 {
     const double nan = (double)NAN;
     const res_over none = {{nan, nan, nan}, 0};
-    res_figures f = {none, none, none, none, false, none, nan, nan, source_of(pool)};
+    res_figures f = {none, none, none, none, 1, none, nan, nan, source_of(pool)};
     double *room = calloc(pool->count + 1, 5 * sizeof *room);
     if (!room || pool->count == 0) {
         free(room);
@@ -273,12 +290,13 @@ res_figures res_pool_figures(const res_pool *pool)
         room[3 * n + i] = like ? m->overhead_ns : nan;
         room[4 * n + i] = m->compile_ns;
     }
-    f.wall = res_over_processes(room, n, false);
-    f.trace = res_over_processes(room + n, n, false);
-    f.device = of_most(res_over_processes(room + 2 * n, n, false), n);
-    f.device_cut = steps_contain_probes(pool->newest) && keep_within(&f.device, &f.wall);
-    f.overhead = of_most(res_over_processes(room + 3 * n, n, true), n);
-    f.compile = res_over_processes(room + 4 * n, n, false);
+    f.wall = res_pool_over(pool, room, false);
+    f.trace = res_pool_over(pool, room + n, false);
+    f.device = of_most(pool, room + 2 * n, false);
+    if (steps_contain_probes(pool->newest, f.source))
+        f.device_scale = keep_within(&f.device, &f.wall);
+    f.overhead = of_most(pool, room + 3 * n, true);
+    f.compile = res_pool_over(pool, room + 4 * n, false);
     f.executions = pool->list[n - 1].measures.executions;
     f.nodes_per_step = pool->list[n - 1].measures.nodes_per_step;
     free(room);
@@ -328,12 +346,17 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_executi
         room[5 * n + i] = x && !x->from_disk ? (double)x->compile_ns : nan;
     }
     if (room) {
-        f.pjrt = res_over_processes(room, n, false);
-        f.device = of_most(res_over_processes(room + n, n, false), n);
-        f.overhead = of_most(res_over_processes(room + 2 * n, n, true), n);
-        f.null = res_over_processes(room + 3 * n, n, true);
-        f.lower = res_over_processes(room + 4 * n, n, false);
-        f.compile = res_over_processes(room + 5 * n, n, false);
+        f.pjrt = res_pool_over(pool, room, false);
+        f.device = of_most(pool, room + n, false);
+        /* The graphs of a step that was cut are cut alike. */
+        const double scale =
+            source == BN_DEVICE_TIME_SLOPE ? res_pool_figures(pool).device_scale : 1;
+        f.device.value = (res_interval){f.device.value.estimate * scale, f.device.value.low * scale,
+                                        f.device.value.high * scale};
+        f.overhead = of_most(pool, room + 2 * n, true);
+        f.null = res_pool_over(pool, room + 3 * n, true);
+        f.lower = res_pool_over(pool, room + 4 * n, false);
+        f.compile = res_pool_over(pool, room + 5 * n, false);
     }
     free(room);
     return f;

@@ -81,23 +81,51 @@ static bool pairs_count(size_t pairs, const res_pool *base, const res_pool *othe
     return pairs >= RES_LEAST_PROCESSES || (pairs > 0 && pairs == fewest);
 }
 
-static res_estimate welch(const double *base, size_t base_count, const double *other, size_t count)
+/* Values, and the runs that they are of. */
+typedef struct sample {
+    double *values;
+    size_t *run;
+    size_t count, processes;
+} sample;
+
+static bool sample_begin(sample *s, size_t most)
 {
-    static const double weights[] = {1, -1};
-    const res_estimate both[] = {res_estimate_of(base, base_count), res_estimate_of(other, count)};
-    return res_estimate_sum(both, weights, 2);
+    *s = (sample){calloc(most + 1, sizeof(double)), calloc(most + 1, sizeof(size_t)), 0, 0};
+    return s->values && s->run;
 }
 
-/* Values of POOL that are known, into ROOM; returns how many. */
-static size_t take(const res_pool *pool, res_process_value *value, const void *context,
-                   double *room)
+static void sample_end(sample *s)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < pool->count; i++) {
-        room[count] = value(&pool->list[i], context);
-        count += isfinite(room[count]) ? 1 : 0;
+    free(s->values);
+    free(s->run);
+}
+
+static void sample_add(sample *s, double value, const res_process *process)
+{
+    if (!isfinite(value))
+        return;
+    s->values[s->count] = value;
+    s->run[s->count++] = process->run;
+}
+
+static res_estimate estimate_of(sample *s)
+{
+    s->count = res_sample_runs(s->values, s->run, s->count, &s->processes);
+    return res_estimate_of(s->values, s->count);
+}
+
+/* Mean and error of VALUE over POOL; unknown without memory. */
+static res_estimate over_pool(const res_pool *pool, res_process_value *value, const void *context)
+{
+    sample s;
+    res_estimate out = {(double)NAN, (double)NAN, 0, 0};
+    if (sample_begin(&s, pool->count)) {
+        for (size_t i = 0; i < pool->count; i++)
+            sample_add(&s, value(&pool->list[i], context), &pool->list[i]);
+        out = estimate_of(&s);
     }
-    return count;
+    sample_end(&s);
+    return out;
 }
 
 static double log_wall(const res_process *process, const void *context)
@@ -107,40 +135,39 @@ static double log_wall(const res_process *process, const void *context)
 }
 
 static res_estimate unmatched(const res_pool *base, const res_pool *other, res_process_value *value,
-                              const void *context, double *room)
+                              const void *context)
 {
-    const size_t count = take(base, value, context, room);
-    return welch(room, count, room + count, take(other, value, context, room + count));
+    static const double weights[] = {1, -1};
+    const res_estimate both[] = {over_pool(base, value, context), over_pool(other, value, context)};
+    return res_estimate_sum(both, weights, 2);
 }
 
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
-    *ratio = (res_pool_ratio){.pairs = calloc(other->count + 1, sizeof(double))};
-    double *room = calloc(base->count + other->count + most_rounds(base) + 1, sizeof *room);
-    if (!ratio->pairs || !room) {
-        free(room);
-        res_pool_ratio_free(ratio);
-        return false;
-    }
-    for (size_t i = 0; i < other->count; i++) {
+    *ratio = (res_pool_ratio){.p = 1};
+    sample s;
+    double *room = calloc(most_rounds(base) + 1, sizeof *room);
+    const bool made = sample_begin(&s, other->count) && room;
+    for (size_t i = 0; made && i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
-        if (!with)
-            continue;
-        ratio->pairs[ratio->pair_count] = log_ratio_of(with, &other->list[i], room);
-        ratio->pair_count += isfinite(ratio->pairs[ratio->pair_count]) ? 1 : 0;
+        if (with)
+            sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
     }
-    if (pairs_count(ratio->pair_count, base, other)) {
+    free(room);
+    if (made && pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
-        ratio->log = res_estimate_of(ratio->pairs, ratio->pair_count);
-    } else {
+        ratio->log = estimate_of(&s);
+        ratio->pair_count = s.count;
+        ratio->pairs = s.values;
+        s.values = NULL;
+    } else if (made) {
         ratio->matching = RES_UNMATCHED;
-        ratio->pair_count = 0;
-        ratio->log = unmatched(base, other, log_wall, NULL, room);
+        ratio->log = unmatched(base, other, log_wall, NULL);
     }
+    sample_end(&s);
     ratio->ratio = res_estimate_ratio(&ratio->log);
     ratio->p = res_estimate_p(&ratio->log);
-    free(room);
-    return true;
+    return made;
 }
 
 void res_pool_ratio_free(res_pool_ratio *ratio)
@@ -152,17 +179,17 @@ void res_pool_ratio_free(res_pool_ratio *ratio)
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context)
 {
+    sample s;
     res_estimate out = {(double)NAN, (double)NAN, 0, 0};
-    double *room = calloc(base->count + other->count + 1, sizeof *room);
-    size_t pairs = 0;
-    for (size_t i = 0; room && i < other->count; i++) {
+    const bool made = sample_begin(&s, other->count);
+    for (size_t i = 0; made && i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
-        room[pairs] = with ? value(with, context) - value(&other->list[i], context) : (double)NAN;
-        pairs += isfinite(room[pairs]) ? 1 : 0;
+        if (with)
+            sample_add(&s, value(with, context) - value(&other->list[i], context), &other->list[i]);
     }
-    if (room)
-        out = pairs_count(pairs, base, other) ? res_estimate_of(room, pairs)
-                                              : unmatched(base, other, value, context, room);
-    free(room);
+    if (made)
+        out = pairs_count(s.count, base, other) ? estimate_of(&s)
+                                                : unmatched(base, other, value, context);
+    sample_end(&s);
     return out;
 }

@@ -40,6 +40,19 @@ static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_st
     return res_compare(&a, &b, &versus->options, &cell->comparison, st);
 }
 
+/* The wall time's difference is that of its ratio, so that no two tables of one comparison differ.
+ */
+static void settle_wall(res_compared *cell)
+{
+    res_difference *wall = &cell->attribution.quantity[RES_QUANTITY_WALL];
+    const res_interval ratio = cell->comparison.ratio;
+    if (!isfinite(wall->a) || !isfinite(ratio.estimate))
+        return;
+    wall->b = wall->a * ratio.estimate;
+    wall->difference = (res_interval){wall->a * (ratio.estimate - 1), wall->a * (ratio.low - 1),
+                                      wall->a * (ratio.high - 1)};
+}
+
 static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
 {
     bn_code code = compare_walls(versus, cell, st);
@@ -48,6 +61,8 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
     if (code == BN_OK)
         code = res_attribute(cell->a, cell->b, cell->comparison.kept, cell->comparison.pairs,
                              &cell->attribution, st);
+    if (code == BN_OK)
+        settle_wall(cell);
     return code == BN_OK ? BN_OK
                          : bn_context(st, "%s %s %s", cell->experiment.model,
                                       cell->experiment.phase, cell->experiment.mode);
@@ -205,8 +220,7 @@ static const res_compared *worst_of(const res_versus *versus)
     return worst;
 }
 
-/* "resnet18 train lazy: wall time 5.1 % slower, from its device time" */
-static void put_worst(const res_versus *versus, const res_compared *cell, bn_text *out)
+static void put_one(const res_versus *versus, const res_compared *cell, bn_text *out)
 {
     const res_headline head = res_compared_headline(versus, cell);
     const char *place = res_place_name(&cell->attribution);
@@ -215,6 +229,14 @@ static void put_worst(const res_versus *versus, const res_compared *cell, bn_tex
     res_put_change(head.measure, res_compared_measure(cell, head.measure)->ratio.estimate, out);
     if (head.measure == RES_MEASURE_WALL)
         bn_text_printf(out, ", from %s%s", place[0] ? "its " : "no single part", place);
+}
+
+bool res_versus_put_worst(const res_versus *versus, bn_text *out)
+{
+    const res_compared *worst = worst_of(versus);
+    if (worst)
+        put_one(versus, worst, out);
+    return worst != NULL;
 }
 
 static void put_count(bn_text *out, size_t count, const char *what)
@@ -228,10 +250,9 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
     const res_versus_sum sum = res_versus_add_up(versus);
     const size_t cells = versus->count - sum.controls;
     bn_text_printf(out, "%zu of %zu slower", sum.slower, cells);
-    const res_compared *worst = sum.slower ? worst_of(versus) : NULL;
-    if (worst) {
+    if (sum.slower > 0) {
         bn_text_printf(out, " (%s", sum.slower > 1 ? "worst: " : "");
-        put_worst(versus, worst, out);
+        res_versus_put_worst(versus, out);
         bn_text_puts(out, ")");
     }
     if (sum.little)

@@ -45,7 +45,9 @@ static double value_of(const res_summary *s, res_metric metric)
 {
     const double values[RES_METRIC_COUNT] = {s->wall_ns, s->device_ns, s->overhead_ns, s->trace_ns,
                                              s->compile_ns};
-    return s->status == BN_OK && values[metric] > 0 ? values[metric] : (double)NAN;
+    /* Overhead is a difference, and may come out below zero. */
+    const bool known = values[metric] > 0 || metric == RES_METRIC_OVERHEAD;
+    return s->status == BN_OK && known ? values[metric] : (double)NAN;
 }
 
 /* ---- cells ---------------------------------------------------------------------- */
@@ -182,12 +184,19 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     return series->count++;
 }
 
-/* Fills in the figures of NIGHT from the LOGS of COUNT processes, as the speedup table would. */
-static void settle_night(res_night *night, const double *logs, size_t count)
+/* Fills in the figures of NIGHT from the VALUES of COUNT processes, as the speedup table would: by
+ * their logs, but of a difference by the values themselves. A series is looked at by ratios, so
+ * that a difference that is not above zero is no value of it. */
+static void settle_night(res_night *night, double *values, size_t count, bool difference)
 {
-    const res_estimate over = res_estimate_of(logs, count);
-    const res_interval interval = res_estimate_ratio(&over);
+    for (size_t i = 0; i < count && !difference; i++)
+        values[i] = log(values[i]);
+    const res_estimate over = res_estimate_of(values, count);
+    const res_interval interval =
+        difference ? res_estimate_interval(&over) : res_estimate_ratio(&over);
     night->processes = count;
+    if (!(interval.estimate > 0))
+        return;
     night->value = interval.estimate;
     night->low = interval.low;
     night->high = interval.high;
@@ -218,12 +227,12 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
             if (where[i] != n || s->status != BN_OK)
                 continue;
             good++;
-            room[values] = log(value_of(s, o->metric));
+            room[values] = value_of(s, o->metric);
             values += isnan(room[values]) ? 0 : 1;
         }
         if (good > 0)
             series->nights[n].status = BN_OK;
-        settle_night(&series->nights[n], room, values);
+        settle_night(&series->nights[n], room, values, o->metric == RES_METRIC_OVERHEAD);
     }
 }
 

@@ -37,19 +37,20 @@ static bool asked_before(const res_collection *all, size_t i)
 static bn_code measure_machine(const res_collection *before, const res_collection *again,
                                res_tonight_verdict *verdict, bn_status *st)
 {
-    double *ratios = calloc(before->count + 1, sizeof *ratios);
+    double *logs = calloc(before->count + 1, sizeof *logs);
     size_t count = 0;
-    if (!ratios)
+    if (!logs)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
     for (size_t i = 0; i < before->count; i++) {
         const res_experiment *e = &before->records[i]->experiment;
-        if (!asked_before(before, i))
-            ratios[count++] = value_of(again, e) / value_of(before, e);
+        if (asked_before(before, i))
+            continue;
+        logs[count] = log(value_of(again, e) / value_of(before, e));
+        count += isfinite(logs[count]) ? 1 : 0;
     }
-    const res_over mean = res_over_processes(ratios, count, false);
-    verdict->machine = mean.value.estimate;
-    verdict->machine_cells = mean.processes;
-    free(ratios);
+    verdict->machine = exp(res_estimate_of(logs, count).mean);
+    verdict->machine_cells = count;
+    free(logs);
     return BN_OK;
 }
 
@@ -133,19 +134,20 @@ static bn_code widen_all(const res_tonight *tonight, res_tonight_verdict *verdic
 
 static void count_cell(const res_compared *cell, double threshold, res_tonight_verdict *verdict)
 {
-    const res_comparison *c = &cell->comparison;
+    const res_headline head = res_compared_headline(&verdict->versus, cell);
+    const res_comparison *c = res_compared_measure(cell, head.measure);
     const double wanted = threshold > 0 ? threshold : RES_NIGHT_VISIBLE;
     double visible = c->smallest_visible;
     if (isnan(visible))
         visible = (double)INFINITY;
-    if (c->verdict == RES_SLOWER && c->ratio.estimate > 1 + threshold) {
-        verdict->slower++;
-    } else if (c->verdict == RES_UNDECIDED && visible > wanted) {
+    if (head.verdict == RES_SLOWER) {
+        verdict->slower += !head.little;
+    } else if (head.verdict == RES_UNDECIDED && visible > wanted) {
         verdict->untold++;
         verdict->hidden = fmax(verdict->hidden, visible);
-    } else if (c->verdict == RES_UNDECIDED || c->verdict == RES_EQUIVALENT) {
+    } else if (head.verdict == RES_UNDECIDED || head.verdict == RES_EQUIVALENT) {
         /* Where sides are equivalent, this much is excluded. */
-        if (c->verdict == RES_EQUIVALENT)
+        if (head.verdict == RES_EQUIVALENT)
             visible = fmin(visible, verdict->versus.options.delta);
         verdict->visible = fmax(verdict->visible, visible);
     }
@@ -200,6 +202,9 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
         verdict->versus.count = 0;
         return BN_OK;
     }
+    /* A step that takes no longer may still need more of the device, or of memory. Records of
+     * another night tell only the variance of wall times between nights (widen). */
+    verdict->versus.all_measures = control;
     if (control)
         res_versus_note_pairs(&verdict->versus);
     code = res_versus_judge(&verdict->versus, st);

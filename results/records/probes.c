@@ -8,8 +8,8 @@
  * of as many executions, so that what disturbs the machine meets both alike.
  *
  * Intervals: percentile bootstrap over rounds (B. Efron and R. J. Tibshirani, "An Introduction to
- * the Bootstrap", 1993, chapter 13), of few rounds Student's t. They say how well this one process knows its own figures;
- * other processes differ by more.
+ * the Bootstrap", 1993, chapter 13), of few rounds Student's t. They say how well this one process
+ * knows its own figures; other processes differ by more.
  */
 #include "results/records/records_priv.h"
 
@@ -109,14 +109,15 @@ static res_interval interval_of(double estimate, double *resamples)
                           gsl_stats_quantile_from_sorted_data(resamples, 1, RESAMPLES, 0.975)};
 }
 
-/* Of so few rounds, resamples are hardly anything but the rounds themselves, and their interval is too
- * narrow: Student's t around the median in its place. FIGURE less MINUS, where that is another. */
+/* Of so few rounds, resamples are hardly anything but the rounds themselves, and their interval is
+ * too narrow: Student's t around the median in its place, whose error is larger than a mean's by
+ * sqrt(pi / 2). FIGURE less MINUS, where that is another. */
 static res_interval of_few(rounds *all, double estimate, figure f, figure minus)
 {
     for (size_t i = 0; i < all->count; i++)
         all->drawn[i] = all->of[f][i] - (minus != f ? all->of[minus][i] : 0);
     const res_estimate t = res_estimate_of(all->drawn, all->count);
-    const double half = res_estimate_half(&t, 0.05);
+    const double half = sqrt(M_PI / 2) * res_estimate_half(&t, 0.05);
     return (res_interval){estimate, estimate - half, estimate + half};
 }
 
@@ -164,8 +165,9 @@ static bool is_null_off(const rounds *all)
     return most > 0 && gsl_cdf_binomial_Q(most - 1, 0.5, (unsigned)all->count) <= 0.025;
 }
 
-/* Says in OUT->refusal why the figures cannot stand. Noise alone is no reason: if only those processes
- * counted in which it lengthened the lone executions, overheads would come out too large. */
+/* Says in OUT->refusal why the figures cannot stand. Noise alone is no reason: if only those
+ * processes counted in which it lengthened the lone executions, overheads would come out too large.
+ */
 static void judge(const rounds *all, res_probe_estimate *out)
 {
     const double submit = median(all, SUBMIT, NULL), lone = out->lone_ns;

@@ -2,18 +2,20 @@
  * process.c - estimates from values of processes.
  *
  * A process is the unit: its steps agree with each other far better than with those of another
- * process, so an interval from the steps of one says little about the next. The mean of K
- * processes has Student's t interval with K - 1 degrees of freedom; where differences of such
- * means are taken, their variances add, and the degrees of freedom are those of B. L. Welch, "The
- * generalization of Student's problem when several different population variances are involved",
- * Biometrika 34 (1947), and F. E. Satterthwaite, "An Approximate Distribution of Estimates of
- * Variance Components", Biometrics Bulletin 2 (1946).
+ * process, so an interval from the steps of one says little about the next. The same holds for
+ * runs: processes of one run agree better than those of two, because the machine's speed drifts.
+ * The mean of K processes has Student's t interval with K - 1 degrees of freedom; where differences
+ * of such means are taken, their variances add, and the degrees of freedom are those of B. L.
+ * Welch, "The generalization of Student's problem when several different population variances are
+ * involved", Biometrika 34 (1947), and F. E. Satterthwaite, "An Approximate Distribution of
+ * Estimates of Variance Components", Biometrics Bulletin 2 (1946).
  */
 #include "results/stats/stats_priv.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <string.h>
 
 /* A series that stays like itself for longer is worth next to nothing anyway. */
 #define MOST_LAGS 200
@@ -31,6 +33,57 @@ res_estimate res_estimate_of(const double *values, size_t count)
     out.error = gsl_stats_sd(values, 1, count) / sqrt((double)count);
     out.freedom = (double)count - 1;
     return out;
+}
+
+/* Sorts both by RUN, which is nearly in order already. */
+static void sort_by_run(double *values, size_t *run, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const double value = values[i];
+        const size_t of = run[i];
+        size_t at = i;
+        for (; at > 0 && run[at - 1] > of; at--) {
+            values[at] = values[at - 1];
+            run[at] = run[at - 1];
+        }
+        values[at] = value;
+        run[at] = of;
+    }
+}
+
+/* Puts the mean of each run in place of its values; returns how many runs there are. */
+static size_t means_of_runs(double *values, size_t *run, size_t count)
+{
+    size_t runs = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && run[end] == run[first];)
+            end++;
+        const double mean = gsl_stats_mean(values + first, 1, end - first);
+        const size_t of = run[first];
+        values[runs] = mean;
+        run[runs++] = of;
+    }
+    return runs;
+}
+
+size_t res_sample_runs(double *values, size_t *run, size_t count, size_t *used)
+{
+    size_t runs = count > 0, last = 0;
+    *used = count;
+    sort_by_run(values, run, count);
+    for (size_t i = 1; i < count; i++)
+        if (run[i] != run[i - 1]) {
+            runs++;
+            last = i;
+        }
+    if (runs > 2)
+        return means_of_runs(values, run, count);
+    if (runs < 2 || count - last < RES_LEAST_PROCESSES)
+        return count;
+    *used = count - last;
+    memmove(values, values + last, *used * sizeof *values);
+    memmove(run, run + last, *used * sizeof *run);
+    return *used;
 }
 
 res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count)
@@ -63,12 +116,13 @@ double res_estimate_half(const res_estimate *estimate, double level)
                : (double)NAN;
 }
 
-double res_estimate_half_with(const res_estimate *estimate, size_t processes, double level)
+double res_estimate_visible(const res_estimate *estimate, double times, double level)
 {
-    if (!isfinite(estimate->error) || processes < RES_LEAST_PROCESSES || estimate->processes == 0)
+    const double freedom = times * (estimate->freedom + 1) - 1;
+    if (!isfinite(estimate->error) || !(estimate->freedom > 0) || !(freedom > 0))
         return (double)NAN;
-    const double more = (double)processes / (double)estimate->processes;
-    return gsl_cdf_tdist_Qinv(level / 2, (double)processes - 1) * estimate->error / sqrt(more);
+    return (gsl_cdf_tdist_Qinv(level / 2, freedom) + gsl_cdf_tdist_Pinv(RES_POWER, freedom)) *
+           estimate->error / sqrt(times);
 }
 
 res_interval res_estimate_interval(const res_estimate *estimate)

@@ -41,13 +41,24 @@ typedef struct res_estimate {
 
 /* Of COUNT values, one a process. */
 res_estimate res_estimate_of(const double *values, size_t count);
+/*
+ * Makes a sample of COUNT VALUES of processes, which belong to the runs RUN, numbered in order of
+ * time. Both arrays come back changed; returns how many values the sample has, and in *USED of how
+ * many processes they are. One run: its processes. Two do not tell how far runs differ: the
+ * processes of the later one, if they are RES_LEAST_PROCESSES; else all. Three or more: the mean of
+ * each run.
+ */
+size_t res_sample_runs(double *values, size_t *run, size_t count, size_t *used);
 /* The sum of WEIGHTS[i] times LIST[i], which share no process: with 1 and -1 Welch's difference.
  * One unknown error makes that of the sum unknown. */
 res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count);
 /* Half of the interval that misses the truth at LEVEL (0.05: 95 %), by Student's t; NaN where there
- * is none. The other: what it would be of so many processes, if they lie as far apart as these. */
+ * is none. */
 double res_estimate_half(const res_estimate *estimate, double level);
-double res_estimate_half_with(const res_estimate *estimate, size_t processes, double level);
+/* The true mean that would be told from zero at LEVEL in RES_POWER of all samples of TIMES as many
+ * processes, if they lie as far apart as these; NaN where that is unknown. */
+#define RES_POWER 0.8
+double res_estimate_visible(const res_estimate *estimate, double times, double level);
 /* The mean with its 95 % interval; the bounds are NaN where there is none. */
 res_interval res_estimate_interval(const res_estimate *estimate);
 /* The same for a mean of LOGS: all three are exp of it. */

@@ -53,7 +53,9 @@ static void set_pool(json_t *object, const res_speedup_row *row)
     for (size_t i = 0; i < row->pool.count; i++)
         bn_text_printf(&ids, "%s%s", i > 0 ? " " : "", row->pool.list[i].record->id);
     json_object_set_new(object, "steps", json_integer(steps_of(row)));
-    json_object_set_new(object, "processes", json_integer((json_int_t)row->pool.count));
+    json_object_set_new(object, "processes", json_integer((json_int_t)row->figures.wall.processes));
+    json_object_set_new(object, "left_out_earlier_run",
+                        json_integer((json_int_t)(row->pool.count - row->figures.wall.processes)));
     json_object_set_new(object, "records", res_json_text(ids.data ? ids.data : ""));
     bn_text_free(&ids);
     json_object_set_new(object, "left_out_failed", json_integer((json_int_t)row->pool.failed));
@@ -76,7 +78,7 @@ static void set_figures(json_t *object, const res_figures *f)
     json_object_set_new(object, "device_low_ns", res_json_real(f->device.value.low));
     json_object_set_new(object, "device_high_ns", res_json_real(f->device.value.high));
     json_object_set_new(object, "device_processes", json_integer((json_int_t)f->device.processes));
-    json_object_set_new(object, "device_cut", json_boolean(f->device_cut));
+    json_object_set_new(object, "device_cut", json_boolean(f->device_scale != 1));
     json_object_set_new(object, "device_time_source", json_string(f->source));
     res_json_interval(object, "wall", f->wall.value);
     json_object_set_new(object, "compile_ns", res_json_real(f->compile.value.estimate));
@@ -191,6 +193,7 @@ static const char *const csv_columns[] = {
     "left_out_failed",
     "left_out_other_builds",
     "left_out_other_conditions",
+    "left_out_earlier_run",
     "nodes_per_step",
     "executions_per_step",
     "trace_ns",

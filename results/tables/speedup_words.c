@@ -183,7 +183,7 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
 
 static void note_left_out(const res_speedup *speedup, json_t *notes)
 {
-    named builds = {0}, conditions = {0};
+    named builds = {0}, conditions = {0}, runs = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
         const res_pool *pool = &row->pool;
@@ -192,9 +192,15 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
         if (pool->other_conditions > 0)
             name_row(speedup, row, &conditions, "(%zu: %s)", pool->other_conditions,
                      pool->differing);
+        if (pool->count > row->figures.wall.processes)
+            name_row(speedup, row, &runs, "(%zu)", pool->count - row->figures.wall.processes);
     }
     add_note(notes, "Records of other or unknown builds are left out", &builds);
     add_note(notes, "Records measured under other conditions are left out", &conditions);
+    add_note(notes,
+             "Records of an earlier run are left out, because two runs do not tell how far runs "
+             "differ; of three or more, each counts as one value",
+             &runs);
 }
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
@@ -204,15 +210,17 @@ static void note_devices(const res_speedup *speedup, json_t *notes)
         const res_speedup_row *row = &speedup->rows[i];
         const size_t known = row->figures.device.processes;
         const bool none = isnan(row->figures.device.value.estimate);
-        if (row->figures.device_cut)
+        if (row->figures.device_scale != 1)
             name_row(speedup, row, &cut, "%s",
                      none ? "(by more than both intervals: not shown)" : "");
-        if (known > 0 && known < row->pool.count)
-            name_row(speedup, row, &list, "(%zu of %zu%s)", known, row->pool.count,
-                     none && !row->figures.device_cut ? ", too few to show" : "");
+        const size_t all = row->figures.wall.processes;
+        if (known > 0 && known < all)
+            name_row(speedup, row, &list, "(%zu of %zu%s)", known, all,
+                     none && !isnan(row->figures.device_scale) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
-    add_note(notes, "The device time came out above the step that it is part of, and is cut off there",
+    add_note(notes,
+             "The device time came out above the step that it is part of, and is cut off there",
              &cut);
 }
 
@@ -373,12 +381,12 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     json_t *ids = json_incref(rows.ids);
     bn_text_puts(&text, "No difference from lazy told: ");
     put_named(&rows, &text);
-    bn_text_puts(&text, ". A difference would have been told from ");
+    bn_text_puts(&text, ". Four of five such tables would tell a difference of ");
     put_percents(least, most, &text);
-    bn_text_printf(&text, " on; --processes %zu would tell it from about ", processes);
+    bn_text_printf(&text, "; with --processes %zu, of about ", processes);
     put_percents(more_least, more_most, &text);
     bn_text_puts(&text,
-                 res_witness_busy(&speedup->witness) ? ", and a quieter machine from less." : ".");
+                 res_witness_busy(&speedup->witness) ? ", and on a quieter machine less." : ".");
     json_array_append_new(out,
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }

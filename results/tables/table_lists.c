@@ -13,7 +13,7 @@ static json_t *row_of(const char *kind, const res_speedup_row *of, json_t *rows)
 {
     json_t *row = json_object();
     res_json_identity(row, kind, of->record);
-    json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.count));
+    json_object_set_new(row, "processes", json_integer((json_int_t)of->figures.wall.processes));
     json_array_append_new(rows, row);
     return row;
 }
@@ -127,14 +127,14 @@ static double over_part(const res_pool *pool, bn_part part, bool of_means, doubl
             sum += (double)record->part_ns[step * BN_PART_COUNT + (size_t)part];
         room[i] = of_means ? sum / (double)record->step_count : res_part_median(record, &part, 1);
     }
-    return res_over_processes(room, pool->count, true).value.estimate;
+    return res_pool_over(pool, room, true).value.estimate;
 }
 
 static double mean_wall(const res_pool *pool, double *room)
 {
     for (size_t i = 0; i < pool->count; i++)
         room[i] = res_mean(pool->list[i].record->wall_ns, pool->list[i].record->step_count);
-    return res_over_processes(room, pool->count, true).value.estimate;
+    return res_pool_over(pool, room, true).value.estimate;
 }
 
 static void list_ledger(const res_speedup_row *of, json_t *rows)

@@ -112,7 +112,7 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
-    res_grid_cell(grid, "%zu", row->pool.count);
+    res_grid_cell(grid, "%zu", row->figures.wall.processes);
     if (isfinite(f->nodes_per_step))
         res_grid_cell(grid, "%.10g", f->nodes_per_step);
     else

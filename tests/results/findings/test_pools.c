@@ -1,70 +1,8 @@
 /*
- * test_pools.c - what processes say together: figures by hand, which records count, and how often
- * the intervals and claims of a table are right on simulated processes. Needs no plugin.
+ * test_pools.c - what processes say together: figures by hand, and which records count. Needs no
+ * plugin.
  */
-#include "tests/support/results_fixture.h"
-
-#include "results/findings/findings.h"
-
-#define MOST 64
-
-/* Records of a test, which frees them. */
-typedef struct store {
-    res_record *records[MOST];
-    size_t count;
-} store;
-
-static res_record *add(store *s, const char *model, const char *mode, const double *round_ns,
-                       size_t rounds)
-{
-    const fixture_case c = {"cpu", model, "infer", mode, 1, 1, 1000, 1000000, (double)NAN, 10};
-    res_record *record = fixture_record(&c, rounds);
-    assert_true(s->count < MOST);
-    for (size_t i = 0; i < rounds; i++)
-        record->wall_ns[i] = (uint64_t)llround(round_ns[i]);
-    s->records[s->count++] = record;
-    return record;
-}
-
-/* The same in rounds of one step, as PROCESS of a group; none for PROCESS 0. */
-static res_record *add_rounds(store *s, const char *model, const char *mode, const double *round_ns,
-                              size_t rounds, int process)
-{
-    res_record *record = add(s, model, mode, round_ns, rounds);
-    assert_int_equal(res_record_reserve_rounds(record, rounds, NULL), BN_OK);
-    for (size_t i = 0; i < rounds; i++)
-        record->rounds[i] = (res_round){.steps = 1, .wall_ns = record->wall_ns[i]};
-    if (process > 0)
-        fixture_group(record, model, process);
-    return record;
-}
-
-static res_speedup made(store *s)
-{
-    const res_collection all = {.records = s->records, .count = s->count};
-    res_speedup table;
-    assert_true(res_speedup_make(&all, &table));
-    return table;
-}
-
-static void clear(store *s)
-{
-    for (size_t i = 0; i < s->count; i++)
-        res_record_free(s->records[i]);
-    s->count = 0;
-}
-
-/* Row of MODE of the cell MODEL. */
-static const res_speedup_row *row_of(const res_speedup *table, const char *model, const char *mode)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const res_experiment *e = &table->rows[i].record->experiment;
-        if (strcmp(e->model, model) == 0 && strcmp(e->mode, mode) == 0)
-            return &table->rows[i];
-    }
-    fail_msg("no row %s %s", model, mode);
-    return NULL;
-}
+#include "tests/results/findings/pools_fixture.h"
 
 /* ---- by hand ------------------------------------------------------------------------ */
 
@@ -283,6 +221,9 @@ static void a_device_time_is_within_its_step(void **state)
     assert_near(cut.estimate, table.rows[0].figures.wall.value.estimate, 1e-3);
     assert_true(cut.low < 18e6);
     assert_near(cut.high, table.rows[0].figures.wall.value.high, 1e-3);
+    assert_near(
+        res_pool_execution(&table.rows[0].pool, &s.records[0]->executions[0]).device.value.estimate,
+        cut.estimate, 1e-3);
     res_speedup_free(&table);
     for (size_t i = 0; i < s.count; i++)
         s.records[i]->experiment.in_flight = 2;
@@ -348,216 +289,6 @@ static void remarks_are_medians_over_processes(void **state)
     clear(&s);
 }
 
-/* ---- simulated tables -------------------------------------------------------------------------
- */
-
-/*
- * A table of CELLS, each of K processes in groups: a process has a factor of its own that both
- * modes share, and one of SD for each mode; so have rounds, of 1 %. RATIO is the truth of cell 0,
- * others have none.
- */
-static void simulate(store *s, size_t cells, int k, double sd, double ratio, uint64_t *seed)
-{
-    for (size_t cell = 0; cell < cells; cell++) {
-        const char model[] = {(char)('a' + cell), '\0'};
-        for (int p = 1; p <= k; p++) {
-            const double shared = exp(0.2 * fixture_normal(seed));
-            const double own[] = {exp(sd * fixture_normal(seed)), exp(sd * fixture_normal(seed))};
-            double lazy[3], capture[3];
-            for (int i = 0; i < 3; i++) {
-                lazy[i] = 1e7 * shared * own[0] * exp(0.01 * fixture_normal(seed));
-                capture[i] = 1e7 * shared * own[1] * exp(0.01 * fixture_normal(seed)) /
-                             (cell == 0 ? ratio : 1);
-            }
-            add_rounds(s, model, "lazy", lazy, 3, p);
-            add_rounds(s, model, "capture", capture, 3, p);
-        }
-    }
-}
-
-/* How often four processes' intervals hold the truth of the ratio and of the wall time. */
-static void coverage(double sd, double *ratio, double *wall)
-{
-    enum { TRIALS = 1500 };
-    uint64_t seed = 2024;
-    int held = 0, held_wall = 0;
-    store s = {.count = 0};
-    for (int trial = 0; trial < TRIALS; trial++) {
-        simulate(&s, 1, 4, sd, 1.25, &seed);
-        res_speedup table = made(&s);
-        const res_speedup_row *row = row_of(&table, "a", "capture");
-        held += !res_told_from(row->ratio.ratio, 1.25);
-        held_wall += !res_told_from(row->figures.wall.value, 8e6);
-        res_speedup_free(&table);
-        clear(&s);
-    }
-    *ratio = (double)held / TRIALS;
-    *wall = (double)held_wall / TRIALS;
-}
-
-/* The Monte Carlo error of a share of 95 % is 0.56 %: three of them. */
-static void intervals_of_four_processes_hold_the_truth(void **state)
-{
-    (void)state;
-    const double sds[] = {0.03, 0.1};
-    for (int i = 0; i < 2; i++) {
-        double ratio, wall;
-        coverage(sds[i], &ratio, &wall);
-        print_message("# process sd %.0f %%: ratio %.1f %%, wall %.1f %% of intervals\n",
-                      100 * sds[i], 100 * ratio, 100 * wall);
-        assert_near(ratio, 0.95, 0.017);
-        assert_near(wall, 0.95, 0.017);
-    }
-}
-
-/* Of tables in which nothing differs at most 5 % claim any difference, of whatever row. */
-static void tables_of_like_modes_claim_nothing(void **state)
-{
-    (void)state;
-    enum { TRIALS = 400 };
-    uint64_t seed = 31;
-    int alarms = 0, told = 0;
-    store s = {.count = 0};
-    for (int trial = 0; trial < TRIALS; trial++) {
-        simulate(&s, 6, 4, 0.03, trial % 2 ? 1 : 1.6, &seed);
-        res_speedup table = made(&s);
-        int claims = 0;
-        for (size_t i = 0; i < table.count; i++)
-            claims += table.rows[i].told &&
-                      (trial % 2 || table.rows[i].record->experiment.model[0] != 'a');
-        told += row_of(&table, "a", "capture")->told && trial % 2 == 0;
-        alarms += claims > 0;
-        assert_int_equal(table.ratios, 6);
-        res_speedup_free(&table);
-        clear(&s);
-    }
-    print_message("# %d of %d tables with a false claim, %d of %d true ones told\n", alarms, TRIALS,
-                  told, TRIALS / 2);
-    /* 5 % of 400 are 20; three standard errors are 13. */
-    assert_in_range(alarms, 1, 33);
-    assert_in_range(told, TRIALS / 2 * 95 / 100, TRIALS / 2);
-}
-
-static void claims_are_holms(void **state)
-{
-    (void)state;
-    store s = {.count = 0};
-    uint64_t seed = 12;
-    double p[6], adjusted[6];
-    size_t count = 0;
-    simulate(&s, 6, 4, 0.05, 1.2, &seed);
-    res_speedup table = made(&s);
-    for (size_t i = 0; i < table.count; i++)
-        if (table.rows[i].compared)
-            p[count++] = table.rows[i].ratio.p;
-    assert_int_equal(count, 6);
-    assert_int_equal(res_holm(p, count, adjusted, NULL), BN_OK);
-    count = 0;
-    for (size_t i = 0; i < table.count; i++) {
-        const res_speedup_row *row = &table.rows[i];
-        if (!row->compared)
-            continue;
-        assert_near(row->p_holm, adjusted[count], 1e-12);
-        assert_int_equal(row->told, adjusted[count] <= 0.05);
-        assert_true(row->p_holm >= row->ratio.p);
-        count++;
-    }
-    res_speedup_free(&table);
-    clear(&s);
-}
-
-/* ---- means -------------------------------------------------------------------------------------
- */
-
-/* Two cells of three processes: ratios 1, 2, 4 and 4, 2, 1. Each process says 2: no spread. */
-static void means_are_of_processes_first(void **state)
-{
-    (void)state;
-    store s = {.count = 0};
-    for (int p = 0; p < 3; p++) {
-        const double base = 8e6, up = 8e6 / (1 << p), down = 8e6 / (1 << (2 - p));
-        add_rounds(&s, "a", "lazy", &base, 1, p + 1);
-        add_rounds(&s, "a", "capture", &up, 1, p + 1);
-        add_rounds(&s, "b", "lazy", &base, 1, p + 1);
-        add_rounds(&s, "b", "capture", &down, 1, p + 1);
-    }
-    res_speedup table = made(&s);
-    assert_int_equal(table.mean_count, 1);
-    assert_true(table.means[0].by_process);
-    assert_near(table.means[0].speedup.estimate, 2, 1e-9);
-    assert_near(table.means[0].speedup.low, 2, 1e-6);
-    res_speedup_free(&table);
-    /* A process more of one cell: they do not match, and the variances add up. */
-    const double base = 8e6, more = 4e6;
-    add_rounds(&s, "b", "lazy", &base, 1, 4);
-    add_rounds(&s, "b", "capture", &more, 1, 4);
-    table = made(&s);
-    assert_false(table.means[0].by_process);
-    assert_int_equal(table.means[0].processes, 3);
-    assert_near(table.means[0].speedup.estimate, 2, 1e-9);
-    /* Errors log 2 / sqrt(3) and log 2 sqrt(2/3) / 2, of two halves. */
-    const double error = log(2) * sqrt(1.0 / 3 + 1.0 / 6) / 2;
-    assert_true(log(table.means[0].speedup.high / 2) > 2.5 * error);
-    assert_true(log(table.means[0].speedup.high / 2) < 3.5 * error);
-    res_speedup_free(&table);
-    clear(&s);
-}
-
-/* ---- findings -----------------------------------------------------------------------------------
- */
-
-/* Capture saves 2 ms of 10, of which 1.5 ms are tracing; its device takes as long. */
-static void causes_are_named_with_their_time(void **state)
-{
-    (void)state;
-    store s = {.count = 0};
-    for (int p = 1; p <= 4; p++) {
-        const double lazy = 10e6 + 1000 * p, capture = 8e6 + 2000 * p;
-        res_record *a = add_rounds(&s, "m", "lazy", &lazy, 1, p);
-        res_record *b = add_rounds(&s, "m", "capture", &capture, 1, p);
-        a->part_ns[BN_PART_TRACE] = 1500000 + (uint64_t)(100 * p);
-        b->part_ns[BN_PART_TRACE] = 0;
-        for (int i = 0; i < 2; i++) {
-            res_execution *x = &(i ? a : b)->executions[0];
-            x->device_source = BN_DEVICE_TIME_SLOPE;
-            x->device_ns = 5e6 + 1000 * p;
-            x->overhead_ns = 1e5 + (i ? 10 : -10) * p;
-            strcpy(x->optimized, "0123");
-        }
-    }
-    res_speedup table = made(&s);
-    const res_speedup_row *row = row_of(&table, "m", "capture");
-    res_finding list[4];
-    assert_int_equal(res_speedup_explain(&table, list), 1);
-    assert_int_equal(list[0].kind, RES_FINDING_FASTER);
-    assert_near(list[0].saved_ns, 2e6 - 2500, 1);
-    assert_int_equal(list[0].cause_count, 1);
-    assert_int_equal(list[0].causes[0].kind, RES_CAUSE_TRACING);
-    assert_near(list[0].causes[0].saved_ns.estimate, 1500250, 1);
-    assert_int_equal(row->program, RES_PROGRAM_SAME);
-    res_speedup_free(&table);
-    clear(&s);
-}
-
-/* What would have been told is what the interval at the family's level leaves out. */
-static void what_is_visible_is_said(void **state)
-{
-    (void)state;
-    store s = {.count = 0};
-    uint64_t seed = 8;
-    simulate(&s, 1, 4, 0.05, 1, &seed);
-    res_speedup table = made(&s);
-    const res_speedup_row *row = row_of(&table, "a", "capture");
-    res_finding list[2];
-    assert_int_equal(res_speedup_explain(&table, list), 1);
-    assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
-    assert_near(log1p(list[0].visible), 3.182446 * row->ratio.log.error, 1e-5);
-    assert_int_equal(list[0].more_processes, 8);
-    assert_near(log1p(list[0].visible_with_more), 2.364624 * row->ratio.log.error / sqrt(2), 1e-5);
-    res_speedup_free(&table);
-    clear(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -571,12 +302,6 @@ int main(void)
         cmocka_unit_test(a_device_time_is_within_its_step),
         cmocka_unit_test(the_machine_is_busy_above_a_share),
         cmocka_unit_test(remarks_are_medians_over_processes),
-        cmocka_unit_test(intervals_of_four_processes_hold_the_truth),
-        cmocka_unit_test(tables_of_like_modes_claim_nothing),
-        cmocka_unit_test(claims_are_holms),
-        cmocka_unit_test(means_are_of_processes_first),
-        cmocka_unit_test(causes_are_named_with_their_time),
-        cmocka_unit_test(what_is_visible_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

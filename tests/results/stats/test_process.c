@@ -25,8 +25,37 @@ static void an_interval_by_hand(void **state)
     assert_close(res_estimate_ratio(&e).high, exp(2.5 + 2.0542602567));
     /* t = 3.8729833, 3 degrees of freedom. */
     assert_close(res_estimate_p(&e), 0.0304662917);
-    /* Of 16 processes: t(0.975, 15) = 2.1314495, half of the error. */
-    assert_close(res_estimate_half_with(&e, 16, 0.05), 2.1314495456 * 0.3227486122);
+    /* Of 16 processes: t(0.975, 15) = 2.1314495 and t(0.8, 15) = 0.8662450, half of the error. */
+    assert_close(res_estimate_visible(&e, 4, 0.05), (2.1314495456 + 0.8662449739) * 0.3227486122);
+}
+
+/* One run is its processes; of two the later one, if it is three; of more, each is a value. */
+static void runs_are_what_differs(void **state)
+{
+    (void)state;
+    size_t used;
+    double one[] = {1, 2, 3, 4};
+    size_t first[] = {7, 7, 7, 7};
+    assert_int_equal(res_sample_runs(one, first, 4, &used), 4);
+    assert_int_equal(used, 4);
+    double two[] = {1, 2, 9, 3, 11, 10};
+    size_t both[] = {0, 0, 1, 0, 1, 1};
+    assert_int_equal(res_sample_runs(two, both, 6, &used), 3);
+    assert_int_equal(used, 3);
+    assert_close(two[0] + two[1] + two[2], 30);
+    double few[] = {1, 2, 9, 3, 11};
+    size_t late[] = {0, 0, 1, 0, 1};
+    assert_int_equal(res_sample_runs(few, late, 5, &used), 5);
+    assert_int_equal(used, 5);
+    double three[] = {1, 3, 10, 20, 30, 7};
+    size_t runs[] = {0, 0, 2, 2, 2, 5};
+    assert_int_equal(res_sample_runs(three, runs, 6, &used), 3);
+    assert_int_equal(used, 6);
+    assert_close(three[0], 2);
+    assert_close(three[1], 20);
+    assert_close(three[2], 7);
+    assert_int_equal(res_sample_runs(three, runs, 0, &used), 0);
+    assert_int_equal(used, 0);
 }
 
 static void fewer_than_three_have_no_interval(void **state)
@@ -38,7 +67,7 @@ static void fewer_than_three_have_no_interval(void **state)
         const res_interval interval = res_estimate_interval(&e);
         assert_true(count == 0 ? isnan(interval.estimate) : interval.estimate >= 1);
         assert_true(isnan(interval.low) && isnan(interval.high));
-        assert_true(isnan(res_estimate_half_with(&e, 8, 0.05)));
+        assert_true(isnan(res_estimate_visible(&e, 8, 0.05)));
         assert_close(res_estimate_p(&e), 1);
         assert_false(res_told_from(interval, -1e9));
     }
@@ -157,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interval_by_hand),
+        cmocka_unit_test(runs_are_what_differs),
         cmocka_unit_test(fewer_than_three_have_no_interval),
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(no_spread_has_a_point_for_an_interval),
