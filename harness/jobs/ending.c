@@ -157,7 +157,8 @@ static void explain_signal(const job_ending *e, job_outcome *o, const char *when
                  strsignal(number), when);
 }
 
-bool job_more_to_come(const job_outcome *o)
+/* Whether the worker said that its result was not the last: {"more": true}. */
+static bool more_to_come(const job_outcome *o)
 {
     return json_is_true(json_object_get(o->result, "more"));
 }
@@ -172,7 +173,7 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
                            : "starting");
     if (e->failed)
         return;
-    if (o->result && (ended_well || (e->cancelled && !job_more_to_come(o)))) {
+    if (o->result && (ended_well || (e->cancelled && !more_to_come(o)))) {
         /* The result is whole, even if we asked the worker to stop in the meantime. */
         o->status = BN_OK;
         return;

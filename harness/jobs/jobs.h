@@ -153,8 +153,6 @@ typedef struct job_outcome {
     pid_t pid;          /* of the worker, which is gone */
     json_t *result;     /* what the worker sent last, or NULL; owned by the caller */
 } job_outcome;
-/* Whether the worker said that its result was not the last: {"more": true}. */
-bool job_more_to_come(const job_outcome *outcome);
 
 /* Catches SIGINT and SIGTERM from here on, and ignores SIGPIPE and SIGXFSZ. To be called before
  * the first job. */

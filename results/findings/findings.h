@@ -73,7 +73,10 @@ typedef struct res_execution_figures {
     res_over lower, compile;   /* of the processes that compiled it */
     bn_device_time_source source;
 } res_execution_figures;
-res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like);
+/* Of the graph of LIKE; STEP are the pool's figures (res_pool_figures), whose device time may have
+ * been cut. */
+res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
+                                         const res_execution *like);
 
 /* What must be said beside a median step: medians over the processes. */
 typedef struct res_remarks {

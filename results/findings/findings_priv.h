@@ -6,6 +6,25 @@
 
 #include "results/findings/findings.h"
 
+/* ---- the sample of an estimate (sample.c) --------------------------------------------- */
+
+/* Values of processes, and the runs that they are of. */
+typedef struct res_sample {
+    double *values;
+    size_t *run;
+    size_t count;
+    size_t processes; /* that the estimate is of; after res_sample_estimate */
+} res_sample;
+/* An empty one with room for MOST values; false without memory. To be ended in any case. */
+bool res_sample_begin(res_sample *sample, size_t most);
+void res_sample_end(res_sample *sample);
+/* Adds VALUE of PROCESS, unless it is unknown. */
+void res_sample_add(res_sample *sample, double value, const res_process *process);
+/* The estimate by res_sample_runs; VALUES and COUNT are then what it made of them. */
+res_estimate res_sample_estimate(res_sample *sample);
+
+/* ---- measures of a comparison -------------------------------------------------------------- */
+
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);
 

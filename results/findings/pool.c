@@ -6,7 +6,7 @@
  * runtime and of like conditions: those of the newest. Every figure of a cell is made here, so
  * tables, pictures, pages and exports cannot differ.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -200,26 +200,21 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
 {
     const double nan = (double)NAN;
     res_over out = {{nan, nan, nan}, 0};
-    double *known = calloc(pool->count + 1, sizeof *known);
-    size_t *run = calloc(pool->count + 1, sizeof *run);
-    size_t count = 0;
+    res_sample s;
+    const bool made = res_sample_begin(&s, pool->count);
     bool positive = !difference;
-    for (size_t i = 0; known && run && i < pool->count; i++) {
-        if (!isfinite(values[i]))
-            continue;
-        positive = positive && values[i] > 0;
-        known[count] = values[i];
-        run[count++] = pool->list[i].run;
+    for (size_t i = 0; made && i < pool->count; i++) {
+        positive = positive && !(values[i] <= 0);
+        res_sample_add(&s, values[i], &pool->list[i]);
     }
-    for (size_t i = 0; positive && i < count; i++)
-        known[i] = log(known[i]);
-    if (known && run) {
-        const size_t sample = res_sample_runs(known, run, count, &out.processes);
-        const res_estimate over = res_estimate_of(known, sample);
+    for (size_t i = 0; positive && i < s.count; i++)
+        s.values[i] = log(s.values[i]);
+    if (made) {
+        const res_estimate over = res_sample_estimate(&s);
         out.value = positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
+        out.processes = s.processes;
     }
-    free(run);
-    free(known);
+    res_sample_end(&s);
     return out;
 }
 
@@ -327,7 +322,8 @@ static bn_device_time_source source_of_graph(const res_pool *pool, const res_exe
     return BN_DEVICE_TIME_UNAVAILABLE;
 }
 
-res_execution_figures res_pool_execution(const res_pool *pool, const res_execution *like)
+res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
+                                         const res_execution *like)
 {
     const double nan = (double)NAN;
     const res_over none = {{nan, nan, nan}, 0};
@@ -349,8 +345,7 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_executi
         f.pjrt = res_pool_over(pool, room, false);
         f.device = of_most(pool, room + n, false);
         /* The graphs of a step that was cut are cut alike. */
-        const double scale =
-            source == BN_DEVICE_TIME_SLOPE ? res_pool_figures(pool).device_scale : 1;
+        const double scale = source == BN_DEVICE_TIME_SLOPE ? step->device_scale : 1;
         f.device.value = (res_interval){f.device.value.estimate * scale, f.device.value.low * scale,
                                         f.device.value.high * scale};
         f.overhead = of_most(pool, room + 2 * n, true);

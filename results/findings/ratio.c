@@ -5,7 +5,7 @@
  * disturbs one disturbs both, so their ratio is steadier than either time. Such pairs are the
  * sample, and Student's t is of as many. Processes that share nothing are two samples: Welch.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,50 +81,17 @@ static bool pairs_count(size_t pairs, const res_pool *base, const res_pool *othe
     return pairs >= RES_LEAST_PROCESSES || (pairs > 0 && pairs == fewest);
 }
 
-/* Values, and the runs that they are of. */
-typedef struct sample {
-    double *values;
-    size_t *run;
-    size_t count, processes;
-} sample;
-
-static bool sample_begin(sample *s, size_t most)
-{
-    *s = (sample){calloc(most + 1, sizeof(double)), calloc(most + 1, sizeof(size_t)), 0, 0};
-    return s->values && s->run;
-}
-
-static void sample_end(sample *s)
-{
-    free(s->values);
-    free(s->run);
-}
-
-static void sample_add(sample *s, double value, const res_process *process)
-{
-    if (!isfinite(value))
-        return;
-    s->values[s->count] = value;
-    s->run[s->count++] = process->run;
-}
-
-static res_estimate estimate_of(sample *s)
-{
-    s->count = res_sample_runs(s->values, s->run, s->count, &s->processes);
-    return res_estimate_of(s->values, s->count);
-}
-
 /* Mean and error of VALUE over POOL; unknown without memory. */
 static res_estimate over_pool(const res_pool *pool, res_process_value *value, const void *context)
 {
-    sample s;
+    res_sample s;
     res_estimate out = {(double)NAN, (double)NAN, 0, 0};
-    if (sample_begin(&s, pool->count)) {
+    if (res_sample_begin(&s, pool->count)) {
         for (size_t i = 0; i < pool->count; i++)
-            sample_add(&s, value(&pool->list[i], context), &pool->list[i]);
-        out = estimate_of(&s);
+            res_sample_add(&s, value(&pool->list[i], context), &pool->list[i]);
+        out = res_sample_estimate(&s);
     }
-    sample_end(&s);
+    res_sample_end(&s);
     return out;
 }
 
@@ -145,18 +112,18 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     *ratio = (res_pool_ratio){.p = 1};
-    sample s;
+    res_sample s;
     double *room = calloc(most_rounds(base) + 1, sizeof *room);
-    const bool made = sample_begin(&s, other->count) && room;
+    const bool made = res_sample_begin(&s, other->count) && room;
     for (size_t i = 0; made && i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
         if (with)
-            sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
+            res_sample_add(&s, log_ratio_of(with, &other->list[i], room), &other->list[i]);
     }
     free(room);
     if (made && pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
-        ratio->log = estimate_of(&s);
+        ratio->log = res_sample_estimate(&s);
         ratio->pair_count = s.count;
         ratio->pairs = s.values;
         s.values = NULL;
@@ -164,7 +131,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->matching = RES_UNMATCHED;
         ratio->log = unmatched(base, other, log_wall, NULL);
     }
-    sample_end(&s);
+    res_sample_end(&s);
     ratio->ratio = res_estimate_ratio(&ratio->log);
     ratio->p = res_estimate_p(&ratio->log);
     return made;
@@ -179,17 +146,18 @@ void res_pool_ratio_free(res_pool_ratio *ratio)
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context)
 {
-    sample s;
+    res_sample s;
     res_estimate out = {(double)NAN, (double)NAN, 0, 0};
-    const bool made = sample_begin(&s, other->count);
+    const bool made = res_sample_begin(&s, other->count);
     for (size_t i = 0; made && i < other->count; i++) {
         const res_process *with = partner(base, &other->list[i]);
         if (with)
-            sample_add(&s, value(with, context) - value(&other->list[i], context), &other->list[i]);
+            res_sample_add(&s, value(with, context) - value(&other->list[i], context),
+                           &other->list[i]);
     }
     if (made)
-        out = pairs_count(s.count, base, other) ? estimate_of(&s)
+        out = pairs_count(s.count, base, other) ? res_sample_estimate(&s)
                                                 : unmatched(base, other, value, context);
-    sample_end(&s);
+    res_sample_end(&s);
     return out;
 }

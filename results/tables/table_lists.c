@@ -34,7 +34,7 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
     json_object_set_new(row, "arguments", json_integer(x->arguments));
     json_object_set_new(row, "results", json_integer(x->results));
     json_object_set_new(row, "pjrt_samples", json_integer((json_int_t)x->pjrt_count));
-    const res_execution_figures f = res_pool_execution(&of->pool, x);
+    const res_execution_figures f = res_pool_execution(&of->pool, &of->figures, x);
     res_json_interval(row, "pjrt", f.pjrt.value);
     res_json_interval(row, "device", f.device.value);
     res_json_interval(row, "overhead", f.overhead.value);
@@ -53,7 +53,7 @@ static void compile_row(const res_speedup_row *of, const res_execution *x, json_
     json_t *row = row_of("compile", of, rows);
     json_object_set_new(row, "graph", res_json_text(x->graph));
     json_object_set_new(row, "nodes", json_integer(x->nodes));
-    const res_execution_figures f = res_pool_execution(&of->pool, x);
+    const res_execution_figures f = res_pool_execution(&of->pool, &of->figures, x);
     char cache[64] = "compiled";
     if (f.compile.processes == 0)
         snprintf(cache, sizeof cache, "from disk");
