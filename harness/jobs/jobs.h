@@ -197,7 +197,7 @@ void job_spent_words(const job_spent *spent, bn_text *text);
 
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
-#define JOB_MOST_MEMBERS 64 /* of a group: modes and numbers of graphs are fewer by far */
+#define JOB_MOST_MEMBERS 16 /* of a group: modes and numbers of graphs are fewer */
 /*
  * A group: experiments that a table sets side by side, and that are therefore measured in the same
  * processes, in turns. Where they cannot be (memory, or their common process died), each has

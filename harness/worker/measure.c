@@ -4,6 +4,7 @@
  */
 #include "harness/worker/measure_priv.h"
 
+#include <gsl/gsl_randist.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,27 +61,41 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     return code == BN_OK ? worker_warm_up(m, st) : code;
 }
 
-/* Which member this process opens first. Whoever comes first has other memory than the next: the
- * same experiment twice was seen to differ by 2 % in favour of the second. So all of them take this
- * place in turn, from one process of the group to the next. */
-static size_t first_to_open(const worker_group *g)
+/* The order in which this process opens its members, into ORDER. Whoever comes first has other memory
+ * than the next: the same experiment twice was seen to differ by 2 % in favour of the second. So the
+ * order is drawn for each pair of processes, and the second of a pair has it the other way round: of any
+ * two members, each is before the other as often. */
+static void draw_order(const worker_group *g, size_t *order)
 {
     const char *id = json_string_value(json_object_get(g->about, "id"));
     const json_int_t process = json_integer_value(json_object_get(g->about, "process"));
-    size_t turn = process > 0 ? (size_t)process : 0;
+    unsigned long seed = (unsigned long)((process + 1) / 2);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (; id && *id; id++)
-        turn += (unsigned char)*id;
-    return turn % g->count;
+        seed = seed * 31 + (unsigned char)*id;
+    for (size_t i = 0; i < g->count; i++)
+        order[i] = i;
+    if (rng) {
+        gsl_rng_set(rng, seed);
+        gsl_ran_shuffle(rng, order, g->count, sizeof *order);
+        gsl_rng_free(rng);
+    }
+    for (size_t i = 0; process % 2 == 0 && i < g->count / 2; i++) {
+        const size_t other = order[g->count - 1 - i];
+        order[g->count - 1 - i] = order[i];
+        order[i] = other;
+    }
 }
 
 /* Opens all members. One that fails is out, but where memory is missing all are: alone, each may
  * fit. */
 static bn_code open_members(worker_group *g, bn_status *st)
 {
-    const size_t first = first_to_open(g);
+    size_t order[JOB_MOST_MEMBERS];
     int64_t largest = 0;
+    draw_order(g, order);
     for (size_t i = 0; i < g->count; i++) {
-        worker_member *m = &g->members[(first + i) % g->count];
+        worker_member *m = &g->members[order[i]];
         int64_t before, after, peak;
         if (i > 0 && check_room(largest, st) != BN_OK)
             return st->code;
@@ -138,8 +153,8 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
     const size_t count = json_array_size(list);
     const json_int_t seed = json_integer_value(json_object_get(request, "seed"));
     bn_code code = BN_OK;
-    if (count == 0)
-        return bn_fail(st, BN_FORMAT, "the worker's request has no experiments");
+    if (count == 0 || count > JOB_MOST_MEMBERS)
+        return bn_fail(st, BN_FORMAT, "the worker's request has %zu experiments", count);
     g->about = json_object_get(request, "group");
     g->turns = json_is_true(json_object_get(request, "turns"));
     g->members = calloc(count, sizeof *g->members);
