@@ -1,12 +1,14 @@
 /*
  * disk.c - executables on disk, so that a second process need not compile.
  *
- * One file per program, named by the SHA-256 of everything it depends on: the
- * StableHLO text, the plugin's own SHA-256, flags and device. Files appear by
- * rename, so concurrent writers cannot harm each other: the last one wins and
- * all wrote the same. A file is checked before the plugin sees it.
+ * An executable is machine code that the plugin runs as it is. So the folder and its files must be the
+ * user's alone, and an entry says inside what it is of: plugin, settings and program, each as a
+ * SHA-256. An entry that was copied over another's name, or that another build wrote, does not match
+ * what is asked for. Entries appear by rename, so concurrent writers cannot harm each other: the last
+ * one wins and all wrote the same.
  *
- * Layout: MAGIC, 64 hex digits of the payload's SHA-256, newline, payload.
+ * Layout of an entry: MAGIC, a line each "plugin", "settings", "program" and "payload" with 64 hex digits,
+ * then the payload. Its name is the SHA-256 of the first three lines.
  */
 #include "modes/mode_priv.h"
 
@@ -14,52 +16,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC       "bench-executable 1\n"
-#define MAGIC_BYTES (sizeof MAGIC - 1)
-#define HEAD_BYTES  (MAGIC_BYTES + BN_SHA256_TEXT)
+#define MAGIC     "bench-executable 2\n"
+#define HEAD_SIZE 512
+#define NAME_SIZE (BN_SHA256_TEXT + 4)
 
-static bool entry_path(const mode *m, const char *text, size_t length, char *path, size_t size)
+/* What an entry is of, and what it is called. */
+typedef struct entry {
+    char head[HEAD_SIZE]; /* up to the line of the payload */
+    char name[NAME_SIZE];
+} entry;
+
+static bool entry_of(const mode *m, const char *text, size_t length, entry *e)
 {
-    char digest[BN_SHA256_TEXT];
-    bn_text key = {0};
+    char settings[BN_SHA256_TEXT], program[BN_SHA256_TEXT], name[BN_SHA256_TEXT];
     const rt_plugin_info *plugin = rt_plugin_describe(rt_client_plugin(m->client));
-    bn_text_printf(&key, "plugin %s\n%s", plugin->sha256, m->cache_salt);
-    bn_text_append(&key, text, length);
-    bool made = !key.failed;
-    if (made) {
-        bn_sha256(key.data, key.length, digest);
-        made = (size_t)snprintf(path, size, "%s/%s.exe", m->cache_dir, digest) < size;
-    }
-    bn_text_free(&key);
-    return made;
+    bn_sha256(m->cache_salt, strlen(m->cache_salt), settings);
+    bn_sha256(text, length, program);
+    const int size = snprintf(e->head, sizeof e->head, MAGIC "plugin %s\nsettings %s\nprogram %s\n",
+                              plugin->sha256, settings, program);
+    bn_sha256(e->head, (size_t)size, name);
+    snprintf(e->name, sizeof e->name, "%s.exe", name);
+    /* Digests are empty where libcrypto has no memory. */
+    return plugin->sha256[0] && settings[0] && program[0] && name[0];
 }
 
-static bool is_whole(const char *data, size_t size)
+/* The line of the payload, of SIZE bytes at DATA, behind E's head: into LINE. */
+static size_t payload_line(const void *data, size_t size, char line[HEAD_SIZE])
 {
     char digest[BN_SHA256_TEXT];
-    if (size <= HEAD_BYTES || memcmp(data, MAGIC, MAGIC_BYTES) != 0)
-        return false;
-    bn_sha256(data + HEAD_BYTES, size - HEAD_BYTES, digest);
-    return memcmp(data + MAGIC_BYTES, digest, BN_SHA256_TEXT - 1) == 0;
+    bn_sha256(data, size, digest);
+    return (size_t)snprintf(line, HEAD_SIZE, "payload %s\n", digest);
+}
+
+/* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry of E; else 0. */
+static size_t payload_at(const entry *e, const char *data, size_t size)
+{
+    char line[HEAD_SIZE];
+    const size_t head = strlen(e->head), whole = head + strlen("payload \n") + BN_SHA256_TEXT - 1;
+    if (size <= whole || memcmp(data, e->head, head) != 0)
+        return 0;
+    const size_t length = payload_line(data + whole, size - whole, line);
+    return length == whole - head && memcmp(data + head, line, length) == 0 ? whole : 0;
 }
 
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
 {
-    char path[4096];
+    entry e;
     char *data = NULL;
-    size_t size = 0;
+    size_t size = 0, at = 0;
     rt_executable *executable = NULL;
     bn_status st = {.code = BN_OK};
-    if (!m->cache_dir || m->options.compile_anew || !entry_path(m, text, length, path, sizeof path))
+    if (m->cache_folder < 0 || m->options.compile_anew || !entry_of(m, text, length, &e))
         return NULL;
-    bn_code code = bn_file_read(path, &data, &size, &st);
+    bn_code code = bn_private_read(m->cache_folder, e.name, &data, &size, &st);
     if (code == BN_NOT_FOUND)
         return NULL;
-    if (code == BN_OK && !is_whole(data, size))
+    if (code == BN_OK && (at = payload_at(&e, data, size)) == 0)
         code = BN_FORMAT;
     if (code == BN_OK)
-        code =
-            rt_executable_load(m->client, data + HEAD_BYTES, size - HEAD_BYTES, &executable, &st);
+        code = rt_executable_load(m->client, data + at, size - at, &executable, &st);
     if (code != BN_OK)
         m->counters[BN_COUNTER_DISK_REJECTS]++;
     free(data);
@@ -68,20 +83,21 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
 
 void mode_disk_store(mode *m, const char *text, size_t length, const rt_executable *executable)
 {
-    char path[4096], digest[BN_SHA256_TEXT];
+    entry e;
+    char line[HEAD_SIZE];
     void *bytes = NULL;
     size_t size = 0;
     bn_status st = {.code = BN_OK};
     bn_text file = {0};
-    if (!m->cache_dir || !entry_path(m, text, length, path, sizeof path) ||
+    if (m->cache_folder < 0 || !entry_of(m, text, length, &e) ||
         rt_executable_serialize(executable, &bytes, &size, &st) != BN_OK)
         return;
-    bn_sha256(bytes, size, digest);
-    bn_text_puts(&file, MAGIC);
-    bn_text_puts(&file, digest);
-    bn_text_putc(&file, '\n');
+    payload_line(bytes, size, line);
+    bn_text_puts(&file, e.head);
+    bn_text_puts(&file, line);
     bn_text_append(&file, bytes, size);
-    if (file.failed || bn_file_write_atomic(path, file.data, file.length, &st) != BN_OK)
+    if (file.failed ||
+        bn_private_write(m->cache_folder, e.name, file.data, file.length, &st) != BN_OK)
         m->counters[BN_COUNTER_DISK_REJECTS]++;
     bn_text_free(&file);
     free(bytes);

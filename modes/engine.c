@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_CACHE_ENTRIES 1024
 
@@ -57,13 +58,11 @@ static bn_code engine_begin(mode *m, bn_status *st)
     m->flight_count = m->options.in_flight > 1 ? (size_t)m->options.in_flight : 0;
     m->flights = calloc(m->flight_count + 1, sizeof *m->flights);
     m->cache_salt = make_salt(&m->options);
-    if (m->options.cache_dir)
-        m->cache_dir = strdup(m->options.cache_dir);
-    if (!m->trace || !m->cache || !m->flights || !m->cache_salt ||
-        (m->options.cache_dir && !m->cache_dir))
+    if (!m->trace || !m->cache || !m->flights || !m->cache_salt)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
     tg_trace_set_precision(m->trace, m->options.precision);
-    return m->cache_dir ? bn_make_folder(m->cache_dir, st) : BN_OK;
+    return m->options.cache_dir ? bn_private_folder(m->options.cache_dir, &m->cache_folder, st)
+                                : BN_OK;
 }
 
 bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_options *options,
@@ -77,6 +76,7 @@ bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_op
     m->kind = kind;
     m->client = client;
     m->options = *options;
+    m->cache_folder = -1;
     if (m->options.cache_entries == 0)
         m->options.cache_entries = DEFAULT_CACHE_ENTRIES;
     bn_code code = choose_cut(m, graphs, st);
@@ -114,7 +114,8 @@ void mode_destroy(mode *m)
     free(m->flights);
     free(m->cache);
     free(m->cache_salt);
-    free(m->cache_dir);
+    if (m->cache_folder >= 0)
+        close(m->cache_folder);
     free(m);
 }
 

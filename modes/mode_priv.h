@@ -115,7 +115,7 @@ struct mode {
     const mode_kind *kind;
     rt_client *client;
     mode_options options;
-    char *cache_dir;
+    int cache_folder; /* of executables on disk, open; -1: none */
     char *cache_salt; /* what executables on disk depend on besides their text */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;

@@ -7,40 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at TEXT; 0 where there is none. */
-static size_t sequence(const unsigned char *text)
-{
-    const size_t length = text[0] < 0x80                      ? 1
-                          : text[0] >= 0xC2 && text[0] < 0xE0 ? 2
-                          : (text[0] & 0xF0) == 0xE0          ? 3
-                          : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
-                                                              : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    return length;
-}
-
 void plot_html_text(bn_text *out, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        const size_t length = sequence(at);
-        if (*at == '&')
+    const char *shown;
+    size_t length;
+    while (*text) {
+        text += bn_plain_next(text, &shown, &length);
+        if (*shown == '&')
             bn_text_puts(out, "&amp;");
-        else if (*at == '<')
+        else if (*shown == '<')
             bn_text_puts(out, "&lt;");
-        else if (*at == '>')
+        else if (*shown == '>')
             bn_text_puts(out, "&gt;");
-        else if (*at == '"')
+        else if (*shown == '"')
             bn_text_puts(out, "&quot;");
-        else if (*at == '\'')
+        else if (*shown == '\'')
             bn_text_puts(out, "&#39;");
-        else if (length == 0 || (*at < ' ' && *at != '\n') || *at == 127)
-            bn_text_putc(out, '?');
         else
-            bn_text_append(out, (const char *)at, length);
-        at += length ? length : 1;
+            bn_text_append(out, shown, length);
     }
 }
 

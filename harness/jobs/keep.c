@@ -178,7 +178,8 @@ static json_t *about_group(const job_group *group, int process, size_t members)
  * memory, and one that kills the process does not take the others' results along. */
 static bool must_separate(const job_outcome *outcome)
 {
-    return outcome->status != BN_OK && outcome->status != BN_CANCELLED && outcome->status != BN_IO;
+    return outcome->status != BN_OK && outcome->status != BN_CANCELLED &&
+           outcome->status != BN_IO && outcome->status != BN_CHANGED;
 }
 
 /* Whether OUTCOME's worker came to say something of its member INDEX. */

@@ -223,6 +223,8 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
     bn_code code = begin(&g, request, st);
     if (code == BN_OK)
         code = measure(&g, st);
+    if (code == BN_OK)
+        code = rt_plugin_check_file(g.members[0].s.plugin, st);
     /* Before the records are written: if the plugin dies in its own clean-up, the only records are
      * those of a crash. */
     end_sessions(&g);

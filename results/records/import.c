@@ -271,7 +271,9 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
     const char *error = json_string_value(member(line, "metrics", "error"));
     if (error) {
         record->status = class_of(error);
-        snprintf(record->message, sizeof record->message, "%s", error);
+        bn_status words = {.code = BN_OK};
+        bn_fail(&words, record->status, "%s", error); /* as plain text */
+        snprintf(record->message, sizeof record->message, "%s", words.message);
         record->experiment.in_flight = 1;
     } else {
         code = take_samples(line, record, st);
@@ -293,6 +295,8 @@ static bn_code read_line(const char *text, size_t length, const char *file, size
         code = bn_fail(st, BN_FORMAT, "not a JSON object");
     if (code == BN_OK)
         code = take_line(line, text, length, fresh, st);
+    if (code == BN_OK)
+        code = res_record_check(fresh, st);
     if (code == BN_OK)
         json_object_set_new(fresh->provenance, "imported",
                             json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",

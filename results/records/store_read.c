@@ -518,6 +518,8 @@ bn_code res_image_read(const char *image, size_t size, res_record **record, bn_s
     if (r.file >= 0)
         H5Fclose(r.file);
     if (r.code == BN_OK)
+        r.code = res_record_check(fresh, st);
+    if (r.code == BN_OK)
         *record = fresh;
     else
         res_record_free(fresh);

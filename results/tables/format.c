@@ -25,6 +25,8 @@ bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
 
 /* ---- escapes ---------------------------------------------------------------------- */
 
+/* All take text that is plain already: what is left are the signs of the format. */
+
 static void put_html(bn_text *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -42,8 +44,7 @@ static void put_html(bn_text *out, const char *text)
             bn_text_puts(out, "&quot;");
             break;
         default:
-            /* A page may not contain other control characters. */
-            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+            bn_text_putc(out, *text);
         }
     }
 }
@@ -81,44 +82,67 @@ static void put_latex(bn_text *out, const char *text)
         if (i < sizeof signs / sizeof *signs)
             bn_text_puts(out, signs[i].latex);
         else
-            bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+            bn_text_putc(out, *text);
     }
 }
 
-/* A runtime's message may contain lines, tags and marks. */
+/* Marks, tags, links and pictures; addresses, which readers make links of by themselves. */
 static void put_markdown(bn_text *out, const char *text)
 {
     for (; *text != '\0'; text++) {
-        if (strchr("\\`*<|", *text))
+        const bool address = strncmp(text, "://", 3) == 0;
+        if (strchr("\\`*<>|[]@", *text) || address)
             bn_text_putc(out, '\\');
-        bn_text_putc(out, *text == '\n' ? ' ' : *text);
+        bn_text_putc(out, *text);
     }
 }
 
 void res_put_escaped(bn_text *out, res_format format, const char *text)
 {
+    bn_text plain = {0};
+    bn_text_plain(&plain, text);
+    const char *shown = plain.data ? plain.data : "";
     if (format == RES_TABLE_HTML)
-        put_html(out, text);
+        put_html(out, shown);
     else if (format == RES_TABLE_MARKDOWN)
-        put_markdown(out, text);
+        put_markdown(out, shown);
     else if (format == RES_TABLE_LATEX)
-        put_latex(out, text);
+        put_latex(out, shown);
     else
-        bn_text_puts(out, text);
+        bn_text_puts(out, shown);
+    out->failed = out->failed || plain.failed;
+    bn_text_free(&plain);
+}
+
+/* Programs for tables take such a cell for a formula, unless it is a number. */
+static bool is_formula(const char *text)
+{
+    char *end;
+    if (!strchr("=+-@", *text) || !*text)
+        return false;
+    strtod(text, &end);
+    return end == text || *end != '\0';
 }
 
 void res_put_csv(bn_text *out, const char *text)
 {
-    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    bn_text plain = {0};
+    if (is_formula(text))
+        bn_text_putc(&plain, '\'');
+    bn_text_plain(&plain, text);
+    const char *at = plain.data ? plain.data : "";
+    const bool quoted = strpbrk(at, ",\"'") != NULL;
     if (quoted)
         bn_text_putc(out, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    for (; *at != '\0'; at++) {
+        if (*at == '"')
             bn_text_putc(out, '"');
-        bn_text_putc(out, *text);
+        bn_text_putc(out, *at);
     }
     if (quoted)
         bn_text_putc(out, '"');
+    out->failed = out->failed || plain.failed;
+    bn_text_free(&plain);
 }
 
 /* ---- around tables ------------------------------------------------------------------ */

@@ -37,16 +37,28 @@ static void add_cell(res_grid *grid, const char *text, size_t length)
     grid->failed = grid->failed || grid->bytes.failed;
 }
 
+/* What comes from outside is shown as plain text; so no cell can be taken for a mark either. */
+static void add_plain(res_grid *grid, bool spill, const char *text)
+{
+    bn_text cell = {0};
+    if (spill)
+        bn_text_putc(&cell, spill_mark);
+    bn_text_plain(&cell, text);
+    add_cell(grid, cell.data ? cell.data : "", cell.length);
+    grid->failed = grid->failed || cell.failed;
+    bn_text_free(&cell);
+}
+
 void res_grid_cell(res_grid *grid, const char *format, ...)
 {
     char text[1200];
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
+    if (vsnprintf(text, sizeof text, format, args) < 0)
+        text[0] = '\0';
     va_end(args);
-    if (length < 0)
-        length = 0;
-    add_cell(grid, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    text[bn_utf8_fit(text, sizeof text - 1)] = '\0';
+    add_plain(grid, false, text);
 }
 
 void res_grid_blank(res_grid *grid, size_t count)
@@ -57,13 +69,7 @@ void res_grid_blank(res_grid *grid, size_t count)
 
 void res_grid_spill(res_grid *grid, const char *text, size_t count)
 {
-    bn_text cell = {0};
-    bn_text_putc(&cell, spill_mark);
-    bn_text_puts(&cell, text);
-    if (cell.data)
-        add_cell(grid, cell.data, cell.length);
-    grid->failed = grid->failed || cell.failed;
-    bn_text_free(&cell);
+    add_plain(grid, true, text);
     res_grid_blank(grid, count - 1);
 }
 
@@ -72,7 +78,7 @@ void res_grid_json(res_grid *grid, const json_t *value)
     if (!value || json_is_null(value)) {
         add_cell(grid, "", 0);
     } else if (json_is_string(value)) {
-        add_cell(grid, json_string_value(value), json_string_length(value));
+        add_plain(grid, false, json_string_value(value));
     } else {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_REALS);
         if (text)

@@ -73,11 +73,7 @@ void res_grid_markdown(const res_grid *grid, size_t rows, const size_t *widths, 
             if (widths[column] == 0)
                 continue;
             bn_text_puts(out, "| ");
-            for (const char *c = res_grid_at(grid, row, column); *c != '\0'; c++) {
-                if (*c == '|')
-                    bn_text_putc(out, '\\');
-                bn_text_putc(out, *c == '\n' ? ' ' : *c);
-            }
+            res_put_escaped(out, RES_TABLE_MARKDOWN, res_grid_at(grid, row, column));
             bn_text_putc(out, ' ');
         }
         bn_text_puts(out, "|\n");

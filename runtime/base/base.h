@@ -33,7 +33,8 @@
     X(BN_WRONG_RESULT, "wrong-result")                                                             \
     X(BN_TIMEOUT, "timeout")                                                                       \
     X(BN_CRASH, "crash")                                                                           \
-    X(BN_CANCELLED, "cancelled")
+    X(BN_CANCELLED, "cancelled")                                                                   \
+    X(BN_CHANGED, "plugin-changed")
 
 typedef enum bn_code {
 #define X(code, name) code,
@@ -120,6 +121,17 @@ void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
 size_t bn_utf8_fit(const char *text, size_t most);
 
 /*
+ * Text from outside (names, labels, messages of plugins, files) as it may be shown. What is no UTF-8,
+ * controls, marks that turn the direction of writing and signs that are not seen become '?', ends of
+ * lines and tabs a space.
+ */
+/* The length of the character at TEXT, which is not at its end; what to show for it. */
+size_t bn_plain_next(const char *text, const char **shown, size_t *shown_length);
+void bn_text_plain(bn_text *out, const char *text);
+/* Into OUT of SIZE bytes, at least 1; cut between characters. */
+void bn_plain(const char *text, char *out, size_t size);
+
+/*
  * Makes room for NEEDED items of ITEM_BYTES (not 0) each in a growing array. ITEMS is the
  * address of the pointer to the array, which is from malloc, or NULL at first. *CAPACITY is
  * the number of items that have room, 0 at first. The array may move; its items stay, and
@@ -158,12 +170,29 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 /* What stands after the last slash of PATH; within PATH. */
 const char *bn_base_name(const char *path);
 
+/*
+ * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse with
+ * BN_INVALID, and say why, a folder or file that belongs to somebody else or that others may write.
+ */
+/* Creates PATH (0700) and its parents where they are missing, and opens it; *FD is the caller's. */
+BN_MUST_USE bn_code bn_private_folder(const char *path, int *fd, bn_status *st);
+/* The regular file NAME of the open FOLDER into *DATA, as bn_file_read. Follows no link and never
+ * waits. */
+BN_MUST_USE bn_code bn_private_read(int folder, const char *name, char **data, size_t *size,
+                                    bn_status *st);
+/* As bn_file_write_atomic, in the open FOLDER; the file is the user's alone (0600). */
+BN_MUST_USE bn_code bn_private_write(int folder, const char *name, const void *data, size_t size,
+                                     bn_status *st);
+
 /* Creates the folder PATH and its parents; an existing folder is success. */
 BN_MUST_USE bn_code bn_make_folder(const char *path, bn_status *st);
 
 /* SHA-256 as 64 lower-case hex digits plus terminator. */
 #define BN_SHA256_TEXT 65
 BN_MUST_USE bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st);
+/* Of what is read from FD on, from where it stands; PATH is for messages. */
+BN_MUST_USE bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEXT],
+                                         bn_status *st);
 /* Of SIZE bytes at DATA; an empty text when the system has no memory. */
 void bn_sha256(const void *data, size_t size, char digest[BN_SHA256_TEXT]);
 

@@ -82,9 +82,10 @@ static bn_code write_all(int fd, const char *path, const void *data, size_t size
     return BN_OK;
 }
 
-/* A new file beside PATH. Several machines may share the folder, so a name
- * that is taken is no error but a reason to try the next. */
-static bn_code open_beside(const char *path, char *name, size_t name_size, int *fd, bn_status *st)
+/* A new file beside PATH, which is relative to FOLDER. Several machines may share the folder, so a
+ * name that is taken is no error but a reason to try the next. */
+static bn_code open_beside(int folder, const char *path, mode_t mode, char *name, size_t name_size,
+                           int *fd, bn_status *st)
 {
     static atomic_uint serial;
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -92,7 +93,7 @@ static bn_code open_beside(const char *path, char *name, size_t name_size, int *
                               atomic_fetch_add(&serial, 1));
         if (length < 0 || (size_t)length >= name_size)
             return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
-        *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (*fd >= 0)
             return BN_OK;
         if (errno != EEXIST)
@@ -119,19 +120,21 @@ static void sync_folder_of(const char *path)
 }
 
 struct bn_writer {
-    int fd;
+    int fd, folder; /* what the names are relative to; not owned */
     char path[PATH_MAX], name[PATH_MAX]; /* of the target, and of the file so far */
 };
 
-bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
+static bn_code begin_in(int folder, const char *path, mode_t mode, bn_writer **writer,
+                        bn_status *st)
 {
     bn_writer *w = malloc(sizeof *w);
     if (!w)
         return bn_fail_errno(st, ENOMEM, "%s", path);
+    w->folder = folder;
     int length = snprintf(w->path, sizeof w->path, "%s", path);
     bn_code code = length < 0 || (size_t)length >= sizeof w->path
                        ? bn_fail_errno(st, ENAMETOOLONG, "%s", path)
-                       : open_beside(path, w->name, sizeof w->name, &w->fd, st);
+                       : open_beside(folder, path, mode, w->name, sizeof w->name, &w->fd, st);
     if (code != BN_OK) {
         free(w);
         return code;
@@ -140,24 +143,29 @@ bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
     return BN_OK;
 }
 
+bn_code bn_writer_begin(const char *path, bn_writer **writer, bn_status *st)
+{
+    return begin_in(AT_FDCWD, path, 0666, writer, st);
+}
+
 bn_code bn_writer_add(bn_writer *w, const void *data, size_t size, bn_status *st)
 {
     return write_all(w->fd, w->path, data, size, st);
 }
 
 /* Renames without replacing, in one call where the file system can. */
-static int rename_to_new(const char *name, const char *path)
+static int rename_to_new(int folder, const char *name, const char *path)
 {
     struct stat info;
-    if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    if (renameat2(folder, name, folder, path, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (lstat(path, &info) == 0) {
+    if (fstatat(folder, path, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         errno = EEXIST;
         return -1;
     }
-    return rename(name, path);
+    return renameat(folder, name, folder, path);
 }
 
 bn_code bn_writer_finish(bn_writer *w, bool replace, bn_status *st)
@@ -168,10 +176,14 @@ bn_code bn_writer_finish(bn_writer *w, bool replace, bn_status *st)
     /* A network file system may report the failed write only here. */
     if (close(fd) != 0 && code == BN_OK)
         code = bn_fail_errno(st, errno, "%s", w->path);
-    if (code == BN_OK && (replace ? rename(w->name, w->path) : rename_to_new(w->name, w->path)))
+    if (code == BN_OK && (replace ? renameat(w->folder, w->name, w->folder, w->path)
+                                  : rename_to_new(w->folder, w->name, w->path)))
         code = bn_fail_errno(st, errno, "%s", w->path);
     if (code == BN_OK) {
-        sync_folder_of(w->path);
+        if (w->folder == AT_FDCWD)
+            sync_folder_of(w->path);
+        else
+            fsync(w->folder);
         free(w);
     } else {
         bn_writer_drop(w);
@@ -185,14 +197,15 @@ void bn_writer_drop(bn_writer *w)
         return;
     if (w->fd >= 0)
         close(w->fd);
-    unlink(w->name);
+    unlinkat(w->folder, w->name, 0);
     free(w);
 }
 
-bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
+static bn_code write_whole(int folder, const char *path, mode_t mode, const void *data, size_t size,
+                           bn_status *st)
 {
     bn_writer *w = NULL;
-    bn_code code = bn_writer_begin(path, &w, st);
+    bn_code code = begin_in(folder, path, mode, &w, st);
     if (code != BN_OK)
         return code;
     code = bn_writer_add(w, data, size, st);
@@ -200,6 +213,11 @@ bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn
         return bn_writer_finish(w, true, st);
     bn_writer_drop(w);
     return code;
+}
+
+bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn_status *st)
+{
+    return write_whole(AT_FDCWD, path, 0666, data, size, st);
 }
 
 static bn_code make_one_folder(const char *path, bn_status *st)
@@ -243,4 +261,74 @@ bn_code bn_make_folder(const char *path, bn_status *st)
         prefix[i] = '/';
     }
     return make_one_folder(path, st);
+}
+
+/* ---- what only the user may write -------------------------------------------------------- */
+
+/* Fails unless INFO, of a file or folder, belongs to us and nobody else may write it. */
+static bn_code check_private(const struct stat *info, const char *path, bn_status *st)
+{
+    if (info->st_uid != geteuid())
+        return bn_fail(st, BN_INVALID, "%s: belongs to another user, so its contents are not run",
+                       path);
+    if (info->st_mode & (S_IWGRP | S_IWOTH))
+        return bn_fail(st, BN_INVALID,
+                       "%s: others may write it, so its contents are not run; chmod go-w makes it "
+                       "yours alone",
+                       path);
+    return BN_OK;
+}
+
+bn_code bn_private_folder(const char *path, int *fd, bn_status *st)
+{
+    struct stat info;
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    bn_code code = BN_OK;
+    *fd = -1;
+    if (mkdir(path, 0700) != 0 && errno == ENOENT && slash && slash != path) {
+        if ((size_t)snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path) >=
+            sizeof parent)
+            return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
+        code = bn_make_folder(parent, st);
+        /* What is wrong with the folder itself, opening it says. */
+        if (code == BN_OK)
+            (void)mkdir(path, 0700);
+    }
+    if (code != BN_OK)
+        return code;
+    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    code = fstat(*fd, &info) == 0 ? check_private(&info, path, st)
+                                  : bn_fail_errno(st, errno, "%s", path);
+    if (code != BN_OK) {
+        close(*fd);
+        *fd = -1;
+    }
+    return code;
+}
+
+bn_code bn_private_read(int folder, const char *name, char **data, size_t *size, bn_status *st)
+{
+    struct stat info;
+    /* A pipe must not make us wait for somebody who writes. */
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ELOOP)
+        return bn_fail(st, BN_INVALID, "%s: a link, which is not followed", name);
+    if (fd < 0)
+        return bn_fail_errno(st, errno, "%s", name);
+    bn_code code = fstat(fd, &info) == 0 ? check_private(&info, name, st)
+                                         : bn_fail_errno(st, errno, "%s", name);
+    if (code == BN_OK && !S_ISREG(info.st_mode))
+        code = bn_fail(st, BN_INVALID, "%s: not a file", name);
+    if (code == BN_OK)
+        code = read_all(fd, name, (size_t)info.st_size + 1, data, size, st);
+    close(fd);
+    return code;
+}
+
+bn_code bn_private_write(int folder, const char *name, const void *data, size_t size, bn_status *st)
+{
+    return write_whole(folder, name, 0600, data, size, st);
 }

@@ -51,28 +51,26 @@ static bn_code file_digest(int fd, const char *path, EVP_MD_CTX *context, unsign
     return BN_OK;
 }
 
-bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st)
+bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEXT], bn_status *st)
 {
-    bn_code code = BN_OK;
     unsigned char bytes[DIGEST_BYTES];
     unsigned char *block = malloc(READ_BYTES);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        code = bn_fail_errno(st, errno, "%s", path);
-        goto out;
-    }
-    if (!block || !context) {
-        code = bn_fail_errno(st, ENOMEM, "%s", path);
-        goto out;
-    }
-    code = file_digest(fd, path, context, block, bytes, st);
+    bn_code code = block && context ? file_digest(fd, path, context, block, bytes, st)
+                                    : bn_fail_errno(st, ENOMEM, "%s", path);
     if (code == BN_OK)
         digest_print(bytes, digest);
-out:
-    if (fd >= 0)
-        close(fd);
     EVP_MD_CTX_free(context);
     free(block);
+    return code;
+}
+
+bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    bn_code code = bn_descriptor_sha256(fd, path, digest, st);
+    close(fd);
     return code;
 }

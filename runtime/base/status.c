@@ -33,19 +33,6 @@ bn_code bn_code_from_name(const char *name)
     return BN_CODE_COUNT;
 }
 
-/* Copies TEXT, cut at the end of a whole UTF-8 character where it is too long:
- * messages end up in files that demand valid text. They are one line, and quote
- * names out of foreign files: what would steer a terminal becomes '?'. */
-static void message_set(bn_status *st, const char *text)
-{
-    const size_t length = bn_utf8_fit(text, sizeof st->message - 1);
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        st->message[i] = c < ' ' || c == 0x7F ? '?' : text[i];
-    }
-    st->message[length] = '\0';
-}
-
 /* The arguments may point into ST's own message, so each message is first
  * written beside it. */
 #define SCRATCH_BYTES (2 * sizeof(((bn_status *)0)->message))
@@ -61,7 +48,7 @@ bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...)
     vsnprintf(scratch, sizeof scratch, format, args);
     va_end(args);
     st->code = code;
-    message_set(st, scratch);
+    bn_plain(scratch, st->message, sizeof st->message);
     return code;
 }
 
@@ -96,7 +83,7 @@ bn_code bn_fail_errno(bn_status *st, int errno_value, const char *format, ...)
     size_t length = strlen(scratch);
     snprintf(scratch + length, sizeof scratch - length, ": %s", text);
     st->code = code;
-    message_set(st, scratch);
+    bn_plain(scratch, st->message, sizeof st->message);
     return code;
 }
 
@@ -113,6 +100,6 @@ bn_code bn_context(bn_status *st, const char *format, ...)
     va_end(args);
     size_t length = strlen(scratch);
     snprintf(scratch + length, sizeof scratch - length, ": %s", st->message);
-    message_set(st, scratch);
+    bn_plain(scratch, st->message, sizeof st->message);
     return st->code;
 }

@@ -73,11 +73,11 @@ BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_siz
 const char *rt_plugin_known(size_t index, const char **source);
 
 /*
- * Loads the shared object at PATH and initialises it. Loading the same path
+ * Hashes the shared object at PATH (0.1-0.5 s), loads it and initialises it. Loading the same path
  * again gives the same plugin. A plugin is never unloaded (their libraries do
  * not survive it). Errors: BN_NOT_FOUND no such file; BN_PLUGIN not a shared
  * object, no GetPjrtApi, a major version that differs from ours, or its
- * initialisation failed.
+ * initialisation failed; BN_CHANGED the file was replaced or changed meanwhile.
  */
 BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st);
 
@@ -91,8 +91,8 @@ typedef struct rt_attribute {
 
 /* What is known of a loaded plugin; all owned by the plugin, valid for good. */
 typedef struct rt_plugin_info {
-    const char *path; /* resolved */
-    char sha256[BN_SHA256_TEXT];
+    const char *path;            /* resolved */
+    char sha256[BN_SHA256_TEXT]; /* of the file that was loaded */
     int api_major, api_minor; /* the plugin's */
     size_t api_bytes;         /* size of its function table */
     bool has_profiler;
@@ -100,9 +100,10 @@ typedef struct rt_plugin_info {
     size_t attribute_count;
 } rt_plugin_info;
 
-/* The first call reads the whole file for its SHA-256 (0.1-0.5 s); the digest
- * is empty when the file is gone. Thread-safe. */
 const rt_plugin_info *rt_plugin_describe(const rt_plugin *plugin);
+/* BN_CHANGED where the plugin's path no longer names the file that was loaded, as it was then: what
+ * was measured may be of a file that was written over. */
+BN_MUST_USE bn_code rt_plugin_check_file(const rt_plugin *plugin, bn_status *st);
 
 /* ---- client ---------------------------------------------------------- */
 

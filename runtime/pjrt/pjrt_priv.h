@@ -7,6 +7,9 @@
 #ifndef BENCH_RUNTIME_PJRT_PRIV_H
 #define BENCH_RUNTIME_PJRT_PRIV_H
 
+#include <sys/types.h>
+#include <time.h>
+
 #include "runtime/pjrt/pjrt.h"
 
 /* The official header closes its macros with a semicolon too many. */
@@ -15,8 +18,18 @@
 #include "pjrt_c_api.h"
 #pragma GCC diagnostic pop
 
+/* A file as it was when it was hashed. */
+typedef struct rt_identity {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec modified, changed;
+    char sha256[BN_SHA256_TEXT];
+} rt_identity;
+
 struct rt_plugin {
     rt_plugin *next; /* list of the loaded plugins */
+    rt_identity identity;
     const PJRT_Api *api;
     const struct rt_profiler_table *profiler; /* NULL where there is none */
     bn_arena *arena;                          /* path, attributes */
@@ -47,6 +60,14 @@ struct rt_executable {
     PJRT_Executable *handle;
     size_t result_count;
 };
+
+/* ---- the plugin's file (identity.c) ------------------------------------- */
+
+/* Hashes the shared object at PATH. BN_PLUGIN for anything else. */
+BN_MUST_USE bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st);
+/* BN_CHANGED where PATH no longer names that file as it was. */
+BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity,
+                                      bn_status *st);
 
 /* ---- calls and errors (error.c) --------------------------------------- */
 

@@ -12,35 +12,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The process's loaded plugins. One lock guards the list and the digests that
- * are computed when first asked for. */
+/* The process's loaded plugins. One lock guards the list. */
 static pthread_mutex_t plugins_lock = PTHREAD_MUTEX_INITIALIZER;
 static rt_plugin *plugins;
 
-/* dlopen's own message for a text file or a core dump is of little help. */
-static bn_code check_shared_object(const char *path, bn_status *st)
-{
-    static const unsigned char magic[4] = {0x7F, 'E', 'L', 'F'};
-    unsigned char start[4] = {0};
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return bn_fail_errno(st, errno, "%s", path);
-    size_t got = fread(start, 1, sizeof start, file);
-    fclose(file);
-    if (got != sizeof start || memcmp(start, magic, sizeof magic) != 0)
-        return bn_fail(st, BN_PLUGIN, "%s: not a shared object", path);
-    return BN_OK;
-}
-
 static bn_code api_open(const char *path, const PJRT_Api **api, bn_status *st)
 {
-    bn_code code = check_shared_object(path, st);
-    if (code != BN_OK)
-        return code;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *reason = dlerror();
@@ -86,6 +66,7 @@ static bn_code plugin_describe(rt_plugin *plugin, const char *path, bn_status *s
     info->path = bn_arena_strdup(plugin->arena, path);
     if (!info->path)
         goto no_memory;
+    memcpy(info->sha256, plugin->identity.sha256, sizeof info->sha256);
     info->api_major = plugin->api->pjrt_api_version.major_version;
     info->api_minor = plugin->api->pjrt_api_version.minor_version;
     info->api_bytes = plugin->api->struct_size;
@@ -115,7 +96,11 @@ static bn_code plugin_open(const char *path, rt_plugin **plugin, bn_status *st)
         goto out;
     }
     opened->arena = arena;
-    code = api_open(path, &opened->api, st);
+    code = rt_identity_take(path, &opened->identity, st);
+    if (code == BN_OK)
+        code = api_open(path, &opened->api, st);
+    if (code == BN_OK)
+        code = rt_identity_check(path, &opened->identity, st);
     if (code != BN_OK)
         goto out;
     code = plugin_initialize(opened, st);
@@ -162,11 +147,10 @@ bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st)
 
 const rt_plugin_info *rt_plugin_describe(const rt_plugin *plugin)
 {
-    rt_plugin_info *info = plugin->info;
-    pthread_mutex_lock(&plugins_lock);
-    /* A file that went away since it was loaded leaves the digest empty. */
-    if (info->sha256[0] == '\0' && bn_file_sha256(info->path, info->sha256, NULL) != BN_OK)
-        info->sha256[0] = '\0';
-    pthread_mutex_unlock(&plugins_lock);
-    return info;
+    return plugin->info;
+}
+
+bn_code rt_plugin_check_file(const rt_plugin *plugin, bn_status *st)
+{
+    return rt_identity_check(plugin->info->path, &plugin->identity, st);
 }

@@ -1,0 +1,85 @@
+/*
+ * identity.c - which file a plugin was loaded from: its digest, and whether its path still names
+ * that file.
+ *
+ * A build may replace a plugin at any moment. So the file is hashed before it is loaded, and looked
+ * at again after: what was loaded is what was hashed if the path named the same file, unchanged, both
+ * times. Loading /proc/self/fd/N would need no second look. But a plugin then could not find the
+ * libraries beside it, which it names by $ORIGIN.
+ */
+#define _GNU_SOURCE
+#include "runtime/pjrt/pjrt_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void take(rt_identity *identity, const struct stat *info)
+{
+    identity->device = info->st_dev;
+    identity->inode = info->st_ino;
+    identity->size = info->st_size;
+    identity->modified = info->st_mtim;
+    identity->changed = info->st_ctim;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* A file that was moved away and back has another time of change. */
+static bool same_file(const rt_identity *a, const rt_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           same_time(a->modified, b->modified) && same_time(a->changed, b->changed);
+}
+
+/* dlopen's own message for a text file or a core dump is of little help. */
+static bn_code check_shared_object(int fd, const char *path, bn_status *st)
+{
+    static const unsigned char magic[4] = {0x7F, 'E', 'L', 'F'};
+    unsigned char start[4] = {0};
+    if (pread(fd, start, sizeof start, 0) != sizeof start ||
+        memcmp(start, magic, sizeof magic) != 0)
+        return bn_fail(st, BN_PLUGIN, "%s: not a shared object", path);
+    return BN_OK;
+}
+
+bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st)
+{
+    struct stat info;
+    /* Opening a pipe must not wait for its other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    bn_code code = BN_OK;
+    if (fstat(fd, &info) != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
+    else if (!S_ISREG(info.st_mode))
+        code = bn_fail(st, BN_PLUGIN, "%s: not a file, so no shared object", path);
+    else
+        code = check_shared_object(fd, path, st);
+    if (code == BN_OK) {
+        take(identity, &info);
+        code = bn_descriptor_sha256(fd, path, identity->sha256, st);
+    }
+    close(fd);
+    return code;
+}
+
+bn_code rt_identity_check(const char *path, const rt_identity *identity, bn_status *st)
+{
+    struct stat info;
+    rt_identity now = {.size = -1};
+    if (stat(path, &info) == 0)
+        take(&now, &info);
+    else if (errno != ENOENT)
+        return bn_fail_errno(st, errno, "%s", path);
+    if (same_file(&now, identity))
+        return BN_OK;
+    return bn_fail(st, BN_CHANGED, "%s: the plugin's file was %s while it was in use", path,
+                   now.size < 0 ? "removed" : "replaced or changed");
+}
