@@ -96,7 +96,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
         if (res_store_load(stores[i], &all[i], st) != BN_OK)
             return st->code;
         for (size_t d = 0; d < all[i].damaged_count; d++)
-            fprintf(stderr, "bench: %s\n", all[i].damaged[d].status.message);
+            cli_say("bench: %s", all[i].damaged[d].status.message);
     }
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
     if (code == BN_OK)
@@ -144,7 +144,7 @@ static void print(const compare_run *compare, res_format format)
     /* Formats for programs lack the last line of the table: people read it here. */
     res_versus_summary(&compare->versus, &text);
     if ((format == RES_TABLE_JSON || format == RES_TABLE_CSV) && text.data)
-        fprintf(stderr, "compare: %s\n", text.data);
+        cli_say("compare: %s", text.data);
     bn_text_free(&text);
 }
 

@@ -337,7 +337,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
         c->failure = failed.code;
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
-        fprintf(stderr, "bench: %c: %s\n", c->failed, failed.message);
+        cli_say("bench: %c: %s", c->failed, failed.message);
         /* A store that takes no more records ends the whole session. */
         return failed.code == BN_IO ? bn_fail(st, BN_IO, "%s", failed.message) : code;
     }

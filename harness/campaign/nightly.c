@@ -246,7 +246,7 @@ static bn_code look_back(nightly *n, bn_status *st)
     if (code == BN_OK)
         code = res_index_load(n->options->suites->store, NULL, &n->index, st);
     for (size_t i = 0; code == BN_OK && i < n->index.damaged_count; i++)
-        fprintf(stderr, "bench: %s\n", n->index.damaged[i].status.message);
+        cli_say("bench: %s", n->index.damaged[i].status.message);
     if (code == BN_OK)
         code = make_histories(n, st);
     if (code != BN_OK)

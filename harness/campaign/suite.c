@@ -141,7 +141,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
                        "experiments",
                        suite.name, suite.count);
     for (size_t i = 0; i < plan.stored.damaged_count; i++)
-        fprintf(stderr, "bench: %s\n", plan.stored.damaged[i].status.message);
+        cli_say("bench: %s", plan.stored.damaged[i].status.message);
     if (made != BN_OK) {
         code = cli_complain(&st);
         goto out;

@@ -25,14 +25,14 @@ cli_exit cli_exit_for(bn_code code)
 cli_exit cli_complain(const bn_status *st)
 {
     cli_line_clear();
-    fprintf(stderr, "bench: %s\n", st->message);
+    cli_say("bench: %s", st->message);
     return cli_exit_for(st->code);
 }
 
 cli_exit cli_complain_of(const char *title, const bn_status *st)
 {
     cli_line_clear();
-    fprintf(stderr, "bench: %s: %s\n", title, st->message);
+    cli_say("bench: %s: %s", title, st->message);
     const cli_exit code = cli_exit_for(st->code);
     return code == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : code;
 }

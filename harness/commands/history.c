@@ -11,12 +11,12 @@
 static void tell(const res_index *index, bool verbose)
 {
     for (size_t i = 0; i < index->damaged_count; i++)
-        fprintf(stderr, "bench: %s\n", index->damaged[i].status.message);
+        cli_say("bench: %s", index->damaged[i].status.message);
     if (verbose)
         fprintf(stderr, "%zu records, of which %zu files were read, the others by the index\n",
                 index->count, index->read);
     if (verbose && index->unsaved.code != BN_OK)
-        fprintf(stderr, "the next call will read them again: %s\n", index->unsaved.message);
+        cli_say("the next call will read them again: %s", index->unsaved.message);
 }
 
 /* Draws the picture that --output asks for. */

@@ -55,7 +55,7 @@ static void drop(selection *s)
 static cli_exit tell_damaged(const selection *s)
 {
     for (size_t i = 0; i < s->all.damaged_count; i++)
-        fprintf(stderr, "bench: %s\n", s->all.damaged[i].status.message);
+        cli_say("bench: %s", s->all.damaged[i].status.message);
     return s->all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
 

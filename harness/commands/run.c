@@ -187,7 +187,7 @@ static void print_spent(const run_state *run)
     bn_text line = {0};
     job_spent_words(&run->spent, &line);
     if (line.data && run->spent.processes > 0)
-        fprintf(stderr, "[%zu/%zu] %s\n", run->spent.processes, run->planned, line.data);
+        cli_say("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
     bn_text_free(&line);
 }
 
@@ -206,7 +206,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     if (!job_interrupted())
         return run->worst;
-    fprintf(stderr, "bench: interrupted; %zu of %zu records are done and kept in %s\n", run->count,
+    cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
             count * (size_t)processes, store);
     return CLI_EXIT_INTERRUPTED;
 }
@@ -263,7 +263,7 @@ int command_table(const char *store, const char *table, const cli_output *output
         res_table_check(table, &st) != BN_OK || res_store_load(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     for (size_t i = 0; i < all.damaged_count; i++)
-        fprintf(stderr, "bench: %s\n", all.damaged[i].status.message);
+        cli_say("bench: %s", all.damaged[i].status.message);
     if (output->verbose && format != RES_TABLE_JSON)
         for (size_t i = 0; i < all.count; i++) {
             res_table_record(all.records[i], format, &text);

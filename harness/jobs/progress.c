@@ -75,7 +75,7 @@ void job_progress_begin(const job_order *job)
     char left[48] = "";
     if (line.known)
         remaining(job, left, sizeof left);
-    fprintf(stderr, "[%zu/%zu] %s%s\n", job->number, job->of, job->title, left);
+    cli_say("[%zu/%zu] %s%s", job->number, job->of, job->title, left);
 }
 
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of)
@@ -84,7 +84,7 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
     snprintf(line.stage, sizeof line.stage, "%s", stage);
     if (!cli_terminal()) {
         if (changed)
-            fprintf(stderr, "[%zu/%zu]   %s\n", job->number, job->of, stage);
+            cli_say("[%zu/%zu]   %s", job->number, job->of, stage);
         return;
     }
     uint64_t now = bn_now_ns();
@@ -100,6 +100,6 @@ void job_progress_end(const job_order *job, const job_outcome *outcome)
     line.finished++;
     line.known = false;
     cli_line_clear();
-    fprintf(stderr, "[%zu/%zu] %s: %s in %.1f s\n", job->number, job->of, job->title,
+    cli_say("[%zu/%zu] %s: %s in %.1f s", job->number, job->of, job->title,
             bn_code_name(outcome->status), job_seconds());
 }

@@ -209,7 +209,7 @@ static void run_one(selftest_state *t, const job_experiment *e, size_t number, s
         print_result(t, e, outcome.result);
     } else if (code != BN_OK || outcome.status != BN_CANCELLED) {
         t->broken++;
-        fprintf(stderr, "bench: %s: %s\n", title,
+        cli_say("bench: %s: %s", title,
                 code != BN_OK             ? st.message
                 : outcome.status != BN_OK ? outcome.message
                                           : "the worker reported nothing");

@@ -152,7 +152,7 @@ static bn_code unknown_variant(const verify_entries *all, const char *name, bn_s
 
 static void refuse(verify_entries *all, const verify_entry *e, const char *why)
 {
-    fprintf(stderr, "bench: %s.%s: not supported: %s\n", e->model, e->variant, why);
+    cli_say("bench: %s.%s: not supported: %s", e->model, e->variant, why);
     all->refused = true;
 }
 
@@ -192,7 +192,7 @@ static void choose_all(verify_entries *all, const verify_options *o)
         const bool wanted = any || in_list(variants_of(o), e->variant);
         e->chosen = wanted && model_known(e->model);
         if (wanted && !e->chosen)
-            fprintf(stderr, "bench: %s.%s: bench has no model of that name; left out\n", e->model,
+            cli_say("bench: %s.%s: bench has no model of that name; left out", e->model,
                     e->variant);
     }
 }
@@ -224,7 +224,7 @@ static void check_depths(verify_entries *all, const verify_options *o, bool by_n
         if (by_name)
             refuse(all, e, why);
         else
-            fprintf(stderr, "bench: %s.%s: %s; left out\n", e->model, e->variant, why);
+            cli_say("bench: %s.%s: %s; left out", e->model, e->variant, why);
     }
 }
 

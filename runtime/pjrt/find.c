@@ -2,8 +2,8 @@
  * find.c - from a runtime's name to the path of its plugin.
  *
  * The order is the user's word first: environment variables, then the folder
- * in which the set-up unpacks wheels, then an installed jax. Nothing is loaded
- * here. PJRT_NAMES_AND_LIBRARY_PATHS and TPU_LIBRARY_PATH mean what they mean
+ * in which the set-up unpacks wheels, then an installed jax. The current folder is never searched:
+ * whoever may write there would choose what we run. Nothing is loaded here. PJRT_NAMES_AND_LIBRARY_PATHS and TPU_LIBRARY_PATH mean what they mean
  * to jax.
  */
 #include "runtime/pjrt/pjrt_priv.h"
@@ -75,10 +75,7 @@ static void binary_folder(char folder[PATH_MAX])
     ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
     folder[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        strcpy(folder, ".");
+    *(slash ? slash : folder) = '\0'; /* unknown: nothing is beside it */
 }
 
 static bn_code path_set(struct search *search, const char *path, bn_status *st)
@@ -115,9 +112,10 @@ static bool try_place(struct search *search, const char *prefix, const char *res
     return found;
 }
 
-/* The path that LIST ("name:path,name:path") gives for NAME. An entry is the
- * user's word, so it is taken even where the file is missing: the load says so. */
-static bool try_list(struct search *search, const char *list, const char *name)
+/* The path that LIST ("name:path,name:path") gives for NAME; *FOUND tells whether it gives one. An
+ * entry is the user's word: it is taken even where the file is missing, and never passed over. */
+static bn_code try_list(struct search *search, const char *list, const char *name, bool *found,
+                        bn_status *st)
 {
     size_t name_length = strlen(name);
     for (const char *entry = list; entry && *entry;) {
@@ -125,17 +123,22 @@ static bool try_list(struct search *search, const char *list, const char *name)
         if (length > name_length + 1 && strncmp(entry, name, name_length) == 0 &&
             entry[name_length] == ':') {
             size_t path_length = length - name_length - 1;
+            *found = true;
             if (path_length >= search->path_size)
-                return false;
+                return bn_fail(st, BN_INVALID,
+                               "the path that PJRT_NAMES_AND_LIBRARY_PATHS gives for %s is longer "
+                               "than %zu bytes",
+                               name, search->path_size - 1);
             memcpy(search->path, entry + name_length + 1, path_length);
             search->path[path_length] = '\0';
-            return true;
+            return BN_OK;
         }
         entry += length;
         if (*entry == ',')
             entry++;
     }
-    return false;
+    *found = false;
+    return BN_OK;
 }
 
 static bool try_wheels(struct search *search, const char *wheel)
@@ -150,13 +153,15 @@ static bool try_wheels(struct search *search, const char *wheel)
     };
     if (try_place(search, getenv("BENCH_RUNTIMES"), wheel))
         return true;
+    if (search->binary_folder[0] == '\0')
+        return false;
     for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0]; i++) {
         char folder[PATH_MAX + 32];
         snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
         if (try_place(search, folder, wheel))
             return true;
     }
-    return try_place(search, "third_party/runtimes", wheel);
+    return false;
 }
 
 static bool try_python(struct search *search, const char *site)
@@ -177,6 +182,8 @@ static bool try_python(struct search *search, const char *site)
 static bool try_beside(struct search *search, const char *name)
 {
     char folder[PATH_MAX + 32];
+    if (search->binary_folder[0] == '\0')
+        return false;
     snprintf(folder, sizeof folder, "%s/../lib/bench", search->binary_folder);
     return try_place(search, search->binary_folder, name) || try_place(search, folder, name);
 }
@@ -214,12 +221,15 @@ bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status
             return bn_fail(st, BN_NOT_FOUND, "%s: no such file", name);
         return path_set(&search, name, st);
     }
-    if (name[0] != '\0' && try_list(&search, getenv("PJRT_NAMES_AND_LIBRARY_PATHS"), name))
-        return BN_OK;
+    bool listed = false;
+    const char *list = getenv("PJRT_NAMES_AND_LIBRARY_PATHS");
+    bn_code code = name[0] ? try_list(&search, list, name, &listed, st) : BN_OK;
+    if (listed || code != BN_OK)
+        return code;
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         if (strcmp(known_runtimes[i].name, name) != 0)
             continue;
-        bn_code code = find_known(&search, &known_runtimes[i], st);
+        code = find_known(&search, &known_runtimes[i], st);
         bn_text_free(&search.places);
         return code;
     }
