@@ -61,8 +61,12 @@ static bn_code engine_begin(mode *m, bn_status *st)
     if (!m->trace || !m->cache || !m->flights || !m->cache_salt)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
     tg_trace_set_precision(m->trace, m->options.precision);
-    return m->options.cache_dir ? bn_private_folder(m->options.cache_dir, &m->cache_folder, st)
-                                : BN_OK;
+    if (!m->options.cache_dir)
+        return BN_OK;
+    bn_code code = bn_private_folder(m->options.cache_dir, &m->cache_folder, st);
+    if (code == BN_OK)
+        bn_writers_sweep(m->cache_folder);
+    return code;
 }
 
 bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_options *options,

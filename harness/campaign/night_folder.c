@@ -2,7 +2,8 @@
  * night_folder.c - a night's records wait in a folder of their own, and all become the store's at
  * once, as far as a file system can do that: each gets a second name in the store, and the folder
  * goes only when all else is done. So a night that is killed loses nothing, and measures nothing
- * twice.
+ * twice. Others may have put links into the store. None is followed: all work is relative to folders
+ * that were opened as such.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
@@ -13,128 +14,203 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#define TONIGHT  "tonight"       /* where the suite writes */
+#define ENDED    "tonight.ended" /* its name once its records are the store's */
+#define CONTROLS "controls"      /* in it, and in the store */
 
 static bool is_record(const char *name)
 {
     return res_store_file_of(name) == RES_STORE_RECORD;
 }
 
-static bool same_file(const char *a, const char *b)
+/* Whether NAME is the same file in both folders. */
+static bool same_file(int a, int b, const char *name)
 {
     struct stat left, right;
-    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+    return fstatat(a, name, &left, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(b, name, &right, AT_SYMLINK_NOFOLLOW) == 0 && left.st_dev == right.st_dev &&
            left.st_ino == right.st_ino;
 }
 
-static bn_code share_one(const char *from, const char *to, bn_status *st)
+/* Whether both have the same bytes: a copy, where a file system has no second names. */
+static bool same_bytes(int a, int b, const char *name)
 {
-    if (link(from, to) == 0 || (errno == EEXIST && same_file(from, to)))
-        return BN_OK;
-    if (errno == EEXIST)
-        return bn_fail(st, BN_IO, "%s is there already and is not %s: remove one of them", to,
-                       from);
-    /* On a file system without second names. */
-    if ((errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK) &&
-        rename(from, to) == 0)
-        return BN_OK;
-    return bn_fail_errno(st, errno, "moving %s to the store", from);
+    const int left = openat(a, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const int right = openat(b, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    char digest[2][BN_SHA256_TEXT] = {"", ""};
+    const bool read = left >= 0 && right >= 0 &&
+                      bn_descriptor_sha256(left, name, digest[0], NULL) == BN_OK &&
+                      bn_descriptor_sha256(right, name, digest[1], NULL) == BN_OK;
+    if (left >= 0)
+        close(left);
+    if (right >= 0)
+        close(right);
+    return read && strcmp(digest[0], digest[1]) == 0;
 }
 
-/* Gives each record of FOLDER a name in the store; *COUNT of them. */
-static bn_code share(const char *folder, const char *store, size_t *count, bn_status *st)
+static bool is_regular(int folder, const char *name)
 {
-    DIR *list = opendir(folder);
+    struct stat info;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
+}
+
+static bn_code share_one(int from, int to, const char *name, bn_status *st)
+{
+    if (linkat(from, name, to, name, 0) == 0 || (errno == EEXIST && same_file(from, to, name)))
+        return BN_OK;
+    if (errno == EEXIST)
+        return same_bytes(from, to, name)
+                   ? BN_OK
+                   : bn_fail(st, BN_IO,
+                             "the store has another %s than the night's folder: remove one of them",
+                             name);
+    /* On a file system without second names. The night's own stays, so that a night that is killed
+     * here is found whole. */
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK)
+        return bn_file_copy_in(from, to, name, st);
+    return bn_fail_errno(st, errno, "moving %s to the store", name);
+}
+
+/* A list of the open FOLDER, which stays open; NULL: it cannot be read. */
+static DIR *list_of(int folder)
+{
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = own < 0 ? NULL : fdopendir(own);
+    if (!list && own >= 0)
+        close(own);
+    return list;
+}
+
+/* Gives each record of FOLDER a name in STORE; *COUNT of them. */
+static bn_code share(int folder, int store, size_t *count, bn_status *st)
+{
+    DIR *list = list_of(folder);
     bn_code code = BN_OK;
     if (!list)
-        return bn_fail_errno(st, errno, "%s", folder);
+        return bn_fail_errno(st, errno, "the night's folder");
     for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));) {
-        bn_text from = {0}, to = {0};
-        if (!is_record(entry->d_name))
+        if (!is_record(entry->d_name) || !is_regular(folder, entry->d_name))
             continue;
-        bn_text_printf(&from, "%s/%s", folder, entry->d_name);
-        bn_text_printf(&to, "%s/%s", store, entry->d_name);
-        code = from.failed || to.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name")
-                                        : share_one(from.data, to.data, st);
-        bn_text_free(&from);
-        bn_text_free(&to);
+        code = share_one(folder, store, entry->d_name, st);
         ++*count;
     }
     closedir(list);
     return code;
 }
 
-/* Removes what a suite writes into FOLDER, and then FOLDER itself unless it holds other files. */
-static bn_code drop(const char *folder, bn_status *st)
+/* Removes what a suite writes into FOLDER. */
+static bn_code empty(int folder, bn_status *st)
 {
-    DIR *list = opendir(folder);
+    DIR *list = list_of(folder);
     bn_code code = BN_OK;
     if (!list)
-        return bn_fail_errno(st, errno, "%s", folder);
+        return bn_fail_errno(st, errno, "the night's folder");
     for (const struct dirent *entry; code == BN_OK && (entry = readdir(list));) {
         const char *name = entry->d_name;
         /* The workers are gone: nobody writes a temporary file any more. */
-        if (res_store_file_of(name) != RES_STORE_OTHER && unlinkat(dirfd(list), name, 0) != 0 &&
+        if (res_store_file_of(name) != RES_STORE_OTHER && unlinkat(folder, name, 0) != 0 &&
             errno != ENOENT)
-            code = bn_fail_errno(st, errno, "%s/%s", folder, name);
+            code = bn_fail_errno(st, errno, "%s", name);
     }
     closedir(list);
-    if (code == BN_OK && rmdir(folder) != 0 && errno != ENOTEMPTY && errno != EEXIST)
-        code = bn_fail_errno(st, errno, "%s", folder);
     return code;
 }
 
-/* Seconds since 1970 of the newest record in FOLDER; NaN where there is none with a time. */
-static double newest_of(const char *folder)
+/* Removes the folder NAME of PARENT with what a suite writes there; what else is in it stays, and so
+ * does the folder. */
+static bn_code drop(int parent, const char *name, bn_status *st)
+{
+    int folder;
+    bn_code code = bn_folder_in(parent, name, &folder, st);
+    if (code == BN_NOT_FOUND)
+        return BN_OK;
+    if (code != BN_OK)
+        return code;
+    code = empty(folder, st);
+    close(folder);
+    if (code == BN_OK && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOTEMPTY &&
+        errno != EEXIST)
+        code = bn_fail_errno(st, errno, "%s", name);
+    return code;
+}
+
+/* Removes the folder NAME of the store with its controls. */
+static bn_code drop_all(const night_folder *t, const char *name, bn_status *st)
+{
+    int folder;
+    bn_code code = bn_folder_in(t->store_fd, name, &folder, st);
+    if (code != BN_OK)
+        return code == BN_NOT_FOUND ? BN_OK : code;
+    code = drop(folder, CONTROLS, st);
+    close(folder);
+    return code == BN_OK ? drop(t->store_fd, name, st) : code;
+}
+
+/* Seconds since 1970 of the newest record in the folder NAME of the store; NaN where there is none
+ * with a time. */
+static double newest_of(const night_folder *t, const char *name)
 {
     double newest = (double)NAN;
-    DIR *list = opendir(folder);
+    int folder;
+    if (bn_folder_in(t->store_fd, name, &folder, NULL) != BN_OK)
+        return newest;
+    DIR *list = list_of(folder);
     for (const struct dirent *entry; list && (entry = readdir(list));)
         if (is_record(entry->d_name))
             newest = fmax(newest, res_id_time(entry->d_name));
     if (list)
         closedir(list);
+    close(folder);
     return newest;
 }
 
-/* Shares the controls in FOLDER, if there are any. */
-static bn_code share_controls(const night_folder *t, const char *folder, bn_status *st)
+/* Shares the controls in the open FOLDER, if there are any. */
+static bn_code share_controls(const night_folder *t, int folder, bn_status *st)
 {
     size_t count = 0;
-    if (access(folder, F_OK) != 0)
-        return BN_OK;
-    bn_code code = bn_make_folder(t->kept, st);
-    return code == BN_OK ? share(folder, t->kept, &count, st) : code;
-}
-
-static void name_controls(const char *folder, char name[4160])
-{
-    snprintf(name, 4160, "%s/controls", folder);
-}
-
-/* Removes FOLDER with its controls. */
-static bn_code drop_all(const char *folder, bn_status *st)
-{
-    char controls[4160];
-    name_controls(folder, controls);
-    bn_code code = access(controls, F_OK) == 0 ? drop(controls, st) : BN_OK;
-    return code == BN_OK ? drop(folder, st) : code;
-}
-
-/* Moves the records in FOLDER to the store and removes FOLDER, if it exists. */
-static bn_code put_away(const night_folder *t, const char *folder, size_t *count, bn_status *st)
-{
-    char controls[4160];
-    if (access(folder, F_OK) != 0)
-        return BN_OK;
-    name_controls(folder, controls);
-    bn_code code = share(folder, t->store, count, st);
+    int from, to;
+    bn_code code = bn_folder_in(folder, CONTROLS, &from, st);
+    if (code != BN_OK)
+        return code == BN_NOT_FOUND ? BN_OK : code;
+    if (mkdirat(t->store_fd, CONTROLS, 0777) != 0 && errno != EEXIST)
+        code = bn_fail_errno(st, errno, "%s/" CONTROLS, t->store);
     if (code == BN_OK)
-        code = share_controls(t, controls, st);
-    return code == BN_OK ? drop_all(folder, st) : code;
+        code = bn_folder_in(t->store_fd, CONTROLS, &to, st);
+    if (code == BN_OK) {
+        code = share(from, to, &count, st);
+        close(to);
+    }
+    close(from);
+    return code;
+}
+
+/* Gives the records in the folder NAME of the store names in the store; *COUNT of them. */
+static bn_code share_all(const night_folder *t, const char *name, size_t *count, bn_status *st)
+{
+    int folder;
+    bn_code code = bn_folder_in(t->store_fd, name, &folder, st);
+    if (code != BN_OK)
+        return code;
+    code = share(folder, t->store_fd, count, st);
+    if (code == BN_OK)
+        code = share_controls(t, folder, st);
+    close(folder);
+    return code;
+}
+
+/* Moves the records in the folder NAME to the store and removes the folder, if it exists. */
+static bn_code put_away(const night_folder *t, const char *name, size_t *count, bn_status *st)
+{
+    bn_code code = share_all(t, name, count, st);
+    if (code == BN_OK)
+        code = drop_all(t, name, st);
+    return code == BN_NOT_FOUND ? BN_OK : code;
 }
 
 /* Locks the store, unless its file system has no locks. */
@@ -143,61 +219,75 @@ static bn_code hold(night_folder *t, bn_status *st)
     const int fd = open(t->store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return bn_fail_errno(st, errno, "store %s", t->store);
-    t->lock = fd + 1;
+    t->store_fd = fd;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return bn_fail(st, BN_IO, "store %s: another bench nightly is at work here", t->store);
     return BN_OK;
+}
+
+/* Nobody may have put a link where the suite is going to write. */
+static bn_code check_place(int parent, const char *name, const char *below, bn_status *st)
+{
+    int folder;
+    bn_code code = bn_folder_in(parent, name, &folder, st);
+    if (code != BN_OK)
+        return code == BN_NOT_FOUND ? BN_OK : code;
+    if (below)
+        code = check_place(folder, below, NULL, st);
+    close(folder);
+    return code;
 }
 
 bn_code night_folder_begin(night_folder *t, const char *store, double night_hours, bn_status *st)
 {
     size_t count = 0;
     t->store = store;
-    snprintf(t->folder, sizeof t->folder, "%s/tonight", store);
-    snprintf(t->ended, sizeof t->ended, "%s/tonight.ended", store);
-    name_controls(t->folder, t->controls);
-    name_controls(store, t->kept);
+    t->store_fd = -1;
+    snprintf(t->folder, sizeof t->folder, "%s/" TONIGHT, store);
+    snprintf(t->controls, sizeof t->controls, "%s/" TONIGHT "/" CONTROLS, store);
+    snprintf(t->kept, sizeof t->kept, "%s/" CONTROLS, store);
     bn_code code = bn_make_folder(store, st);
     if (code != BN_OK)
         return bn_context(st, "store");
     code = hold(t, st);
     if (code == BN_OK)
-        code = put_away(t, t->ended, &count, st);
+        code = put_away(t, ENDED, &count, st);
     count = 0;
-    if (code == BN_OK && (double)time(NULL) - newest_of(t->folder) > night_hours * 3600)
-        code = put_away(t, t->folder, &count, st);
+    if (code == BN_OK && (double)time(NULL) - newest_of(t, TONIGHT) > night_hours * 3600)
+        code = put_away(t, TONIGHT, &count, st);
+    if (code == BN_OK)
+        code = check_place(t->store_fd, TONIGHT, CONTROLS, st);
+    if (code == BN_OK)
+        code = check_place(t->store_fd, CONTROLS, NULL, st);
     if (count > 0)
         fprintf(stderr,
                 "bench: %zu records of an earlier night, which did not end, went to the store "
                 "as they are\n",
                 count);
-    return code;
+    return code == BN_OK ? BN_OK : bn_context(st, "store %s", store);
 }
 
 bn_code night_folder_share(const night_folder *t, bn_status *st)
 {
     size_t count = 0;
-    bn_code code = share(t->folder, t->store, &count, st);
-    if (code == BN_OK)
-        code = share_controls(t, t->controls, st);
+    bn_code code = share_all(t, TONIGHT, &count, st);
     /* The new names must be on the disk before the folder goes. Some file systems cannot do this.
      */
     if (code == BN_OK)
-        (void)fsync(t->lock - 1);
+        (void)fsync(t->store_fd);
     return code;
 }
 
 bn_code night_folder_end(const night_folder *t, bn_status *st)
 {
     /* Under its old name a half removed folder would look like a night that was killed. */
-    if (rename(t->folder, t->ended) == 0)
-        return drop_all(t->ended, st);
-    return drop_all(t->folder, st);
+    const bool renamed = renameat(t->store_fd, TONIGHT, t->store_fd, ENDED) == 0;
+    return drop_all(t, renamed ? ENDED : TONIGHT, st);
 }
 
 void night_folder_close(night_folder *t)
 {
-    if (t->lock > 0)
-        close(t->lock - 1);
+    if (t->store && t->store_fd >= 0)
+        close(t->store_fd);
     *t = (night_folder){0};
 }

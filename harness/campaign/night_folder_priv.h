@@ -12,9 +12,8 @@ typedef struct night_folder {
     const char *store;   /* borrowed */
     char folder[4096];   /* where the suite writes */
     char controls[4160]; /* in it: the same for records of the builds before */
-    char ended[4096];    /* FOLDER's name once its records are the store's */
     char kept[4160];     /* in the store: where those of CONTROLS go */
-    int lock;            /* on the store, plus 1; 0: none */
+    int store_fd;        /* the store, open and locked */
 } night_folder;
 
 /* Makes STORE if need be, and locks it: a second night at the same time is BN_IO. If a night was
@@ -22,7 +21,7 @@ typedef struct night_folder {
  * the folder, and tonight's suite goes on with them. */
 BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
                                        bn_status *st);
-/* Puts the records into the store, those of controls into its folder KEPT, and leaves them in the
+/* Puts the records into the store, those of controls into its own folder of that name, and leaves them in the
  * folder as well: a night that is killed from here on is found whole there. May be called again. */
 BN_MUST_USE bn_code night_folder_share(const night_folder *tonight, bn_status *st);
 /* Removes the folder: the night is over. To be called when all else is done. */

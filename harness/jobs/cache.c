@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +16,22 @@
 
 #define PREFIX ".executables-"
 
-static void remove_folder(const char *path)
+/* Removes the folder NAME of PARENT with the files in it. A link of that name, which others may have
+ * put there, is not followed. */
+static void remove_folder(int parent, const char *name)
 {
-    DIR *folder = opendir(path);
-    if (!folder)
+    int fd;
+    if (bn_folder_in(parent, name, &fd, NULL) != BN_OK)
         return;
+    DIR *folder = fdopendir(fd);
+    if (!folder) {
+        close(fd);
+        return;
+    }
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        unlinkat(dirfd(folder), entry->d_name, 0); /* "." and ".." refuse */
+        unlinkat(fd, entry->d_name, 0); /* "." and ".." refuse */
     closedir(folder);
-    rmdir(path);
+    unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 void job_cache_sweep_old(const char *store)
@@ -32,7 +40,7 @@ void job_cache_sweep_old(const char *store)
     if (!folder)
         return;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[4352], *end = NULL;
+        char *end = NULL;
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         const long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
@@ -41,8 +49,7 @@ void job_cache_sweep_old(const char *store)
         if (gethostname(host, sizeof host - 1) != 0 || pid <= 0 || *end != '-' ||
             strcmp(end + 1, host) != 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
             continue;
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", store, entry->d_name) < sizeof path)
-            remove_folder(path);
+        remove_folder(dirfd(folder), entry->d_name);
     }
     closedir(folder);
 }
@@ -56,7 +63,7 @@ bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status 
         snprintf(path, JOB_CACHE_PATH, "%s/" PREFIX "%ld-%s", store, (long)getpid(), host);
     if (length < 0 || length >= JOB_CACHE_PATH)
         return bn_fail(st, BN_INVALID, "the name of the store is too long");
-    remove_folder(path);
+    remove_folder(AT_FDCWD, path);
     if (mkdir(path, 0700) != 0)
         return bn_fail_errno(st, errno, "%s", path);
     return BN_OK;
@@ -65,5 +72,5 @@ bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status 
 void job_cache_end(const char *path)
 {
     if (path[0])
-        remove_folder(path);
+        remove_folder(AT_FDCWD, path);
 }

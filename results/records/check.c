@@ -5,23 +5,11 @@
  */
 #include "results/records/records_priv.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 /* No time of ours is longer: 2^53 ns are 104 days, and exact in a double. */
 #define MOST_NS (UINT64_C(1) << 53)
-
-bool res_id_valid(const char *id)
-{
-    const size_t length = strlen(id);
-    if (length == 0 || length >= RES_TEXT || !isalnum((unsigned char)id[0]) || strstr(id, ".."))
-        return false;
-    for (const char *c = id; *c; c++)
-        if ((unsigned char)*c >= 0x80 || (!isalnum((unsigned char)*c) && !strchr("._-+", *c)))
-            return false;
-    return true;
-}
 
 /* UTF-8 without control characters. */
 static bool is_plain(const char *text)
@@ -96,8 +84,8 @@ static bn_code check_execution(const res_execution *x, bn_status *st)
 bn_code res_record_check(const res_record *r, bn_status *st)
 {
     bn_code code = BN_OK;
-    if (!res_id_valid(r->id))
-        return bn_fail(st, BN_FORMAT, "its id is none: letters, digits and . _ - + make one");
+    if (!res_id_names_a_file(r->id))
+        return bn_fail(st, BN_FORMAT, "its id cannot be the name of a file");
     if (!is_plain(r->values))
         return bn_fail(st, BN_FORMAT, "its values are no plain text");
     if (!times_fit(r->wall_ns, r->step_count) || !times_fit(r->warmup_wall_ns, r->warmup_count))

@@ -326,7 +326,7 @@ static bool take_figures(const column *columns, res_summary *s)
     s->status = bn_code_from_name(status);
     const bool ok = s->status != BN_CODE_COUNT && take_int(columns[SIZE], 0, INT64_MAX, &s->size) &&
                     take_int(columns[MTIME], INT64_MIN, INT64_MAX, &s->mtime_ns) &&
-                    take_text(columns[ID], s->id, sizeof s->id) && res_id_valid(s->id) &&
+                    take_text(columns[ID], s->id, sizeof s->id) && res_id_names_a_file(s->id) &&
                     take_int(columns[SIMULATED], 0, 1, &simulated) &&
                     take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
                     take_real(columns[WALL], &s->wall_ns) &&

@@ -128,9 +128,6 @@ typedef struct res_record {
     json_t *provenance;
 } res_record;
 
-/* Whether ID may be a record's: letters, digits and . _ - +, no "..", a letter or digit first. So it
- * can be part of the name of a file. */
-bool res_id_valid(const char *id);
 /* The one check of a record that somebody else may have written: BN_FORMAT where a text has control
  * characters or is no UTF-8, or a number is out of its range. Readers of files and imports call it. */
 BN_MUST_USE bn_code res_record_check(const res_record *record, bn_status *st);

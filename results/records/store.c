@@ -197,5 +197,6 @@ void res_store_sweep_old(const char *store)
             info.st_mtime < limit)
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
+    bn_writers_sweep(dirfd(folder));
     closedir(folder);
 }

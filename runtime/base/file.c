@@ -8,15 +8,21 @@
 #define _GNU_SOURCE
 #include "runtime/base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Nobody writes one file for longer, in seconds. */
+#define WRITING_S 600
 
 /* Reads to the end whatever the size reported: files of /proc and pipes report
  * zero, and a file may grow meanwhile. */
@@ -117,6 +123,46 @@ static void sync_folder_of(const char *path)
         return;
     fsync(fd);
     close(fd);
+}
+
+/* The process in the name of a file so far, "PATH.PID-SERIAL.tmp"; 0: it is none. */
+static long writer_of(const char *name)
+{
+    static const char end[] = ".tmp";
+    const size_t length = strlen(name), tail = sizeof end - 1;
+    const char *at = name + length;
+    if (length <= tail || strcmp(at - tail, end) != 0)
+        return 0;
+    at -= tail;
+    const char *last = at;
+    while (at > name && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    if (at == last || at == name || at[-1] != '-')
+        return 0;
+    last = --at;
+    while (at > name && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at < last && at > name && at[-1] == '.' ? strtol(at, NULL, 10) : 0;
+}
+
+void bn_writers_sweep(int folder)
+{
+    /* A process that we do not see may live on another machine that shares the folder. */
+    const time_t limit = time(NULL) - WRITING_S;
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = own < 0 ? NULL : fdopendir(own);
+    if (!list && own >= 0)
+        close(own);
+    for (const struct dirent *entry; list && (entry = readdir(list));) {
+        struct stat info;
+        const long pid = writer_of(entry->d_name);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+            fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(info.st_mode) && info.st_mtime < limit)
+            unlinkat(folder, entry->d_name, 0);
+    }
+    if (list)
+        closedir(list);
 }
 
 struct bn_writer {
@@ -309,7 +355,9 @@ bn_code bn_private_folder(const char *path, int *fd, bn_status *st)
     return code;
 }
 
-bn_code bn_private_read(int folder, const char *name, char **data, size_t *size, bn_status *st)
+/* The regular file NAME of FOLDER; where PRIVATE it must be ours alone. */
+static bn_code read_in(int folder, const char *name, bool private, char **data, size_t *size,
+                       bn_status *st)
 {
     struct stat info;
     /* A pipe must not make us wait for somebody who writes. */
@@ -318,17 +366,48 @@ bn_code bn_private_read(int folder, const char *name, char **data, size_t *size,
         return bn_fail(st, BN_INVALID, "%s: a link, which is not followed", name);
     if (fd < 0)
         return bn_fail_errno(st, errno, "%s", name);
-    bn_code code = fstat(fd, &info) == 0 ? check_private(&info, name, st)
-                                         : bn_fail_errno(st, errno, "%s", name);
-    if (code == BN_OK && !S_ISREG(info.st_mode))
+    bn_code code = BN_OK;
+    if (fstat(fd, &info) != 0)
+        code = bn_fail_errno(st, errno, "%s", name);
+    else if (!S_ISREG(info.st_mode))
         code = bn_fail(st, BN_INVALID, "%s: not a file", name);
+    else if (private)
+        code = check_private(&info, name, st);
     if (code == BN_OK)
         code = read_all(fd, name, (size_t)info.st_size + 1, data, size, st);
     close(fd);
     return code;
 }
 
+bn_code bn_private_read(int folder, const char *name, char **data, size_t *size, bn_status *st)
+{
+    return read_in(folder, name, true, data, size, st);
+}
+
 bn_code bn_private_write(int folder, const char *name, const void *data, size_t size, bn_status *st)
 {
     return write_whole(folder, name, 0600, data, size, st);
+}
+
+/* ---- inside an open folder ------------------------------------------------------------------ */
+
+bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st)
+{
+    *fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*fd >= 0)
+        return BN_OK;
+    if (errno == ELOOP || errno == ENOTDIR)
+        return bn_fail(st, BN_INVALID, "%s is no folder, or a link, which is not followed", name);
+    return bn_fail_errno(st, errno, "%s", name);
+}
+
+bn_code bn_file_copy_in(int from, int to, const char *name, bn_status *st)
+{
+    char *data = NULL;
+    size_t size = 0;
+    bn_code code = read_in(from, name, false, &data, &size, st);
+    if (code == BN_OK)
+        code = write_whole(to, name, 0666, data, size, st);
+    free(data);
+    return code;
 }
