@@ -71,13 +71,14 @@ static bn_code read_before(nightly *n, night_side *side, const res_summary *cons
         char path[4400];
         bn_status why = {.code = BN_OK};
         snprintf(path, sizeof path, "%s/%s", n->options->suites->store, night[i]->file);
-        if (res_store_read(path, &side->before.records[side->before.count], &why) == BN_OK)
+        if (res_store_read_foreign(path, &side->before.records[side->before.count], &why) == BN_OK)
             side->before.count++;
         else if (why.code == BN_OUT_OF_MEMORY)
             return bn_fail(st, why.code, "%s", why.message);
         else
             bn_text_printf(&n->words, "not compared: %s\n", why.message);
     }
+    res_store_vet_end();
     return BN_OK;
 }
 

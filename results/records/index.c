@@ -225,7 +225,7 @@ static bn_code read_record(update *u, const entry *file)
     bn_text_printf(&path, "%s/%s", u->store, file->name);
     if (path.failed)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    bn_code code = res_store_read(path.data, &record, &why);
+    bn_code code = res_store_read_foreign(path.data, &record, &why);
     if (code == BN_OK) {
         res_line_write(record, file->name, file->size, file->mtime_ns, &line);
         code = line.failed ? bn_fail(&why, BN_OUT_OF_MEMORY, "no memory for the index")
@@ -332,6 +332,7 @@ bn_code res_index_load(const char *store, const res_index_options *options, res_
         code = take_files(&u);
     if (code == BN_OK)
         code = finish(&u);
+    res_store_vet_end();
     res_pools_free(&u.pools);
     bn_text_free(&u.body);
     free(u.old);

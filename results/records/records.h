@@ -297,6 +297,11 @@ BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record,
 /* Reads one file. A file that is not a whole record of a schema we know is
  * BN_FORMAT. */
 BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
+/* The same of a record that somebody else may have written (vet.c): a child of this process reads it
+ * first, since libhdf5 does not survive all damaged files. What kills the child is BN_FORMAT. The child
+ * waits for more until res_store_vet_end, or the end of this process. */
+BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
+void res_store_vet_end(void);
 
 /* All records of a store in order of their ids. Damaged files do not hide the
  * others: each is reported in DAMAGED. */

@@ -88,7 +88,7 @@ static bn_code collect(loading *l, char *path)
     res_collection *all = l->all;
     res_record *record = NULL;
     bn_status why = {0};
-    if (res_store_read(path, &record, &why) == BN_OK) {
+    if (res_store_read_foreign(path, &record, &why) == BN_OK) {
         free(path);
         if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records)) {
             res_record_free(record);
@@ -145,6 +145,7 @@ bn_code res_store_load(const char *store, res_collection *all, bn_status *st)
         return bn_fail_errno(st, errno, "store %s", store);
     bn_code code = load_files(folder, store, &l);
     closedir(folder);
+    res_store_vet_end();
     if (code != BN_OK) {
         res_collection_free(all);
         return code;
