@@ -255,6 +255,12 @@ static uint32_t takers_of(const res_axis *axis)
     return commands;
 }
 
+/* Axes that programs of others have, too. */
+#define OF_PROGRAMS                                                                                \
+    (RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_INPUT) |                               \
+     RES_AXIS_BIT(RES_AXIS_IN_FLIGHT) | RES_AXIS_BIT(RES_AXIS_SETTINGS) |                          \
+     RES_AXIS_BIT(RES_AXIS_SEED))
+
 /* The option of AXIS, to say what is measured. */
 static cli_option measured_row(const res_axis *axis)
 {
@@ -274,6 +280,7 @@ static cli_option measured_row(const res_axis *axis)
         .text = axis->help,
         .single = axis->single,
         .marked = axis->role != RES_ROLE_BLOCK && axis->role != RES_ROLE_SEED,
+        .modelled = !(OF_PROGRAMS & RES_AXIS_BIT(axis->id)),
     };
 }
 
@@ -331,6 +338,11 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                      .most_words = most};
     *o = (options){0};
     bn_code code = cli_parse(&call, argc, argv, st);
+    if (code == BN_OK && o->matrix.program && call.modelled)
+        code = bn_fail(st, BN_INVALID,
+                       "--program runs a text as it is, so --%s, which is for models, cannot be "
+                       "given with it",
+                       call.modelled);
     if (code == BN_OK)
         code = job_matrix_finish(&o->matrix, memory, st);
     if (code == BN_OK)

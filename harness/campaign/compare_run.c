@@ -350,9 +350,20 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     return BN_OK;
 }
 
+/* Whether any experiment is left that a control can be held against. */
+static bool any_alive(const res_versus *versus)
+{
+    for (size_t i = 0; i < versus->count; i++)
+        if (!versus->cells[i].control && !versus->cells[i].failed)
+            return true;
+    return false;
+}
+
 static bool wants_more(const session *s, size_t cell)
 {
     const res_compared *c = &s->compare->versus.cells[cell];
+    if (c->control && !any_alive(&s->compare->versus))
+        return false;
     return !c->failed && c->pairs < s->rows[cell].wanted;
 }
 

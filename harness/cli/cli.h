@@ -103,6 +103,7 @@ typedef struct cli_option {
     const char *text;     /* for --help */
     bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
     bool marked;          /* cli_call.marked names the first of these that was given */
+    bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool empty;           /* CLI_WORDS takes an empty word, too */
 } cli_option;
 
@@ -122,7 +123,7 @@ typedef struct cli_call {
     const char **words; /* room for MOST_WORDS words that are no options */
     int most_words;
     int word_count;
-    const char *marked; /* the first marked option that was given, or NULL */
+    const char *marked, *modelled; /* the first such option that was given, or NULL */
 } cli_call;
 
 /* Fills the options: the defaults of all commands, then the command's own, then ARGV, which

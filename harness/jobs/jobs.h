@@ -275,6 +275,22 @@ void job_progress_end(const job_order *job, const job_outcome *outcome);
  * time left that is shown. A negative JOB_S: not known. Holds for that job only. */
 void job_progress_expect(double job_s, double after_s);
 
+/* ---- cores (pinning.c) --------------------------------------------------------------------- */
+
+/* Where threads may run, by --pin: "none", "host" (host thread on one core, the runtime on the
+ * others), "all" (everything on the cores given to the process, host thread on the first) or a
+ * list of cores "0,2-3" for everything. NULL stands for "none". */
+typedef struct job_pinning job_pinning;
+/* To be called before the plugin is loaded: its threads inherit this mask. */
+BN_MUST_USE bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st);
+/* To be called once the client is there: the host thread takes its own core. */
+BN_MUST_USE bn_code job_pin_host_thread(job_pinning *pinning, bn_status *st);
+/* What was done (new reference), for the record. */
+json_t *job_pinning_to_json(const job_pinning *pinning);
+void job_pinning_free(job_pinning *pinning);
+/* Whether this process could be pinned so: what job_pin_begin would say, but nothing is pinned. */
+BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
+
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),

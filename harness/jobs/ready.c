@@ -25,9 +25,9 @@ bn_code job_store_ready(const char *store, bn_status *st)
 bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
 {
     bn_code code = rt_plugin_find(runtime, path, size, st);
-    /* Nobody has looked yet whether a path out of the environment exists. */
-    if (code == BN_OK && access(path, R_OK) != 0)
-        code = bn_fail_errno(st, errno, "runtime %s: %s", runtime, path);
+    /* Nobody has looked yet what a path leads to. */
+    if (code == BN_OK && rt_plugin_probe(path, st) != BN_OK)
+        code = bn_context(st, "runtime %s", runtime);
     return code;
 }
 
@@ -76,6 +76,16 @@ static bn_code check_weights(const job_experiment *list, size_t count, bn_status
     return code;
 }
 
+/* Whether executables may be kept in FOLDER, which is made where it is missing. */
+static bn_code check_cache(const char *folder, bn_status *st)
+{
+    int fd = -1;
+    bn_code code = bn_private_folder(folder, &fd, st);
+    if (fd >= 0)
+        close(fd);
+    return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
+}
+
 /* ---- all of it -------------------------------------------------------------------- */
 
 bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st)
@@ -85,6 +95,11 @@ bn_code job_experiments_check(const job_experiment *list, size_t count, bn_statu
         char path[4096];
         if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
             code = job_runtime_ready(list[i].what.runtime, path, sizeof path, st);
+        if (code == BN_OK && (i == 0 || strcmp(list[i].pin, list[i - 1].pin) != 0))
+            code = job_pin_check(list[i].pin, st);
+        if (code == BN_OK && list[i].cache_dir[0] &&
+            (i == 0 || strcmp(list[i].cache_dir, list[i - 1].cache_dir) != 0))
+            code = check_cache(list[i].cache_dir, st);
     }
     return code == BN_OK ? check_weights(list, count, st) : code;
 }

@@ -88,6 +88,17 @@ bool job_interrupted(void)
 
 /* ---- starting ------------------------------------------------------------------ */
 
+static const char few[] = "error: the worker could not start: too few file descriptors (ulimit -n)\n";
+static const char gone[] = "error: the worker could not start: bench's own file cannot be run\n";
+
+/* Says WHY to the parent, in the last words of a worker that never was. */
+static void give_up(int fd, const char *why)
+{
+    ssize_t n = write(fd, why, strlen(why));
+    (void)n;
+    _exit(127);
+}
+
 /* The worker's side of fork. Never returns. It makes only async-signal-safe calls, for other
  * threads may have held locks. */
 static void child(pid_t parent, int request, int answers, int noise)
@@ -107,15 +118,16 @@ static void child(pid_t parent, int request, int answers, int noise)
     sigprocmask(SIG_SETMASK, &none, NULL);
     /* If the program was started with closed descriptors, ours may be 0 to 3 themselves: all
      * are moved out of the way first. */
-    request = fcntl(request, F_DUPFD_CLOEXEC, 10);
-    answers = fcntl(answers, F_DUPFD_CLOEXEC, 10);
-    noise = fcntl(noise, F_DUPFD_CLOEXEC, 10);
+    const int last_words = noise;
+    request = fcntl(request, F_DUPFD_CLOEXEC, 4);
+    answers = fcntl(answers, F_DUPFD_CLOEXEC, 4);
+    noise = fcntl(noise, F_DUPFD_CLOEXEC, 4);
     if (dup2(request, 0) < 0 || dup2(noise, 1) < 0 || dup2(noise, 2) < 0 || dup2(answers, 3) < 0)
-        _exit(127);
+        give_up(last_words, few);
     /* Descriptors that our caller left open must not stay open in a plugin. */
     close_range(4, ~0u, 0);
     execv(self, argv);
-    _exit(127);
+    give_up(2, gone);
 }
 
 static void close_end(int *fd)

@@ -27,7 +27,7 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
     r->provenance =
         json_pack("{so so so sO* sO* so* sO* sO* s{sI sI} so*}", "host", job_host_describe(),
                   "runtime", worker_session_describe(s), "pinning",
-                  worker_pinning_to_json(s->pinning), "options", s->experiment->echo, "weights",
+                  job_pinning_to_json(s->pinning), "options", s->experiment->echo, "weights",
                   s->weights, "program", s->program ? worker_program_to_json(s->program) : NULL,
                   "suite", s->experiment->suite, "group", group, "memory", "rss_bytes",
                   (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);

@@ -48,7 +48,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
 {
     *s = (worker_session){.experiment = e};
     worker_send_progress("loading the runtime", 0, 0);
-    bn_code code = worker_pin_begin(e->pin, &s->pinning, st);
+    bn_code code = job_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     if (code == BN_OK)
@@ -56,7 +56,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     if (code == BN_OK)
         code = client_create(s, st);
     if (code == BN_OK)
-        code = worker_pin_host_thread(s->pinning, st);
+        code = job_pin_host_thread(s->pinning, st);
     return code == BN_OK ? BN_OK : bn_context(st, "runtime %s", e->what.runtime);
 }
 
@@ -75,7 +75,7 @@ void worker_session_end(worker_session *s)
     worker_session_drop_model(s);
     if (!s->shared) {
         rt_client_destroy(s->client);
-        worker_pinning_free(s->pinning);
+        job_pinning_free(s->pinning);
     }
     s->client = NULL;
     s->pinning = NULL;

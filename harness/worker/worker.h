@@ -41,17 +41,6 @@ json_t *worker_failure_to_json(const bn_status *st);
 
 /* ---- pinning (pinning.c) --------------------------------------------------------- */
 
-/* Where threads may run, by --pin: "none", "host" (host thread on one core, the runtime on the
- * others), "all" (everything on the cores given to the process, host thread on the first) or a
- * list of cores "0,2-3" for everything. NULL stands for "none". */
-typedef struct worker_pinning worker_pinning;
-/* To be called before the plugin is loaded: its threads inherit this mask. */
-BN_MUST_USE bn_code worker_pin_begin(const char *pin, worker_pinning **pinning, bn_status *st);
-/* To be called once the client is there: the host thread takes its own core. */
-BN_MUST_USE bn_code worker_pin_host_thread(worker_pinning *pinning, bn_status *st);
-/* What was done (new reference), for the record. */
-json_t *worker_pinning_to_json(const worker_pinning *pinning);
-void worker_pinning_free(worker_pinning *pinning);
 
 /* ---- sessions (session.c): a runtime, a model and a mode in a worker ------------------ */
 
@@ -68,7 +57,7 @@ typedef struct worker_session {
     worker_program *program; /* in place of the model; NULL: a model is run */
     worker_feed *feed;       /* of batches; NULL: the one batch that was written stays */
     json_t *weights;         /* the file of the initial ones, for the record; NULL: the rule */
-    worker_pinning *pinning;
+    job_pinning *pinning;
     bool shared;     /* plugin, client and pinning are another session's */
     char path[4096]; /* of the plugin */
 } worker_session;

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const code_names[BN_CODE_COUNT] = {
@@ -33,22 +34,63 @@ bn_code bn_code_from_name(const char *name)
     return BN_CODE_COUNT;
 }
 
-/* The arguments may point into ST's own message, so each message is first
- * written beside it. */
-#define SCRATCH_BYTES (2 * sizeof(((bn_status *)0)->message))
+#define CUT " ... "
+
+/* Sets ST's message to HEAD and TAIL as plain text. What is too long is cut in its middle: names are
+ * long, and the reason stands at the end. */
+static void message_set(bn_status *st, const char *head, const char *tail)
+{
+    bn_text all = {0};
+    bn_text_plain(&all, head);
+    bn_text_plain(&all, tail);
+    const size_t room = sizeof st->message - 1;
+    const char *text = all.failed ? head : all.data ? all.data : "";
+    const size_t length = strlen(text);
+    if (length <= room) {
+        memcpy(st->message, text, length + 1);
+    } else if (all.failed) {
+        bn_plain(head, st->message, sizeof st->message);
+    } else {
+        const size_t first = bn_utf8_fit(text, room / 2 - sizeof CUT);
+        const char *last = text + length - room / 2;
+        while (((unsigned char)*last & 0xC0) == 0x80)
+            last++;
+        snprintf(st->message, sizeof st->message, "%.*s" CUT "%s", (int)first, text, last);
+    }
+    bn_text_free(&all);
+}
+
+/* FORMAT as text (malloc); NULL without memory. */
+static char *text_of(const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+/* Without memory, the format tells at least what it was about. */
+static void set(bn_status *st, const char *format, va_list args, const char *tail)
+{
+    char *text = text_of(format, args);
+    message_set(st, text ? text : format, tail);
+    free(text);
+}
 
 bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...)
 {
     assert(code != BN_OK);
     if (!st)
         return code;
-    char scratch[SCRATCH_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(scratch, sizeof scratch, format, args);
+    set(st, format, args, "");
     va_end(args);
     st->code = code;
-    bn_plain(scratch, st->message, sizeof st->message);
     return code;
 }
 
@@ -70,36 +112,28 @@ bn_code bn_fail_errno(bn_status *st, int errno_value, const char *format, ...)
     if (!st)
         return code;
 
-    char scratch[SCRATCH_BYTES];
+    char reason[256];
     va_list args;
-    va_start(args, format);
-    vsnprintf(scratch, sizeof scratch, format, args);
-    va_end(args);
-
     /* glibc keeps the texts of known errors constant, so strerror is safe with
      * threads. */
-    const char *text =
-        errno_value == ENOSPC || errno_value == EDQUOT ? "disk full" : strerror(errno_value);
-    size_t length = strlen(scratch);
-    snprintf(scratch + length, sizeof scratch - length, ": %s", text);
+    snprintf(reason, sizeof reason, ": %s",
+             errno_value == ENOSPC || errno_value == EDQUOT ? "disk full" : strerror(errno_value));
+    va_start(args, format);
+    set(st, format, args, reason);
+    va_end(args);
     st->code = code;
-    bn_plain(scratch, st->message, sizeof st->message);
     return code;
 }
 
 bn_code bn_context(bn_status *st, const char *format, ...)
 {
-    if (!st)
+    if (!st || st->code == BN_OK)
         return BN_OK;
-    if (st->code == BN_OK)
-        return BN_OK;
-    char scratch[SCRATCH_BYTES];
+    char before[sizeof st->message + 2];
     va_list args;
+    snprintf(before, sizeof before, ": %s", st->message);
     va_start(args, format);
-    vsnprintf(scratch, sizeof scratch, format, args);
+    set(st, format, args, before);
     va_end(args);
-    size_t length = strlen(scratch);
-    snprintf(scratch + length, sizeof scratch - length, ": %s", st->message);
-    bn_plain(scratch, st->message, sizeof st->message);
     return st->code;
 }

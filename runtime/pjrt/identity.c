@@ -48,24 +48,45 @@ static bn_code check_shared_object(int fd, const char *path, bn_status *st)
     return BN_OK;
 }
 
+/* Opens the shared object at PATH. A folder is a wrong word of the user. */
+static bn_code open_plugin(const char *path, int *fd, struct stat *info, bn_status *st)
+{
+    /* Opening a pipe must not wait for its other end. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    bn_code code = BN_OK;
+    if (fstat(*fd, info) != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
+    else if (!S_ISREG(info->st_mode))
+        code = bn_fail(st, BN_INVALID, "%s: %s, not a plugin", path,
+                       S_ISDIR(info->st_mode) ? "a folder" : "not a file");
+    else
+        code = check_shared_object(*fd, path, st);
+    if (code != BN_OK)
+        close(*fd);
+    return code;
+}
+
+bn_code rt_plugin_probe(const char *path, bn_status *st)
+{
+    struct stat info;
+    int fd;
+    bn_code code = open_plugin(path, &fd, &info, st);
+    if (code == BN_OK)
+        close(fd);
+    return code;
+}
+
 bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st)
 {
     struct stat info;
-    /* Opening a pipe must not wait for its other end. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    bn_code code = BN_OK;
-    if (fstat(fd, &info) != 0)
-        code = bn_fail_errno(st, errno, "%s", path);
-    else if (!S_ISREG(info.st_mode))
-        code = bn_fail(st, BN_PLUGIN, "%s: not a file, so no shared object", path);
-    else
-        code = check_shared_object(fd, path, st);
-    if (code == BN_OK) {
-        take(identity, &info);
-        code = bn_descriptor_sha256(fd, path, identity->sha256, st);
-    }
+    int fd;
+    bn_code code = open_plugin(path, &fd, &info, st);
+    if (code != BN_OK)
+        return code;
+    take(identity, &info);
+    code = bn_descriptor_sha256(fd, path, identity->sha256, st);
     close(fd);
     return code;
 }

@@ -81,6 +81,10 @@ const char *rt_plugin_known(size_t index, const char **source);
  */
 BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st);
 
+/* Whether a shared object lies at PATH, without loading it: BN_INVALID for a folder or a device,
+ * BN_PLUGIN for another file. */
+BN_MUST_USE bn_code rt_plugin_probe(const char *path, bn_status *st);
+
 typedef struct rt_attribute {
     const char *name;
     enum { RT_ATTR_STRING, RT_ATTR_INT, RT_ATTR_INTS, RT_ATTR_FLOAT, RT_ATTR_BOOL } kind;

@@ -6,7 +6,7 @@
  * driver runs in the kernel, or that a plugin pins itself later, are out of reach.
  */
 #define _GNU_SOURCE
-#include "harness/worker/worker.h"
+#include "harness/jobs/jobs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* Threads may appear while they are listed; a few rounds find them all. */
 #define MOVE_ROUNDS 8
 
-struct worker_pinning {
+struct job_pinning {
     hwloc_topology_t topology;
     hwloc_bitmap_t all;     /* what the process may use */
     hwloc_bitmap_t host;    /* host thread, once the client is there */
@@ -48,7 +48,7 @@ static bool is_core_list(const char *list)
     return digits > 0;
 }
 
-static bn_code parse_list(worker_pinning *p, const char *list, bn_status *st)
+static bn_code parse_list(job_pinning *p, const char *list, bn_status *st)
 {
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
     char *may = NULL;
@@ -79,7 +79,7 @@ out:
 
 /* Puts the host thread on one processing unit of the first core. APART: the other threads stay off
  * all processing units of that core. */
-static bn_code divide(worker_pinning *p, bool apart, bn_status *st)
+static bn_code divide(job_pinning *p, bool apart, bn_status *st)
 {
     int first = hwloc_bitmap_first(p->all);
     hwloc_obj_t unit = hwloc_get_pu_obj_by_os_index(p->topology, (unsigned)first);
@@ -97,7 +97,7 @@ static bn_code divide(worker_pinning *p, bool apart, bn_status *st)
     return BN_OK;
 }
 
-static bn_code choose(worker_pinning *p, const char *pin, bn_status *st)
+static bn_code choose(job_pinning *p, const char *pin, bn_status *st)
 {
     bool host = strcmp(pin, "host") == 0, all = strcmp(pin, "all") == 0;
     bn_code code = BN_OK;
@@ -108,13 +108,12 @@ static bn_code choose(worker_pinning *p, const char *pin, bn_status *st)
     return code == BN_OK ? divide(p, host, st) : code;
 }
 
-bn_code worker_pin_begin(const char *pin, worker_pinning **pinning, bn_status *st)
+/* What PIN asks for, in a new *PINNING. Nothing is pinned yet. */
+static bn_code plan(const char *pin, job_pinning **pinning, bn_status *st)
 {
     bn_code code = BN_OK;
+    job_pinning *p = calloc(1, sizeof *p);
     *pinning = NULL;
-    if (!pin || strcmp(pin, "none") == 0)
-        return BN_OK;
-    worker_pinning *p = calloc(1, sizeof *p);
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
     p->all = hwloc_bitmap_alloc();
@@ -122,31 +121,52 @@ bn_code worker_pin_begin(const char *pin, worker_pinning **pinning, bn_status *s
     p->runtime = hwloc_bitmap_alloc();
     p->how = strdup(pin);
     p->moved = json_array();
-    if (!p->all || !p->host || !p->runtime || !p->how || !p->moved) {
+    if (!p->all || !p->host || !p->runtime || !p->how || !p->moved)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for pinning");
-        goto out;
-    }
-    if (hwloc_topology_init(&p->topology) != 0) {
+    else if (hwloc_topology_init(&p->topology) != 0) {
         p->topology = NULL;
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the machine's topology");
-        goto out;
-    }
-    if (hwloc_topology_load(p->topology) != 0) {
+    } else if (hwloc_topology_load(p->topology) != 0) {
         code = bn_fail_errno(st, errno, "reading the machine's topology");
-        goto out;
     }
-    code = choose(p, pin, st);
-    if (code == BN_OK && hwloc_set_cpubind(p->topology, p->runtime, HWLOC_CPUBIND_THREAD) != 0)
-        code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
-out:
+    if (code == BN_OK)
+        code = choose(p, pin, st);
     if (code == BN_OK)
         *pinning = p;
     else
-        worker_pinning_free(p);
+        job_pinning_free(p);
     return code;
 }
 
-static bool was_moved(const worker_pinning *p, pid_t tid)
+static bool pins_nothing(const char *pin)
+{
+    return !pin || strcmp(pin, "none") == 0;
+}
+
+bn_code job_pin_check(const char *pin, bn_status *st)
+{
+    job_pinning *p = NULL;
+    bn_code code = pins_nothing(pin) ? BN_OK : plan(pin, &p, st);
+    job_pinning_free(p);
+    return code;
+}
+
+bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st)
+{
+    *pinning = NULL;
+    if (pins_nothing(pin))
+        return BN_OK;
+    bn_code code = plan(pin, pinning, st);
+    if (code == BN_OK && hwloc_set_cpubind((*pinning)->topology, (*pinning)->runtime,
+                                           HWLOC_CPUBIND_THREAD) != 0) {
+        code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
+        job_pinning_free(*pinning);
+        *pinning = NULL;
+    }
+    return code;
+}
+
+static bool was_moved(const job_pinning *p, pid_t tid)
 {
     for (size_t i = 0; i < json_array_size(p->moved); i++)
         if (json_integer_value(json_array_get(p->moved, i)) == tid)
@@ -155,7 +175,7 @@ static bool was_moved(const worker_pinning *p, pid_t tid)
 }
 
 /* Sets the mask of all other threads; returns how many were not moved before. */
-static int move_others(worker_pinning *p)
+static int move_others(job_pinning *p)
 {
     int found = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -173,7 +193,7 @@ static int move_others(worker_pinning *p)
     return found;
 }
 
-bn_code worker_pin_host_thread(worker_pinning *p, bn_status *st)
+bn_code job_pin_host_thread(job_pinning *p, bn_status *st)
 {
     if (!p)
         return BN_OK;
@@ -184,7 +204,7 @@ bn_code worker_pin_host_thread(worker_pinning *p, bn_status *st)
     return BN_OK;
 }
 
-json_t *worker_pinning_to_json(const worker_pinning *p)
+json_t *job_pinning_to_json(const job_pinning *p)
 {
     if (!p)
         return json_pack("{ss}", "pin", "none");
@@ -199,7 +219,7 @@ json_t *worker_pinning_to_json(const worker_pinning *p)
     return json;
 }
 
-void worker_pinning_free(worker_pinning *p)
+void job_pinning_free(job_pinning *p)
 {
     if (!p)
         return;
