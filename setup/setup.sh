@@ -201,13 +201,15 @@ fetch_wheel() { # NAME VERSION SHA256
         give_up "hash mismatch: $wheel" "remove the file and run the same make command again"
 }
 
-has_wheel() { # NAME VERSION SHA256
-    local pin=$runtimes/${1//-/_}/.pin found=
-    [ -f "$pin" ] && read -r found <"$pin" && [ "$found" = "$2 $3" ]
+# The pin says what was unpacked, and what its library is: a file that was put in
+# the library's place is noticed.
+has_wheel() { # NAME VERSION SHA256 LIBRARY
+    local home=$runtimes/${1//-/_} found=
+    [ -f "$home/.pin" ] && [ -f "$home/$4" ] && read -r found <"$home/.pin" &&
+        [ "$found" = "$2 $3 $(sha256_of "$home/$4")" ]
 }
 
-# A runtime's folder appears by one rename, complete and with its pin: a folder
-# that carries the right pin needs no further look.
+# A runtime's folder appears by one rename, complete and with its pin.
 install_wheel() { # NAME VERSION SHA256 LIBRARY
     local name=$1 version=$2 sha256=$3 library=$4
     local home=$runtimes/${name//-/_}
@@ -226,7 +228,8 @@ install_wheel() { # NAME VERSION SHA256 LIBRARY
     }
     [ -f "$scratch/new/$name/$library" ] ||
         give_up "$wheel has no file $library" "correct its row in setup/wheels.txt"
-    printf '%s %s\n' "$version" "$sha256" >"$scratch/new/$name/.pin" &&
+    printf '%s %s %s\n' "$version" "$sha256" "$(sha256_of "$scratch/new/$name/$library")" \
+        >"$scratch/new/$name/.pin" &&
         rm -rf "$home" && mv "$scratch/new/$name" "$home" ||
         give_up "cannot put $name into $runtimes" "is the disk full (df -h .), the folder writable?"
 }

@@ -86,9 +86,28 @@ static bn_code make_folder_of(bn_text *path, bn_status *st)
     return code;
 }
 
+/* Takes back the first COUNT files, which were not there before, and the folders below OUTPUT that are
+ * empty now: the same export can be tried again. */
+static void take_back(const res_export *export, size_t count, const char *output)
+{
+    for (size_t i = count; i-- > 0;) {
+        bn_text path = {0};
+        if (path_of(export, &export->files[i], output, &path, NULL) == BN_OK) {
+            unlink(path.data);
+            for (char *slash; export->folder && (slash = strrchr(path.data, '/')) != NULL &&
+                              slash > path.data + strlen(output);) {
+                *slash = '\0';
+                rmdir(path.data);
+            }
+        }
+        bn_text_free(&path);
+    }
+}
+
 bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
 {
     bn_code code = BN_OK;
+    size_t written = 0;
     /* All names are checked first, so that an export is whole or is not begun. */
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; code == BN_OK && i < export->count; i++) {
@@ -102,8 +121,11 @@ bn_code res_export_write(const res_export *export, const char *output, bn_status
                 code = make_folder_of(&path, st);
             if (code == BN_OK && turn == 1)
                 code = write_one(path.data, &file->bytes, st);
+            written += code == BN_OK && turn == 1;
             bn_text_free(&path);
         }
     }
+    if (code != BN_OK)
+        take_back(export, written, output);
     return code;
 }
