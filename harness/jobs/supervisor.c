@@ -328,6 +328,31 @@ static void sweep_group(pid_t group)
     }
 }
 
+/* Ends what a worker started and that left its process group: as we are its subreaper, it becomes our
+ * child. KEPT is the other worker of a pair, or 0. We have no other children while a worker runs. */
+static void sweep_strays(pid_t kept)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    for (int round = 0; round < REAP_ROUNDS; round++) {
+        FILE *list = fopen(path, "re");
+        long pid;
+        bool any = false;
+        while (list && fscanf(list, "%ld", &pid) == 1) {
+            if (pid == kept)
+                continue;
+            any = true;
+            kill((pid_t)pid, SIGKILL);
+            (void)waitpid((pid_t)pid, NULL, WNOHANG);
+        }
+        if (list)
+            fclose(list);
+        if (!any)
+            return;
+        poll(NULL, 0, 5);
+    }
+}
+
 /* Whether W has ended. It stays a zombie until its group is killed, so that no other process can
  * get the group's number before. */
 static bool has_ended(const worker *w)
@@ -336,13 +361,15 @@ static bool has_ended(const worker *w)
     return waitid(P_PID, (id_t)w->pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid;
 }
 
-/* Reaps W, ends what it left behind, and reads its last words. */
-static void reap(worker *w)
+/* Reaps W, ends what it left behind, and reads its last words. OTHER is the other worker of a pair
+ * that still runs, or 0. */
+static void reap(worker *w, pid_t other)
 {
     kill(-w->pid, SIGKILL);
     while (waitpid(w->pid, &w->wait_status, 0) < 0 && errno == EINTR)
         ;
     sweep_group(w->pid);
+    sweep_strays(other);
     for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
         ;
     for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
@@ -364,7 +391,7 @@ static void attend(worker *w)
         check_limits(w);
         serve(&w, 1, &unblocked);
     }
-    reap(w);
+    reap(w, 0);
     sigprocmask(SIG_SETMASK, &unblocked, NULL);
 }
 
@@ -484,6 +511,11 @@ bn_code job_supervise(const job_order *job, job_outcome *outcome, bn_status *st)
     return code;
 }
 
+static pid_t alive(const worker *w)
+{
+    return w->pid && !w->gone ? w->pid : 0;
+}
+
 /* Serves both workers until they are gone. */
 static bn_code attend_pair(pair *p, bn_status *st)
 {
@@ -499,7 +531,7 @@ static bn_code attend_pair(pair *p, bn_status *st)
             if (!w->pid || w->gone)
                 continue;
             if (has_ended(w))
-                reap(w);
+                reap(w, alive(p->of[1 - i]));
             else
                 check_limits(w);
         }
@@ -510,7 +542,7 @@ static bn_code attend_pair(pair *p, bn_status *st)
     }
     for (int i = 0; i < 2; i++)
         if (p->of[i]->pid && !p->of[i]->gone)
-            reap(p->of[i]);
+            reap(p->of[i], alive(p->of[1 - i]));
     sigprocmask(SIG_SETMASK, &unblocked, NULL);
     return code;
 }
