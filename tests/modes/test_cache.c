@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,53 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     assert_int_equal(rejects, 1);
     disk_counters(folder, &compiles, &hits, &rejects); /* mended by the run before */
     assert_int_equal(hits, 1);
+    free(data);
+}
+
+/* Another program's entry under the name of ours, and entries that others can write, are not run. */
+static void entries_are_bound_to_their_program(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096], file[8192], copy[8200];
+    int64_t compiles, hits, rejects;
+    int files;
+    bn_status st = {0};
+    char *data;
+    size_t size;
+    snprintf(folder, sizeof folder, "%s/cache-bound.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    disk_counters(folder, &compiles, &hits, &rejects);
+    count_files(folder, &files, file, sizeof file);
+    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    /* Whole, sealed, and of another plugin, other settings or another program. */
+    const char *const heads[] = {"plugin ", "settings ", "program "};
+    for (size_t i = 0; i < 3; i++) {
+        char *digit = strstr(data, heads[i]) + strlen(heads[i]);
+        const char was = *digit;
+        *digit = was == '0' ? '1' : '0';
+        assert_ok(bn_file_write_atomic(file, data, size, &st), &st);
+        assert_int_equal(chmod(file, 0600), 0);
+        disk_counters(folder, &compiles, &hits, &rejects);
+        assert_int_equal(compiles, 1);
+        assert_int_equal(rejects, 1);
+        *digit = was;
+    }
+    assert_int_equal(chmod(file, 0622), 0);
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(rejects, 1);
+    snprintf(copy, sizeof copy, "%s.kept", file);
+    assert_int_equal(rename(file, copy), 0);
+    assert_int_equal(symlink(copy, file), 0);
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(rejects, 1);
+    unlink(file);
+    assert_int_equal(mkfifo(file, 0600), 0);
+    disk_counters(folder, &compiles, &hits, &rejects); /* and it does not wait */
+    assert_int_equal(rejects, 1);
+    assert_int_equal(chmod(folder, 0777), 0);
+    mode *m = NULL;
+    assert_fails(mode_create("lazy", client, &(mode_options){.cache_dir = folder}, &m, &st),
+                 BN_INVALID, "others may write it", &st);
     free(data);
 }
 
@@ -144,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disk_cache_survives_and_refuses_damage),
+        cmocka_unit_test(entries_are_bound_to_their_program),
         cmocka_unit_test(disk_cache_bears_concurrent_writers),
         cmocka_unit_test(memory_cache_is_bounded),
     };
