@@ -22,6 +22,7 @@ typedef struct run_state {
     bool several;               /* experiments */
     bool separate;              /* --separate */
     bool store_lost;            /* the store takes no records any more */
+    bool refused;               /* the runtime refused its options */
     char cache[JOB_CACHE_PATH]; /* of executables, for this run */
     size_t planned;             /* processes */
     job_spent spent;            /* by all processes that ran */
@@ -71,7 +72,12 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
         if (!said && strcmp(kept->store.message, kept->failure.message) != 0)
             note_failure(run, &kept->store, title);
     }
-    if (!said && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
+    if (kept->usage) {
+        /* The other experiments would be refused for the same words. */
+        if (!run->refused)
+            run->worst = cli_complain(&kept->failure);
+        run->refused = true;
+    } else if (!said && kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED)
         note_failure(run, &kept->failure, title);
     if (kept->record)
         run->records[run->count++] = kept->record;
@@ -169,7 +175,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     for (int process = 1; process <= processes && st->code == BN_OK; process++) {
         if (process > 1)
             gsl_ran_shuffle(rng, order, count, sizeof *order);
-        for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost; i++)
+        for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost && !run->refused;
+             i++)
             run_process(run, &groups[order[i]], process, ++number, run->planned);
     }
     for (size_t i = 0; groups && i < count; i++)

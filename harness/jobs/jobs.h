@@ -147,10 +147,14 @@ typedef struct job_order {
     bool verbose;      /* pass the worker's standard error through */
 } job_order;
 
+/* The stage of a worker that gives the runtime its options. */
+#define JOB_LOADING "loading the runtime"
+
 typedef struct job_outcome {
     bn_code status;     /* of the job; BN_CRASH, BN_TIMEOUT, BN_CANCELLED, ... */
     char message[1024]; /* why it failed, with the worker's last words; "" where it did not */
     pid_t pid;          /* of the worker, which is gone */
+    bool usage;         /* the runtime refused what the user asked of it: no experiment was begun */
     json_t *result;     /* what the worker sent last, or NULL; owned by the caller */
 } job_outcome;
 
@@ -241,6 +245,7 @@ typedef struct job_kept {
                            Owned by the caller */
     bn_status failure;  /* BN_CANCELLED: the user stopped it, and there is no record */
     bn_status store;    /* why the store takes no records any more, or BN_OK */
+    bool usage; /* FAILURE is the user's, as job_outcome.usage: there is no record of it */
 } job_kept;
 /* Process PROCESS (from 1) of GROUP: measures the COUNT experiments LIST, and fills KEPT[i] for
  * each. Keeps a record of each failure as well. GROUP learns whether its experiments have to be

@@ -139,7 +139,7 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
  * is then told once. */
 static void keep_failure(const job_experiment *e, job_kept *kept)
 {
-    if (kept->failure.code == BN_CANCELLED)
+    if (kept->failure.code == BN_CANCELLED || kept->usage)
         return;
     kept->record = failure_record(e, &kept->failure);
     if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
@@ -153,6 +153,7 @@ static void keep_member(const job_experiment *e, const job_outcome *outcome, siz
                         job_kept *kept)
 {
     const char *path = member_path(outcome, index, &kept->failure);
+    kept->usage = !path && outcome->usage;
     if (!path) {
         keep_failure(e, kept);
     } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
@@ -178,7 +179,7 @@ static json_t *about_group(const job_group *group, int process, size_t members)
  * memory, and one that kills the process does not take the others' results along. */
 static bool must_separate(const job_outcome *outcome)
 {
-    return outcome->status != BN_OK && outcome->status != BN_CANCELLED &&
+    return outcome->status != BN_OK && outcome->status != BN_CANCELLED && !outcome->usage &&
            outcome->status != BN_IO && outcome->status != BN_CHANGED;
 }
 

@@ -495,6 +495,7 @@ static void finish(worker *w, int64_t oom_before)
                          .stage = w->stage,
                          .noise = &w->said};
     job_ending_explain(&ending, w->outcome);
+    w->outcome->usage = w->outcome->status == BN_INVALID && strcmp(w->stage, JOB_LOADING) == 0;
     job_progress_end(w->job, w->outcome);
 }
 

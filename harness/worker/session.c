@@ -47,7 +47,7 @@ static bn_code client_create(worker_session *s, bn_status *st)
 bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st)
 {
     *s = (worker_session){.experiment = e};
-    worker_send_progress("loading the runtime", 0, 0);
+    worker_send_progress(JOB_LOADING, 0, 0);
     bn_code code = job_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);

@@ -1,0 +1,108 @@
+#!/bin/bash
+# check_trust.sh - what comes from outside and is not trusted, as TAP: a plugin that is replaced while
+# it runs, words that no runtime takes, folders and links of others, text that steers a terminal.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+store=$folder/store
+sim=${bench%/*}/libpjrt_sim.so
+tiny=(run --processes 1 --model resnet18 --variant small --phase infer --mode lazy --steps 3
+    --warmup 8 --min-time 0 --device-time none --store "$store")
+export PJRT_SIM=values=none,device_us=200
+records() { find "$1" -name '*.h5' 2>/dev/null | wc -l; }
+
+# ---- the plugin's file ----------------------------------------------------------------------
+
+mkdir "$folder/build"
+cp "$sim" "$folder/build/libpjrt_sim.so"
+"$bench" "${tiny[@]}" --runtime "$folder/build/libpjrt_sim.so" --min-time 3 --store "$folder/changed" \
+    --format json >"$folder/out" 2>"$folder/err" </dev/null &
+job=$!
+await 60 grep -q '  measuring' "$folder/err"
+cp "$sim" "$folder/build/new.so"
+mv "$folder/build/new.so" "$folder/build/libpjrt_sim.so"
+wait $job
+status=$?
+report "a plugin that is replaced while it runs is an error of its own class" "$(
+    fault_of 1 "replaced or changed while it was in use"
+    holds 'assert [r["status"] for r in records] == ["plugin-changed"], records[0]["status"]'
+)"
+
+mkdir -p "$folder/bin" "$folder/cwd/third_party/runtimes/lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu"
+cp "$bench" "$folder/bin/bench"
+cp "$sim" "$folder/cwd/third_party/runtimes/lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so"
+(cd "$folder/cwd" && "$folder/bin/bench" list runtimes) >"$folder/out" 2>"$folder/err"
+status=$?
+report "a plugin below the current folder is not found" "$(
+    grep -q "$folder/cwd" "$folder/out" && echo "it was"
+)"
+
+# ---- words that cannot be run ------------------------------------------------------------------
+
+before=$(records "$store")
+refuses "a folder as a runtime" 2 "$folder|a folder, not a plugin" -- "${tiny[@]}" --runtime "$folder"
+refuses "cores that are none" 2 "--pin takes" -- "${tiny[@]}" --runtime sim --pin core3
+refuses "a preset that does not exist" 2 "preset" -- "${tiny[@]}" --runtime sim --runtime-option preset=nosuch
+refuses "a program and a model" 2 "--model" -- run --program tests/programs/affine.mlir --model resnet18
+refuses "a program and a mode" 2 "--mode" -- run --program tests/programs/affine.mlir --mode lazy
+export PJRT_NAMES_AND_LIBRARY_PATHS
+PJRT_NAMES_AND_LIBRARY_PATHS=sim:/$(printf 'n%.0s' {1..5000})
+refuses "a path of 5,000 bytes in the list of names" 2 "PJRT_NAMES_AND_LIBRARY_PATHS" -- "${tiny[@]}" --runtime sim
+unset PJRT_NAMES_AND_LIBRARY_PATHS
+mkdir -m 777 "$folder/open"
+refuses "executables where others may write" 2 "--cache-dir|others may write it" -- \
+    "${tiny[@]}" --runtime sim --cache-dir "$folder/open"
+report "none of them is a record" "$([ "$(records "$store")" = "$before" ] || echo "$(records "$store") records")"
+
+run "${tiny[@]}" --runtime sim --store "$folder/$(printf 'n%.0s' {1..3900})"
+report "a path that is too long keeps its reason" "$(fault_of 3 "too long")"
+
+# ---- limits -------------------------------------------------------------------------------------
+
+limited() { # OPTION VALUE: as run, with a limit of the shell's
+    (ulimit "$1" "$2" && exec "$bench" "${tiny[@]}" --runtime sim) >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+limited -n 9
+report "too few file descriptors: said so" "$(
+    [ "$status" -ne 0 ] || echo "it went well"
+    grep -q 'descriptors\|Too many open files' "$folder/err" || echo "not said"
+)"
+limited -s 256
+report "a stack of 256 KiB is enough" "$(fault_of 0)"
+
+# ---- links in a store -----------------------------------------------------------------------------
+
+mkdir "$folder/precious"
+touch "$folder/precious/kept.exe"
+ln -s "$folder/precious" "$store/.executables-99999999-$(hostname)"
+run "${tiny[@]}" --runtime sim
+report "a link among the store's own folders is not followed" "$(
+    fault_of 0
+    [ -e "$folder/precious/kept.exe" ] || echo "the file behind it is gone"
+)"
+
+# ---- text -----------------------------------------------------------------------------------------
+
+label=$'=cmd\e[31m\u202e[x](http://y)\nline'
+rm -rf "$folder/text"
+run "${tiny[@]}" --runtime sim --store "$folder/text" --label "$label"
+cat "$folder/out" "$folder/err" >"$folder/all"
+for format in text md csv latex html; do
+    run table --store "$folder/text" --table executions --format "$format"
+    cat "$folder/out" >>"$folder/all"
+    run history --store "$folder/text" --format "$format"
+    cat "$folder/out" >>"$folder/all"
+done
+run report --store "$folder/text" --output "$folder/page.html"
+cat "$folder/page.html" >>"$folder/all"
+report "no label steers a terminal" "$(
+    [ -s "$folder/all" ] || echo "nothing was printed"
+    grep -q 'cmd' "$folder/all" || echo "the label is nowhere"
+    LC_ALL=C grep -q $'\e' "$folder/all" && echo "an escape got through"
+    LC_ALL=C grep -q $'\xe2\x80\xae' "$folder/all" && echo "a mark of direction got through"
+)"
+
+echo "1..$count"
