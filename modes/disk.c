@@ -48,15 +48,14 @@ static size_t payload_line(const void *data, size_t size, char line[HEAD_SIZE])
     return (size_t)snprintf(line, HEAD_SIZE, "payload %s\n", digest);
 }
 
-/* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry of E; else 0. */
-static size_t payload_at(const entry *e, const char *data, size_t size)
+size_t mode_disk_payload(const char *head, const char *data, size_t size)
 {
     char line[HEAD_SIZE];
-    const size_t head = strlen(e->head), whole = head + strlen("payload \n") + BN_SHA256_TEXT - 1;
-    if (size <= whole || memcmp(data, e->head, head) != 0)
+    const size_t first = strlen(head), whole = first + strlen("payload \n") + BN_SHA256_TEXT - 1;
+    if (size <= whole || memcmp(data, head, first) != 0)
         return 0;
     const size_t length = payload_line(data + whole, size - whole, line);
-    return length == whole - head && memcmp(data + head, line, length) == 0 ? whole : 0;
+    return length == whole - first && memcmp(data + first, line, length) == 0 ? whole : 0;
 }
 
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
@@ -71,7 +70,7 @@ rt_executable *mode_disk_load(mode *m, const char *text, size_t length)
     bn_code code = bn_private_read(m->cache_folder, e.name, &data, &size, &st);
     if (code == BN_NOT_FOUND)
         return NULL;
-    if (code == BN_OK && (at = payload_at(&e, data, size)) == 0)
+    if (code == BN_OK && (at = mode_disk_payload(e.head, data, size)) == 0)
         code = BN_FORMAT;
     if (code == BN_OK)
         code = rt_executable_load(m->client, data + at, size - at, &executable, &st);

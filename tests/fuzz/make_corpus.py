@@ -5,6 +5,7 @@ with found-, and is not made here.
 
     tests/fuzz/make_corpus.py [RECORD.h5]    a record, for the store's seeds
 """
+import hashlib
 import json
 import os
 import struct
@@ -27,6 +28,31 @@ for i, text in enumerate(["a=1", "threads=-12", "name=text", "on=true", "off=fal
                           "day=2024-01-01", "x=+-.e", "x=nan", "x=0x10"]):
     put("options", f"{i:02}", text)
 
+
+# ---- entries of executables ---------------------------------------------------------
+
+HEAD = b"bench-executable 2\nplugin a\nsettings b\nprogram c\n"
+
+
+def entry(payload, head=HEAD):
+    return head + b"payload " + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload
+
+
+put("cache", "good", entry(b"machine code"))
+put("cache", "other-program", entry(b"machine code", HEAD.replace(b"program c", b"program d")))
+put("cache", "other-payload", entry(b"machine code")[:-1] + b"E")
+put("cache", "empty", entry(b""))
+put("cache", "cut", entry(b"machine code")[:80])
+put("cache", "version-1", b"bench-executable 1\n" + b"0" * 64 + b"\ncode")
+
+# ---- the environment's list of runtimes ------------------------------------------------
+
+put("names", "one", "mine:/a/b.so")
+put("names", "several", "x:/1,mine:/2,y:/3")
+put("names", "long", "mine:/" + "n" * 200)
+put("names", "empty", "mine:,mine:/x")
+put("names", "colons", "mine:a:b,:,,mine")
+put("names", "not-utf8", b"mine:/\xff\xfe\xe2\x80\xae\x1b[31m")
 
 # ---- npy ------------------------------------------------------------------------
 

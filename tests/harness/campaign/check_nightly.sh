@@ -332,4 +332,22 @@ refuses "an option that there is not is no slowdown" 1 "no option --bogus" -- ni
 refuses "no suite" 1 "bench nightly needs --suite FILE and --report DIR" -- nightly --store "$store"
 refuses "a suite that is none" 1 "nothere" -- \
     nightly --suite nothere --report "$folder/page" --store "$folder/nowhere"
+
+# ---- links ---------------------------------------------------------------------------------
+new_store links
+for name in tonight tonight.ended controls; do
+    rm -rf "$folder/elsewhere"
+    mkdir "$folder/elsewhere"
+    cp "$folder/measured"/*.h5 "$folder/elsewhere"
+    had=$(ls "$folder/elsewhere" | wc -l)
+    ln -s "$folder/elsewhere" "$store/$name"
+    night
+    report "a link as the store's $name is not followed" "$(
+        fault_of 1 "not followed"
+        [ "$(ls "$folder/elsewhere" | wc -l)" -eq "$had" ] || echo "files behind it are gone"
+        [ "$had" -gt 0 ] || echo "there were no files"
+    )"
+    rm "$store/$name"
+done
+
 echo "1..$count"

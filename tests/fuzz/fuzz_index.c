@@ -1,0 +1,48 @@
+/* fuzz_index.c - lines of a store's index, which lies beside the records: what is taken has an id that
+ * names a file, and an experiment whose fields fit. */
+#include "tests/fuzz/fuzz.h"
+
+#include "results/records/index_priv.h"
+#include "results/records/records.h"
+
+static void read_line(const char *line, size_t length)
+{
+    bn_status st = {.code = BN_OK};
+    res_summary summary;
+    res_pools pools = {.memory = bn_arena_new(4096)};
+    res_line_key key;
+    fuzz_require(pools.memory != NULL, "no memory");
+    if (res_line_key_parse(line, &key))
+        fuzz_touch(key.file, key.file_length);
+    bn_code code = res_line_parse(line, length, &pools, &summary, &st);
+    fuzz_status(code, &st);
+    if (code == BN_OK) {
+        const res_experiment **list = res_pools_experiments(&pools);
+        fuzz_require(list != NULL, "no memory");
+        fuzz_require(summary.experiment < pools.experiments.count, "an experiment that is not there");
+        fuzz_require(res_experiment_check(list[summary.experiment], NULL) == BN_OK,
+                     "an experiment out of range");
+        fuzz_require(strchr(summary.id, '/') == NULL && summary.id[0] != '\0', "an id that is a path");
+    }
+    res_pools_free(&pools);
+    bn_arena_free(pools.memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* As in a file: terminated, a line at a time. */
+    char *text = malloc(size + 2);
+    fuzz_require(text != NULL, "no memory");
+    memcpy(text, data, size);
+    for (size_t i = 0; i < size; i++)
+        text[i] = text[i] ? text[i] : ' ';
+    text[size] = '\n';
+    text[size + 1] = '\0';
+    for (char *line = text; *line;) {
+        const size_t length = (size_t)(strchr(line, '\n') - line) + 1;
+        read_line(line, length);
+        line += length;
+    }
+    free(text);
+    return 0;
+}
