@@ -88,8 +88,8 @@ bool job_interrupted(void)
 
 /* ---- starting ------------------------------------------------------------------ */
 
-static const char few[] = "error: the worker could not start: too few file descriptors (ulimit -n)\n";
-static const char gone[] = "error: the worker could not start: bench's own file cannot be run\n";
+static const char too_few[] = "error: the worker could not start: too few file descriptors (ulimit -n)\n";
+static const char unrunnable[] = "error: the worker could not start: bench's own file cannot be run\n";
 
 /* Says WHY to the parent, in the last words of a worker that never was. */
 static void give_up(int fd, const char *why)
@@ -123,11 +123,11 @@ static void child(pid_t parent, int request, int answers, int noise)
     answers = fcntl(answers, F_DUPFD_CLOEXEC, 4);
     noise = fcntl(noise, F_DUPFD_CLOEXEC, 4);
     if (dup2(request, 0) < 0 || dup2(noise, 1) < 0 || dup2(noise, 2) < 0 || dup2(answers, 3) < 0)
-        give_up(last_words, few);
+        give_up(last_words, too_few);
     /* Descriptors that our caller left open must not stay open in a plugin. */
     close_range(4, ~0u, 0);
     execv(self, argv);
-    give_up(2, gone);
+    give_up(2, unrunnable);
 }
 
 static void close_end(int *fd)
