@@ -131,7 +131,7 @@ void res_put_csv(bn_text *out, const char *text)
         bn_text_putc(&plain, '\'');
     bn_text_plain(&plain, text);
     const char *at = plain.data ? plain.data : "";
-    const bool quoted = strpbrk(at, ",\"'") != NULL;
+    const bool quoted = strpbrk(at, ",\"") != NULL;
     if (quoted)
         bn_text_putc(out, '"');
     for (; *at != '\0'; at++) {

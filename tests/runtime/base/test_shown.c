@@ -1,5 +1,5 @@
 /*
- * test_plain.c - text from outside as it may be shown, messages that are too long, and files that only
+ * test_shown.c - text from outside as it may be shown, messages that are too long, and files that only
  * the user may write.
  */
 #include "runtime/base/base.h"
