@@ -112,7 +112,7 @@ static bn_code handle_create(rt_client *client, const rt_option *options, size_t
         return code;
     PJRT_Client_Create_Args args =
         RT_ARGS(PJRT_Client_Create, .create_options = values, .num_options = count);
-    code = RT_CALL(client->plugin, PJRT_Client_Create, &args, RT_STAGE_OTHER, st);
+    code = RT_CALL(client->plugin, PJRT_Client_Create, &args, RT_STAGE_CREATE, st);
     free(values);
     if (code != BN_OK)
         return code;

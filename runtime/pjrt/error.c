@@ -3,7 +3,8 @@
  *
  * A PJRT error carries an absl status code and a message, and must be
  * destroyed. What the code means depends on what was being done: the same
- * INVALID_ARGUMENT is a bad program while compiling and a bad call elsewhere.
+ * INVALID_ARGUMENT is a bad option where a client is made, a bad program while
+ * compiling and a bad call elsewhere.
  * Source: PJRT_Error_* in pjrt_c_api.h.
  */
 #include "runtime/pjrt/pjrt_priv.h"
@@ -23,6 +24,8 @@ bn_code rt_error_class(int code, enum rt_stage stage)
         break;
     }
     switch (stage) {
+    case RT_STAGE_CREATE:
+        return code == PJRT_Error_Code_INVALID_ARGUMENT ? BN_INVALID : BN_PLUGIN;
     case RT_STAGE_COMPILE:
         return BN_COMPILE;
     case RT_STAGE_EXECUTE:

@@ -73,7 +73,7 @@ BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *ident
 
 /* What was being done, which decides the class of an error without a class of
  * its own. */
-enum rt_stage { RT_STAGE_OTHER, RT_STAGE_COMPILE, RT_STAGE_EXECUTE };
+enum rt_stage { RT_STAGE_OTHER, RT_STAGE_CREATE, RT_STAGE_COMPILE, RT_STAGE_EXECUTE };
 
 /* Does PLUGIN's table, as long as the plugin says it is, hold ENTRY? */
 #define RT_HAS(plugin, entry)                                                                      \

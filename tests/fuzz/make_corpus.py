@@ -3,7 +3,8 @@
 and some that are wrong in a way of their own. What fuzzing found has names that begin
 with found-, and is not made here.
 
-    tests/fuzz/make_corpus.py [RECORD.h5]    a record, for the store's seeds
+    tests/fuzz/make_corpus.py [RECORD.h5 [INDEX]]    a record, for the store's seeds, and an
+                                                     index.tsv, for the index's
 """
 import hashlib
 import json
@@ -288,3 +289,15 @@ if len(sys.argv) > 1:
     flipped = bytearray(record[:])
     flipped[700] ^= 1
     put("store", "flipped", bytes(flipped))
+
+
+# ---- index -------------------------------------------------------------------------------------
+
+if len(sys.argv) > 2:
+    with open(sys.argv[2], "rb") as f:
+        lines = f.read().splitlines(keepends=True)[:4]
+    put("index", "lines", b"".join(lines))
+    put("index", "cut", lines[2][:120])
+    put("index", "path", lines[2].replace(lines[2].split(b"\t")[3], b"../../etc/passwd"))
+    put("index", "escapes", lines[2].replace(b"resnet50", b"\\x\\t\\"))
+    put("index", "numbers", lines[2].replace(b"27688", b"-1").replace(b"18000000", b"1e999"))

@@ -295,7 +295,7 @@ report "steps in flight, pinned" "$(
 assert records[0]["provenance"]["pinning"]["host_cores"] != ""'
 )"
 run "${cpu[@]}" --pin 9999
-report "cores that are not there" "$(fault_of 1 "--pin 9999" "may use")"
+report "cores that are not there" "$(fault_of 2 "--pin 9999" "may use")"
 run "${cpu[@]}" --xla-flag xla_no_such_flag=1
 report "a compiler option that is none" "$(fault_of 1 "xla_no_such_flag")"
 

@@ -71,11 +71,15 @@ static void long_messages_are_cut_between_characters(void **state)
         memcpy(text + i, "\xc3\xa9", 2); /* e with an accent */
     text[sizeof text - 2] = '\0';
     bn_fail(&st, BN_IO, "%s", text);
-    assert_int_equal(strlen(st.message), sizeof st.message - 2);
+    assert_in_range(strlen(st.message), sizeof st.message - 12, sizeof st.message - 1);
     bn_context(&st, "x");
     assert_memory_equal(st.message, "x: \xc3\xa9", 5);
+    assert_non_null(strstr(st.message, "\xc3\xa9 ... \xc3\xa9"));
     size_t length = strlen(st.message);
     assert_int_equal((unsigned char)st.message[length - 1], 0xa9);
+    char shown[sizeof st.message];
+    bn_plain(st.message, shown, sizeof shown);
+    assert_string_equal(shown, st.message);
 }
 
 static void messages_are_one_line_of_text(void **state)
@@ -83,9 +87,9 @@ static void messages_are_one_line_of_text(void **state)
     (void)state;
     bn_status st = {0};
     bn_fail(&st, BN_FORMAT, "%s: kind '%s'", "a\nb.npy", "\x1b[2J\x7f\xc3\xa9");
-    assert_string_equal(st.message, "a?b.npy: kind '?[2J?\xc3\xa9'");
+    assert_string_equal(st.message, "a b.npy: kind '?[2J?\xc3\xa9'");
     bn_context(&st, "a\tfolder");
-    assert_string_equal(st.message, "a?folder: a?b.npy: kind '?[2J?\xc3\xa9'");
+    assert_string_equal(st.message, "a folder: a b.npy: kind '?[2J?\xc3\xa9'");
 }
 
 static void errno_gets_its_class_and_text(void **state)
