@@ -1,9 +1,9 @@
 /*
  * vet.c - records that somebody else may have written are read by a child first.
  *
- * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made it. So
- * a child of this process reads each file before we do, with a limit of memory and time. Where that
- * kills it, the file is at fault, and the next one gets a new child.
+ * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
+ * it. So a child of this process reads each file before we do, with a limit of memory and time.
+ * Where that kills it, the file is at fault, and the next one gets a new child.
  */
 #define _GNU_SOURCE
 #include "results/records/store_priv.h"
@@ -21,9 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* For one record: the largest of ours takes some MB and some ms. */
-#define MOST_BYTES   (UINT64_C(1) << 30)
-#define MOST_WAIT_MS 20000
+/* For one record: the largest of ours takes some MB and some ms. The wait is long, since a busy
+ * machine may not run the child for a while; a file that keeps it running ends by its time on the
+ * processor. */
+#define MOST_BYTES   (UINT64_C(256) << 20)
+#define MOST_CPU_S   2
+#define MOST_WAIT_MS 60000
 /* The child's end of the wire. */
 #define SOCKET_FD    3
 
@@ -54,7 +57,19 @@ static void set_limits(void)
     (void)setrlimit(RLIMIT_AS, &space);
     (void)setrlimit(RLIMIT_CORE, &none);
     signal(SIGSEGV, SIG_DFL);
+    signal(SIGXCPU, SIG_DFL);
     signal(SIGINT, SIG_IGN); /* the parent decides */
+}
+
+/* The limit counts from the child's start, so each file moves it. */
+static void allow_time(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_SELF, &used) != 0)
+        return;
+    const rlim_t seconds = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1 + MOST_CPU_S;
+    const struct rlimit time = {seconds, RLIM_INFINITY};
+    (void)setrlimit(RLIMIT_CPU, &time);
 }
 
 /* Reads each file that it is told, and answers. Never returns. */
@@ -73,11 +88,12 @@ static void serve(int fd, pid_t parent)
         const ssize_t n = recv(SOCKET_FD, path, sizeof path, 0);
         if (n <= 0 || path[n - 1] != '\0')
             _exit(0);
+        allow_time();
         res_record *record = NULL;
         bn_status st = {.code = BN_OK};
-        const char answer = res_store_read(path, &record, &st) == BN_OK ? 'g' : 'd';
-        res_record_free(record);
-        if (send(SOCKET_FD, &answer, 1, MSG_NOSIGNAL) != 1)
+        if (res_store_read(path, &record, &st) == BN_OK)
+            res_record_free(record);
+        if (send(SOCKET_FD, &st, sizeof st, MSG_NOSIGNAL) != (ssize_t)sizeof st)
             _exit(0);
     }
 }
@@ -128,6 +144,10 @@ static bn_code blame(const char *path, bool late, bn_status *st)
     if (late)
         return bn_fail(st, BN_FORMAT, "%s: not read: a child took longer than %d s for it", path,
                        MOST_WAIT_MS / 1000);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        return bn_fail(st, BN_FORMAT,
+                       "%s: not read: a child took longer than %d s of processor time for it", path,
+                       MOST_CPU_S);
     if (WIFSIGNALED(status))
         return bn_fail(st, BN_FORMAT, "%s: not read: it killed the child that tried, by signal %d",
                        path, WTERMSIG(status));
@@ -136,7 +156,7 @@ static bn_code blame(const char *path, bool late, bn_status *st)
 
 static bn_code vet(const char *path, bn_status *st)
 {
-    char answer = 0;
+    bn_status answer;
     const size_t length = strlen(path) + 1;
     if (length > PATH_MAX)
         return bn_fail_errno(st, ENAMETOOLONG, "%s", path);
@@ -152,8 +172,13 @@ static bn_code vet(const char *path, bn_status *st)
     while (ready < 0 && errno == EINTR);
     if (ready == 0)
         return blame(path, true, st);
-    /* Whatever else is wrong with it, we can read as well and say. */
-    return recv(child.socket, &answer, 1, 0) == 1 ? BN_OK : blame(path, false, st);
+    if (recv(child.socket, &answer, sizeof answer, 0) != (ssize_t)sizeof answer)
+        return blame(path, false, st);
+    /* What the child could not read in little memory may take all of ours: its word is the last. */
+    if (answer.code == BN_OUT_OF_MEMORY)
+        return bn_fail(st, BN_FORMAT, "%s: not read: it takes more than %d MB of memory", path,
+                       (int)(MOST_BYTES >> 20));
+    return answer.code == BN_OK ? BN_OK : bn_fail(st, answer.code, "%s", answer.message);
 }
 
 void res_store_vet_end(void)

@@ -91,9 +91,9 @@ static size_t children(void)
     return count;
 }
 
-/* One to four bytes of a record changed and the seal made anew, 300 times: libhdf5 1.10.8 crashed on 13
- * and did not come back from one. Whoever loads a store with such files gets its good records, and the
- * names of the others. */
+/* One to four bytes of a record changed and the seal made anew: libhdf5 1.10.8 crashed on 13 of 300 and
+ * did not come back from one. Whoever loads a store with such files gets its good records, and the names
+ * of the others. */
 static void sealed_damage_kills_no_reader(void **state)
 {
     enum { FILES = 300 };
