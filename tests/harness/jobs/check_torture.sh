@@ -7,26 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 
-# Every process of ours has it in its environment.
-export BENCH_TORTURE=$folder
-# What temporary files we make lie here alone.
-export TMPDIR=$folder/tmp
-mkdir "$TMPDIR" "$store"
-
-# Processes of the program that were started from here.
-program=$(readlink -f "$bench")
-ours_alive() {
-    local exe
-    # shellcheck disable=SC2044 # paths in /proc have no blanks
-    for exe in $(find /proc/[0-9]*/exe -maxdepth 0 -lname "$program" 2>/dev/null); do
-        tr '\0' '\n' 2>/dev/null <"${exe%exe}environ" | grep -qxF "BENCH_TORTURE=$folder" &&
-            echo "process ${exe//[!0-9]/} is still there"
-    done
-}
-
-none_alive() {
-    [ -z "$(ours_alive)" ]
-}
+. tests/support/alive.sh
 
 # What a run left that is no record; grace for what the kernel has yet to end.
 left_behind() {
@@ -104,10 +85,8 @@ report "a program that is killed leaves a store that reads, and no process" "$(
     printf '%s' "$faults"
 )"
 
-# A temporary file as such a program leaves it; its process is gone.
-sleep 0 &
-gone=$!
-wait $gone
+# A temporary file as such a program leaves it. No process has this number.
+gone=99999999
 leftover=$store/.20250101T000000.000000000Z-$(hostname | tr -c 'A-Za-z0-9._\n' _ | cut -c 1-18)-$gone-0.$gone.tmp
 : >"$leftover"
 find "$store" -name '.*.tmp' -exec touch -d '5 minutes ago' {} +
