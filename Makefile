@@ -61,9 +61,9 @@ READY := $(and $(PKG_LIBS),$(TEST_LIBS),$(wildcard $(PJRT_INCLUDE)/pjrt_c_api.h)
 BASE_CFLAGS := -std=gnu11 $(if $(SANITIZER),-O1,-O2) -g -fno-omit-frame-pointer -ffp-contract=off \
     $(SANITIZER)
 # With sanitizers compilers give false warnings, for that code hides the flow of values. So
-# warnings are errors in plain builds only.
+# warnings are errors in plain builds only. A stack may be as small as 256 KiB, and calls nest.
 WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
-    $(if $(SANITIZER),,-Werror)
+    $(if $(SANITIZER),,-Wframe-larger-than=32768 -Werror)
 # Headers of others are included as system headers: we cannot mend their warnings.
 INCLUDES := -I. -I$(BUILD)/gen -isystem $(PJRT_INCLUDE) $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 COMPILE = $(CC) $(BASE_CFLAGS) $(INCLUDES) -MMD -MP
@@ -127,7 +127,7 @@ not-ready:
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)
 	$(call note,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(WARNINGS) $(if $(filter tests/%,$<),-Wno-unused-parameter) $(CFLAGS) \
+	$(Q)$(COMPILE) $(WARNINGS) $(if $(filter tests/%,$<),-Wno-unused-parameter $(if $(SANITIZER),,-Wno-frame-larger-than)) $(CFLAGS) \
 	    -c -o $@ $<
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto | $(BUILD)/flags

@@ -329,7 +329,7 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
 bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
                       const char **words, int most, int *count, bn_status *st)
 {
-    options run;
+    options *run = bn_arena_zalloc(memory, sizeof *run); /* too large for small stacks */
     cli_call call = {.table = options_table(),
                      .command = command,
                      .options = o,
@@ -337,7 +337,8 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                      .words = words,
                      .most_words = most};
     *o = (options){0};
-    bn_code code = cli_parse(&call, argc, argv, st);
+    bn_code code = run ? cli_parse(&call, argc, argv, st)
+                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
     if (code == BN_OK && o->matrix.program && call.modelled)
         code = bn_fail(st, BN_INVALID,
                        "--program runs a text as it is, so --%s, which is for models, cannot be "
@@ -346,9 +347,9 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
     if (code == BN_OK)
         code = job_matrix_finish(&o->matrix, memory, st);
     if (code == BN_OK)
-        code = run_defaults(memory, &run, st);
+        code = run_defaults(memory, run, st);
     if (code == BN_OK)
-        o->usual = run.matrix;
+        o->usual = run->matrix;
     o->what = call.marked;
     *count = call.word_count;
     return code;
@@ -358,22 +359,22 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
 static json_t *echo_run(const job_matrix *matrix)
 {
     bn_status st = {.code = BN_OK};
-    options o;
-    bn_arena *memory = bn_arena_new(4096);
+    bn_arena *memory = bn_arena_new(sizeof(options));
+    options *o = memory ? bn_arena_zalloc(memory, sizeof *o) : NULL;
     json_t *echo = NULL;
-    if (memory && run_defaults(memory, &o, &st) == BN_OK) {
+    if (o && run_defaults(memory, o, &st) == BN_OK) {
         const cli_list *input = &matrix->axis[RES_AXIS_INPUT];
         const char *words[2] = {NULL, NULL};
         bn_text text = {0};
-        o.matrix = *matrix;
+        o->matrix = *matrix;
         /* Where no --input was given, a suite may name values of its axis. */
         cli_list_put(input, &text);
         if (!matrix->inputs.count && text.length &&
             strcmp(text.data, res_axes[RES_AXIS_INPUT].usual) != 0) {
             words[0] = text.data;
-            o.matrix.inputs = (cli_words){1, words};
+            o->matrix.inputs = (cli_words){1, words};
         }
-        echo = cli_echo(options_table(), RUN, &o);
+        echo = cli_echo(options_table(), RUN, o);
         bn_text_free(&text);
     }
     bn_arena_free(memory);

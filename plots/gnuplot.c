@@ -116,7 +116,7 @@ static bn_code start(child *c, const bn_text *script, bn_status *st)
 static bn_code read_output(child *c, bn_text *out, bn_status *st)
 {
     const uint64_t end = bn_now_ns() + LIMIT_NS;
-    char buffer[65536];
+    char buffer[16384];
     for (;;) {
         const uint64_t now = bn_now_ns();
         struct pollfd wait_for = {.fd = c->output, .events = POLLIN};

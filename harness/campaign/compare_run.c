@@ -195,6 +195,8 @@ static bn_code expand(session *s, bn_status *st)
     if (code == BN_OK && notes.length)
         fputs(notes.data, stderr);
     bn_text_free(&notes);
+    for (int i = 0; code == BN_OK && i < 4; i++)
+        res_store_sweep_old(s->folder[i / 2][i % 2]);
     for (size_t i = 0; code == BN_OK && i < s->experiments; i++)
         for (int side = 0; side < 2; side++) {
             job_experiment *e = &s->list[side][i];

@@ -243,27 +243,39 @@ static bn_code expand_override(expansion *x, job_matrix *m, bn_status *st)
     return expand_one(x, m, st);
 }
 
-static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
+/* MEASURE is of OBJECT; another matrix is made of its own for each runtime. */
+static bn_code expand_runtimes(expansion *x, const json_t *object, const suite_measure *measure,
+                               bn_status *st)
 {
-    const suite_options *c = x->command;
-    suite_measure base = {.matrix = *c->usual, .repetitions = SUITE_USUAL_REPETITIONS};
     const json_t *runtimes = json_object_get(object, "runtimes");
-    bn_code code = BN_OK;
-    set_members(object, &base);
-    base.matrix.store = c->store;
-    x->repetitions = (int)(c->repetitions ? c->repetitions : base.repetitions);
-    if (c->runtimes.count)
-        return expand_override(x, &base.matrix, st);
     const size_t n = json_is_array(runtimes) ? json_array_size(runtimes) : 1;
+    bn_code code = BN_OK;
     for (size_t i = 0; i < n && code == BN_OK; i++) {
-        job_matrix m = base.matrix;
-        if (c->label[0])
-            m.label = c->label;
+        job_matrix m = measure->matrix;
+        if (x->command->label[0])
+            m.label = x->command->label;
         code = set_runtime(
             x->suite, json_is_array(runtimes) ? json_array_get(runtimes, i) : runtimes, &m, st);
         if (code == BN_OK)
             code = expand_one(x, &m, st);
     }
+    return code;
+}
+
+static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
+{
+    const suite_options *c = x->command;
+    suite_measure *base = calloc(1, sizeof *base); /* large, as are those of our callees */
+    if (!base)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a suite");
+    base->matrix = *c->usual;
+    base->repetitions = SUITE_USUAL_REPETITIONS;
+    set_members(object, base);
+    base->matrix.store = c->store;
+    x->repetitions = (int)(c->repetitions ? c->repetitions : base->repetitions);
+    bn_code code = c->runtimes.count ? expand_override(x, &base->matrix, st)
+                                     : expand_runtimes(x, object, base, st);
+    free(base);
     return code;
 }
 

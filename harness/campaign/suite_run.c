@@ -26,6 +26,7 @@ typedef struct carry {
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
                                          its control */
     char cache[JOB_CACHE_PATH];       /* of executables, for this run */
+    job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     cli_exit worst;
 } carry;
 
@@ -217,7 +218,6 @@ static job_group *group_of(carry *c, const size_t *list)
 static void run_process(carry *c, const size_t *list, size_t count, size_t number, size_t of)
 {
     job_experiment members[JOB_MOST_MEMBERS];
-    job_kept kept[JOB_MOST_MEMBERS];
     char title[400], text[512];
     const suite_run *head = &c->plan->runs[list[0]];
     const uint64_t start = bn_now_ns();
@@ -235,10 +235,10 @@ static void run_process(carry *c, const size_t *list, size_t count, size_t numbe
         snprintf(text, sizeof text, "%s #%d", title, head->repetition);
     const job_order job = {NULL, text, number, of, members[0].timeout, c->options->output.verbose};
     expect(c, list, count);
-    job_measure_and_keep(group_of(c, list), head->repetition, members, count, &job, kept);
+    job_measure_and_keep(group_of(c, list), head->repetition, members, count, &job, c->kept);
     const double seconds = (double)(bn_now_ns() - start) / 1e9 / (double)count;
     for (size_t i = 0; i < count; i++) {
-        take(c, list[i], &kept[i], seconds);
+        take(c, list[i], &c->kept[i], seconds);
         json_decref(members[i].suite);
     }
 }
@@ -355,7 +355,8 @@ static bool begin(carry *c, bn_status *st)
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
     c->records = calloc(c->plan->count + 1, sizeof(res_record *));
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
-    if (!c->seconds || !c->records || !c->groups) {
+    c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
+    if (!c->seconds || !c->records || !c->groups || !c->kept) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -411,5 +412,6 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     free(c.records);
     free(c.seconds);
     free(c.groups);
+    free(c.kept);
     return code;
 }

@@ -26,6 +26,7 @@ typedef struct run_state {
     char cache[JOB_CACHE_PATH]; /* of executables, for this run */
     size_t planned;             /* processes */
     job_spent spent;            /* by all processes that ran */
+    job_kept *kept;             /* [JOB_MOST_MEMBERS]: of the group that runs */
 } run_state;
 
 /* Experiments that are measured together. */
@@ -90,7 +91,6 @@ static void run_process(run_state *run, run_group *g, int process, size_t number
     char title[400], text[512];
     job_experiment list[JOB_MOST_MEMBERS];
     size_t place[JOB_MOST_MEMBERS], count = 0;
-    job_kept kept[JOB_MOST_MEMBERS];
     for (size_t i = 0; i < g->count; i++) {
         if (g->failed[i])
             continue;
@@ -106,9 +106,9 @@ static void run_process(run_state *run, run_group *g, int process, size_t number
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
     const job_order job = {NULL, text, number, of, list[0].timeout, run->output->verbose};
-    job_measure_and_keep(&g->group, process, list, count, &job, kept);
+    job_measure_and_keep(&g->group, process, list, count, &job, run->kept);
     for (size_t i = 0; i < count; i++)
-        g->failed[place[i]] = !take(run, &list[i], &kept[i]);
+        g->failed[place[i]] = !take(run, &list[i], &run->kept[i]);
 }
 
 static void print_results(const run_state *run)
@@ -165,7 +165,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     run_group *groups = make_groups(list, of, processes, run->separate, &count);
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!groups || !order || !rng)
+    run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
+    if (!groups || !order || !rng || !run->kept)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
@@ -183,6 +184,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         job_spent_add(&run->spent, &groups[i].group.spent);
     if (rng)
         gsl_rng_free(rng);
+    free(run->kept);
     free(order);
     free(groups);
     return st->code;

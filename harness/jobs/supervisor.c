@@ -29,7 +29,7 @@
 #define SECOND_NS          UINT64_C(1000000000)
 #define TIMEOUT_GRACE_NS   (2 * SECOND_NS) /* from SIGTERM to SIGKILL */
 #define INTERRUPT_GRACE_NS (3 * SECOND_NS)
-#define CHUNK_BYTES        65536
+#define CHUNK_BYTES        16384
 #define LAST_CHUNKS        64                 /* read after the end: more than a pipe holds */
 #define ANSWER_BYTES       ((size_t)64 << 20) /* a longer line is no answer of ours */
 #define MOST_WORKERS       2

@@ -92,15 +92,14 @@ bn_code res_flip_p(const double *d, size_t count, uint64_t seed, double *p, bn_s
  * Hartigan, "Using subsample values as typical values", JASA 64, 1969). The same holds upwards. */
 bool res_flip_bounds(const double *d, size_t count, double level, double *low, double *high)
 {
-    double means[1 << RES_SUBSET_PAIRS];
-    double lowest[1 << (RES_SUBSET_PAIRS - 1)], highest[1 << (RES_SUBSET_PAIRS - 1)];
     if (count == 0 || count > RES_SUBSET_PAIRS)
         return false;
     const uint32_t subsets = (uint32_t)1 << count;
     const size_t extreme = (size_t)(level * (double)(subsets / 2) * (1 + 1e-12));
-    if (extreme == 0)
+    double *means = extreme ? calloc((size_t)subsets + 2 * extreme, sizeof *means) : NULL;
+    if (!means)
         return false;
-    double sum = 0;
+    double *lowest = means + subsets, *highest = lowest + extreme, sum = 0;
     uint32_t chosen = 0;
     for (uint32_t i = 1; i < subsets; i++) {
         const int place = __builtin_ctz(i);
@@ -112,5 +111,6 @@ bool res_flip_bounds(const double *d, size_t count, double level, double *low, d
     gsl_sort_largest(highest, extreme, means, 1, subsets - 1);
     *low = lowest[extreme - 1];
     *high = highest[extreme - 1];
+    free(means);
     return true;
 }
