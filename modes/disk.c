@@ -1,14 +1,14 @@
 /*
  * disk.c - executables on disk, so that a second process need not compile.
  *
- * An executable is machine code that the plugin runs as it is. So the folder and its files must be the
- * user's alone, and an entry says inside what it is of: plugin, settings and program, each as a
- * SHA-256. An entry that was copied over another's name, or that another build wrote, does not match
- * what is asked for. Entries appear by rename, so concurrent writers cannot harm each other: the last
- * one wins and all wrote the same.
+ * An executable is machine code that the plugin runs as it is. So the folder and its files must be
+ * the user's alone, and an entry says inside what it is of: plugin, settings and program, each as a
+ * SHA-256. An entry that was copied over another's name, or that another build wrote, does not
+ * match what is asked for. Entries appear by rename, so concurrent writers cannot harm each other:
+ * the last one wins and all wrote the same.
  *
- * Layout of an entry: MAGIC, a line each "plugin", "settings", "program" and "payload" with 64 hex digits,
- * then the payload. Its name is the SHA-256 of the first three lines.
+ * Layout of an entry: MAGIC, a line each "plugin", "settings", "program" and "payload" with 64 hex
+ * digits, then the payload. Its name is the SHA-256 of the first three lines.
  */
 #include "modes/mode_priv.h"
 

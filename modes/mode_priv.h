@@ -219,8 +219,8 @@ void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint6
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length);
 /* Stores it; failure only costs a later compile, so it is not an error. */
 void mode_disk_store(mode *m, const char *text, size_t length, const rt_executable *executable);
-/* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry that begins with HEAD;
- * else 0. */
+/* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry that begins with
+ * HEAD; else 0. */
 size_t mode_disk_payload(const char *head, const char *data, size_t size);
 
 /* ---- dispatch.c ----------------------------------------------------------- */

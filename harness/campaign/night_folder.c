@@ -2,8 +2,8 @@
  * night_folder.c - a night's records wait in a folder of their own, and all become the store's at
  * once, as far as a file system can do that: each gets a second name in the store, and the folder
  * goes only when all else is done. So a night that is killed loses nothing, and measures nothing
- * twice. Others may have put links into the store. None is followed: all work is relative to folders
- * that were opened as such.
+ * twice. Others may have put links into the store. None is followed: all work is relative to
+ * folders that were opened as such.
  */
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
@@ -122,8 +122,8 @@ static bn_code empty(int folder, bn_status *st)
     return code;
 }
 
-/* Removes the folder NAME of PARENT with what a suite writes there; what else is in it stays, and so
- * does the folder. */
+/* Removes the folder NAME of PARENT with what a suite writes there; what else is in it stays, and
+ * so does the folder. */
 static bn_code drop(int parent, const char *name, bn_status *st)
 {
     int folder;

@@ -21,8 +21,9 @@ typedef struct night_folder {
  * the folder, and tonight's suite goes on with them. */
 BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
                                        bn_status *st);
-/* Puts the records into the store, those of controls into its own folder of that name, and leaves them in the
- * folder as well: a night that is killed from here on is found whole there. May be called again. */
+/* Puts the records into the store, those of controls into its own folder of that name, and leaves
+ * them in the folder as well: a night that is killed from here on is found whole there. May be
+ * called again. */
 BN_MUST_USE bn_code night_folder_share(const night_folder *tonight, bn_status *st);
 /* Removes the folder: the night is over. To be called when all else is done. */
 BN_MUST_USE bn_code night_folder_end(const night_folder *tonight, bn_status *st);

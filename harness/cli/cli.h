@@ -35,7 +35,8 @@ cli_exit cli_complain_of(const char *title, const bn_status *st);
 bool cli_terminal(void);
 /* Shows TEXT, as bn_plain, in place of the line that is shown, cut to the terminal's width. */
 void cli_line_show(const char *text);
-/* Writes one line to standard error, as bn_plain: names and messages in it may come from outside. */
+/* Writes one line to standard error, as bn_plain: names and messages in it may come from outside.
+ */
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* Takes the line back. To be called before anything else is written to the terminal. */
 void cli_line_clear(void);

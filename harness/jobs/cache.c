@@ -16,8 +16,8 @@
 
 #define PREFIX ".executables-"
 
-/* Removes the folder NAME of PARENT with the files in it. A link of that name, which others may have
- * put there, is not followed. */
+/* Removes the folder NAME of PARENT with the files in it. A link of that name, which others may
+ * have put there, is not followed. */
 static void remove_folder(int parent, const char *name)
 {
     int fd;

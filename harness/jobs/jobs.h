@@ -245,7 +245,7 @@ typedef struct job_kept {
                            Owned by the caller */
     bn_status failure;  /* BN_CANCELLED: the user stopped it, and there is no record */
     bn_status store;    /* why the store takes no records any more, or BN_OK */
-    bool usage; /* FAILURE is the user's, as job_outcome.usage: there is no record of it */
+    bool usage;         /* FAILURE is the user's, as job_outcome.usage: there is no record of it */
 } job_kept;
 /* Process PROCESS (from 1) of GROUP: measures the COUNT experiments LIST, and fills KEPT[i] for
  * each. Keeps a record of each failure as well. GROUP learns whether its experiments have to be

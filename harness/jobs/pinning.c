@@ -157,8 +157,8 @@ bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_status *st)
     if (pins_nothing(pin))
         return BN_OK;
     bn_code code = plan(pin, pinning, st);
-    if (code == BN_OK && hwloc_set_cpubind((*pinning)->topology, (*pinning)->runtime,
-                                           HWLOC_CPUBIND_THREAD) != 0) {
+    if (code == BN_OK &&
+        hwloc_set_cpubind((*pinning)->topology, (*pinning)->runtime, HWLOC_CPUBIND_THREAD) != 0) {
         code = bn_fail_errno(st, errno, "pinning to the cores of --pin %s", pin);
         job_pinning_free(*pinning);
         *pinning = NULL;

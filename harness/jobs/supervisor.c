@@ -88,8 +88,10 @@ bool job_interrupted(void)
 
 /* ---- starting ------------------------------------------------------------------ */
 
-static const char too_few[] = "error: the worker could not start: too few file descriptors (ulimit -n)\n";
-static const char unrunnable[] = "error: the worker could not start: bench's own file cannot be run\n";
+static const char too_few[] =
+    "error: the worker could not start: too few file descriptors (ulimit -n)\n";
+static const char unrunnable[] =
+    "error: the worker could not start: bench's own file cannot be run\n";
 
 /* Says WHY to the parent, in the last words of a worker that never was. */
 static void give_up(int fd, const char *why)
@@ -328,8 +330,9 @@ static void sweep_group(pid_t group)
     }
 }
 
-/* Ends what a worker started and that left its process group: as we are its subreaper, it becomes our
- * child. KEPT is the other worker of a pair, or 0. We have no other children while a worker runs. */
+/* Ends what a worker started and that left its process group: as we are its subreaper, it becomes
+ * our child. KEPT is the other worker of a pair, or 0. We have no other children while a worker
+ * runs. */
 static void sweep_strays(pid_t kept)
 {
     char path[64];

@@ -77,8 +77,7 @@ static void add_failure(verify_state *v, const job_experiment *e, bn_code code, 
         json_pack("[{ss ss ss ss ss sb}]", "group", "worker", "quantity", "worker", "got",
                   bn_code_name(code), "want", bn_code_name(BN_OK), "message", message, "pass", 0);
     cli_line_clear();
-    cli_say("bench: verify %s.%s %s: %s", e->what.model, e->what.variant, e->what.mode,
-            message);
+    cli_say("bench: verify %s.%s %s: %s", e->what.model, e->what.variant, e->what.mode, message);
     add_lines(v, e, one);
     json_decref(one);
 }

@@ -26,11 +26,11 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
     json_decref(r->provenance);
     r->provenance =
         json_pack("{so so so sO* sO* so* sO* sO* s{sI sI} so*}", "host", job_host_describe(),
-                  "runtime", worker_session_describe(s), "pinning",
-                  job_pinning_to_json(s->pinning), "options", s->experiment->echo, "weights",
-                  s->weights, "program", s->program ? worker_program_to_json(s->program) : NULL,
-                  "suite", s->experiment->suite, "group", group, "memory", "rss_bytes",
-                  (json_int_t)now, "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
+                  "runtime", worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning),
+                  "options", s->experiment->echo, "weights", s->weights, "program",
+                  s->program ? worker_program_to_json(s->program) : NULL, "suite",
+                  s->experiment->suite, "group", group, "memory", "rss_bytes", (json_int_t)now,
+                  "peak_rss_bytes", (json_int_t)peak, "warmup", warmup);
 }
 
 /* ---- the members ------------------------------------------------------------------------- */
@@ -61,10 +61,10 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     return code == BN_OK ? worker_warm_up(m, st) : code;
 }
 
-/* The order in which this process opens its members, into ORDER. Whoever comes first has other memory
- * than the next: the same experiment twice was seen to differ by 2 % in favour of the second. So the
- * order is drawn for each pair of processes, and the second of a pair has it the other way round: of any
- * two members, each is before the other as often. */
+/* The order in which this process opens its members, into ORDER. Whoever comes first has other
+ * memory than the next: the same experiment twice was seen to differ by 2 % in favour of the
+ * second. So the order is drawn for each pair of processes, and the second of a pair has it the
+ * other way round: of any two members, each is before the other as often. */
 static void draw_order(const worker_group *g, size_t *order)
 {
     const char *id = json_string_value(json_object_get(g->about, "id"));

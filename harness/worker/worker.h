@@ -41,7 +41,6 @@ json_t *worker_failure_to_json(const bn_status *st);
 
 /* ---- pinning (pinning.c) --------------------------------------------------------- */
 
-
 /* ---- sessions (session.c): a runtime, a model and a mode in a worker ------------------ */
 
 typedef struct worker_feed worker_feed;

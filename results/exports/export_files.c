@@ -86,8 +86,8 @@ static bn_code make_folder_of(bn_text *path, bn_status *st)
     return code;
 }
 
-/* Takes back the first COUNT files, which were not there before, and the folders below OUTPUT that are
- * empty now: the same export can be tried again. */
+/* Takes back the first COUNT files, which were not there before, and the folders below OUTPUT that
+ * are empty now: the same export can be tried again. */
 static void take_back(const res_export *export, size_t count, const char *output)
 {
     for (size_t i = count; i-- > 0;) {

@@ -1,7 +1,7 @@
 /*
- * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at it: a
- * file of the store, a line of the index, an import. What passes can be printed, counted, added up and
- * used in the name of a file.
+ * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at
+ * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
+ * added up and used in the name of a file.
  */
 #include "results/records/records_priv.h"
 

@@ -129,7 +129,8 @@ typedef struct res_record {
 } res_record;
 
 /* The one check of a record that somebody else may have written: BN_FORMAT where a text has control
- * characters or is no UTF-8, or a number is out of its range. Readers of files and imports call it. */
+ * characters or is no UTF-8, or a number is out of its range. Readers of files and imports call it.
+ */
 BN_MUST_USE bn_code res_record_check(const res_record *record, bn_status *st);
 /* The same of an experiment alone. */
 BN_MUST_USE bn_code res_experiment_check(const res_experiment *experiment, bn_status *st);
@@ -297,9 +298,9 @@ BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record,
 /* Reads one file. A file that is not a whole record of a schema we know is
  * BN_FORMAT. */
 BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
-/* The same of a record that somebody else may have written (vet.c): a child of this process reads it
- * first, since libhdf5 does not survive all damaged files. What kills the child is BN_FORMAT. The child
- * waits for more until res_store_vet_end, or the end of this process. */
+/* The same of a record that somebody else may have written (vet.c): a child of this process reads
+ * it first, since libhdf5 does not survive all damaged files. What kills the child is BN_FORMAT.
+ * The child waits for more until res_store_vet_end, or the end of this process. */
 BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
 void res_store_vet_end(void);
 

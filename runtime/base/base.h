@@ -121,9 +121,9 @@ void bn_text_printf(bn_text *text, const char *format, ...) BN_PRINTF(2, 3);
 size_t bn_utf8_fit(const char *text, size_t most);
 
 /*
- * Text from outside (names, labels, messages of plugins, files) as it may be shown. What is no UTF-8,
- * controls, marks that turn the direction of writing and signs that are not seen become '?', ends of
- * lines and tabs a space.
+ * Text from outside (names, labels, messages of plugins, files) as it may be shown. What is no
+ * UTF-8, controls, marks that turn the direction of writing and signs that are not seen become '?',
+ * ends of lines and tabs a space.
  */
 /* The length of the character at TEXT, which is not at its end; what to show for it. */
 size_t bn_plain_next(const char *text, const char **shown, size_t *shown_length);
@@ -171,8 +171,9 @@ void bn_writer_drop(bn_writer *writer); /* NULL allowed */
 const char *bn_base_name(const char *path);
 
 /*
- * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse with
- * BN_INVALID, and say why, a folder or file that belongs to somebody else or that others may write.
+ * What is run as it is, such as machine code that was kept, must be the user's alone. These refuse
+ * with BN_INVALID, and say why, a folder or file that belongs to somebody else or that others may
+ * write.
  */
 /* Creates PATH (0700) and its parents where they are missing, and opens it; *FD is the caller's. */
 BN_MUST_USE bn_code bn_private_folder(const char *path, int *fd, bn_status *st);
@@ -189,7 +190,8 @@ BN_MUST_USE bn_code bn_private_write(int folder, const char *name, const void *d
 void bn_writers_sweep(int folder);
 /* Opens the folder NAME of the open FOLDER; *FD is the caller's. A link is BN_INVALID. */
 BN_MUST_USE bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st);
-/* Copies the regular file NAME from one open folder to another, over what is there, all or nothing. */
+/* Copies the regular file NAME from one open folder to another, over what is there, all or nothing.
+ */
 BN_MUST_USE bn_code bn_file_copy_in(int from, int to, const char *name, bn_status *st);
 
 /* Creates the folder PATH and its parents; an existing folder is success. */

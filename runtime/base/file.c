@@ -166,7 +166,7 @@ void bn_writers_sweep(int folder)
 }
 
 struct bn_writer {
-    int fd, folder; /* what the names are relative to; not owned */
+    int fd, folder;                      /* what the names are relative to; not owned */
     char path[PATH_MAX], name[PATH_MAX]; /* of the target, and of the file so far */
 };
 

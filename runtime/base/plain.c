@@ -2,8 +2,8 @@
  * plain.c - text that came from outside, as it may be shown: valid UTF-8 on one line, without signs
  * that steer a terminal, turn the direction of writing, or are not seen.
  *
- * Sources: RFC 3629 for UTF-8; Unicode Standard Annex 9 for the marks of direction; Unicode Technical
- * Report 36, section 3, for signs that are not seen.
+ * Sources: RFC 3629 for UTF-8; Unicode Standard Annex 9 for the marks of direction; Unicode
+ * Technical Report 36, section 3, for signs that are not seen.
  */
 #include "runtime/base/base.h"
 
@@ -38,12 +38,12 @@ static bool is_hidden(uint32_t point)
     static const struct {
         uint32_t first, last;
     } ranges[] = {
-        {0x00, 0x1F},     {0x7F, 0x9F},         /* controls */
-        {0xAD, 0xAD},                           /* soft hyphen */
-        {0x061C, 0x061C}, {0x200B, 0x200F},     /* no width, direction */
-        {0x2028, 0x202E}, {0x2060, 0x206F},     /* lines, direction, no width */
-        {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB},     /* no width, notes between lines */
-        {0xE0000, 0xE0FFF},                     /* tags */
+        {0x00, 0x1F},       {0x7F, 0x9F},     /* controls */
+        {0xAD, 0xAD},                         /* soft hyphen */
+        {0x061C, 0x061C},   {0x200B, 0x200F}, /* no width, direction */
+        {0x2028, 0x202E},   {0x2060, 0x206F}, /* lines, direction, no width */
+        {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB}, /* no width, notes between lines */
+        {0xE0000, 0xE0FFF},                   /* tags */
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (point >= ranges[i].first && point <= ranges[i].last)

@@ -36,8 +36,8 @@ bn_code bn_code_from_name(const char *name)
 
 #define CUT " ... "
 
-/* Sets ST's message to HEAD and TAIL as plain text. What is too long is cut in its middle: names are
- * long, and the reason stands at the end. */
+/* Sets ST's message to HEAD and TAIL as plain text. What is too long is cut in its middle: names
+ * are long, and the reason stands at the end. */
 static void message_set(bn_status *st, const char *head, const char *tail)
 {
     bn_text all = {0};

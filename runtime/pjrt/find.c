@@ -1,10 +1,10 @@
 /*
  * find.c - from a runtime's name to the path of its plugin.
  *
- * The order is the user's word first: environment variables, then the folder
- * in which the set-up unpacks wheels, then an installed jax. The current folder is never searched:
- * whoever may write there would choose what we run. Nothing is loaded here. PJRT_NAMES_AND_LIBRARY_PATHS and TPU_LIBRARY_PATH mean what they mean
- * to jax.
+ * The order is the user's word first: environment variables, then the folder in which the set-up
+ * unpacks wheels, then an installed jax. The current folder is never searched: whoever may write
+ * there would choose what we run. Nothing is loaded here. PJRT_NAMES_AND_LIBRARY_PATHS and
+ * TPU_LIBRARY_PATH mean what they mean to jax.
  */
 #include "runtime/pjrt/pjrt_priv.h"
 

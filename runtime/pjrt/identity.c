@@ -3,9 +3,9 @@
  * that file.
  *
  * A build may replace a plugin at any moment. So the file is hashed before it is loaded, and looked
- * at again after: what was loaded is what was hashed if the path named the same file, unchanged, both
- * times. Loading /proc/self/fd/N would need no second look. But a plugin then could not find the
- * libraries beside it, which it names by $ORIGIN.
+ * at again after: what was loaded is what was hashed if the path named the same file, unchanged,
+ * both times. Loading /proc/self/fd/N would need no second look. But a plugin then could not find
+ * the libraries beside it, which it names by $ORIGIN.
  */
 #define _GNU_SOURCE
 #include "runtime/pjrt/pjrt_priv.h"

@@ -97,8 +97,8 @@ typedef struct rt_attribute {
 typedef struct rt_plugin_info {
     const char *path;            /* resolved */
     char sha256[BN_SHA256_TEXT]; /* of the file that was loaded */
-    int api_major, api_minor; /* the plugin's */
-    size_t api_bytes;         /* size of its function table */
+    int api_major, api_minor;    /* the plugin's */
+    size_t api_bytes;            /* size of its function table */
     bool has_profiler;
     const rt_attribute *attributes;
     size_t attribute_count;

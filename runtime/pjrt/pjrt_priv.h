@@ -66,8 +66,7 @@ struct rt_executable {
 /* Hashes the shared object at PATH. BN_PLUGIN for anything else. */
 BN_MUST_USE bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st);
 /* BN_CHANGED where PATH no longer names that file as it was. */
-BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity,
-                                      bn_status *st);
+BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity, bn_status *st);
 
 /* ---- calls and errors (error.c) --------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* fuzz_cache.c - entries of the folder of executables: what is taken has the head that was asked for,
- * and a payload whose digest stands before it. */
+/* fuzz_cache.c - entries of the folder of executables: what is taken has the head that was asked
+ * for, and a payload whose digest stands before it. */
 #include "tests/fuzz/fuzz.h"
 
 #include "modes/mode_priv.h"
@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t at = mode_disk_payload(HEAD, (const char *)data, size);
     char digest[BN_SHA256_TEXT];
     if (at > 0) {
-        fuzz_require(at < size && memcmp(data, HEAD, strlen(HEAD)) == 0, "an entry of another head");
+        fuzz_require(at < size && memcmp(data, HEAD, strlen(HEAD)) == 0,
+                     "an entry of another head");
         bn_sha256(data + at, size - at, digest);
         fuzz_require(memcmp(data + at - BN_SHA256_TEXT, digest, BN_SHA256_TEXT - 1) == 0,
                      "a payload with another digest");

@@ -1,5 +1,5 @@
-/* fuzz_index.c - lines of a store's index, which lies beside the records: what is taken has an id that
- * names a file, and an experiment whose fields fit. */
+/* fuzz_index.c - lines of a store's index, which lies beside the records: what is taken has an id
+ * that names a file, and an experiment whose fields fit. */
 #include "tests/fuzz/fuzz.h"
 
 #include "results/records/index_priv.h"
@@ -19,10 +19,12 @@ static void read_line(const char *line, size_t length)
     if (code == BN_OK) {
         const res_experiment **list = res_pools_experiments(&pools);
         fuzz_require(list != NULL, "no memory");
-        fuzz_require(summary.experiment < pools.experiments.count, "an experiment that is not there");
+        fuzz_require(summary.experiment < pools.experiments.count,
+                     "an experiment that is not there");
         fuzz_require(res_experiment_check(list[summary.experiment], NULL) == BN_OK,
                      "an experiment out of range");
-        fuzz_require(strchr(summary.id, '/') == NULL && summary.id[0] != '\0', "an id that is a path");
+        fuzz_require(strchr(summary.id, '/') == NULL && summary.id[0] != '\0',
+                     "an id that is a path");
     }
     res_pools_free(&pools);
     bn_arena_free(pools.memory);

@@ -1,5 +1,5 @@
-/* fuzz_names.c - the environment's list of runtimes, and text that is shown: a path is one of the list's
- * or none, and what is shown is plain. */
+/* fuzz_names.c - the environment's list of runtimes, and text that is shown: a path is one of the
+ * list's or none, and what is shown is plain. */
 #include "tests/fuzz/fuzz.h"
 
 #include "runtime/pjrt/pjrt.h"

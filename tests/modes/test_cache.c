@@ -75,7 +75,8 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     free(data);
 }
 
-/* Another program's entry under the name of ours, and entries that others can write, are not run. */
+/* Another program's entry under the name of ours, and entries that others can write, are not run.
+ */
 static void entries_are_bound_to_their_program(void **state)
 {
     (void)state;

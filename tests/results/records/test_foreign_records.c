@@ -1,6 +1,7 @@
 /*
- * test_foreign_records.c - records that somebody made on purpose: fields that would harm whoever prints
- * them or names a file by them, and sealed files that libhdf5 does not survive. Needs no plugin.
+ * test_foreign_records.c - records that somebody made on purpose: fields that would harm whoever
+ * prints them or names a file by them, and sealed files that libhdf5 does not survive. Needs no
+ * plugin.
  */
 #include "tests/support/results_fixture.h"
 
@@ -37,7 +38,7 @@ static void refused(const res_record *record, const char *text)
 
 static void ids_are_no_paths(void **state)
 {
-    static const char *const ids[] = {"../../elsewhere", "/etc/passwd", ".hidden", "a/b", "",
+    static const char *const ids[] = {"../../elsewhere", "/etc/passwd", ".hidden",    "a/b", "",
                                       "two\nlines",      "a\x1b[31m",   "caf\xc3\xa9"};
     res_record *record = fixture_record(&fixture_lazy, 5);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -91,9 +92,9 @@ static size_t children(void)
     return count;
 }
 
-/* One to four bytes of a record changed and the seal made anew: libhdf5 1.10.8 crashed on 13 of 300 and
- * did not come back from one. Whoever loads a store with such files gets its good records, and the names
- * of the others. */
+/* One to four bytes of a record changed and the seal made anew: libhdf5 1.10.8 crashed on 13 of 300
+ * and did not come back from one. Whoever loads a store with such files gets its good records, and
+ * the names of the others. */
 static void sealed_damage_kills_no_reader(void **state)
 {
     enum { FILES = 300 };
@@ -113,7 +114,8 @@ static void sealed_damage_kills_no_reader(void **state)
         memcpy(copy, image, size);
         for (int change = 0; change <= i % 4; change++) {
             seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-            copy[RES_SEAL_BYTES + (seed >> 16) % (size - RES_SEAL_BYTES)] ^= (char)(1 + (seed >> 56) % 255);
+            copy[RES_SEAL_BYTES + (seed >> 16) % (size - RES_SEAL_BYTES)] ^=
+                (char)(1 + (seed >> 56) % 255);
         }
         res_seal(copy, size);
         snprintf(path, sizeof path, "%s/%03d.h5", store, i);

@@ -43,7 +43,11 @@ static void no_format_steers_a_terminal(void **state)
     static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV,
                                          RES_TABLE_LATEX, RES_TABLE_HTML};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        put(formats[i], "a\x1b" "b\xe2\x80\xae" "c\xff", "a?b?c?");
+        put(formats[i],
+            "a\x1b"
+            "b\xe2\x80\xae"
+            "c\xff",
+            "a?b?c?");
 }
 
 /* A cell that begins as our own marks do is text like any other. */

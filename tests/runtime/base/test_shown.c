@@ -1,6 +1,6 @@
 /*
- * test_shown.c - text from outside as it may be shown, messages that are too long, and files that only
- * the user may write.
+ * test_shown.c - text from outside as it may be shown, messages that are too long, and files that
+ * only the user may write.
  */
 #include "runtime/base/base.h"
 #include "tests/support/test_runtime.h"
@@ -25,16 +25,23 @@ static void shows(const char *text, const char *wanted)
 
 static void what_steers_is_taken_out(void **state)
 {
-    shows("plain, \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "plain, \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+    shows("plain, \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+          "plain, \xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
     shows("a\x1b[31mred\x07", "a?[31mred?");
     shows("two\nlines\tand\r", "two lines and ");
-    shows("\xe2\x80\xae" "evil", "?evil");           /* U+202E turns the direction */
-    shows("a\xe2\x80\x8b" "b\xef\xbb\xbf", "a?b?");  /* no width */
-    shows("\xc2\x9b" "31m", "?31m");                 /* a control of one sign */
-    shows("\xf3\xa0\x80\xa1", "?");                  /* a tag */
-    shows("\xff\xc3", "??");                         /* no UTF-8 */
-    shows("\xc0\xaf\xed\xa0\x80", "?????");          /* too long a form; half of a pair */
-    shows("\xf4\x90\x80\x80", "????");               /* beyond Unicode */
+    shows("\xe2\x80\xae"
+          "evil",
+          "?evil"); /* U+202E turns the direction */
+    shows("a\xe2\x80\x8b"
+          "b\xef\xbb\xbf",
+          "a?b?"); /* no width */
+    shows("\xc2\x9b"
+          "31m",
+          "?31m");                          /* a control of one sign */
+    shows("\xf3\xa0\x80\xa1", "?");         /* a tag */
+    shows("\xff\xc3", "??");                /* no UTF-8 */
+    shows("\xc0\xaf\xed\xa0\x80", "?????"); /* too long a form; half of a pair */
+    shows("\xf4\x90\x80\x80", "????");      /* beyond Unicode */
     shows("", "");
 }
 
