@@ -10,7 +10,7 @@
 # printed before. The last line is always "N passed, N failed, N skipped".
 #
 # Environment for the tests: BENCH_TEST_BINARY, BENCH_TEST_FAKE,
-# BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD (absolute paths), BENCH_TEST_PYTHON
+# BENCH_TEST_NOTPLUGIN, BENCH_TEST_BUILD, BENCH_RUNTIMES (absolute paths), BENCH_TEST_PYTHON
 # (the Python that has h5py), BENCH_TEST_SOURCE (root of the sources, also the
 # working folder). BENCH_TEST_TIMEOUT, in seconds, may be set from outside.
 set -u
@@ -26,6 +26,8 @@ export BENCH_TEST_BUILD=$build BENCH_TEST_SOURCE=$PWD
 export BENCH_TEST_BINARY=$build/bench
 export BENCH_TEST_FAKE=$build/libpjrt_fake.so
 export BENCH_TEST_NOTPLUGIN=$build/libnot_a_plugin.so
+# Programs of tests lie deeper than those that look for runtimes beside themselves.
+export BENCH_RUNTIMES=${BENCH_RUNTIMES:-$PWD/third_party/runtimes}
 export BENCH_TEST_PYTHON=${BENCH_TEST_PYTHON:-$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
 # Messages of the C library are compared in some tests.

@@ -209,7 +209,7 @@ static void client_tells_its_devices(void **state)
     rt_client_destroy(many);
 
     assert_ok(rt_option_parse(unknown, &option, &st), &st);
-    assert_fails(rt_client_create(plugin, &option, 1, &many, &st), BN_PLUGIN,
+    assert_fails(rt_client_create(plugin, &option, 1, &many, &st), BN_INVALID,
                  "creating a client: unknown client option", &st);
     assert_ok(rt_option_parse(none, &option, &st), &st);
     assert_fails(rt_client_create(plugin, &option, 1, &many, &st), BN_NOT_FOUND, "no device", &st);

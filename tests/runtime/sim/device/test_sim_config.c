@@ -227,7 +227,7 @@ static void bad_settings_are_refused(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bn_status st = {0};
         rt_client *client = NULL;
-        assert_fails(sim_try(sim_plugin(), rows[i][0], &client, &st), BN_PLUGIN, rows[i][1], &st);
+        assert_fails(sim_try(sim_plugin(), rows[i][0], &client, &st), BN_INVALID, rows[i][1], &st);
         assert_null(client);
     }
 }
@@ -267,7 +267,7 @@ static void bad_environment_and_files_are_refused(void **state)
         write_file(path, "settings.json", json);
         setenv("PJRT_SIM_CONFIG", path, 1);
         setenv("PJRT_SIM", rows[i].environment, 1);
-        assert_fails(sim_try(sim_plugin(), "", &client, &st), BN_PLUGIN, rows[i].text, &st);
+        assert_fails(sim_try(sim_plugin(), "", &client, &st), BN_INVALID, rows[i].text, &st);
         unlink(path);
     }
 }
