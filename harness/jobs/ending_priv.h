@@ -1,4 +1,4 @@
-/* ending_priv.h - how a worker ended: the class of its failure, and a message. */
+/* ending_priv.h - how a worker ended: the class of its failure, a message, and what it left behind. */
 #ifndef BENCH_HARNESS_ENDING_H
 #define BENCH_HARNESS_ENDING_H
 
@@ -34,5 +34,13 @@ typedef struct job_ending {
 
 /* Fills status and message of OUTCOME, whose result is there already. */
 void job_ending_explain(const job_ending *ending, job_outcome *outcome);
+
+/* ---- strays (strays.c) ---------------------------------------------------------------------- */
+
+/* Gives the environment a mark for the next worker, and returns it. */
+unsigned job_strays_mark(void);
+/* Ends the children of ours that the worker of MARK started, and reaps all children that have ended
+ * but KEPT, which is another worker's, or 0. It looks ROUNDS times at most, each 5 ms. */
+void job_strays_sweep(unsigned mark, pid_t kept, int rounds);
 
 #endif

@@ -42,6 +42,7 @@ typedef struct worker {
     const job_order *job;
     job_outcome *outcome;
     pid_t pid;
+    unsigned mark;               /* of its strays */
     int request, answers, noise; /* our ends; -1 once closed */
     char *text;                  /* of the request */
     size_t text_size, text_sent;
@@ -151,6 +152,7 @@ static bn_code start(worker *w, bn_status *st)
     if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
         code = bn_fail_errno(st, errno, "pipes for a worker");
     if (code == BN_OK) {
+        w->mark = job_strays_mark();
         w->pid = fork();
         if (w->pid < 0)
             code = bn_fail_errno(st, errno, "starting a worker");
@@ -330,32 +332,6 @@ static void sweep_group(pid_t group)
     }
 }
 
-/* Ends what a worker started and that left its process group: as we are its subreaper, it becomes
- * our child. KEPT is the other worker of a pair, or 0. We have no other children while a worker
- * runs. */
-static void sweep_strays(pid_t kept)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
-    for (int round = 0; round < REAP_ROUNDS; round++) {
-        FILE *list = fopen(path, "re");
-        long pid;
-        bool any = false;
-        while (list && fscanf(list, "%ld", &pid) == 1) {
-            if (pid == kept)
-                continue;
-            any = true;
-            kill((pid_t)pid, SIGKILL);
-            (void)waitpid((pid_t)pid, NULL, WNOHANG);
-        }
-        if (list)
-            fclose(list);
-        if (!any)
-            return;
-        poll(NULL, 0, 5);
-    }
-}
-
 /* Whether W has ended. It stays a zombie until its group is killed, so that no other process can
  * get the group's number before. */
 static bool has_ended(const worker *w)
@@ -372,7 +348,7 @@ static void reap(worker *w, pid_t other)
     while (waitpid(w->pid, &w->wait_status, 0) < 0 && errno == EINTR)
         ;
     sweep_group(w->pid);
-    sweep_strays(other);
+    job_strays_sweep(w->mark, other, REAP_ROUNDS);
     for (int i = 0; i < LAST_CHUNKS && w->answers >= 0 && read_answers(w); i++)
         ;
     for (int i = 0; i < LAST_CHUNKS && w->noise >= 0 && read_noise(w); i++)
