@@ -38,12 +38,12 @@ static const cli_option others[] = {
      .marked = true, .text = "run this StableHLO text in place of models"},
     {"output", "FILE.npy", CLI_WORDS, AT(matrix.outputs), .commands = RUN,
      .text = "with --program: file for a result of the first execution; repeated, in order"},
-    {"check", "FILE.npy", CLI_WORDS, AT(matrix.checks), .commands = RUN,
+    {"check", "FILE.npy", CLI_WORDS, AT(matrix.checks), .commands = RUN, .programmed = true,
      .text = "with --program: what a result of the first execution must be; repeated, in order"},
-    {"rtol", "R", CLI_REAL, AT(matrix.rtol), .commands = RUN, .fallback = "1e-5",
-     .text = "of --check: |got - want| <= A + R |want|"},
-    {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .fallback = "1e-8",
-     .text = "of --check; bool and integers are exact"},
+    {"rtol", "R", CLI_REAL, AT(matrix.rtol), .commands = RUN, .programmed = true,
+     .fallback = "1e-5", .text = "of --check: |got - want| <= A + R |want|"},
+    {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
+     .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
      .commands = RUN | VERIFY | SELFTEST | COMPARE,
      .text = "option for the plugin's client; may be repeated"},
@@ -344,6 +344,9 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                        "--program runs a text as it is, so --%s, which is for models, cannot be "
                        "given with it",
                        call.modelled);
+    if (code == BN_OK && !o->matrix.program && call.programmed)
+        code =
+            bn_fail(st, BN_INVALID, "--%s is for --program, which was not given", call.programmed);
     if (code == BN_OK)
         code = job_matrix_finish(&o->matrix, memory, st);
     if (code == BN_OK)

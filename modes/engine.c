@@ -65,7 +65,7 @@ static bn_code engine_begin(mode *m, bn_status *st)
         return BN_OK;
     bn_code code = bn_private_folder(m->options.cache_dir, &m->cache_folder, st);
     if (code == BN_OK)
-        bn_writers_sweep(m->cache_folder);
+        bn_writers_sweep(m->cache_folder, MODE_DISK_NAMES);
     return code;
 }
 

@@ -214,6 +214,11 @@ void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint6
 
 /* ---- disk.c ------------------------------------------------------------- */
 
+/* The names of its files, as a pattern of the shell: a SHA-256 and ".exe". */
+#define MODE_HEX_4      "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
+#define MODE_HEX_16     MODE_HEX_4 MODE_HEX_4 MODE_HEX_4 MODE_HEX_4
+#define MODE_DISK_NAMES MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 ".exe"
+
 /* The executable stored for TEXT, or NULL: a damaged or foreign file counts as
  * a reject and is as good as none. */
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length);

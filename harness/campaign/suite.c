@@ -97,6 +97,8 @@ static bn_code prepare(const suite_options *options, const char *what, res_forma
         code = suite_expand(suite, options, st);
     if (code == BN_OK)
         code = find_runtimes(suite, st);
+    for (size_t i = 0; code == BN_OK && i < suite->count; i++)
+        code = job_words_check(&suite->items[i].e, i ? &suite->items[i - 1].e : NULL, st);
     if (code == BN_OK && !options->dry_run)
         code = job_store_ready(options->store, st);
     return code;

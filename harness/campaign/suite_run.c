@@ -28,6 +28,7 @@ typedef struct carry {
     char cache[JOB_CACHE_PATH];       /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     cli_exit worst;
+    bool refused; /* a runtime refused its options */
 } carry;
 
 static bool to_run(const carry *c, const suite_run *run)
@@ -145,6 +146,13 @@ static void count_run(carry *c, const suite_run *run, const job_kept *kept, cons
         c->done++;
         return;
     }
+    if (kept->usage) {
+        /* The others would be refused for the same words. */
+        if (!c->refused)
+            c->worst = cli_complain(&kept->failure);
+        c->refused = true;
+        return;
+    }
     c->failed[kept->failure.code]++;
     note(c, &kept->failure, title);
 }
@@ -257,7 +265,8 @@ static void run_open(carry *c)
 {
     c->planned = processes(c);
     size_t number = 0, list[JOB_MOST_MEMBERS];
-    for (size_t i = 0, end; i < c->plan->count && !job_interrupted() && c->store.code == BN_OK;
+    for (size_t i = 0, end;
+         i < c->plan->count && !job_interrupted() && c->store.code == BN_OK && !c->refused;
          i = end) {
         const size_t count = collect(c, i, list, &end);
         if (count > 0)

@@ -105,6 +105,7 @@ typedef struct cli_option {
     bool single;          /* of CLI_NAMES and CLI_NUMBERS: takes one value */
     bool marked;          /* cli_call.marked names the first of these that was given */
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
+    bool programmed;      /* and cli_call.programmed: it says something of --program */
     bool empty;           /* CLI_WORDS takes an empty word, too */
 } cli_option;
 
@@ -124,7 +125,7 @@ typedef struct cli_call {
     const char **words; /* room for MOST_WORDS words that are no options */
     int most_words;
     int word_count;
-    const char *marked, *modelled; /* the first such option that was given, or NULL */
+    const char *marked, *modelled, *programmed; /* the first such option that was given, or NULL */
 } cli_call;
 
 /* Fills the options: the defaults of all commands, then the command's own, then ARGV, which

@@ -195,6 +195,12 @@ void job_ending_explain(const job_ending *e, job_outcome *o)
                  WEXITSTATUS(e->wait_status), o->result ? "" : " without a result", when);
     }
     job_noise_last_words(e->noise, words, sizeof words);
+    if (strncmp(words, JOB_NO_START, strlen(JOB_NO_START)) == 0) {
+        /* It is no plugin's fault, and the number says nothing. */
+        o->status = BN_IO;
+        snprintf(o->message, sizeof o->message, "%s", words + strlen("error: "));
+        return;
+    }
     size_t length = strlen(o->message);
     if (words[0])
         snprintf(o->message + length, sizeof o->message - length, "; it last said: %s", words);

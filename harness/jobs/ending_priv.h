@@ -20,6 +20,9 @@ void job_noise_last_words(const job_noise *noise, char *text, size_t size);
  * counts them, else of the machine; -1: unknown. */
 int64_t job_oom_kills(void);
 
+/* So begin the last words of a worker that could not be made. */
+#define JOB_NO_START "error: the worker could not start: "
+
 /* How a worker ended. */
 typedef struct job_ending {
     int wait_status;

@@ -129,7 +129,10 @@ void job_program_describe(const json_t *request, res_experiment *what);
 BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* Both for all of LIST, which has one store and is not empty; then --weights, as far as it can be
+/* Whether --pin and --cache-dir of E can be had, unless they are those of LAST, which may be NULL. */
+BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
+                                    bn_status *st);
+/* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can be
  * checked without a runtime. */
 BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st);
 /* Maps FILE and finds in it all that INSTANCE needs; used in workers, too. */

@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Which build failed: the one that the runtime's name leads to now, into DIGEST. Where the file was
+ * replaced while it was in use, that is another one. False where it is not known. */
+static bool build_that_failed(const job_experiment *e, bn_code failure, char digest[BN_SHA256_TEXT])
+{
+    char path[4096];
+    return failure != BN_CHANGED &&
+           job_runtime_ready(e->what.runtime, path, sizeof path, NULL) == BN_OK &&
+           bn_file_sha256(path, digest, NULL) == BN_OK;
+}
+
 /* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. */
 static res_record *failure_record(const job_experiment *e, const bn_status *failure)
 {
@@ -23,8 +33,11 @@ static res_record *failure_record(const job_experiment *e, const bn_status *fail
     snprintf(r->message, sizeof r->message, "%s", failure->message);
     r->simulated = job_simulated_name(e->what.runtime);
     json_decref(r->provenance);
-    /* A suite has read the runtime's file before. */
-    const char *sha256 = json_string_value(json_object_get(e->suite, "runtime_sha256"));
+    char digest[BN_SHA256_TEXT];
+    /* A suite knows which build it began with. */
+    const char *sha256 = build_that_failed(e, failure->code, digest)
+                             ? digest
+                             : json_string_value(json_object_get(e->suite, "runtime_sha256"));
     r->provenance =
         json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
                   "suite", e->suite, "runtime", "label", e->label, "sha256", sha256);

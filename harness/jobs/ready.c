@@ -88,6 +88,16 @@ static bn_code check_cache(const char *folder, bn_status *st)
 
 /* ---- all of it -------------------------------------------------------------------- */
 
+bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_status *st)
+{
+    bn_code code = BN_OK;
+    if (!last || strcmp(e->pin, last->pin) != 0)
+        code = job_pin_check(e->pin, st);
+    if (code == BN_OK && e->cache_dir[0] && (!last || strcmp(e->cache_dir, last->cache_dir) != 0))
+        code = check_cache(e->cache_dir, st);
+    return code;
+}
+
 bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st)
 {
     bn_code code = job_store_ready(list[0].store, st);
@@ -95,11 +105,8 @@ bn_code job_experiments_check(const job_experiment *list, size_t count, bn_statu
         char path[4096];
         if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
             code = job_runtime_ready(list[i].what.runtime, path, sizeof path, st);
-        if (code == BN_OK && (i == 0 || strcmp(list[i].pin, list[i - 1].pin) != 0))
-            code = job_pin_check(list[i].pin, st);
-        if (code == BN_OK && list[i].cache_dir[0] &&
-            (i == 0 || strcmp(list[i].cache_dir, list[i - 1].cache_dir) != 0))
-            code = check_cache(list[i].cache_dir, st);
+        if (code == BN_OK)
+            code = job_words_check(&list[i], i ? &list[i - 1] : NULL, st);
     }
     return code == BN_OK ? check_weights(list, count, st) : code;
 }

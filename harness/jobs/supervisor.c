@@ -90,9 +90,9 @@ bool job_interrupted(void)
 /* ---- starting ------------------------------------------------------------------ */
 
 static const char too_few[] =
-    "error: the worker could not start: too few file descriptors (ulimit -n)\n";
+    JOB_NO_START "too few file descriptors; raise their number with ulimit -n\n";
 static const char unrunnable[] =
-    "error: the worker could not start: bench's own file cannot be run\n";
+    JOB_NO_START "bench's own file cannot be run\n";
 
 /* Says WHY to the parent, in the last words of a worker that never was. */
 static void give_up(int fd, const char *why)

@@ -26,6 +26,7 @@ typedef struct verify_state {
     verify_task *tasks;
     size_t count, capacity;
     json_t *lines;
+    bool refused; /* a runtime refused its options: no other worker is started */
 } verify_state;
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -103,6 +104,7 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
     else if (outcome.status != BN_CANCELLED)
         add_failure(v, e, outcome.status == BN_OK ? BN_CRASH : outcome.status,
                     outcome.status == BN_OK ? "the worker reported nothing" : outcome.message);
+    v->refused = v->refused || outcome.usage;
     json_decref(outcome.result);
 }
 
@@ -137,7 +139,10 @@ static bn_code prepare(verify_state *v, bn_status *st)
     }
     for (size_t i = 0; code == BN_OK && i < v->count; i++) {
         char path[4096];
-        code = rt_plugin_find(v->tasks[i].experiment.what.runtime, path, sizeof path, st);
+        code = job_runtime_ready(v->tasks[i].experiment.what.runtime, path, sizeof path, st);
+        if (code == BN_OK)
+            code = job_words_check(&v->tasks[i].experiment, i ? &v->tasks[i - 1].experiment : NULL,
+                                   st);
     }
     return code;
 }
@@ -167,12 +172,15 @@ int verify_command(const verify_options *options)
         code = cli_complain(&st);
     } else {
         job_supervise_begin();
-        for (size_t i = 0; i < v.count && !job_interrupted(); i++)
+        for (size_t i = 0; i < v.count && !job_interrupted() && !v.refused; i++)
             verify_one(&v, &v.tasks[i], i + 1, v.count);
         cli_line_clear();
         print(&v);
         bool good = verify_failures(v.lines) == 0 && !v.entries.refused;
-        code = job_interrupted() ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+        code = job_interrupted() ? CLI_EXIT_INTERRUPTED
+               : v.refused       ? CLI_EXIT_USAGE
+               : good            ? CLI_EXIT_OK
+                                 : CLI_EXIT_FAILED;
     }
     free(v.tasks);
     verify_entries_free(&v.entries);

@@ -180,6 +180,6 @@ void res_store_sweep_old(const char *store)
             info.st_mtime < limit)
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
-    bn_writers_sweep(dirfd(folder));
+    bn_writers_sweep(dirfd(folder), RES_INDEX_FILE);
     closedir(folder);
 }

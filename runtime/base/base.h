@@ -185,9 +185,10 @@ BN_MUST_USE bn_code bn_private_read(int folder, const char *name, char **data, s
 BN_MUST_USE bn_code bn_private_write(int folder, const char *name, const void *data, size_t size,
                                      bn_status *st);
 
-/* Removes what processes that were killed left in the open FOLDER while they wrote with bn_writer:
- * files of processes that are gone, of ten minutes ago or before. */
-void bn_writers_sweep(int folder);
+/* Removes what processes that were killed left in the open FOLDER while they wrote, with bn_writer, a
+ * file whose name fits the shell's PATTERN: files of processes that are gone, of ten minutes ago or
+ * before. */
+void bn_writers_sweep(int folder, const char *pattern);
 /* Opens the folder NAME of the open FOLDER; *FD is the caller's. A link is BN_INVALID. */
 BN_MUST_USE bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st);
 /* Copies the regular file NAME from one open folder to another, over what is there, all or nothing.

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -125,9 +126,11 @@ static void sync_folder_of(const char *path)
     close(fd);
 }
 
-/* The process in the name of a file so far, "PATH.PID-SERIAL.tmp"; 0: it is none. */
-static long writer_of(const char *name)
+/* The process in the name of a file so far, "NAME.PID-SERIAL.tmp" where NAME fits PATTERN; 0: it is
+ * none. */
+static long writer_of(const char *name, const char *pattern)
 {
+    char target[NAME_MAX + 1];
     static const char end[] = ".tmp";
     const size_t length = strlen(name), tail = sizeof end - 1;
     const char *at = name + length;
@@ -142,10 +145,13 @@ static long writer_of(const char *name)
     last = --at;
     while (at > name && at[-1] >= '0' && at[-1] <= '9')
         at--;
-    return at < last && at > name && at[-1] == '.' ? strtol(at, NULL, 10) : 0;
+    if (at >= last || at <= name || at[-1] != '.')
+        return 0;
+    snprintf(target, sizeof target, "%.*s", (int)(at - 1 - name), name);
+    return fnmatch(pattern, target, 0) == 0 ? strtol(at, NULL, 10) : 0;
 }
 
-void bn_writers_sweep(int folder)
+void bn_writers_sweep(int folder, const char *pattern)
 {
     /* A process that we do not see may live on another machine that shares the folder. */
     const time_t limit = time(NULL) - WRITING_S;
@@ -155,7 +161,7 @@ void bn_writers_sweep(int folder)
         close(own);
     for (const struct dirent *entry; list && (entry = readdir(list));) {
         struct stat info;
-        const long pid = writer_of(entry->d_name);
+        const long pid = writer_of(entry->d_name, pattern);
         if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
             fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(info.st_mode) && info.st_mtime < limit)
@@ -346,8 +352,13 @@ bn_code bn_private_folder(const char *path, int *fd, bn_status *st)
     *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*fd < 0)
         return bn_fail_errno(st, errno, "%s", path);
-    code = fstat(*fd, &info) == 0 ? check_private(&info, path, st)
-                                  : bn_fail_errno(st, errno, "%s", path);
+    /* A link of one's own is one's own word. */
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode) && info.st_uid != 0 &&
+        info.st_uid != geteuid())
+        code = bn_fail(st, BN_INVALID, "%s: a link that another user made is not followed", path);
+    else
+        code = fstat(*fd, &info) == 0 ? check_private(&info, path, st)
+                                      : bn_fail_errno(st, errno, "%s", path);
     if (code != BN_OK) {
         close(*fd);
         *fd = -1;

@@ -6,6 +6,7 @@
  * there would choose what we run. Nothing is loaded here. PJRT_NAMES_AND_LIBRARY_PATHS and
  * TPU_LIBRARY_PATH mean what they mean to jax.
  */
+#define _GNU_SOURCE
 #include "runtime/pjrt/pjrt_priv.h"
 
 #include <glob.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A known runtime is one row. WHEEL is the path below a folder of unpacked
@@ -86,11 +88,21 @@ static bn_code path_set(struct search *search, const char *path, bn_status *st)
     return BN_OK;
 }
 
-/* Looks for a file named by the pattern PREFIX/REST; the last match wins, which
- * is the newest where the pattern ranges over versions. */
+/* Of several matches, the one with the greatest numbers: python3.12 is newer than python3.9. */
+static const char *newest(const glob_t *matches)
+{
+    const char *best = matches->gl_pathv[0];
+    for (size_t i = 1; i < matches->gl_pathc; i++)
+        if (strverscmp(matches->gl_pathv[i], best) > 0)
+            best = matches->gl_pathv[i];
+    return best;
+}
+
+/* Looks for a file named by the pattern PREFIX/REST. A relative PREFIX would be below the current
+ * folder. */
 static bool try_place(struct search *search, const char *prefix, const char *rest)
 {
-    if (!prefix || prefix[0] == '\0')
+    if (!prefix || prefix[0] != '/')
         return false;
     char pattern[PATH_MAX];
     int length = snprintf(pattern, sizeof pattern, "%s/%s", prefix, rest);
@@ -106,50 +118,67 @@ static bool try_place(struct search *search, const char *prefix, const char *res
         const char *path = realpath(pattern, resolved) ? resolved : pattern;
         found = path_set(search, path, NULL) == BN_OK;
     } else if (glob(pattern, 0, NULL, &matches) == 0) {
-        found = path_set(search, matches.gl_pathv[matches.gl_pathc - 1], NULL) == BN_OK;
+        found = path_set(search, newest(&matches), NULL) == BN_OK;
         globfree(&matches);
     }
     return found;
 }
 
+#define LIST "PJRT_NAMES_AND_LIBRARY_PATHS"
+
 /* The path that LIST ("name:path,name:path") gives for NAME; *FOUND tells whether it gives one. An
- * entry is the user's word: it is taken even where the file is missing, and never passed over. */
+ * entry is the user's word: it is taken even where the file is missing, and one that cannot be read
+ * is never passed over, for another runtime would be measured. */
 static bn_code try_list(struct search *search, const char *list, const char *name, bool *found,
                         bn_status *st)
 {
-    size_t name_length = strlen(name);
-    for (const char *entry = list; entry && *entry;) {
-        size_t length = strcspn(entry, ",");
-        if (length > name_length + 1 && strncmp(entry, name, name_length) == 0 &&
-            entry[name_length] == ':') {
-            size_t path_length = length - name_length - 1;
-            *found = true;
+    *found = false;
+    for (const char *entry = list; entry && *entry; entry += *entry == ',') {
+        const size_t length = strcspn(entry, ","), name_length = strcspn(entry, ":, \t\n");
+        const char *path = entry + name_length + 1;
+        if (length > 0 &&
+            (name_length == 0 || entry[name_length] != ':' || name_length + 1 >= length))
+            return bn_fail(st, BN_INVALID, LIST ": '%.*s' is not of the form name:/path",
+                           (int)length, entry);
+        if (length > 0 && !*found && strncmp(entry, name, name_length) == 0 && !name[name_length]) {
+            const size_t path_length = length - name_length - 1;
+            if (!memchr(path, '/', path_length))
+                return bn_fail(st, BN_INVALID,
+                               LIST ": '%.*s' has a path without a slash; give a whole one",
+                               (int)length, entry);
             if (path_length >= search->path_size)
                 return bn_fail(st, BN_INVALID,
-                               "the path that PJRT_NAMES_AND_LIBRARY_PATHS gives for %s is longer "
-                               "than %zu bytes",
-                               name, search->path_size - 1);
-            memcpy(search->path, entry + name_length + 1, path_length);
+                               "the path that " LIST " gives for %s is longer than %zu bytes", name,
+                               search->path_size - 1);
+            memcpy(search->path, path, path_length);
             search->path[path_length] = '\0';
-            return BN_OK;
+            *found = true;
         }
         entry += length;
-        if (*entry == ',')
-            entry++;
     }
-    *found = false;
     return BN_OK;
+}
+
+/* Whether FOLDER is of root, the user, or whoever owns this program, and not open to all. Anybody
+ * may make one two levels above a program that lies in a shared folder. */
+static bool is_ours(const char *folder)
+{
+    struct stat info, program;
+    if (stat(folder, &info) != 0 || stat("/proc/self/exe", &program) != 0)
+        return false;
+    return !(info.st_mode & S_IWOTH) &&
+           (info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == program.st_uid);
 }
 
 static bool try_wheels(struct search *search, const char *wheel)
 {
-    /* A build may be nested (build/bench, build/asan/bench, build/tests/...);
-     * an installed program has its runtimes in lib. */
+    /* An installed program has its runtimes in lib. A build may be nested (build/bench,
+     * build/asan/bench, build/tests/...). */
     static const char *const below_binary[] = {
+        "../lib/bench/runtimes",
         "../third_party/runtimes",
         "../../third_party/runtimes",
         "../../../third_party/runtimes",
-        "../lib/bench/runtimes",
     };
     if (try_place(search, getenv("BENCH_RUNTIMES"), wheel))
         return true;
@@ -158,7 +187,7 @@ static bool try_wheels(struct search *search, const char *wheel)
     for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0]; i++) {
         char folder[PATH_MAX + 32];
         snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
-        if (try_place(search, folder, wheel))
+        if (is_ours(folder) && try_place(search, folder, wheel))
             return true;
     }
     return false;
@@ -222,7 +251,7 @@ bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status
         return path_set(&search, name, st);
     }
     bool listed = false;
-    const char *list = getenv("PJRT_NAMES_AND_LIBRARY_PATHS");
+    const char *list = getenv(LIST);
     bn_code code = name[0] ? try_list(&search, list, name, &listed, st) : BN_OK;
     if (listed || code != BN_OK)
         return code;

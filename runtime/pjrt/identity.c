@@ -30,11 +30,19 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* A file that was moved away and back has another time of change. */
-static bool same_file(const rt_identity *a, const rt_identity *b)
+/* Whether the file that NOW tells of is the one at PATH that IDENTITY was taken of. A file that was
+ * moved away and back has another time of change, and STRICT refuses it: nobody knows what was
+ * loaded meanwhile. But so has one that got another name or other rights. */
+static bool same_file(const char *path, const rt_identity *now, const rt_identity *identity,
+                      bool strict)
 {
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           same_time(a->modified, b->modified) && same_time(a->changed, b->changed);
+    rt_identity again;
+    if (now->device != identity->device || now->inode != identity->inode ||
+        now->size != identity->size || !same_time(now->modified, identity->modified))
+        return false;
+    return same_time(now->changed, identity->changed) ||
+           (!strict && rt_identity_take(path, &again, NULL) == BN_OK &&
+            strcmp(again.sha256, identity->sha256) == 0);
 }
 
 /* dlopen's own message for a text file or a core dump is of little help. */
@@ -91,7 +99,7 @@ bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st)
     return code;
 }
 
-bn_code rt_identity_check(const char *path, const rt_identity *identity, bn_status *st)
+bn_code rt_identity_check(const char *path, const rt_identity *identity, bool strict, bn_status *st)
 {
     struct stat info;
     rt_identity now = {.size = -1};
@@ -99,7 +107,7 @@ bn_code rt_identity_check(const char *path, const rt_identity *identity, bn_stat
         take(&now, &info);
     else if (errno != ENOENT)
         return bn_fail_errno(st, errno, "%s", path);
-    if (same_file(&now, identity))
+    if (same_file(path, &now, identity, strict))
         return BN_OK;
     return bn_fail(st, BN_CHANGED, "%s: the plugin's file was %s while it was in use", path,
                    now.size < 0 ? "removed" : "replaced or changed");

@@ -65,8 +65,10 @@ struct rt_executable {
 
 /* Hashes the shared object at PATH. BN_PLUGIN for anything else. */
 BN_MUST_USE bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st);
-/* BN_CHANGED where PATH no longer names that file as it was. */
-BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity, bn_status *st);
+/* BN_CHANGED where PATH no longer names that file as it was. Unless STRICT, another time of change is
+ * allowed where the bytes are the same. */
+BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity, bool strict,
+                                      bn_status *st);
 
 /* ---- calls and errors (error.c) --------------------------------------- */
 

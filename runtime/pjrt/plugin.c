@@ -100,7 +100,7 @@ static bn_code plugin_open(const char *path, rt_plugin **plugin, bn_status *st)
     if (code == BN_OK)
         code = api_open(path, &opened->api, st);
     if (code == BN_OK)
-        code = rt_identity_check(path, &opened->identity, st);
+        code = rt_identity_check(path, &opened->identity, true, st);
     if (code != BN_OK)
         goto out;
     code = plugin_initialize(opened, st);
@@ -152,5 +152,5 @@ const rt_plugin_info *rt_plugin_describe(const rt_plugin *plugin)
 
 bn_code rt_plugin_check_file(const rt_plugin *plugin, bn_status *st)
 {
-    return rt_identity_check(plugin->info->path, &plugin->identity, st);
+    return rt_identity_check(plugin->info->path, &plugin->identity, false, st);
 }

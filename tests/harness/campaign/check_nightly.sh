@@ -335,17 +335,17 @@ refuses "a suite that is none" 1 "nothere" -- \
 
 # ---- links ---------------------------------------------------------------------------------
 new_store links
-for name in tonight tonight.ended controls; do
+for name in tonight tonight.ended controls builds; do
     rm -rf "$folder/elsewhere"
     mkdir "$folder/elsewhere"
     cp "$folder/measured"/*.h5 "$folder/elsewhere"
-    had=$(ls "$folder/elsewhere" | wc -l)
+    had=$(cd "$folder/elsewhere" && sha256sum ./*)
     ln -s "$folder/elsewhere" "$store/$name"
     night
     report "a link as the store's $name is not followed" "$(
         fault_of 1 "not followed"
-        [ "$(ls "$folder/elsewhere" | wc -l)" -eq "$had" ] || echo "files behind it are gone"
-        [ "$had" -gt 0 ] || echo "there were no files"
+        [ "$(cd "$folder/elsewhere" && find . -type f -exec sha256sum {} + | sort -k 2)" = "$had" ] ||
+            echo "what lies behind it is another"
     )"
     rm "$store/$name"
 done

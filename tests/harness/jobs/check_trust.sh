@@ -54,10 +54,37 @@ unset PJRT_NAMES_AND_LIBRARY_PATHS
 mkdir -m 777 "$folder/open"
 refuses "executables where others may write" 2 "--cache-dir|others may write it" -- \
     "${tiny[@]}" --runtime sim --cache-dir "$folder/open"
+suite() { # MEMBERS: a suite of one experiment with these
+    printf '{"bench_suite": 1, "name": "one", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "phases": ["infer"], "steps": 3, "min_time": 0, "device_time": "none", %s},
+ "matrix": [{"modes": ["lazy", "capture"], "repetitions": 2}]}' "$1" >"$folder/one.json"
+}
+suite '"runtimes": ["sim"], "pin": "core3"'
+refuses "cores that are none, of a suite" 2 "--pin takes" -- suite "$folder/one.json" --store "$store"
+suite "\"runtimes\": [\"sim\"], \"cache_dir\": \"$folder/open\""
+refuses "a suite's executables where others may write" 2 "others may write it" -- \
+    suite "$folder/one.json" --store "$store"
+suite '"runtimes": [{"name": "sim", "options": {"preset": "nosuch"}}]'
+run suite "$folder/one.json" --store "$store"
+report "a preset that does not exist, of a suite, ends it" "$(
+    [ "$status" -eq 2 ] || echo "exit status $status, not 2"
+    [ "$(grep -c preset "$folder/err")" -eq 1 ] || echo "not said once"
+)"
+refuses "a folder as a runtime to verify" 2 "a folder, not a plugin" -- verify --runtime "$folder" --variant small \
+    --model resnet18
+refuses "a tolerance of nothing" 2 "--rtol is for --program" -- "${tiny[@]}" --runtime sim --rtol 1
 report "none of them is a record" "$([ "$(records "$store")" = "$before" ] || echo "$(records "$store") records")"
 
 run "${tiny[@]}" --runtime sim --store "$folder/$(printf 'n%.0s' {1..3900})"
 report "a path that is too long keeps its reason" "$(fault_of 3 "too long")"
+
+FAKE_PJRT=abort run "${tiny[@]}" --runtime "$fake" --store "$folder/failed" --format json
+report "a failure is of the build that failed" "$(
+    fault_of 1
+    holds "assert [r['provenance']['runtime']['sha256'] for r in records] == ['$(
+        sha256sum "$fake" | cut -d ' ' -f 1
+    )'], records"
+)"
 
 # ---- limits -------------------------------------------------------------------------------------
 
@@ -69,6 +96,7 @@ limited -n 9
 report "too few file descriptors: said so" "$(
     [ "$status" -ne 0 ] || echo "it went well"
     grep -q 'descriptors\|Too many open files' "$folder/err" || echo "not said"
+    grep -q '127' "$folder/err" && echo "a number that says nothing"
 )"
 limited -s 256
 report "a stack of 256 KiB is enough" "$(fault_of 0)"

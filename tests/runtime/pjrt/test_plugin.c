@@ -28,6 +28,17 @@ static void names_are_found(void **state)
     assert_string_equal(path, "/z/c.so");
     assert_fails(rt_plugin_find("min", path, sizeof path, &st), BN_NOT_FOUND, "known: cpu", &st);
     assert_fails(rt_plugin_find("", path, sizeof path, &st), BN_NOT_FOUND, "known: cpu", &st);
+    static const char *const odd[] = {"sim",        "sim:",       "sim=/x.so",
+                                      " sim:/x.so", ":/x.so",     "other:/o.so,sim",
+                                      "sim:x.so",   "sim:/x.so,:"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        setenv("PJRT_NAMES_AND_LIBRARY_PATHS", odd[i], 1);
+        assert_fails(rt_plugin_find("sim", path, sizeof path, &st), BN_INVALID,
+                     "PJRT_NAMES_AND_LIBRARY_PATHS: '", &st);
+    }
+    setenv("PJRT_NAMES_AND_LIBRARY_PATHS", ",sim:/x.so,,sim:/y.so,", 1);
+    assert_ok(rt_plugin_find("sim", path, sizeof path, &st), &st);
+    assert_string_equal(path, "/x.so");
     unsetenv("PJRT_NAMES_AND_LIBRARY_PATHS");
     setenv("TPU_LIBRARY_PATH", "/t/libtpu.so", 1);
     assert_ok(rt_plugin_find("tpu", path, sizeof path, &st), &st);
@@ -47,6 +58,14 @@ static void names_are_found(void **state)
     setenv("BENCH_RUNTIMES", folder, 1);
     assert_ok(rt_plugin_find("tpu", path, sizeof path, &st), &st);
     assert_string_equal(path, wheel);
+    /* Below the current folder nothing is looked for, whatever names it. */
+    char before[300];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(folder), 0);
+    setenv("BENCH_RUNTIMES", ".", 1);
+    if (rt_plugin_find("tpu", path, sizeof path, &st) == BN_OK)
+        assert_int_equal(path[0], '/');
+    assert_int_equal(chdir(before), 0);
     unsetenv("BENCH_RUNTIMES");
     unlink(wheel);
     for (int i = 0; i < 2; i++) {
