@@ -343,7 +343,11 @@ for name in tonight tonight.ended controls builds; do
     ln -s "$folder/elsewhere" "$store/$name"
     night
     report "a link as the store's $name is not followed" "$(
-        fault_of 1 "not followed"
+        if [ $name = builds ]; then # the night goes on, and keeps no build
+            grep -q 'builds is not a folder of this user alone' "$folder/out" "$folder/err" || echo "not said"
+        else
+            fault_of 1 "not followed"
+        fi
         [ "$(cd "$folder/elsewhere" && find . -type f -exec sha256sum {} + | sort -k 2)" = "$had" ] ||
             echo "what lies behind it is another"
     )"
