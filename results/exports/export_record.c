@@ -53,27 +53,17 @@ static size_t blank_at(const char *text)
     return by_width ? 3 : 0;
 }
 
-/* Puts '_' for the blanks of NAME from START on, at which tools split, and for what is not plain.
- */
+/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of what is
+ * not plain. */
 static void put_unbroken(bn_text *name, size_t start)
 {
     const char *shown;
     size_t length;
-    char *from = name->data ? name->data + start : NULL, *to = from;
-    while (from && *from != '\0') {
-        const size_t blank = blank_at(from);
-        const char *at = from;
-        from += blank ? blank : bn_plain_next(from, &shown, &length);
-        if (blank || shown != at) {
-            *to++ = '_';
-        } else {
-            memmove(to, shown, length);
-            to += length;
-        }
-    }
-    if (to) {
-        *to = '\0';
-        name->length = (size_t)(to - name->data);
+    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c += length) {
+        const size_t blank = blank_at(c), whole = bn_plain_next(c, &shown, &length);
+        length = blank ? blank : whole;
+        if (blank || shown != c)
+            memset(c, '_', length);
     }
 }
 
