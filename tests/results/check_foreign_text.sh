@@ -7,7 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 make_foreign=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/records/make_foreign
-sim=${bench%/*}/libpjrt_sim.so
 
 # hidden FILE...: says which files hold what must not be shown.
 hidden() {
@@ -129,13 +128,45 @@ PYTHON
 report "a machine's name that is a path stays in the export's folder" "$(inside paths)"
 report "a machine's name of 1,500 bytes is cut and stays unique" "$(inside long)"
 
-# ---- suites, the environment, plugins -------------------------------------------------------------
+# ---- the user's own words -------------------------------------------------------------------------
+
+tiny=(run --processes 1 --model resnet18 --variant small --phase infer --mode lazy --steps 3
+    --warmup 8 --min-time 0 --device-time none)
+label=$'=ev\e[31mi\u009b\u202e\u200b\u2066[x](http://y)\nline'
+export PJRT_SIM=values=none,device_us=200
+for format in text md csv json html; do
+    run "${tiny[@]}" --runtime sim --store "$folder/label" --label "$label" --format $format --verbose
+    keep "run.$format"
+done
+report "a label may be any text" "$(fault_of 0)"
+for format in text csv json; do
+    run table --store "$folder/label" --verbose --format $format
+    keep "label.$format"
+    run history --store "$folder/label" --format $format
+    keep "label.history.$format"
+done
+run export --store "$folder/label" --to benchstat
+keep label.benchstat
+run report --store "$folder/label" --output "$folder/label.html"
+cp "$folder/label.html" "$folder/said/"
+clean "no label steers a terminal"
+report "no cell of CSV begins with the label's =" "$(
+    run history --store "$folder/label" --format csv
+    grep -n '\(^\|,\)"*=' "$folder/out"
+)"
+
+export FAKE_PJRT=steer
+run "${tiny[@]}" --runtime "$fake" --store "$folder/fake" --verbose
+keep plugin
+unset FAKE_PJRT
+clean "no plugin's words steer a terminal"
+
+# ---- suites, the environment -----------------------------------------------------------------------
 
 printf '{"bench_suite": 1, "name": "ev\\u001b[31mi\\u009bl\\u202e\\u200b\\nname", "matrix": [
     {"models": "resnet18", "variants": "small", "phases": "infer", "modes": "lazy", "steps": 3,
      "warmup": 8, "min_time": 0, "repetitions": 1, "device_time": "none"}]}' \
     >"$folder/suite.json"
-export PJRT_SIM=values=none,device_us=200
 run suite "$folder/suite.json" --runtime sim --store "$folder/suite"
 keep suite
 report "a suite of such a name runs" "$(fault_of 0)"
