@@ -238,6 +238,9 @@ const char *res_host_text(const res_record *record, const char *name);
  */
 const char *res_group_id(const res_record *record);
 int res_group_process(const res_record *record);
+/* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
+ */
+bool res_same_label(const char *a, const char *b);
 /* SHA-256 of the plugin that a record is of, or "". */
 const char *res_plugin_sha256(const res_record *record);
 /* Who a runtime is: name, path, sha256, versions, attributes, label, options (new

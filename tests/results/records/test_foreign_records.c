@@ -161,6 +161,10 @@ static void odd_texts_become_plain(void **state)
     assert_string_equal(back->executions[0].graph, "step ");
     assert_int_equal(strlen(res_host_text(back, "hostname")), 255);
     assert_string_equal(res_runtime_text(back, "label"), "a?b ");
+    /* Whoever gave the label finds the record by it. */
+    assert_true(res_same_label(res_runtime_text(back, "label"), res_runtime_text(r, "label")));
+    assert_false(res_same_label(res_runtime_text(back, "label"), "a?b"));
+    assert_false(res_same_label("", "a"));
     assert_string_equal(res_runtime_text(back, "platform_version"), "PJRT of today");
     assert_string_equal(res_group_id(back), "?g");
     assert_true(isnan(back->loss));
