@@ -241,7 +241,7 @@ static void print_help(const command_row *command)
     cli_help(options_table(), command->bit, &text);
     bn_text_putc(&text, '\n');
     bn_text_puts(&text, command->help ? command->help : exit_codes);
-    fputs(text.data, stdout);
+    cli_out("%s", text.data);
     bn_text_free(&text);
 }
 
@@ -272,7 +272,7 @@ static void print_man(void)
                ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
                "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
                "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
-    fputs(text.data, stdout);
+    cli_out("%s", text.data);
     bn_text_free(&text);
 }
 
@@ -307,9 +307,9 @@ static int refuse(const command_row *command, int argc, char **argv, const bn_st
 /* Ends COMMAND, which gave CODE: output that cannot be written is an error, too. */
 static int finish(const command_row *command, bool bisect, int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if (cli_flush())
         return code;
-    fputs("bench: standard output could not be written\n", stderr);
+    cli_say("bench: standard output could not be written");
     return code == CLI_EXIT_OK ? error_of(command, bisect, CLI_EXIT_ENVIRONMENT) : code;
 }
 
@@ -326,7 +326,7 @@ static int carry_out(const command_row *command, options *o, const char *const *
         if (o->man)
             print_man();
         else
-            puts("bench " BENCH_VERSION);
+            cli_tell("bench " BENCH_VERSION);
         return finish(command, false, CLI_EXIT_OK);
     }
     if ((count > 0) != (command->what != NULL)) {

@@ -53,15 +53,15 @@ int plot_series_marker(size_t number)
  * with one. */
 void plot_quote(bn_text *out, const char *text)
 {
+    const char *shown;
+    size_t length;
     bn_text_putc(out, '"');
-    for (; text && *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c < ' ' || c == 127)
-            bn_text_putc(out, '?');
-        else if (strchr("\"'`\\@$#;!{}~^", c))
-            bn_text_printf(out, "\\%03o", c);
+    while (text && *text) {
+        text += bn_plain_next(text, &shown, &length);
+        if (strchr("\"'`\\@$#;!{}~^", *shown))
+            bn_text_printf(out, "\\%03o", (unsigned char)*shown);
         else
-            bn_text_putc(out, *text);
+            bn_text_append(out, shown, length);
     }
     bn_text_putc(out, '"');
 }

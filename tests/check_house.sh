@@ -155,7 +155,17 @@ for room in "${rooms[@]}"; do
                     print $2, home[$4] }' "$table" "$table" | sort -u | tsort 2>&1 >/dev/null |
             sed 's/^tsort: //; /input contains a loop/d'
     )"
-    case ${folder[$room]} in harness | harness/*) continue ;; esac
+    # Text that goes out is made plain in one place.
+    case ${folder[$room]} in harness/cli) continue ;; harness | harness/*)
+        report "room $room prints by cli_ only" "$(
+            awk -v room="$room" '
+                $1 == room && $3 == "U" &&
+                    $4 ~ /^((__)?v?printf(_chk)?|puts|putchar|perror|psignal|stdout|stderr|errx?|warnx?|json_dumpf|json_dumpfd)$/ {
+                    print $2 ": " $4 }' "$table"
+        )"
+        continue
+        ;;
+    esac
     # Read from the objects, so neither comments nor macros deceive: whoever
     # prints needs one of these. assert is allowed, it says what broke.
     report "room $room neither prints nor ends the process" "$(
@@ -172,6 +182,15 @@ report "only a worker makes a client or runs a mode" "$(
     awk '$1 !~ /^(worker|verify|selftest|modes|pjrt)$/ && $3 == "U" &&
         $4 ~ /^(rt_plugin_load|rt_client_create|mode_create.*|mode_step.*)$/ {
         print $1 ": " $2 ": " $4 }' "$table"
+)"
+
+# JSON that is shown or written for others is ASCII: JSON itself forbids only the oldest controls.
+# What is not shown: requests and answers of workers, records, headers of weights, and what becomes
+# plain on its way into a page.
+report "JSON that leaves the program is ASCII" "$(
+    grep -rnE 'json_dump[a-z]*\(' --include='*.c' harness results plots models modes |
+        grep -v 'RES_JSON_SHOWN\|JSON_ENSURE_ASCII' |
+        grep -v '^harness/jobs/supervisor.c:\|^harness/worker/wire.c:\|^results/records/store_write.c:\|^models/weights/safetensors_write.c:\|^plots/report_provenance.c:'
 )"
 
 # ---- files ------------------------------------------------------------------

@@ -138,7 +138,7 @@ static void print(const compare_run *compare, res_format format)
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, "Comparison of two runtimes", text.data);
     if (text.data)
-        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
+        cli_out("%s", format == RES_TABLE_HTML && page.data ? page.data : text.data);
     bn_text_free(&page);
     bn_text_clear(&text);
     /* Formats for programs lack the last line of the table: people read it here. */

@@ -193,7 +193,7 @@ static bn_code expand(session *s, bn_status *st)
         code = match_sides(s, counts, &notes, st);
     }
     if (code == BN_OK && notes.length)
-        fputs(notes.data, stderr);
+        cli_err("%s", notes.data);
     bn_text_free(&notes);
     for (int i = 0; code == BN_OK && i < 4; i++)
         res_store_sweep_old(s->folder[i / 2][i % 2]);

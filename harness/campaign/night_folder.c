@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "harness/campaign/night_folder_priv.h"
+#include "harness/cli/cli.h"
 #include "results/records/records.h"
 
 #include <dirent.h>
@@ -260,9 +261,8 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
     if (code == BN_OK)
         code = check_place(t->store_fd, CONTROLS, NULL, st);
     if (count > 0)
-        fprintf(stderr,
-                "bench: %zu records of an earlier night, which did not end, went to the store "
-                "as they are\n",
+        cli_say("bench: %zu records of an earlier night, which did not end, went to the store as "
+                "they are",
                 count);
     return code == BN_OK ? BN_OK : bn_context(st, "store %s", store);
 }

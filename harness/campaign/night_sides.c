@@ -24,7 +24,7 @@ static res_runs_of runs_of(const night_side *side)
 static bool of_side(const night_side *side, const res_experiment *e, const char *label)
 {
     const res_runs_of runs = runs_of(side);
-    return res_ran_on(e, &runs) && (!runs.label || strcmp(label, runs.label) == 0);
+    return res_ran_on(e, &runs) && (!runs.label || res_same_label(label, runs.label));
 }
 
 /* ---- which sides there are ------------------------------------------------------------- */

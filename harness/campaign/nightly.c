@@ -303,7 +303,7 @@ int night_command(const night_options *options)
         code = job_interrupted() ? CLI_EXIT_INTERRUPTED : COMPARE_ERROR;
     } else if (whole) {
         code = ran != CLI_EXIT_OK ? COMPARE_ERROR : night_exit(&n);
-        printf("\n%snightly: %s; %s/index.html\n", n.words.data, n.headline.data, options->report);
+        cli_out("\n%snightly: %s; %s/index.html\n", n.words.data, n.headline.data, options->report);
     } else if (ran == CLI_EXIT_INTERRUPTED) {
         code = CLI_EXIT_INTERRUPTED;
     }

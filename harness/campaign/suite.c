@@ -51,8 +51,7 @@ static void list_json(const suite_plan *plan, bool retry)
                       run->item->e.echo, "record", run->record ? run->record->id : NULL, "failure",
                       run->state == SUITE_FAILED ? bn_code_name(run->failure) : NULL));
     }
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    cli_json(all);
     json_decref(all);
 }
 
@@ -62,15 +61,14 @@ static void list_text(const suite_plan *plan, bool retry)
     for (size_t i = 0; i < plan->count; i++) {
         const suite_run *run = &plan->runs[i];
         const char *state = state_name(run, retry);
-        printf("%-6s  #%-3d %s", state, run->repetition, run->item->title);
-        if (run->state == SUITE_FAILED)
-            printf("  (%s)", bn_code_name(run->failure));
-        putchar('\n');
+        const bool failed = run->state == SUITE_FAILED;
+        cli_tell("%-6s  #%-3d %s%s%s%s", state, run->repetition, run->item->title,
+                 failed ? "  (" : "", failed ? bn_code_name(run->failure) : "", failed ? ")" : "");
         open += strcmp(state, "run") == 0;
         done += run->state == SUITE_DONE;
     }
-    printf("%zu to run, %zu done, %zu failed before (--retry-failed repeats them)\n", open, done,
-           plan->count - open - done);
+    cli_tell("%zu to run, %zu done, %zu failed before (--retry-failed repeats them)", open, done,
+             plan->count - open - done);
 }
 
 static bn_code check_format(const suite_options *options, res_format *format, bn_status *st)
@@ -149,7 +147,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
         goto out;
     }
     if (suite.notes.length)
-        fputs(suite.notes.data, stderr);
+        cli_err("%s", suite.notes.data);
     if (!options->dry_run) {
         code = suite_run_plan(&suite, options, &shard, format, &plan);
         tell_end(&plan, end);

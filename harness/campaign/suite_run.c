@@ -303,7 +303,7 @@ static void print_table(const carry *c, res_format format)
     if (format == RES_TABLE_HTML && text.data)
         res_put_page(&page, c->suite->name, text.data);
     if (text.data)
-        fputs(format == RES_TABLE_HTML && page.data ? page.data : text.data, stdout);
+        cli_out("%s", format == RES_TABLE_HTML && page.data ? page.data : text.data);
     bn_text_free(&text);
     bn_text_free(&page);
     free(all);
@@ -318,9 +318,8 @@ static void print_spent(const carry *c)
         job_spent_add(&all, &c->groups[i].spent);
     bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
     job_spent_words(&all, &line);
-    bn_text_putc(&line, '\n');
     if (line.data && all.processes > 0)
-        fputs(line.data, stderr);
+        cli_say("%s", line.data);
     bn_text_free(&line);
 }
 
@@ -354,8 +353,9 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
                        c->failed_controls);
     if (open)
         bn_text_printf(&line, ", %zu not run", open);
-    bn_text_printf(&line, "; records in %s\n", c->options->store);
-    fputs(line.data ? line.data : "", stderr);
+    bn_text_printf(&line, "; records in %s", c->options->store);
+    if (line.data)
+        cli_say("%s", line.data);
     bn_text_free(&line);
 }
 

@@ -35,11 +35,35 @@ cli_exit cli_complain_of(const char *title, const bn_status *st);
 bool cli_terminal(void);
 /* Shows TEXT, as bn_plain, in place of the line that is shown, cut to the terminal's width. */
 void cli_line_show(const char *text);
-/* Writes one line to standard error, as bn_plain: names and messages in it may come from outside.
- */
-void cli_say(const char *format, ...) BN_PRINTF(1, 2);
 /* Takes the line back. To be called before anything else is written to the terminal. */
 void cli_line_clear(void);
+
+/* ---- printing (print.c) ------------------------------------------------------------ */
+
+/* All text is shown as bn_plain, since names and messages in it may come from outside. */
+/* To standard output: a page, whose ends of lines stay. */
+void cli_out(const char *format, ...) BN_PRINTF(1, 2);
+/* To standard output: a line; its end is added, and there is no other. */
+void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
+/* The same two to standard error. */
+void cli_err(const char *format, ...) BN_PRINTF(1, 2);
+void cli_say(const char *format, ...) BN_PRINTF(1, 2);
+/* VALUE to standard output, in ASCII. */
+void cli_json(const json_t *value);
+/* BYTES as they are to standard output: files in the format of another tool, which has its own
+ * escapes. */
+void cli_bytes(const bn_text *bytes);
+/* Whether all that was printed to standard output has arrived. */
+BN_MUST_USE bool cli_flush(void);
+
+/* The bytes of a character that was cut between two pieces of a stream; zero at first. */
+typedef struct cli_rest {
+    char bytes[4];
+    size_t count;
+} cli_rest;
+/* LENGTH BYTES of what another program prints, a piece after the other, to standard error as
+ * cli_err; LENGTH 0 ends the stream. */
+void cli_pass(cli_rest *rest, const char *bytes, size_t length);
 
 /* ---- values (list.c) -------------------------------------------------------------- */
 

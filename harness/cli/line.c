@@ -3,9 +3,7 @@
  */
 #include "harness/cli/cli.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -34,16 +32,4 @@ void cli_line_clear(void)
     if (visible)
         fputs("\r\033[K", stderr);
     visible = false;
-}
-
-void cli_say(const char *format, ...)
-{
-    char text[4096], plain[sizeof text];
-    va_list args;
-    va_start(args, format);
-    if (vsnprintf(text, sizeof text, format, args) < 0)
-        text[0] = '\0';
-    va_end(args);
-    bn_plain(text, plain, sizeof plain);
-    fprintf(stderr, "%s\n", plain);
 }

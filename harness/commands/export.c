@@ -13,7 +13,7 @@ static bn_code write_out(const res_export *export, const char *format, const cha
     if (export->folder)
         return bn_fail(st, BN_INVALID, "--to %s writes a folder: name one with --output", format);
     /* Whether this arrived is checked in main. */
-    fwrite(bytes->data, 1, bytes->length, stdout);
+    cli_bytes(bytes);
     return BN_OK;
 }
 
@@ -46,7 +46,7 @@ int command_import(const char *store, const char *format, const char *const *fil
     for (; *files && st.code == BN_OK; files++)
         (void)!res_import(format, *files, store, &done, &st);
     if (done.written + done.known > 0)
-        printf("%zu records written to %s, %zu were there already\n", done.written, store,
-               done.known);
+        cli_tell("%zu records written to %s, %zu were there already", done.written, store,
+                 done.known);
     return st.code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
 }

@@ -13,8 +13,8 @@ static void tell(const res_index *index, bool verbose)
     for (size_t i = 0; i < index->damaged_count; i++)
         cli_say("bench: %s", index->damaged[i].status.message);
     if (verbose)
-        fprintf(stderr, "%zu records, of which %zu files were read, the others by the index\n",
-                index->count, index->read);
+        cli_say("%zu records, of which %zu files were read, the others by the index", index->count,
+                index->read);
     if (verbose && index->unsaved.code != BN_OK)
         cli_say("the next call will read them again: %s", index->unsaved.message);
 }
@@ -88,7 +88,7 @@ int command_history(const command_selection *selection, const command_series *se
     bn_text text = {0};
     int code;
     if (answer(&a, &text, &st) == BN_OK) {
-        fputs(text.data, stdout);
+        cli_out("%s", text.data);
         code = a.data.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     } else {
         code = (int)cli_complain(&st);

@@ -92,9 +92,9 @@ static json_t *list_runtimes(const job_matrix *matrix, bn_status *st)
         char *places = strstr(why.message, " (searched");
         if (places)
             *places = '\0'; /* a listing says what to do, not where bench looked */
-        json_array_append_new(list,
-                              json_pack("{ss sb ss ss}", "runtime", name, "found", found, "source",
-                                        source, "where", found ? path : why.message));
+        json_array_append_new(list, json_pack("{ss sb ss so}", "runtime", name, "found", found,
+                                              "source", source, "where",
+                                              res_json_text(found ? path : why.message)));
     }
     return list;
 }
@@ -121,65 +121,6 @@ static void cell_text(const json_t *value, bn_text *out)
         bn_text_int(out, json_integer_value(value));
     else
         bn_text_puts(out, json_is_true(value) ? "yes" : "no");
-}
-
-#define COLUMNS 16
-
-/* The width of each column: that of its widest cell or its name. */
-static void measure_columns(const json_t *list, size_t width[COLUMNS])
-{
-    size_t index;
-    json_t *row, *value;
-    const char *key;
-    bn_text cell = {0};
-    json_array_foreach((json_t *)(uintptr_t)list, index, row)
-    {
-        size_t column = 0;
-        json_object_foreach(row, key, value)
-        {
-            bn_text_clear(&cell);
-            cell_text(value, &cell);
-            if (column < COLUMNS && cell.length > width[column])
-                width[column] = cell.length;
-            if (column < COLUMNS && strlen(key) > width[column])
-                width[column] = strlen(key);
-            column++;
-        }
-    }
-    bn_text_free(&cell);
-}
-
-/* Prints LIST, first the names of its columns; the last column is not padded. */
-static void print_table(const json_t *list)
-{
-    size_t width[COLUMNS] = {0};
-    json_t *value;
-    const char *key;
-    bn_text cell = {0}, out = {0};
-    measure_columns(list, width);
-    for (size_t r = 0; r <= json_array_size(list); r++) {
-        json_t *row = json_array_get(list, r ? r - 1 : 0);
-        size_t column = 0;
-        json_object_foreach(row, key, value)
-        {
-            bn_text_clear(&cell);
-            if (r == 0)
-                bn_text_puts(&cell, key);
-            else
-                cell_text(value, &cell);
-            const bool last = column + 1 == json_object_size(row);
-            const int pad = last || column >= COLUMNS ? 0 : (int)width[column] + 2;
-            const bool right = r > 0 && json_is_integer(value);
-            bn_text_printf(&out, right ? "%*s  " : "%-*s", right && pad ? pad - 2 : pad,
-                           cell.data ? cell.data : "");
-            column++;
-        }
-        bn_text_putc(&out, '\n');
-    }
-    if (out.data)
-        fputs(out.data, stdout);
-    bn_text_free(&cell);
-    bn_text_free(&out);
 }
 
 /* Prints LIST, its members as columns, in the formats of sheets. */
@@ -209,9 +150,9 @@ static void print_sheet(const json_t *list, res_format format)
     if (out.data && format == RES_TABLE_HTML) {
         bn_text_clear(&cell);
         res_put_page(&cell, "bench list", out.data);
-        fputs(cell.data ? cell.data : "", stdout);
+        cli_out("%s", cell.data ? cell.data : "");
     } else if (out.data) {
-        fputs(out.data, stdout);
+        cli_out("%s", out.data);
     }
     bn_text_free(&cell);
     bn_text_free(&out);
@@ -240,10 +181,7 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
     if (!list)
         return (int)cli_complain(&st);
     if (format == RES_TABLE_JSON) {
-        json_dumpf(list, stdout, JSON_INDENT(1));
-        putchar('\n');
-    } else if (format == RES_TABLE_TEXT) {
-        print_table(list);
+        cli_json(list);
     } else {
         print_sheet(list, format);
     }

@@ -40,7 +40,7 @@ typedef struct run_group {
 static void print_text(const bn_text *text)
 {
     if (text->data)
-        fputs(text->data, stdout);
+        cli_out("%s", text->data);
 }
 
 /* Prints a table; in HTML as a page of its own. */
@@ -118,8 +118,7 @@ static void print_results(const run_state *run)
         json_t *all = json_array();
         for (size_t i = 0; i < run->count; i++)
             json_array_append_new(all, res_record_to_json(run->records[i]));
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
+        cli_json(all);
         json_decref(all);
         return;
     }
@@ -238,7 +237,7 @@ int command_run(const job_matrix *matrix, const cli_output *output)
         goto out;
     }
     if (notes.length)
-        fputs(notes.data, stderr);
+        cli_err("%s", notes.data);
     run.records = calloc(count * (size_t)processes, sizeof(res_record *));
     if (!run.records) {
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count * (size_t)processes);

@@ -36,8 +36,10 @@ static bool wanted(void *context, const res_experiment *e)
 static void show_progress(void *context, size_t done, size_t of)
 {
     (void)context;
+    char text[80];
+    snprintf(text, sizeof text, "reading records: %zu of %zu", done, of);
     if (cli_terminal())
-        fprintf(stderr, "\rreading records: %zu of %zu ", done, of);
+        cli_line_show(text);
 }
 
 static bn_code load(const char *store, bool rebuild, res_index *index, bn_status *st)
@@ -45,7 +47,7 @@ static bn_code load(const char *store, bool rebuild, res_index *index, bn_status
     const res_index_options options = {.rebuild = rebuild, .progress = show_progress};
     bn_code code = res_index_load(store, &options, index, st);
     if (code == BN_OK && index->read > 0 && cli_terminal())
-        fputs("\r\033[K", stderr);
+        cli_line_clear();
     return code;
 }
 

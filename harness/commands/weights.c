@@ -18,7 +18,7 @@ static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_statu
                        "bench export-weights writes one file: one --model, --variant, --depth and "
                        "--dtype");
     if (code == BN_OK && notes.length)
-        fputs(notes.data, stderr);
+        cli_err("%s", notes.data);
     if (code == BN_OK)
         *one = list[0];
     free(list);
@@ -60,9 +60,9 @@ static void print_sums(const res_experiment *what, uint64_t seed, const char *pa
         char depth[32] = "";
         if (what->depth)
             snprintf(depth, sizeof depth, ", depth %d", what->depth);
-        printf("%s: %s.%s, %s, seed %llu%s: %zu tensors, %lld elements, %zu bytes\n", path,
-               what->model, what->variant, what->dtype, (unsigned long long)seed, depth,
-               sums->tensors, (long long)sums->elements, sums->bytes);
+        cli_tell("%s: %s.%s, %s, seed %llu%s: %zu tensors, %lld elements, %zu bytes", path,
+                 what->model, what->variant, what->dtype, (unsigned long long)seed, depth,
+                 sums->tensors, (long long)sums->elements, sums->bytes);
         return;
     }
     json_t *list =
@@ -70,8 +70,7 @@ static void print_sums(const res_experiment *what, uint64_t seed, const char *pa
                   what->variant, "dtype", what->dtype, "depth", what->depth, "seed",
                   (json_int_t)seed, "tensors", (json_int_t)sums->tensors, "elements",
                   (json_int_t)sums->elements, "bytes", (json_int_t)sums->bytes);
-    json_dumpf(list, stdout, JSON_INDENT(1));
-    putchar('\n');
+    cli_json(list);
     json_decref(list);
 }
 

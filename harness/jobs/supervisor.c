@@ -49,6 +49,7 @@ typedef struct worker {
     bn_text line; /* of answers, not yet ended */
     bool too_long;
     job_noise said;
+    cli_rest rest; /* of what it said, and is shown */
     char stage[64];
     bool failed, timed_out, cancelled;
     uint64_t start_ns, term_ns; /* TERM_NS: when we sent SIGTERM, 0 before */
@@ -257,9 +258,10 @@ static bool read_noise(worker *w)
         job_noise_add(&w->said, bytes, (size_t)n);
         if (w->job->verbose) {
             cli_line_clear();
-            fwrite(bytes, 1, (size_t)n, stderr);
+            cli_pass(&w->rest, bytes, (size_t)n);
         }
     } else if (!again(n)) {
+        cli_pass(&w->rest, NULL, 0);
         close_end(&w->noise);
     }
     return n > 0;

@@ -12,7 +12,7 @@ static void print_sheet(const res_sheet_column *columns, size_t count, json_t *r
     bn_text text = {0};
     res_sheet_write(columns, count, rows, format, &text);
     if (text.data)
-        fputs(text.data, stdout);
+        cli_out("%s", text.data);
     bn_text_free(&text);
     json_decref(rows);
 }
@@ -25,15 +25,14 @@ static bool for_people(const replay *r)
 static void print_head(const replay *r, const char *what)
 {
     if (for_people(r))
-        printf("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
-               "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n\n",
-               what, replay_source, r->node_ns);
+        cli_out("%s\nPublished: %s.\nReplayed: the simulated runtime (tpu-v4-2023), front end "
+                "emulated at %.0f ns a node. Nothing here was measured on a TPU.\n\n",
+                what, replay_source, r->node_ns);
 }
 
 static void print_json(json_t *all)
 {
-    json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
-    putchar('\n');
+    cli_json(all);
     json_decref(all);
 }
 
@@ -107,24 +106,25 @@ static void print_why(const replay *r)
     const double device = parts_ms(b, false) - parts_ms(a, false);
     const double overhead = parts_ms(b, true) - parts_ms(a, true);
     const double gap_lazy = replay_gap_ms(a), gap_five = replay_gap_ms(b);
-    printf("\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
-           "step:\n",
-           b->wall_ms - a->wall_ms);
-    printf("  %+7.2f  no tracing\n", tracing);
-    printf("  %+7.2f  device: five programs instead of one compute the same with less fused\n",
-           device);
-    printf("  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
-           overhead);
-    printf("  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
-           "against %.2f of %.1f)\n",
-           gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
-    printf(
+    cli_out("\nAll times in ms. Why five captured graphs took %.1f ms more than tracing every "
+            "step:\n",
+            b->wall_ms - a->wall_ms);
+    cli_out("  %+7.2f  no tracing\n", tracing);
+    cli_out("  %+7.2f  device: five programs instead of one compute the same with less fused\n",
+            device);
+    cli_out("  %+7.2f  overheads: PJRT time less device time of five executions instead of one\n",
+            overhead);
+    cli_out("  %+7.2f  host gaps: time outside of tracing and of every execution (%.2f of %.1f "
+            "against %.2f of %.1f)\n",
+            gap_five - gap_lazy, gap_five, b->wall_ms, gap_lazy, a->wall_ms);
+    cli_out(
         "Device and runtime account for %.1f ms of the captured step (replayed: %.1f); the rest, "
         "the host gaps, was the front end's:\nno setting of a runtime makes them. Executions "
         "that are queued and not awaited one by one hide their overheads: %.1f ms.\n",
         b->wall_ms - gap_five, r->cases[1].wall_ms, r->cases[2].wall_ms);
-    printf("* Device times put together from the published ones; the wall follows from the "
-           "published speedups.\n  How many graphs those had is our reading of the publication.\n");
+    cli_out(
+        "* Device times put together from the published ones; the wall follows from the "
+        "published speedups.\n  How many graphs those had is our reading of the publication.\n");
 }
 
 void replay_print_resnet50(const replay *r)
@@ -248,28 +248,29 @@ static void print_rows(const replay *r)
 
 static void print_honesty(const replay *r)
 {
-    printf("\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
-           "graphs and roofline, and predicted\nwith the host gaps of the published ResNet50 case "
-           "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
-           replay_gap_ms(&replay_resnet50[0]),
-           replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
+    cli_out("\nSpeedup of captured over lazy training steps: published, predicted from tracing, "
+            "graphs and roofline, and predicted\nwith the host gaps of the published ResNet50 case "
+            "(%.2f ms a lazy step, %.2f ms a captured graph).\n",
+            replay_gap_ms(&replay_resnet50[0]),
+            replay_gap_ms(&replay_resnet50[1]) / (double)replay_resnet50[1].part_count);
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
-        printf("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
-               "of models in the published order (%.0f %%); published mean %.4f\n",
-               replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
-               typical_factor(r, c, false), typical_factor(r, c, true),
-               100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
-    printf("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
-           "time by the roofline is %.2f ms, published %.2f).\n",
-           r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
-    printf("What this cannot explain: one efficiency for all models (small and depthwise "
-           "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
-           "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
-           "steps\nwere forward and backward passes, and these end in an SGD update; batch sizes "
-           "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
-           "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
-           "nor the geometric one.\n",
-           mean_of(r, REPLAY_COLUMNS - 1, 0));
+        cli_out("  %d %s: off by a factor of %.2f typically (with gaps %.2f), %.0f %% of the pairs "
+                "of models in the published order (%.0f %%); published mean %.4f\n",
+                replay_column_graphs[c], replay_column_graphs[c] == 1 ? "graph " : "graphs",
+                typical_factor(r, c, false), typical_factor(r, c, true),
+                100 * ordered_share(r, c, false), 100 * ordered_share(r, c, true), replay_means[c]);
+    cli_out("Calibrated on ResNet50 alone: %.0f ns a node, and %.1f %% of the roofline (its device "
+            "time by the roofline is %.2f ms, published %.2f).\n",
+            r->node_ns, 100 * r->efficiency, r->roofline_ms, replay_resnet50[0].parts[0].device_ms);
+    cli_out(
+        "What this cannot explain: one efficiency for all models (small and depthwise "
+        "convolutions reach another share than ResNet50's);\noverheads and gaps that differ by "
+        "graph and model; nodes of PyTorch, which are not ours one by one; that the published "
+        "steps\nwere forward and backward passes, and these end in an SGD update; batch sizes "
+        "(TorchBench's own are taken) and graph\ncounts that the publication does not give. The "
+        "published mean of the last column is neither the arithmetic mean of its\nvalues (%.3f) "
+        "nor the geometric one.\n",
+        mean_of(r, REPLAY_COLUMNS - 1, 0));
 }
 
 void replay_print_models(const replay *r)

@@ -363,8 +363,7 @@ static void print_json(const accuracy *a, bool good, const char *summary)
     for (size_t i = 0; i < a->done; i++)
         json_array_append_new(cells, cell_json(&a->cells[i], &a->outcomes[i]));
     json_t *all = json_pack("{sb ss so}", "pass", (int)good, "verdict", summary, "cells", cells);
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    cli_json(all);
     json_decref(all);
 }
 
@@ -373,16 +372,17 @@ static void print_table(const accuracy *a, const char *summary)
     const bool people = a->format == RES_TABLE_TEXT || a->format == RES_TABLE_MARKDOWN;
     bn_text table = {0};
     if (people)
-        puts("What was set on the simulated device and what came out, in us; the worst "
-             "cells:\n");
+        cli_out("What was set on the simulated device and what came out, in us; the worst "
+                "cells:\n\n");
     write_worst(a, &table);
-    fputs(table.data ? table.data : "", stdout);
+    cli_out("%s", table.data ? table.data : "");
     for (size_t i = 0; people && i < a->done; i++)
         if (!a->outcomes[i].pass && !not_judged(&a->outcomes[i]) && a->outcomes[i].note[0])
-            printf("FAIL, device %g us, overhead %g us, %s: %s\n", a->cells[i].device_us,
-                   a->cells[i].overhead_us, a->cells[i].source, a->outcomes[i].note);
-    fprintf(people ? stdout : stderr, "%s%s\n", people ? "\n" : "",
-            summary ? summary : "accuracy: no memory");
+            cli_tell("FAIL, device %g us, overhead %g us, %s: %s", a->cells[i].device_us,
+                     a->cells[i].overhead_us, a->cells[i].source, a->outcomes[i].note);
+    if (people)
+        cli_out("\n");
+    (people ? cli_tell : cli_say)("%s", summary ? summary : "accuracy: no memory");
     bn_text_free(&table);
 }
 

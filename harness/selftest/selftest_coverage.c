@@ -49,7 +49,8 @@ static const char explanation[] =
     "brackets were not set: they are the figure of all tables together. \"too narrow\": intervals\n"
     "that do what they claim would hold the truth so rarely in less than 1 of 1,000 rows.\n"
     "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
-    "machine are not judged: its speed drifts from table to table, so that they have no one truth.\n";
+    "machine are not judged: its speed drifts from table to table, so that they have no one "
+    "truth.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
@@ -368,7 +369,7 @@ static bn_code write_raw(const coverage_run *run, const selftest_plan *plan, bn_
     }
     json_t *all = json_pack("{sI so so}", "seed", (json_int_t)run->seed, "rows", rows, "processes",
                             processes);
-    char *text = json_dumps(all, JSON_INDENT(1) | RES_JSON_REALS);
+    char *text = json_dumps(all, JSON_INDENT(1) | RES_JSON_SHOWN);
     bn_code code = text ? bn_file_write_atomic(run->options->file, text, strlen(text), st)
                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for raw values");
     free(text);
@@ -414,7 +415,7 @@ static void print_rows(const coverage_run *run, bool people)
         bn_text_putc(&text, '\n');
     }
     if (text.data)
-        fputs(text.data, stdout);
+        cli_out("%s", text.data);
     bn_text_free(&text);
     json_decref(rows);
 }
@@ -427,8 +428,7 @@ static void print_json(const coverage_run *run, bool good, const char *verdict)
     json_t *all = json_pack("{sb ss sI sI si so}", "pass", (int)good, "verdict", verdict, "seed",
                             (json_int_t)run->seed, "load", (json_int_t)run->options->load,
                             "processes", SELFTEST_TABLE_PROCESSES, "rows", rows);
-    json_dumpf(all, stdout, JSON_INDENT(1) | RES_JSON_REALS);
-    putchar('\n');
+    cli_json(all);
     json_decref(all);
 }
 
@@ -458,7 +458,7 @@ static cli_exit finish(const coverage_run *run)
         print_json(run, good && !stopped, verdict);
     else
         print_rows(run, people);
-    fprintf(people ? stdout : stderr, "%s\n", verdict);
+    (people ? cli_tell : cli_say)("%s", verdict);
     return stopped ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 

@@ -189,7 +189,7 @@ static void print_result(selftest_state *t, const job_experiment *e, json_t *res
     if (people)
         bn_text_putc(&text, '\n');
     if (text.data)
-        fputs(text.data, stdout);
+        cli_out("%s", text.data);
     bn_text_free(&text);
 }
 
@@ -221,16 +221,15 @@ static cli_exit finish(const selftest_state *t)
 {
     const bool good = t->over == 0 && t->broken == 0;
     const bool people = t->format == RES_TABLE_TEXT || t->format == RES_TABLE_MARKDOWN;
-    if (t->format == RES_TABLE_JSON) {
-        json_dumpf(t->all, stdout, JSON_INDENT(1));
-        putchar('\n');
-    }
+    if (t->format == RES_TABLE_JSON)
+        cli_json(t->all);
     if (people)
-        printf("%s\n", published);
-    fprintf(people ? stdout : stderr, "host-cost: %s\n",
-            !good            ? "FAIL"
-            : t->judged == 0 ? "not judged: limits are for " JUDGED_MODEL " " JUDGED_VARIANT
-                             : "PASS");
+        cli_out("%s\n", published);
+    (people ? cli_tell : cli_say)("host-cost: %s", !good ? "FAIL"
+                                                   : t->judged == 0
+                                                       ? "not judged: limits are for " JUDGED_MODEL
+                                                         " " JUDGED_VARIANT
+                                                       : "PASS");
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 

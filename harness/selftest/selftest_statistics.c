@@ -252,8 +252,7 @@ static void print_json(const selftest_trials *list, size_t count)
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(all, trials_json(&list[i]));
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    cli_json(all);
     json_decref(all);
 }
 
@@ -274,7 +273,7 @@ static void print_people(const selftest_trials *list, size_t count, res_format f
     if (people)
         bn_text_printf(&text, "\n%s\n", explanation);
     if (text.data)
-        fputs(text.data, stdout);
+        cli_out("%s", text.data);
     bn_text_free(&text);
 }
 
@@ -297,6 +296,6 @@ int selftest_statistics(const selftest_options *options)
     else
         print_people(list, count, format);
     const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
-    fprintf(people ? stdout : stderr, "statistics: %s\n", good ? "PASS" : "FAIL");
+    (people ? cli_tell : cli_say)("statistics: %s", good ? "PASS" : "FAIL");
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

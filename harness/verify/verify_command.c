@@ -154,11 +154,11 @@ static void print(const verify_state *v)
     verify_table(v->lines, v->format, v->options->output.verbose, &table);
     verify_summary(v->lines, &summary);
     if (table.data)
-        fputs(table.data, stdout);
+        cli_out("%s", table.data);
     if (v->format == RES_TABLE_MARKDOWN)
-        putchar('\n'); /* else the summary would be a row of the table */
+        cli_out("\n"); /* else the summary would be a row of the table */
     if (summary.data)
-        fputs(summary.data, data ? stderr : stdout);
+        (data ? cli_err : cli_out)("%s", summary.data);
     bn_text_free(&table);
     bn_text_free(&summary);
 }

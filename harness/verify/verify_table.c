@@ -113,7 +113,7 @@ void verify_table(const json_t *lines, res_format format, bool all, bn_text *out
         {"quantity", false}, {"got", true},    {"want", true},     {"difference", true},
         {"tolerance", true}, {"pass", false}};
     if (format == RES_TABLE_JSON) {
-        char *text = json_dumps(lines, JSON_INDENT(1));
+        char *text = json_dumps(lines, JSON_INDENT(1) | RES_JSON_SHOWN);
         bn_text_puts(out, text ? text : "[]");
         bn_text_putc(out, '\n');
         free(text);

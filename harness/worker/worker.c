@@ -39,7 +39,7 @@ int worker_main(const worker_job *jobs)
     /* A leak shows in words and in the exit code; the answer that was sent stands. */
     bn_status leak = {.code = BN_OK};
     if (check_live(&leak) != BN_OK) {
-        fprintf(stderr, "%s\n", leak.message);
+        cli_say("%s", leak.message);
         code = leak.code;
     }
     json_decref(request);

@@ -49,10 +49,11 @@ static json_t *text_or(const json_t *value, const char *otherwise)
     return json_string(digits);
 }
 
-static json_t *machine_json(const res_record *record)
+/* KEY's machine as asv describes it; it looks for the name in the name of the folder. */
+static json_t *machine_json(const res_export_key *key)
 {
-    const json_t *host = json_object_get(record->provenance, "host");
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", res_export_machine(record), "os",
+    const json_t *host = json_object_get(key->record->provenance, "host");
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "machine", key->machine, "os",
                      text_or(json_object_get(host, "kernel"), ""), "arch",
                      text_or(json_object_get(host, "machine"), ""), "cpu",
                      text_or(json_object_get(host, "cpu"), ""), "num_cpu",
@@ -152,7 +153,7 @@ static void put_commit(const res_export_key *keys, size_t count, res_export *exp
     json_t *data = json_pack("{s:i, s:s, s:s, s:I, s:o, s:s, s:{}, s:{}, s:o, s:o, s:{}, s:o}",
                              "version", 2, "commit_hash", keys[0].commit, "env_name", ENVIRONMENT,
                              "date", (json_int_t)(res_export_time(record) * 1000), "params",
-                             machine_json(record), "python", "", "requirements", "env_vars",
+                             machine_json(&keys[0]), "python", "", "requirements", "env_vars",
                              "result_columns", json_loads(columns, 0, NULL), "results", results,
                              "durations", "bench_records", records);
     res_export_put_line(res_export_add(export, "results/%s/%.8s-" ENVIRONMENT ".json",
@@ -195,7 +196,7 @@ void res_export_asv(const res_collection *all, res_export *export)
         put_commit(keys + first, end - first, export);
         if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
             continue;
-        json_t *host = machine_json(keys[first].record);
+        json_t *host = machine_json(&keys[first]);
         json_object_set_new(host, "version", json_integer(1));
         res_export_put(res_export_add(export, "results/%s/machine.json", keys[first].machine),
                        host);

@@ -106,7 +106,7 @@ static json_t *aggregate_json(const res_record *record, const char *name, size_t
 /* Adds ENTRY, which is released, to the list at the end of OUT. */
 static void put_entry(bn_text *out, json_t *entry)
 {
-    char *text = entry ? json_dumps(entry, RES_JSON_REALS) : NULL;
+    char *text = entry ? json_dumps(entry, RES_JSON_SHOWN) : NULL;
     /* There are many steps: each becomes text at once, without a tree of all. */
     bn_text_puts(out, out->length > 0 && out->data[out->length - 1] == '[' ? "\n" : ",\n");
     out->failed = out->failed || !text;
@@ -144,7 +144,7 @@ static void put_record(const res_record *record, size_t family, bn_text *out)
 /* Adds VALUE, which is released, as the member NAME to the object at the end of OUT. */
 static void put_member(bn_text *out, const char *name, json_t *value)
 {
-    char *text = value ? json_dumps(value, RES_JSON_REALS) : NULL;
+    char *text = value ? json_dumps(value, RES_JSON_SHOWN) : NULL;
     out->failed = out->failed || !text;
     bn_text_printf(out, "\"%s\": %s,\n", name, text ? text : "null");
     free(text);
@@ -172,7 +172,7 @@ void res_export_google_benchmark(const res_collection *all, res_export *export)
 static void config_line(bn_text *out, const char *key, const char *value)
 {
     bn_text_printf(out, "%s:%s", key, value[0] != '\0' ? " " : "");
-    res_export_put_clean(out, value);
+    bn_text_plain(out, value);
     bn_text_putc(out, '\n');
 }
 
@@ -181,15 +181,16 @@ static void config_line(bn_text *out, const char *key, const char *value)
 static void comment_lines(bn_text *out, const res_record *record)
 {
     bn_text name = {0};
-    bn_text_printf(out, "# %s %s sha256 %s label ", record->id, bn_code_name(record->status),
-                   res_plugin_sha256(record));
-    res_export_put_clean(out, res_runtime_text(record, "label"));
+    bn_text_printf(out, "# %s %s sha256 ", record->id, bn_code_name(record->status));
+    bn_text_plain(out, res_plugin_sha256(record));
+    bn_text_puts(out, " label ");
+    bn_text_plain(out, res_runtime_text(record, "label"));
     bn_text_putc(out, '\n');
     if (res_record_good(record))
         return;
     res_export_name(record, '=', &name);
     bn_text_printf(out, "# failed: %s: ", name.data ? name.data : "");
-    res_export_put_clean(out, record->message);
+    bn_text_plain(out, record->message);
     bn_text_putc(out, '\n');
     bn_text_free(&name);
 }

@@ -1,5 +1,6 @@
 /* export_files.c - the files of an export: they are made in memory, and then all or none are
  * written. */
+#define _GNU_SOURCE
 #include "results/exports/exports_priv.h"
 
 #include <stdio.h>
@@ -20,26 +21,25 @@ void res_export_free(res_export *export)
 bn_text *res_export_add(res_export *export, const char *format, ...)
 {
     static bn_text nowhere = {.failed = true};
-    bn_text path = {0};
-    char name[1024];
+    char *path = NULL;
     va_list args;
     va_start(args, format);
-    vsnprintf(name, sizeof name, format, args);
+    const int length = vasprintf(&path, format, args);
     va_end(args);
-    bn_text_puts(&path, name);
-    if (path.failed ||
+    if (length < 0 ||
         !bn_reserve(&export->files, export->count + 1, &export->capacity, sizeof *export->files)) {
-        bn_text_free(&path);
+        if (length >= 0)
+            free(path);
         export->failed = true;
         return &nowhere;
     }
-    export->files[export->count] = (res_export_file){.path = path.data};
+    export->files[export->count] = (res_export_file){.path = path};
     return &export->files[export->count++].bytes;
 }
 
 static void put_json(bn_text *file, json_t *value, size_t flags)
 {
-    char *text = value ? json_dumps(value, flags | RES_JSON_REALS) : NULL;
+    char *text = value ? json_dumps(value, flags | RES_JSON_SHOWN) : NULL;
     file->failed = file->failed || !text;
     bn_text_puts(file, text ? text : "");
     bn_text_putc(file, '\n');
@@ -69,10 +69,33 @@ static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
     return code;
 }
 
+/* Most file systems have no longer names. */
+#define LONGEST_COMPONENT 255
+
+/* Whether PATH is of files and folders within one folder, whatever a writer made it of: names of
+ * records reach paths. */
+static bool stays_inside(const char *path)
+{
+    if (!bn_is_plain(path))
+        return false;
+    for (const char *at = path;; at++) {
+        const size_t length = strcspn(at, "/");
+        if (length == 0 || length > LONGEST_COMPONENT || (length == 1 && at[0] == '.') ||
+            (length == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
 /* Finds where FILE goes when the export is written to OUTPUT. PATH is to be freed in any case. */
 static bn_code path_of(const res_export *export, const res_export_file *file, const char *output,
                        bn_text *path, bn_status *st)
 {
+    if (export->folder ? !stays_inside(file->path) : file->path[0] != '\0')
+        return bn_fail(st, BN_FORMAT, "%s is no name of a file in the folder of an export",
+                       file->path);
     bn_text_printf(path, "%s%s%s", output, export->folder ? "/" : "", file->path);
     return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "results/exports/exports_priv.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,20 @@ static size_t blank_at(const char *text)
     return by_width ? 3 : 0;
 }
 
+/* Puts '_' for each byte of the blanks of NAME from START on, at which tools split, and of what is
+ * not plain. */
+static void put_unbroken(bn_text *name, size_t start)
+{
+    const char *shown;
+    size_t length;
+    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c += length) {
+        const size_t blank = blank_at(c), whole = bn_plain_next(c, &shown, &length);
+        length = blank ? blank : whole;
+        if (blank || shown != c)
+            memset(c, '_', length);
+    }
+}
+
 void res_export_name(const res_record *record, char pair, bn_text *name)
 {
     json_t *members = res_export_members(record), *value;
@@ -69,13 +84,8 @@ void res_export_name(const res_record *record, char pair, bn_text *name)
     }
     if (record->simulated)
         bn_text_puts(name, "/simulated");
-    /* Tools split at blanks. */
-    for (char *c = name->data ? name->data + start : NULL; c && *c != '\0'; c++) {
-        const size_t blank = blank_at(c);
-        memset(c, '_', blank);
-        c += blank > 1 ? blank - 1 : 0;
-    }
     json_decref(members);
+    put_unbroken(name, start);
 }
 
 void res_export_digits(bn_text *name, size_t most, const char *whole)
@@ -93,10 +103,24 @@ void res_export_digits(bn_text *name, size_t most, const char *whole)
     bn_text_printf(name, "_%.*s", RES_NAME_DIGITS, digest);
 }
 
-void res_export_put_clean(bn_text *out, const char *text)
+void res_export_put_safe(bn_text *out, const char *text, const char *kept, const char *lost,
+                         size_t most)
 {
-    for (; *text != '\0'; text++)
-        bn_text_putc(out, (unsigned char)*text < ' ' ? ' ' : *text);
+    bn_text safe = {0};
+    bool same = text[0] != '\0';
+    for (const char *c = text; *c != '\0'; c++) {
+        const bool fits =
+            isalnum((unsigned char)*c) || (strchr(kept, *c) && (c > text || *c != '.'));
+        bn_text_putc(&safe, fits ? *c : '_');
+        same = same && (fits || strchr(lost, *c));
+    }
+    if (!safe.data)
+        bn_text_putc(&safe, '_');
+    if (!same || safe.length > most)
+        res_export_digits(&safe, most, text);
+    bn_text_puts(out, safe.data ? safe.data : "");
+    out->failed = out->failed || safe.failed;
+    bn_text_free(&safe);
 }
 
 void res_export_label(const res_record *record, bn_text *label)
@@ -139,16 +163,20 @@ void res_export_commit(const res_record *record, char commit[RES_COMMIT_TEXT])
     const size_t length = strspn(label, "0123456789abcdef");
     const bool is_commit = length >= 7 && length < RES_COMMIT_TEXT && label[length] == '\0';
     const char *sha256 = res_plugin_sha256(record);
+    const bool known = strspn(sha256, "0123456789abcdef") >= RES_COMMIT_TEXT - 1;
     snprintf(commit, RES_COMMIT_TEXT, "%.40s",
-             is_commit           ? label
-             : sha256[0] != '\0' ? sha256
-                                 : "0000000000000000000000000000000000000000");
+             is_commit ? label
+             : known   ? sha256
+                       : "0000000000000000000000000000000000000000");
 }
 
-const char *res_export_machine(const res_record *record)
+/* Most file systems have no longer names. */
+#define LONGEST_MACHINE 200
+
+void res_export_put_machine(const res_record *record, bn_text *out)
 {
     const char *name = res_host_text(record, "hostname");
-    return name[0] != '\0' ? name : "unknown";
+    res_export_put_safe(out, name[0] != '\0' ? name : "unknown", "._-", "", LONGEST_MACHINE);
 }
 
 static int key_order(const void *a, const void *b)
@@ -164,8 +192,10 @@ static int key_order(const void *a, const void *b)
 
 void res_export_keys_free(res_export_key *keys, size_t count)
 {
-    for (size_t i = 0; keys && i < count; i++)
+    for (size_t i = 0; keys && i < count; i++) {
+        free(keys[i].machine);
         free(keys[i].name);
+    }
     free(keys);
 }
 
@@ -175,15 +205,16 @@ res_export_key *res_export_keys(const res_collection *all, bool by_build, res_ex
     bool failed = !keys;
     for (size_t i = 0; keys && i < all->count; i++) {
         const res_record *record = all->records[i];
-        bn_text name = {0};
+        bn_text machine = {0}, name = {0};
+        bn_text_puts(&machine, "");
         bn_text_puts(&name, "");
-        if (!by_build)
+        if (!by_build) {
+            res_export_put_machine(record, &machine);
             res_export_name(record, '=', &name);
-        keys[i] = (res_export_key){.record = record,
-                                   .machine = by_build ? "" : res_export_machine(record),
-                                   .name = name.data};
+        }
+        keys[i] = (res_export_key){.record = record, .machine = machine.data, .name = name.data};
         res_export_commit(record, keys[i].commit);
-        failed = failed || name.failed || !name.data;
+        failed = failed || machine.failed || !machine.data || name.failed || !name.data;
     }
     export->failed = export->failed || failed;
     if (failed || all->count == 0) {

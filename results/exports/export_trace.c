@@ -114,7 +114,7 @@ static void put_event(bn_text *out, const char *name, size_t process, int lane, 
 {
     /* Names are ours or those of graphs; jansson escapes them. */
     json_t *text = res_json_text(name);
-    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY | RES_JSON_SHOWN) : NULL;
     next_event(out);
     bn_text_printf(out,
                    "{\"name\":%s,\"cat\":\"bench\",\"ph\":\"X\",\"pid\":%zu,\"tid\":%d,"
@@ -131,7 +131,7 @@ static void put_name(bn_text *out, const char *what, size_t process, int lane, c
     json_t *event =
         json_pack("{s:s, s:s, s:I, s:i, s:{s:o}}", "name", what, "ph", "M", "pid",
                   (json_int_t)process, "tid", lane, "args", "name", res_json_text(name));
-    char *text = event ? json_dumps(event, JSON_COMPACT) : NULL;
+    char *text = event ? json_dumps(event, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
     out->failed = out->failed || !text;
     next_event(out);
     bn_text_puts(out, text ? text : "{}");
@@ -183,7 +183,7 @@ void res_export_chrome_trace(const res_collection *all, res_export *export)
     bn_text *out = res_export_add(export, "%s", "");
     json_t *other = json_pack("{s:s, s:o, s:o}", "about", about, "failures",
                               res_export_failures(all), "records", res_export_context(all));
-    char *text = other ? json_dumps(other, RES_JSON_REALS) : NULL;
+    char *text = other ? json_dumps(other, RES_JSON_SHOWN) : NULL;
     out->failed = out->failed || !text;
     bn_text_printf(out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
                    text ? text : "{}");

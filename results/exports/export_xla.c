@@ -6,7 +6,6 @@
  */
 #include "results/exports/exports_priv.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,16 +20,10 @@
 static void put_config(const res_record *record, bn_text *id)
 {
     bn_text name = {0};
-    bool same = true;
+    /* Slashes separate the parts of each name: they are no loss. All else counts, or "a=1" and
+     * "a_1" would share a baseline. */
     res_export_name(record, '_', &name);
-    for (const char *c = name.data; c && *c != '\0'; c++) {
-        const bool fits = isalnum((unsigned char)*c) || *c == '_';
-        bn_text_putc(id, fits ? *c : '_');
-        same = same && (fits || *c == '/');
-    }
-    /* Without digits, "a=1" and "a_1" would share a baseline. */
-    if (name.data && (!same || id->length > LONGEST_ID))
-        res_export_digits(id, LONGEST_ID, name.data);
+    res_export_put_safe(id, name.data ? name.data : "", "_", "/", LONGEST_ID);
     id->failed = id->failed || name.failed;
     bn_text_free(&name);
 }

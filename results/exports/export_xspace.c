@@ -223,7 +223,7 @@ static void add_texts(builder *b, plane_message *plane, const res_record *record
 {
     bn_text label = {0};
     json_t *provenance = res_export_provenance(record);
-    char *text = provenance ? json_dumps(provenance, JSON_COMPACT) : NULL;
+    char *text = provenance ? json_dumps(provenance, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
     res_export_label(record, &label);
     add_name(b, plane->stat_names, &plane->n_stat_names, STAT_STEP, stat_names[STAT_STEP]);
     add_text(b, plane, STAT_RECORD, record->id);

@@ -38,8 +38,11 @@ void res_export_name(const res_record *record, char pair, bn_text *name);
  * names that are cut or lose characters, so that two of them stay different. */
 #define RES_NAME_DIGITS 8
 void res_export_digits(bn_text *name, size_t most, const char *whole);
-/* Puts TEXT with blanks for control characters: a message of several lines becomes one. */
-void res_export_put_clean(bn_text *out, const char *text);
+/* Puts TEXT as a part of a file's name: letters, digits and the signs of KEPT stay, others become
+ * '_', as does a dot at the beginning. Where anything but a sign of LOST became another, or more
+ * than MOST bytes were needed, digits of TEXT's SHA-256 end it. An empty TEXT is "_". */
+void res_export_put_safe(bn_text *out, const char *text, const char *kept, const char *lost,
+                         size_t most);
 /* The members behind model, phase and mode as {"graphs": 1, ...} (new reference). */
 json_t *res_export_members(const res_record *record);
 /* Puts "simulated", "emulated front end of 17000 ns a node", both, or nothing. */
@@ -63,16 +66,17 @@ void res_export_date(const res_record *record, char date[32]);
  * Within a group they are in the store's order. */
 typedef struct res_export_key {
     const res_record *record;
-    const char *machine; /* "" by build alone; the same for name */
+    char *machine; /* as res_export_put_machine; "" by build alone, the same for name */
     char commit[RES_COMMIT_TEXT];
-    char *name; /* owned */
+    char *name; /* both are owned */
 } res_export_key;
 /* One key for each record of ALL (malloc). NULL without memory, which sets EXPORT's FAILED, and
  * where ALL is empty. */
 res_export_key *res_export_keys(const res_collection *all, bool by_build, res_export *export);
 void res_export_keys_free(res_export_key *keys, size_t count);
-/* The machine that RECORD is of, "unknown" where it does not say. */
-const char *res_export_machine(const res_record *record);
+/* Puts the machine that RECORD is of, as a safe part of a file's name; "unknown" where it does not
+ * say. */
+void res_export_put_machine(const res_record *record, bn_text *out);
 
 /* The wall time of a step, in ns, that the speedup table would say of RECORD's experiment: of all
  * its processes in ALL. NaN without memory, and for a failure. */

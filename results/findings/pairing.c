@@ -13,7 +13,7 @@ static bool chosen(const res_record *r, const res_choice *choice)
 {
     return res_record_good(r) &&
            (!choice->runtime || strcmp(r->experiment.runtime, choice->runtime) == 0) &&
-           (!choice->label || strcmp(res_runtime_text(r, "label"), choice->label) == 0);
+           (!choice->label || res_same_label(res_runtime_text(r, "label"), choice->label));
 }
 
 /* The records of a side must be of one build, under one name, with the same settings. */

@@ -36,7 +36,7 @@ static bool good_before(const res_index *index, const res_summary *s, const res_
                         const res_runs_of *runs)
 {
     return s->status == BN_OK && res_ran_on(index->experiments[s->experiment], runs) &&
-           (!runs->label || strcmp(s->origin->label, runs->label) == 0) &&
+           (!runs->label || res_same_label(s->origin->label, runs->label)) &&
            !res_misdated(s, tonight->now_s) && !holds(tonight->records, s->id);
 }
 

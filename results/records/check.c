@@ -2,68 +2,148 @@
  * check.c - what a record may hold, whoever wrote it. A record is foreign until this has looked at
  * it: a file of the store, a line of the index, an import. What passes can be printed, counted,
  * added up and used in the name of a file.
+ *
+ * What is looked up or computed with must be in order, or the record is refused: ids, digests,
+ * numbers. What people only read is made plain: old records have messages of several lines.
  */
 #include "results/records/records_priv.h"
 
 #include <math.h>
 #include <string.h>
 
-/* No time of ours is longer: 2^53 ns are 104 days, and exact in a double. */
-#define MOST_NS (UINT64_C(1) << 53)
+/* Nothing of ours is more often, or larger in bytes. */
+#define MOST_COUNT (INT64_C(1) << 53)
+/* More than the operations of any step. */
+#define MOST_REAL  1e30
 
-/* UTF-8 without control characters. */
-static bool is_plain(const char *text)
+bool res_is_digest(const char *text)
 {
-    for (const char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return false;
-    json_t *value = json_string(text);
-    json_decref(value);
-    return value != NULL;
+    const size_t length = strlen(text);
+    return length == 0 ||
+           (length == BN_SHA256_TEXT - 1 && strspn(text, "0123456789abcdef") == length);
 }
 
-static bool axis_fits(const res_axis *axis, const res_experiment *e)
+bool res_time_fits(double ns, double least)
 {
-    if (axis->field.kind == RES_KIND_TEXT)
-        return is_plain(res_axis_text(axis, e));
-    /* A seed may be any number, and wraps to below zero here. */
-    return axis->field.kind == RES_KIND_U64 || res_axis_number(axis, e) >= 0;
+    return isnan(ns) || (ns >= least && ns <= (double)RES_MOST_NS);
 }
 
-bn_code res_experiment_check(const res_experiment *e, bn_status *st)
+/* ---- texts ------------------------------------------------------------------------ */
+
+/* Makes TEXT plain, in its place: what bn_plain shows of a character is never longer than it. */
+static void make_plain(char *text)
 {
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (!axis_fits(&res_axes[i], e))
-            return bn_fail(st, BN_FORMAT, "the experiment's %s is out of range",
-                           res_axes[i].field.name);
+    const char *shown;
+    char *to = text;
+    size_t length;
+    for (const char *at = text; *at;) {
+        at += bn_plain_next(at, &shown, &length);
+        memmove(to, shown, length);
+        to += length;
+    }
+    *to = '\0';
+}
+
+/* The texts of the provenance that are printed, matched or part of a file's name, and how many
+ * bytes of each are kept. */
+static const struct {
+    const char *section, *inner; /* INNER: an object within SECTION, or NULL */
+    const char *name;
+    size_t most;
+} texts[] = {
+    {"host", NULL, "hostname", 255},
+    {"host", NULL, "cpu", 255},
+    {"host", NULL, "kernel", 255},
+    {"host", NULL, "machine", 255},
+    {"runtime", NULL, "label", 1023},
+    {"runtime", NULL, "platform", 255},
+    {"runtime", NULL, "platform_version", 4095},
+    {"runtime", "device", "kind", 255},
+    {"group", NULL, "id", 255},
+    {"group", NULL, "how", 255},
+    {"group", NULL, "why", 1023},
+};
+
+static bn_code plain_texts(json_t *provenance, bn_status *st)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_t *object = json_object_get(provenance, texts[i].section);
+        if (texts[i].inner)
+            object = json_object_get(object, texts[i].inner);
+        const char *text = json_string_value(json_object_get(object, texts[i].name));
+        char plain[4096];
+        if (!text || (bn_is_plain(text) && strlen(text) <= texts[i].most))
+            continue;
+        bn_plain(text, plain, texts[i].most + 1);
+        if (json_object_set_new(object, texts[i].name, json_string(plain)) != 0)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
+    }
     return BN_OK;
 }
 
-static bool times_fit(const uint64_t *ns, size_t count)
+/* Whether VALUE is at most LEVELS deep. */
+static bool is_shallow(json_t *value, int levels)
 {
-    for (size_t i = 0; i < count; i++)
-        if (ns[i] > MOST_NS)
+    const char *key;
+    json_t *member;
+    size_t index;
+    if (!json_is_object(value) && !json_is_array(value))
+        return true;
+    if (levels == 0)
+        return false;
+    json_object_foreach(value, key, member)
+    {
+        if (!is_shallow(member, levels - 1))
             return false;
+    }
+    json_array_foreach(value, index, member)
+    {
+        if (!is_shallow(member, levels - 1))
+            return false;
+    }
     return true;
 }
 
-/* A field of an execution: counts are not negative, sizes at least -1, reals finite or unknown. */
-static bool field_fits(const res_field *field, const void *base)
+static bn_code check_provenance(const res_record *r, bn_status *st)
 {
-    const void *at = (const char *)base + field->offset;
+    if (!is_shallow(r->provenance, BN_JSON_DEPTH))
+        return bn_fail(st, BN_FORMAT, "its provenance is more than %d levels deep", BN_JSON_DEPTH);
+    if (!res_is_digest(res_plugin_sha256(r)))
+        return bn_fail(st, BN_FORMAT, "its runtime's sha256 is not one");
+    return plain_texts(r->provenance, st);
+}
+
+/* ---- fields ----------------------------------------------------------------------- */
+
+static bool is_time(const res_field *field)
+{
+    const size_t length = strlen(field->name);
+    return length > 3 && strcmp(field->name + length - 3, "_ns") == 0;
+}
+
+static bool real_fits(const res_field *field, double value)
+{
+    return isnan(value) || fabs(value) <= (is_time(field) ? (double)RES_MOST_NS : MOST_REAL);
+}
+
+/* A field of an execution: counts are not negative, sizes at least -1, reals finite or unknown. */
+static bool field_fits(const res_field *field, void *base)
+{
+    void *at = (char *)base + field->offset;
     switch (field->kind) {
     case RES_KIND_TEXT:
-        return is_plain(at);
+        make_plain(at);
+        break;
     case RES_KIND_INT:
         return *(const int *)at >= 0;
     case RES_KIND_I64:
-        return *(const int64_t *)at >= 0;
+        return *(const int64_t *)at >= 0 && *(const int64_t *)at <= MOST_COUNT;
     case RES_KIND_AMOUNT:
-        return *(const int64_t *)at >= -1;
+        return *(const int64_t *)at >= -1 && *(const int64_t *)at <= MOST_COUNT;
     case RES_KIND_U64:
-        return *(const uint64_t *)at <= MOST_NS;
+        return *(const uint64_t *)at <= RES_MOST_NS;
     case RES_KIND_REAL:
-        return !isinf(*(const double *)at) && !(fabs(*(const double *)at) > 1e30);
+        return real_fits(field, *(const double *)at);
     case RES_KIND_BOOL:
     case RES_KIND_SOURCE:
         break;
@@ -71,27 +151,106 @@ static bool field_fits(const res_field *field, const void *base)
     return true;
 }
 
-static bn_code check_execution(const res_execution *x, bn_status *st)
+bn_code res_experiment_check(res_experiment *e, bn_status *st)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_field *field = &res_axes[i].field;
+        if (field->kind == RES_KIND_TEXT)
+            make_plain((char *)e + field->offset);
+        /* A seed may be any number, and wraps to below zero here. */
+        else if (field->kind != RES_KIND_U64 && res_axis_number(&res_axes[i], e) < 0)
+            return bn_fail(st, BN_FORMAT, "the experiment's %s is out of range", field->name);
+    }
+    return BN_OK;
+}
+
+/* ---- samples ---------------------------------------------------------------------- */
+
+static bool times_fit(const uint64_t *ns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ns[i] > RES_MOST_NS)
+            return false;
+    return true;
+}
+
+/* COUNT numbers of rounds or probes: times, counts, or what nobody could tell. */
+static bool told_fit(const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] > RES_MOST_NS && numbers[i] != RES_UNTOLD)
+            return false;
+    return true;
+}
+
+static bool counters_fit(const int64_t counters[BN_COUNTER_COUNT])
+{
+    for (int i = 0; i < BN_COUNTER_COUNT; i++)
+        if (counters[i] < 0 || counters[i] > MOST_COUNT)
+            return false;
+    return true;
+}
+
+static bn_code check_execution(res_execution *x, bn_status *st)
 {
     for (const res_field *field = res_execution_fields; field->name; field++)
         if (!field_fits(field, x))
             return bn_fail(st, BN_FORMAT, "an execution's %s is out of range", field->name);
     if (!times_fit(x->pjrt_ns, x->pjrt_count))
         return bn_fail(st, BN_FORMAT, "an execution took longer than 104 days");
+    for (size_t i = 0; i < x->probe_count; i++) {
+        const uint64_t numbers[] = {
+#define X(name) x->probes[i].name,
+            RES_PROBE_COLUMNS(X)
+#undef X
+        };
+        if (!told_fit(numbers, sizeof numbers / sizeof *numbers))
+            return bn_fail(st, BN_FORMAT, "a probe is out of range");
+    }
     return BN_OK;
 }
 
-bn_code res_record_check(const res_record *r, bn_status *st)
+static bn_code check_rounds(const res_record *r, bn_status *st)
 {
-    bn_code code = BN_OK;
-    if (!res_id_names_a_file(r->id))
-        return bn_fail(st, BN_FORMAT, "its id cannot be the name of a file");
-    if (!is_plain(r->values))
-        return bn_fail(st, BN_FORMAT, "its values are no plain text");
+    for (size_t i = 0; i < r->round_count; i++) {
+        const uint64_t numbers[] = {
+#define X(name) r->rounds[i].name,
+            RES_ROUND_COLUMNS(X)
+#undef X
+        };
+        if (!told_fit(numbers, sizeof numbers / sizeof *numbers))
+            return bn_fail(st, BN_FORMAT, "a round is out of range");
+    }
+    return BN_OK;
+}
+
+static bn_code check_samples(const res_record *r, bn_status *st)
+{
     if (!times_fit(r->wall_ns, r->step_count) || !times_fit(r->warmup_wall_ns, r->warmup_count))
         return bn_fail(st, BN_FORMAT, "a step took longer than 104 days");
-    code = res_experiment_check(&r->experiment, st);
+    for (size_t i = 0; i < r->step_count; i++)
+        if (r->wall_ns[i] == 0)
+            return bn_fail(st, BN_FORMAT, "a step took no time");
+    if (!times_fit(r->part_ns, r->step_count * BN_PART_COUNT))
+        return bn_fail(st, BN_FORMAT, "a part of a step took longer than 104 days");
+    if (!counters_fit(r->counters) || !counters_fit(r->step_counters))
+        return bn_fail(st, BN_FORMAT, "a counter is out of range");
+    return check_rounds(r, st);
+}
+
+bn_code res_record_check(res_record *r, bn_status *st)
+{
+    if (!res_id_names_a_file(r->id))
+        return bn_fail(st, BN_FORMAT, "its id cannot be the name of a file");
+    make_plain(r->values);
+    make_plain(r->message);
+    /* The loss of a training that diverged. */
+    if (isinf(r->loss))
+        r->loss = (double)NAN;
+    bn_code code = check_samples(r, st);
+    if (code == BN_OK)
+        code = res_experiment_check(&r->experiment, st);
     for (size_t i = 0; i < r->execution_count && code == BN_OK; i++)
         code = check_execution(&r->executions[i], st);
-    return code;
+    return code == BN_OK ? check_provenance(r, st) : code;
 }

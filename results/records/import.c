@@ -285,23 +285,23 @@ static bn_code take_line(const json_t *line, const char *text, size_t length, re
 static bn_code read_line(const char *text, size_t length, const char *file, size_t number,
                          res_record **record, bn_status *st)
 {
-    json_error_t error;
-    json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!line)
-        return bn_fail(st, BN_FORMAT, "not JSON: %s", error.text);
+    json_t *line = NULL;
+    bn_code code = res_json_parse(text, length, &line, st);
+    if (code != BN_OK)
+        return code;
     res_record *fresh = res_record_new();
-    bn_code code = fresh ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+    code = fresh ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
     if (code == BN_OK && !json_is_object(line))
         code = bn_fail(st, BN_FORMAT, "not a JSON object");
     if (code == BN_OK)
         code = take_line(line, text, length, fresh, st);
-    if (code == BN_OK)
-        code = res_record_check(fresh, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         json_object_set_new(fresh->provenance, "imported",
                             json_pack("{s:s, s:o, s:I, s:O}", "from", "pytorch-xla", "file",
                                       res_json_text(file), "line_number", (json_int_t)number,
                                       "line", line));
+        code = res_record_check(fresh, st);
+    }
     json_decref(line);
     if (code == BN_OK)
         *record = fresh;

@@ -9,6 +9,7 @@
  */
 #include "results/records/index_priv.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -173,14 +174,16 @@ static bool take_int(column c, int64_t least, int64_t most, int64_t *value)
     return c.length > 0 && end == c.text + c.length && *value >= least && *value <= most;
 }
 
-static bool take_real(column c, double *value)
+/* A time that is unknown, or from LEAST on, as res_record_check has them. */
+static bool take_time(column c, double least, double *value)
 {
     char *end;
     *value = (double)NAN;
     if (c.length == 1 && c.text[0] == '-')
         return true;
     *value = strtod(c.text, &end);
-    return c.length > 0 && end == c.text + c.length && isfinite(*value);
+    return c.length > 0 && end == c.text + c.length && !isnan(*value) &&
+           res_time_fits(*value, least);
 }
 
 static bool take_member(column c, const res_field *field, void *base)
@@ -209,13 +212,22 @@ static bool take_experiment(const column *columns, void *object)
     return res_experiment_check(e, NULL) == BN_OK;
 }
 
+/* Text that people read; as in a record it becomes plain. */
+static bool take_plain(column c, char text[RES_TEXT])
+{
+    char raw[RES_TEXT];
+    if (!take_text(c, raw, sizeof raw))
+        return false;
+    bn_plain(raw, text, RES_TEXT);
+    return true;
+}
+
 static bool take_origin(const column *columns, void *object)
 {
     res_origin *o = object;
-    return take_text(columns[0], o->sha256, sizeof o->sha256) &&
-           take_text(columns[1], o->label, sizeof o->label) &&
-           take_text(columns[2], o->version, sizeof o->version) &&
-           take_text(columns[3], o->host, sizeof o->host);
+    return take_text(columns[0], o->sha256, sizeof o->sha256) && res_is_digest(o->sha256) &&
+           take_plain(columns[1], o->label) && take_plain(columns[2], o->version) &&
+           take_plain(columns[3], o->host);
 }
 
 bool res_line_key_parse(const char *line, res_line_key *key)
@@ -329,11 +341,13 @@ static bool take_figures(const column *columns, res_summary *s)
                     take_text(columns[ID], s->id, sizeof s->id) && res_id_names_a_file(s->id) &&
                     take_int(columns[SIMULATED], 0, 1, &simulated) &&
                     take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
-                    take_real(columns[WALL], &s->wall_ns) &&
-                    take_real(columns[TRACE], &s->trace_ns) &&
-                    take_real(columns[DEVICE], &s->device_ns) &&
-                    take_real(columns[OVERHEAD], &s->overhead_ns) &&
-                    take_real(columns[COMPILE], &s->compile_ns);
+                    /* The median of steps, and no step takes no time. */
+                    take_time(columns[WALL], DBL_MIN, &s->wall_ns) &&
+                    take_time(columns[TRACE], 0, &s->trace_ns) &&
+                    /* Differences of two times: noise can take them below zero. */
+                    take_time(columns[DEVICE], -(double)RES_MOST_NS, &s->device_ns) &&
+                    take_time(columns[OVERHEAD], -(double)RES_MOST_NS, &s->overhead_ns) &&
+                    take_time(columns[COMPILE], 0, &s->compile_ns);
     s->simulated = simulated == 1;
     return ok;
 }

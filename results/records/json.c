@@ -33,6 +33,16 @@ json_t *res_json_text(const char *text)
     return value;
 }
 
+bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st)
+{
+    json_error_t error = {.line = 0};
+    *value = NULL;
+    if (bn_json_depth(text, length) > BN_JSON_DEPTH)
+        return bn_fail(st, BN_FORMAT, "JSON that is more than %d levels deep", BN_JSON_DEPTH);
+    *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    return *value ? BN_OK : bn_fail(st, BN_FORMAT, "not JSON: %s", error.text);
+}
+
 json_t *res_json_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

@@ -3,6 +3,8 @@
  */
 #include "results/records/records_priv.h"
 
+#include <string.h>
+
 static const char *text_of(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
@@ -17,6 +19,19 @@ const char *res_runtime_text(const res_record *record, const char *name)
 const char *res_host_text(const res_record *record, const char *name)
 {
     return text_of(json_object_get(record->provenance, "host"), name);
+}
+
+bool res_same_label(const char *a, const char *b)
+{
+    const char *left, *right;
+    size_t left_length = 0, right_length = 0;
+    while (*a && *b) {
+        a += bn_plain_next(a, &left, &left_length);
+        b += bn_plain_next(b, &right, &right_length);
+        if (left_length != right_length || memcmp(left, right, left_length) != 0)
+            return false;
+    }
+    return *a == *b;
 }
 
 const char *res_plugin_sha256(const res_record *record)

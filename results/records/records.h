@@ -128,12 +128,16 @@ typedef struct res_record {
     json_t *provenance;
 } res_record;
 
-/* The one check of a record that somebody else may have written: BN_FORMAT where a text has control
- * characters or is no UTF-8, or a number is out of its range. Readers of files and imports call it.
+/*
+ * The one check of a record that somebody else may have written; readers of files and imports call
+ * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as is a provenance deeper
+ * than BN_JSON_DEPTH. Texts become plain (bn_plain): those of the experiment and of executions, the
+ * message, and those of the provenance that programs print (check.c lists them), which are cut,
+ * too. A loss that is infinite becomes unknown.
  */
-BN_MUST_USE bn_code res_record_check(const res_record *record, bn_status *st);
+BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
-BN_MUST_USE bn_code res_experiment_check(const res_experiment *experiment, bn_status *st);
+BN_MUST_USE bn_code res_experiment_check(res_experiment *experiment, bn_status *st);
 
 /* Empty record with NaN figures and an id; NULL without memory. */
 res_record *res_record_new(void);
@@ -234,6 +238,9 @@ const char *res_host_text(const res_record *record, const char *name);
  */
 const char *res_group_id(const res_record *record);
 int res_group_process(const res_record *record);
+/* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
+ */
+bool res_same_label(const char *a, const char *b);
 /* SHA-256 of the plugin that a record is of, or "". */
 const char *res_plugin_sha256(const res_record *record);
 /* Who a runtime is: name, path, sha256, versions, attributes, label, options (new
@@ -252,6 +259,9 @@ json_t *res_record_to_json(const res_record *record);
  * NaN and infinities become null. */
 json_t *res_json_text(const char *text);
 json_t *res_json_real(double value);
+/* The LENGTH bytes of TEXT, JSON from outside (new reference). No member may be there twice, and
+ * BN_JSON_DEPTH is a limit. BN_FORMAT says where it ends to be JSON. */
+BN_MUST_USE bn_code res_json_parse(const char *text, size_t length, json_t **value, bn_status *st);
 
 /* ---- identity (identity.c) -------------------------------------------- */
 

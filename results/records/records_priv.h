@@ -24,6 +24,16 @@ void res_put_temporary_name(bn_text *name, const res_record *record);
  * machine. */
 long res_temporary_process(const char *name);
 
+/* ---- what is in range (check.c) ------------------------------------------------ */
+
+/* No time of ours is longer: 2^53 ns are 104 days, and exact in a double. */
+#define RES_MOST_NS (UINT64_C(1) << 53)
+/* Whether TEXT is a SHA-256, or "". */
+bool res_is_digest(const char *text);
+/* Whether NS is a time that can be added up and printed: at most 104 days, from LEAST on; or NaN,
+ * which is unknown. */
+bool res_time_fits(double ns, double least);
+
 /* ---- imports (import.c) ------------------------------------------------------ */
 
 /* The records of pytorch/xla's lines DATA into ALL, which is empty; FILE is for messages and

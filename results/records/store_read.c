@@ -429,7 +429,10 @@ static void get_provenance(reader *r, res_record *record)
         H5Dread(data, r->text, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) < 0 || !text) {
         damaged(r, "provenance", "is missing");
     } else {
-        json_t *provenance = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        json_t *provenance = NULL;
+        r->code = res_json_parse(text, strlen(text), &provenance, r->st);
+        if (r->code != BN_OK)
+            bn_context(r->st, "provenance");
         if (!json_is_object(provenance)) {
             damaged(r, "provenance", "is not a JSON object");
             json_decref(provenance);

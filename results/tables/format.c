@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
 {
@@ -86,14 +87,30 @@ static void put_latex(bn_text *out, const char *text)
     }
 }
 
-/* Marks, tags, links and pictures; addresses, which readers make links of by themselves. */
+/* Whether an address or a name of somebody begins at TEXT, and how many signs may not be followed
+ * by the rest of it. GitHub makes links of these by themselves, some of them after it has taken the
+ * backslashes away. */
+static size_t link_at(const char *text)
+{
+    static const char *const starts[] = {"://", "www.", "@"};
+    static const size_t before[] = {1, 3, 1};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncasecmp(text, starts[i], strlen(starts[i])) == 0)
+            return before[i];
+    return 0;
+}
+
+/* Marks, tags, links and pictures by a backslash. An empty comment breaks addresses apart. */
 static void put_markdown(bn_text *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        const bool address = strncmp(text, "://", 3) == 0;
-        if (strchr("\\`*<>|[]@", *text) || address)
+    while (*text != '\0') {
+        const size_t link = link_at(text), length = link > 0 ? link : 1;
+        if (strchr("\\`*<>|[]", *text))
             bn_text_putc(out, '\\');
-        bn_text_putc(out, *text);
+        bn_text_append(out, text, length);
+        if (link > 0)
+            bn_text_puts(out, "<!-- -->");
+        text += length;
     }
 }
 
@@ -131,7 +148,8 @@ void res_put_csv(bn_text *out, const char *text)
         bn_text_putc(&plain, '\'');
     bn_text_plain(&plain, text);
     const char *at = plain.data ? plain.data : "";
-    const bool quoted = strpbrk(at, ",\"") != NULL;
+    /* Table programs of some languages take a semicolon for the comma. */
+    const bool quoted = strpbrk(at, ",;\"") != NULL;
     if (quoted)
         bn_text_putc(out, '"');
     for (; *at != '\0'; at++) {
@@ -179,7 +197,7 @@ void res_put_note(bn_text *out, res_format format, const char *note)
 
 void res_put_json(bn_text *out, json_t *value)
 {
-    char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_REALS);
+    char *text = json_dumps(value, JSON_INDENT(2) | RES_JSON_SHOWN);
     if (text) {
         bn_text_puts(out, text);
         bn_text_putc(out, '\n');

@@ -80,7 +80,7 @@ void res_grid_json(res_grid *grid, const json_t *value)
     } else if (json_is_string(value)) {
         add_plain(grid, false, json_string_value(value));
     } else {
-        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_REALS);
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_SHOWN);
         if (text)
             add_cell(grid, text, strlen(text));
         grid->failed = grid->failed || !text;

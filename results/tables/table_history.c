@@ -364,7 +364,7 @@ static void put_json(const res_history *history, bn_text *out)
     bn_text_puts(out, "[");
     for (size_t i = 0; i < history->count; i++) {
         json_t *object = series_json(history, &history->series[i]);
-        char *text = json_dumps(object, JSON_COMPACT | RES_JSON_REALS);
+        char *text = json_dumps(object, JSON_COMPACT | RES_JSON_SHOWN);
         bn_text_puts(out, i > 0 ? ",\n" : "\n");
         bn_text_puts(out, text ? text : "");
         out->failed = out->failed || !text;

@@ -14,14 +14,11 @@
 
 static void put_line(bn_text *out, res_format format, const char *name, const char *value)
 {
-    if (format == RES_TABLE_TEXT) {
-        bn_text_printf(out, "%-9s %s\n", name, value);
-        return;
-    }
     bn_text_printf(out,
-                   format == RES_TABLE_MARKDOWN ? "- **%s**: "
-                   : format == RES_TABLE_HTML   ? "<p><b>%s</b>: "
-                                                : "\\textbf{%s}: ",
+                   format == RES_TABLE_TEXT       ? "%-9s "
+                   : format == RES_TABLE_MARKDOWN ? "- **%s**: "
+                   : format == RES_TABLE_HTML     ? "<p><b>%s</b>: "
+                                                  : "\\textbf{%s}: ",
                    name);
     res_put_escaped(out, format, value);
     bn_text_puts(out, format == RES_TABLE_HTML    ? "</p>\n"

@@ -28,8 +28,10 @@ void res_put_page(bn_text *out, const char *title, const char *body);
 /* TEXT as a field of a line of CSV (RFC 4180): in quotes where it needs them. */
 void res_put_csv(bn_text *out, const char *text);
 
-/* For jansson: enough digits for a tenth of a nanosecond in a day, and no noise after them. */
-#define RES_JSON_REALS JSON_REAL_PRECISION(15)
+/* For jansson, of all JSON that leaves the program: enough digits for a tenth of a nanosecond in a
+ * day, and no noise after them; signs beyond ASCII as \u1234, since some of them steer terminals
+ * and JSON itself forbids only the oldest. */
+#define RES_JSON_SHOWN (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
 
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 

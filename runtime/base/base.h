@@ -128,8 +128,18 @@ size_t bn_utf8_fit(const char *text, size_t most);
 /* The length of the character at TEXT, which is not at its end; what to show for it. */
 size_t bn_plain_next(const char *text, const char **shown, size_t *shown_length);
 void bn_text_plain(bn_text *out, const char *text);
+/* The same of a whole page: ends of lines stay. */
+void bn_text_plain_lines(bn_text *out, const char *text);
+/* Whether TEXT may be shown as it is. */
+bool bn_is_plain(const char *text);
 /* Into OUT of SIZE bytes, at least 1; cut between characters. */
 void bn_plain(const char *text, char *out, size_t size);
+
+/* How deep the brackets of the LENGTH bytes of TEXT, JSON from outside, stand within each other. A
+ * reader, a writer and a copy of JSON each take a stack frame a level: who reads such text refuses
+ * what is deeper than BN_JSON_DEPTH before it is parsed. */
+#define BN_JSON_DEPTH 64
+size_t bn_json_depth(const char *text, size_t length);
 
 /*
  * Makes room for NEEDED items of ITEM_BYTES (not 0) each in a growing array. ITEMS is the

@@ -74,6 +74,30 @@ void bn_text_plain(bn_text *out, const char *text)
     }
 }
 
+void bn_text_plain_lines(bn_text *out, const char *text)
+{
+    const char *shown;
+    size_t length;
+    while (*text) {
+        const bool ends = *text == '\n';
+        text += bn_plain_next(text, &shown, &length);
+        bn_text_append(out, ends ? "\n" : shown, length);
+    }
+}
+
+bool bn_is_plain(const char *text)
+{
+    const char *shown;
+    size_t length;
+    while (*text) {
+        const char *at = text;
+        text += bn_plain_next(text, &shown, &length);
+        if (shown != at)
+            return false;
+    }
+    return true;
+}
+
 void bn_plain(const char *text, char *out, size_t size)
 {
     size_t used = 0;

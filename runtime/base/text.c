@@ -106,3 +106,22 @@ size_t bn_utf8_fit(const char *text, size_t most)
         length--;
     return length;
 }
+
+size_t bn_json_depth(const char *text, size_t length)
+{
+    size_t depth = 0, deepest = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+        if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += c == '\\'; /* whatever follows is of the string */
+        else if (c == '[' || c == '{')
+            depth++;
+        else if (c == ']' || c == '}')
+            depth -= depth > 0;
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest;
+}

@@ -2,6 +2,8 @@
  * that names a file, and an experiment whose fields fit. */
 #include "tests/fuzz/fuzz.h"
 
+#include <math.h>
+
 #include "results/records/index_priv.h"
 #include "results/records/records.h"
 
@@ -18,11 +20,25 @@ static void read_line(const char *line, size_t length)
     fuzz_status(code, &st);
     if (code == BN_OK) {
         const res_experiment **list = res_pools_experiments(&pools);
+        const double times[] = {summary.wall_ns, summary.trace_ns, summary.device_ns,
+                                summary.overhead_ns, summary.compile_ns};
+        const res_origin *o = summary.origin;
         fuzz_require(list != NULL, "no memory");
         fuzz_require(summary.experiment < pools.experiments.count,
                      "an experiment that is not there");
-        fuzz_require(res_experiment_check(list[summary.experiment], NULL) == BN_OK,
-                     "an experiment out of range");
+        res_experiment checked = *list[summary.experiment];
+        fuzz_require(res_experiment_check(&checked, NULL) == BN_OK, "an experiment out of range");
+        fuzz_require(memcmp(&checked, list[summary.experiment], sizeof checked) == 0,
+                     "an experiment with texts that are not plain");
+        fuzz_require(bn_is_plain(o->label) && bn_is_plain(o->version) && bn_is_plain(o->host),
+                     "an origin that is not plain");
+        fuzz_require(o->sha256[0] == '\0' ||
+                         (strlen(o->sha256) == 64 && strspn(o->sha256, "0123456789abcdef") == 64),
+                     "a digest that is none");
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+            fuzz_require(isnan(times[i]) || fabs(times[i]) <= 9007199254740992.0,
+                         "a time out of range");
+        fuzz_require(!(summary.wall_ns <= 0), "a step that took no time");
         fuzz_require(strchr(summary.id, '/') == NULL && summary.id[0] != '\0',
                      "an id that is a path");
     }

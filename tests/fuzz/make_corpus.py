@@ -53,6 +53,7 @@ put("names", "several", "x:/1,mine:/2,y:/3")
 put("names", "long", "mine:/" + "n" * 200)
 put("names", "empty", "mine:,mine:/x")
 put("names", "colons", "mine:a:b,:,,mine")
+put("names", "hidden", "mine:/\u009b\u202e\u200b\u2066\u00ad\ufeff\U000e0021\n\t\x7f")
 put("names", "not-utf8", b"mine:/\xff\xfe\xe2\x80\xae\x1b[31m")
 
 # ---- npy ------------------------------------------------------------------------
@@ -299,5 +300,16 @@ if len(sys.argv) > 2:
     put("index", "lines", b"".join(lines))
     put("index", "cut", lines[2][:120])
     put("index", "path", lines[2].replace(lines[2].split(b"\t")[3], b"../../etc/passwd"))
-    put("index", "escapes", lines[2].replace(b"resnet50", b"\\x\\t\\"))
-    put("index", "numbers", lines[2].replace(b"27688", b"-1").replace(b"18000000", b"1e999"))
+    def changed(column, text):
+        cells = lines[2].split(b"\t")
+        cells[column] = text
+        return b"\t".join(cells)
+
+    put("index", "escapes", changed(16, b"\\x\\t\\\\"))
+    put("index", "numbers", changed(1, b"-1"))
+    put("index", "device", changed(9, b"1e999"))
+    for i, wall in enumerate((b"-5", b"0", b"1e308", b"nan")):
+        put("index", f"wall-{i}", changed(7, wall))
+    put("index", "sha256", changed(12, b"../../zz"))
+    put("index", "label", changed(13, b"a\x1b[31m\xc2\x9b\xe2\x80\xae\xff\\n"))
+    put("index", "host", changed(15, b"h\xe2\x80\x8b\xe2\x81\xa6"))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # check_trust.sh - what comes from outside and is not trusted, as TAP: a plugin that is replaced while
-# it runs, words that no runtime takes, folders and links of others, text that steers a terminal.
+# it runs, words that no runtime takes, folders and links of others. What becomes of foreign text is
+# in tests/results/check_foreign_text.sh.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -110,27 +111,6 @@ run "${tiny[@]}" --runtime sim
 report "a link among the store's own folders is not followed" "$(
     fault_of 0
     [ -e "$folder/precious/kept.exe" ] || echo "the file behind it is gone"
-)"
-
-# ---- text -----------------------------------------------------------------------------------------
-
-label=$'=cmd\e[31m\u202e[x](http://y)\nline'
-rm -rf "$folder/text"
-run "${tiny[@]}" --runtime sim --store "$folder/text" --label "$label"
-cat "$folder/out" "$folder/err" >"$folder/all"
-for format in text md csv latex html; do
-    run table --store "$folder/text" --table executions --format "$format"
-    cat "$folder/out" >>"$folder/all"
-    run history --store "$folder/text" --format "$format"
-    cat "$folder/out" >>"$folder/all"
-done
-run report --store "$folder/text" --output "$folder/page.html"
-cat "$folder/page.html" >>"$folder/all"
-report "no label steers a terminal" "$(
-    [ -s "$folder/all" ] || echo "nothing was printed"
-    grep -q 'cmd' "$folder/all" || echo "the label is nowhere"
-    LC_ALL=C grep -q $'\e' "$folder/all" && echo "an escape got through"
-    LC_ALL=C grep -q $'\xe2\x80\xae' "$folder/all" && echo "a mark of direction got through"
 )"
 
 echo "1..$count"

@@ -32,7 +32,12 @@ static void names_are_the_same_for_two_builds_and_tell_devices_apart(void **stat
     res_export_commit(all.records[0], commit);
     assert_string_equal(commit, "0123abcd");
     res_export_commit(all.records[1], commit);
-    assert_string_equal(commit, "5feceb66ffc86f38d952786c");
+    assert_string_equal(commit, "5feceb66ffc86f38d952786c6d696c79c2dbc239");
+    /* What is no digest is no commit. */
+    json_object_set_new(json_object_get(all.records[1]->provenance, "runtime"), "sha256",
+                        json_string("../../zz"));
+    res_export_commit(all.records[1], commit);
+    assert_string_equal(commit, "0000000000000000000000000000000000000000");
     bn_text_free(&name);
     bn_text_free(&other);
     drop(&all);
@@ -52,6 +57,43 @@ static void names_have_no_blanks_of_any_alphabet(void **state)
     assert_int_equal(strncmp(name.data, "a_b__c___d___e\xc3\xa9\xe2\x80\x94/train/", 26), 0);
     bn_text_free(&name);
     drop(&all);
+}
+
+/* What is not seen would make two names of one. */
+static void names_have_plain_signs_only(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    bn_text name = {0};
+    strcpy(all.records[0]->experiment.model, "a\x1b"
+                                             "b\xc2\x9b"
+                                             "c\xe2\x80\xae"
+                                             "d\xff");
+    res_export_name(all.records[0], ':', &name);
+    assert_int_equal(strncmp(name.data, "a_b__c___d_/train/", 18), 0);
+    bn_text_free(&name);
+    drop(&all);
+}
+
+static void safe_is(const char *text, const char *wanted)
+{
+    bn_text safe = {0};
+    res_export_put_safe(&safe, text, "._-", "", 40);
+    assert_string_equal(safe.data, wanted);
+    bn_text_free(&safe);
+}
+
+/* The digits are of the SHA-256 of the text, as sha256sum has it. */
+static void parts_of_paths_are_safe(void **state)
+{
+    (void)state;
+    safe_is("host-1.example", "host-1.example");
+    safe_is("..", "_._5ec1f7e7");
+    safe_is("../../x", "_._.._x_9cdf6a50");
+    safe_is("a\x1b", "a__1f858a18");
+    safe_is("", "__e3b0c442");
+    safe_is("nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+            "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn_174f1403");
 }
 
 /* Settings may be as long as flags of a compiler are; two of them differ in one character. */
@@ -153,6 +195,37 @@ static void exports_never_overwrite(void **state)
     drop(&all);
 }
 
+/* Whatever a writer makes a name of: it is within the folder, or nothing is written. */
+static void names_outside_of_the_folder_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "../outside", "results/../../outside", "/outside", "results//x", ".", "results/.",
+        "results/",   "a\x1b[31m/x",           "a\nb",     "\xc2\x9b",   ""};
+    char folder[256], output[300], outside[300], longest[4001];
+    bn_status st = {0};
+    fixture_folder(folder, sizeof folder, "exports");
+    snprintf(output, sizeof output, "%s/inner", folder);
+    snprintf(outside, sizeof outside, "%s/outside", folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        res_export export = {.folder = true};
+        bn_text_puts(res_export_add(&export, "good"), "good");
+        bn_text_puts(res_export_add(&export, "%s", names[i]), "bad");
+        assert_int_equal(res_export_write(&export, output, &st), BN_FORMAT);
+        assert_int_equal(access(output, F_OK), -1);
+        assert_int_equal(access(outside, F_OK), -1);
+        res_export_free(&export);
+    }
+    /* A name is not cut in silence: two files would become one. */
+    memset(longest, 'n', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    res_export export = {.folder = true};
+    bn_text_puts(res_export_add(&export, "%s", longest), "bad");
+    assert_int_equal(strlen(export.files[0].path), 4000);
+    assert_int_equal(res_export_write(&export, output, &st), BN_FORMAT);
+    res_export_free(&export);
+}
+
 static void formats_and_empty_stores_are_refused(void **state)
 {
     (void)state;
@@ -173,6 +246,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_the_same_for_two_builds_and_tell_devices_apart),
         cmocka_unit_test(names_have_no_blanks_of_any_alphabet),
+        cmocka_unit_test(names_have_plain_signs_only),
+        cmocka_unit_test(parts_of_paths_are_safe),
+        cmocka_unit_test(names_outside_of_the_folder_are_refused),
         cmocka_unit_test(names_of_files_are_short_and_stay_two),
         cmocka_unit_test(ids_of_xla_tell_characters_apart),
         cmocka_unit_test(times_are_those_of_ids),

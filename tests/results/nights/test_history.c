@@ -54,13 +54,13 @@ static void nights_gather_processes_of_one_build(void **state)
     assert_near(night[0].value, middle, 0.005 * middle);
     assert_near(log(night[0].high / night[0].value), 4.3027 * 0.17342 / sqrt(3), 0.01);
     assert_near(log(night[0].value / night[0].low), 4.3027 * 0.17342 / sqrt(3), 0.01);
-    assert_string_equal(night[1].origin->sha256, "bb");
+    assert_string_equal(night[1].origin->sha256, fixture_digest("bb"));
     assert_int_equal(night[1].processes, 1);
     assert_true(isnan(night[1].low) && isnan(night[1].high));
     assert_true(isnan(night[2].value));
     assert_int_equal(night[2].failed, 2);
     assert_int_equal(night[2].status, BN_TIMEOUT);
-    assert_string_equal(night[3].origin->sha256, "cc");
+    assert_string_equal(night[3].origin->sha256, fixture_digest("cc"));
     assert_int_equal(night[3].failed, 1);
     assert_int_equal(series->stretch_count, 1);
     assert_int_equal(series->stretches[0].gaps, 1);
@@ -113,7 +113,8 @@ static void write_told(const place *p, const char *id, const char *settings, con
     snprintf(r->id, sizeof r->id, "%s", id);
     snprintf(r->experiment.settings, sizeof r->experiment.settings, "%s", settings);
     json_decref(r->provenance);
-    r->provenance = json_pack("{s{ss ss}}", "runtime", "sha256", sha256, "label", label);
+    r->provenance =
+        json_pack("{s{ss ss}}", "runtime", "sha256", fixture_digest(sha256), "label", label);
     assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
     res_record_free(r);
 }
@@ -132,7 +133,7 @@ static void labels_and_files_of_one_night_are_entries(void **state)
     assert_int_equal(history.series[0].count, 3);
     assert_int_equal(history.series[0].nights[0].processes, 2);
     assert_string_equal(history.series[0].nights[1].origin->label, "y");
-    assert_string_equal(history.series[0].nights[2].origin->sha256, "bb");
+    assert_string_equal(history.series[0].nights[2].origin->sha256, fixture_digest("bb"));
     res_history_free(&history);
     res_index_free(&index);
 }

@@ -111,7 +111,7 @@ static void nights_of_the_future_are_left_out(void **state)
     const res_summary *night[4];
     const res_night_of tonight = {.asked = asked, .asked_count = 1, .hours = 12, .now_s = now_s};
     assert_int_equal(res_last_good_night(&index, &tonight, &ours, night), 1);
-    assert_string_equal(night[0]->origin->sha256, "bb");
+    assert_string_equal(night[0]->origin->sha256, fixture_digest("bb"));
     res_index_free(&index);
     bn_text_free(&ids);
 }
@@ -140,9 +140,9 @@ static void the_newest_builds_are_those_of_each_runtime(void **state)
     }
     load_with(p, NULL, &index);
     assert_int_equal(res_newest_builds(&index, 2, (double)INFINITY, builds), 3);
-    assert_string_equal(builds[0]->sha256, "a2");
-    assert_string_equal(builds[1]->sha256, "a3");
-    assert_string_equal(builds[2]->sha256, "b1");
+    assert_string_equal(builds[0]->sha256, fixture_digest("a2"));
+    assert_string_equal(builds[1]->sha256, fixture_digest("a3"));
+    assert_string_equal(builds[2]->sha256, fixture_digest("b1"));
     assert_int_equal(res_newest_builds(&index, 0, (double)INFINITY, builds), 0);
     res_index_free(&index);
 }

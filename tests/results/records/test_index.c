@@ -85,8 +85,8 @@ static void summaries_are_those_of_the_records(void **state)
     assert_true(fabs(s->trace_ns / of.trace_ns - 1) < 1e-9);
     assert_true(fabs(s->compile_ns / of.compile_ns - 1) < 1e-9);
     assert_int_equal(s->steps, 20);
-    assert_string_equal(s->origin->label, "tab\t, line\n, \\ and \"");
-    assert_string_equal(s->origin->sha256, "aa");
+    assert_string_equal(s->origin->label, "tab , line , \\ and \""); /* as in the record: plain */
+    assert_string_equal(s->origin->sha256, fixture_digest("aa"));
     assert_string_equal(s->origin->host, "h1");
     assert_memory_equal(e, &record->experiment, sizeof *e);
     assert_int_equal(warm.records[1].status, BN_TIMEOUT);
@@ -228,6 +228,54 @@ static void lines_that_are_none_are_refused(void **state)
     res_record_free(record);
 }
 
+/* Whether LINE is taken when its column COLUMN, from 0, is TEXT. */
+static bool takes(const char *line, int column, const char *text, res_pools *pools,
+                  res_summary *summary)
+{
+    bn_text changed = {0};
+    const char *at = line;
+    for (int i = 0; i < column; i++)
+        at = strchr(at, '\t') + 1;
+    bn_text_append(&changed, line, (size_t)(at - line));
+    bn_text_puts(&changed, text);
+    bn_text_puts(&changed, at + strcspn(at, "\t"));
+    const bool taken = res_line_parse(changed.data, changed.length, pools, summary, NULL) == BN_OK;
+    bn_text_free(&changed);
+    return taken;
+}
+
+/* What a record must not say, a line of the index must not say. */
+static void lines_are_checked_as_records_are(void **state)
+{
+    (void)state;
+    enum { WALL = 7, TRACE = 8, DEVICE = 9, COMPILE = 11, SHA256 = 12, LABEL = 13, HOST = 15 };
+    static const char *const no_walls[] = {"-5", "0", "1e308", "1e17", "inf", "nan"};
+    res_record *record = fixture_record(&fixture_lazy, 5);
+    bn_arena *memory = bn_arena_new(4096);
+    res_pools pools = {.memory = memory};
+    res_summary summary;
+    bn_text line = {0};
+    res_line_write(record, "a.h5", 12, -3, &line);
+    assert_true(takes(line.data, WALL, "25e6", &pools, &summary));
+    assert_true(takes(line.data, WALL, "-", &pools, &summary));
+    for (size_t i = 0; i < sizeof no_walls / sizeof *no_walls; i++)
+        assert_false(takes(line.data, WALL, no_walls[i], &pools, &summary));
+    assert_false(takes(line.data, TRACE, "-1", &pools, &summary));
+    assert_true(takes(line.data, DEVICE, "-1", &pools, &summary));
+    assert_false(takes(line.data, DEVICE, "-1e17", &pools, &summary));
+    assert_false(takes(line.data, COMPILE, "1e17", &pools, &summary));
+    assert_false(takes(line.data, SHA256, "../../zz", &pools, &summary));
+    assert_true(takes(line.data, SHA256, "", &pools, &summary));
+    assert_true(takes(line.data, LABEL, "a\x1b[31m\xe2\x80\xae\\n", &pools, &summary));
+    assert_string_equal(summary.origin->label, "a?[31m? ");
+    assert_true(takes(line.data, HOST, "h\xc2\x9b", &pools, &summary));
+    assert_string_equal(summary.origin->host, "h?");
+    res_pools_free(&pools);
+    bn_arena_free(memory);
+    bn_text_free(&line);
+    res_record_free(record);
+}
+
 static void a_store_that_cannot_be_written_is_read_all_the_same(void **state)
 {
     const place *p = *state;
@@ -306,6 +354,7 @@ int main(void)
         TEST(indexes_that_cannot_be_used_are_made_anew),
         TEST(older_columns_are_strangers),
         TEST(lines_that_are_none_are_refused),
+        TEST(lines_are_checked_as_records_are),
         TEST(a_store_that_cannot_be_written_is_read_all_the_same),
         TEST(writers_at_once_lose_nothing_for_good),
         TEST(ids_tell_the_time),

@@ -134,7 +134,7 @@ static void rounds_and_probes_come_back(void **state)
     res_execution *x = &record->executions[1];
     assert_int_equal(res_execution_reserve_probes(x, 2, NULL), BN_OK);
     x->probes[0] = (res_probe){0, 6, 600, 300, 500, 60};
-    x->probes[1] = (res_probe){2, 2, UINT64_MAX - 1, 1, 0, RES_UNTOLD};
+    x->probes[1] = (res_probe){2, 2, UINT64_C(1) << 53, 1, 0, RES_UNTOLD};
     res_record *back = write_and_read(record, in_folder("rounds"));
     assert_int_equal(back->round_count, 3);
     assert_memory_equal(back->rounds, record->rounds, 3 * sizeof *record->rounds);

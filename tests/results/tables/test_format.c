@@ -25,17 +25,19 @@ static void csv_cells_are_no_formulas(void **state)
     put(RES_TABLE_CSV, "-5.25", "-5.25");
     put(RES_TABLE_CSV, "+3e-4", "+3e-4");
     put(RES_TABLE_CSV, "a,b", "\"a,b\"");
+    put(RES_TABLE_CSV, "a;b", "\"a;b\"");
     put(RES_TABLE_CSV, "say \"x\"", "\"say \"\"x\"\"\"");
     put(RES_TABLE_CSV, "two\nlines", "two lines");
 }
 
 static void markdown_has_no_links(void **state)
 {
-    put(RES_TABLE_MARKDOWN, "[a](http://b)", "\\[a\\](http\\://b)");
+    put(RES_TABLE_MARKDOWN, "[a](http://b)", "\\[a\\](http:<!-- -->//b)");
     put(RES_TABLE_MARKDOWN, "![x](y)", "!\\[x\\](y)");
     put(RES_TABLE_MARKDOWN, "<script>", "\\<script\\>");
     put(RES_TABLE_MARKDOWN, "a|b`c`*d*", "a\\|b\\`c\\`\\*d\\*");
-    put(RES_TABLE_MARKDOWN, "me@host", "me\\@host");
+    put(RES_TABLE_MARKDOWN, "www.a.b, WWW.c", "www<!-- -->.a.b, WWW<!-- -->.c");
+    put(RES_TABLE_MARKDOWN, "me@host", "me@<!-- -->host");
 }
 
 static void no_format_steers_a_terminal(void **state)

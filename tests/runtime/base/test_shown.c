@@ -45,6 +45,32 @@ static void what_steers_is_taken_out(void **state)
     shows("", "");
 }
 
+static void pages_keep_their_lines(void **state)
+{
+    bn_text page = {0};
+    bn_text_plain_lines(&page, "one\ntwo\r\x1b[0m\n\xe2\x80\xa8");
+    assert_string_equal(page.data, "one\ntwo ?[0m\n?");
+    assert_true(bn_is_plain("one \xc3\xa4"));
+    assert_false(bn_is_plain("one\ntwo"));
+    assert_false(bn_is_plain("\xc2\x9b"));
+    assert_false(bn_is_plain("\xff"));
+    bn_text_free(&page);
+}
+
+static size_t depth(const char *json)
+{
+    return bn_json_depth(json, strlen(json));
+}
+
+static void brackets_are_counted_outside_of_strings(void **state)
+{
+    assert_int_equal(depth("1"), 0);
+    assert_int_equal(depth("{\"a\": [1, {\"b\": 2}], \"c\": [3]}"), 3);
+    assert_int_equal(depth("[\"[[[\\\"[[\"]"), 1);
+    assert_int_equal(depth("]]][["), 2);
+    assert_int_equal(depth("[\"\\"), 1);
+}
+
 static void cuts_are_between_characters(void **state)
 {
     char small[6];
@@ -172,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_steers_is_taken_out),
+        cmocka_unit_test(pages_keep_their_lines),
+        cmocka_unit_test(brackets_are_counted_outside_of_strings),
         cmocka_unit_test(cuts_are_between_characters),
         cmocka_unit_test(the_reason_survives_a_long_name),
         cmocka_unit_test(a_private_folder_is_the_users_alone),

@@ -22,6 +22,7 @@
  *   hang abort                          an execution call never returns, or
  *                                       ends the process
  *   abort_at_end                        destroying the client ends the process
+ *   steer                               making a client prints what steers a terminal
  *   delay_us=N                          time an execution takes
  *   collect_at_once                     the first call to collect a profile
  *                                       hands out the bytes
@@ -65,6 +66,10 @@ PJRT_Error *fake_Client_Create(PJRT_Client_Create_Args *args)
     }
     if (error)
         return error;
+    if (fake_ordered("steer"))
+        fputs("ev\x1b[31mi\x1b]0;l\x07\xc2\x9b"
+              "31m\xe2\x80\xae\xe2\x80\x8b\xff\r\n",
+              stderr);
     PJRT_Client *client = fake_object_new(sizeof *client);
     client->device_count = devices >= 0 && devices <= 8 ? (size_t)devices : 8;
     for (size_t i = 0; i < client->device_count; i++) {

@@ -1,0 +1,120 @@
+/*
+ * print.c - all that goes to standard output and standard error. Text is made plain on its way,
+ * whatever it was made of, so that no name, label or message can steer the terminal. Nothing
+ * outside of this folder writes to either; tests/check_house.sh looks.
+ */
+#define _GNU_SOURCE
+#include "harness/cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_page(FILE *to, const char *text)
+{
+    bn_text page = {0};
+    bn_text_plain_lines(&page, text);
+    if (page.data && !page.failed)
+        fwrite(page.data, 1, page.length, to);
+    bn_text_free(&page);
+}
+
+static void put_line(FILE *to, const char *text)
+{
+    bn_text line = {0};
+    bn_text_plain(&line, text);
+    bn_text_putc(&line, '\n');
+    if (!line.failed)
+        fwrite(line.data, 1, line.length, to);
+    bn_text_free(&line);
+}
+
+static void put(void way(FILE *to, const char *text), FILE *to, const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        return;
+    way(to, text);
+    free(text);
+}
+
+void cli_out(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(put_page, stdout, format, args);
+    va_end(args);
+}
+
+void cli_tell(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(put_line, stdout, format, args);
+    va_end(args);
+}
+
+void cli_err(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(put_page, stderr, format, args);
+    va_end(args);
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(put_line, stderr, format, args);
+    va_end(args);
+}
+
+void cli_json(const json_t *value)
+{
+    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
+    putchar('\n');
+}
+
+void cli_bytes(const bn_text *bytes)
+{
+    fwrite(bytes->data, 1, bytes->length, stdout);
+}
+
+bool cli_flush(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+/* How many bytes at the end of BYTES begin a character whose rest is still to come. */
+static size_t unfinished(const char *bytes, size_t length)
+{
+    for (size_t back = 1; back <= 3 && back <= length; back++) {
+        const unsigned char c = (unsigned char)bytes[length - back];
+        if ((c & 0xC0) == 0x80)
+            continue;
+        const size_t whole = (c & 0xE0) == 0xC0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 ? 4 : 1;
+        return whole > back ? back : 0;
+    }
+    return 0;
+}
+
+void cli_pass(cli_rest *rest, const char *bytes, size_t length)
+{
+    bn_text text = {0};
+    bn_text_append(&text, rest->bytes, rest->count);
+    bn_text_append(&text, bytes, length);
+    if (text.failed) {
+        bn_text_free(&text);
+        return;
+    }
+    /* A zero byte would end the text. */
+    for (char *zero; (zero = memchr(text.data, '\0', text.length)) != NULL;)
+        *zero = '?';
+    rest->count = length > 0 ? unfinished(text.data, text.length) : 0;
+    text.length -= rest->count;
+    memcpy(rest->bytes, text.data + text.length, rest->count);
+    text.data[text.length] = '\0';
+    put_page(stderr, text.data);
+    bn_text_free(&text);
+}
