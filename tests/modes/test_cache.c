@@ -133,8 +133,8 @@ static void entries_are_bound_to_settings(void **state)
     int64_t compiles, hits, rejects;
     rt_client *usual = client, *other = NULL;
     bn_status st = {0};
-    const rt_option options[] = {{.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1},
-                                 {.name = "asynchronous", .kind = RT_OPTION_BOOL, .integer = 1}};
+    const rt_option options[] = {{.name = "asynchronous", .kind = RT_OPTION_BOOL, .integer = 1},
+                                 {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1}};
     snprintf(folder, sizeof folder, "%s/cache-told.%ld", tmp ? tmp : "/tmp", (long)getpid());
     disk_counters(folder, &compiles, &hits, &rejects);
     assert_int_equal(compiles, 1);

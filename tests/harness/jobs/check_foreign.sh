@@ -66,7 +66,7 @@ waits() {
     status=$?
     report "$what" "$(fault_of 2 "$text" "not a regular file")"
 }
-waits "an import of a pipe" "$folder/pipe" import pytorch-xla "$folder/pipe" --store "$folder/imports"
+waits "an import of a pipe" "$folder/pipe" import --from pytorch-xla "$folder/pipe" --store "$folder/imports"
 waits "a program that is a pipe" "$folder/pipe" run --program "$folder/pipe" --runtime sim \
     --store "$folder/imports"
 
