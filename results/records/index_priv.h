@@ -87,7 +87,8 @@ BN_MUST_USE bn_code res_listing_path(const res_listing *l, const res_file *file,
 /* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
  * none. Files must be asked for in their order. */
 const char *res_listing_line(res_listing *l, const res_file *file, size_t *length);
-/* Whether LINE is of a damaged file; WHY then says what is wrong, and that it was found before. */
+/* Whether the LENGTH bytes of LINE, which ends with a newline, are of a damaged file; WHY then says
+ * what is wrong, and that it was found before. */
 bool res_listing_damaged(const char *line, size_t length, bn_status *why);
 
 /* Adds LINE to the new index; KEPT: it stood in the old one. */

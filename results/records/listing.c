@@ -234,17 +234,21 @@ const char *res_listing_line(res_listing *l, const res_file *file, size_t *lengt
     return NULL;
 }
 
-/* What LINE, of a damaged file, says is wrong, up to its newline; NULL: it is another's. */
-static const char *damage_in(const char *line)
+/* What the LENGTH bytes of LINE, of a damaged file, say is wrong, up to its newline; NULL: it is
+ * another's line. */
+static const char *damage_in(const char *line, size_t length)
 {
-    for (int tabs = 0; tabs < 3; line++)
-        tabs += *line == '\t' ? 1 : 0;
-    return strncmp(line, DAMAGED "\t", 2) == 0 ? line + 2 : NULL;
+    const char *at = line, *end = line + length - 1;
+    for (int tabs = 0; tabs < 3 && at; tabs++) {
+        at = memchr(at, '\t', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return at && end - at >= 2 && memcmp(at, DAMAGED "\t", 2) == 0 ? at + 2 : NULL;
 }
 
 bool res_listing_damaged(const char *line, size_t length, bn_status *why)
 {
-    const char *text = damage_in(line);
+    const char *text = damage_in(line, length);
     if (!text)
         return false;
     bn_fail(why, BN_FORMAT, "%.*s; this was found before (bench history --reindex tries again)",
