@@ -129,6 +129,18 @@ static void forget(void)
     child.pid = 0;
 }
 
+void res_store_vet_end(void)
+{
+    if (child.pid > 0 && child.parent == getpid()) {
+        const pid_t pid = child.pid;
+        forget();
+        kill(pid, SIGKILL); /* it has nothing to lose */
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    child.pid = 0;
+}
+
 static bn_code begin(bn_status *st)
 {
     int pair[2];
@@ -216,22 +228,15 @@ static bn_code vet(const char *image, size_t size, bn_status *st)
     if (got != (ssize_t)sizeof answer)
         return blame(got < 0 && errno == EAGAIN, st);
     answer.message[sizeof answer.message - 1] = '\0';
+    /* A damaged file may have harmed the child's memory, and what that says of the next file would
+     * be wrong. */
+    if (answer.code != BN_OK)
+        res_store_vet_end();
     /* What the child could not read in little memory may take all of ours: its word is the last. */
     if (answer.code == BN_OUT_OF_MEMORY)
         return bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
                        MOST_BYTES >> 20);
     return answer.code == BN_OK ? BN_OK : bn_fail(st, BN_FORMAT, "%s", answer.message);
-}
-
-void res_store_vet_end(void)
-{
-    if (child.pid > 0 && child.parent == getpid()) {
-        const pid_t pid = child.pid;
-        forget();
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    child.pid = 0;
 }
 
 bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
