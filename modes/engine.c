@@ -32,13 +32,15 @@ static bn_code choose_cut(mode *m, unsigned graphs, bn_status *st)
     return bn_fail(st, BN_INVALID, "a step can be cut into 1, 2, 3 or 5 graphs, not %u", graphs);
 }
 
-/* An executable on disk is good for one build of one plugin and its flags. */
-static char *make_salt(const mode_options *options)
+/* An executable on disk is good for one build of one plugin, what that was told, and its flags. */
+static char *make_salt(const mode *m)
 {
     bn_text salt = {0};
-    for (size_t i = 0; i < options->compile.flag_count; i++)
-        bn_text_printf(&salt, "flag %s\n", options->compile.flags[i]);
-    bn_text_printf(&salt, "device %d\n", options->compile.device);
+    const rt_compile_options *compile = &m->options.compile;
+    bn_text_puts(&salt, rt_client_settings(m->client));
+    for (size_t i = 0; i < compile->flag_count; i++)
+        bn_text_printf(&salt, "flag %s\n", compile->flags[i]);
+    bn_text_printf(&salt, "device %d\n", compile->device);
     if (salt.failed) {
         bn_text_free(&salt);
         return NULL;
@@ -57,7 +59,7 @@ static bn_code engine_begin(mode *m, bn_status *st)
     m->cache = calloc(m->cache_slots, sizeof(mode_program *));
     m->flight_count = m->options.in_flight > 1 ? (size_t)m->options.in_flight : 0;
     m->flights = calloc(m->flight_count + 1, sizeof *m->flights);
-    m->cache_salt = make_salt(&m->options);
+    m->cache_salt = make_salt(m);
     if (!m->trace || !m->cache || !m->flights || !m->cache_salt)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a mode");
     tg_trace_set_precision(m->trace, m->options.precision);

@@ -116,7 +116,7 @@ struct mode {
     rt_client *client;
     mode_options options;
     int cache_folder; /* of executables on disk, open; -1: none */
-    char *cache_salt; /* what executables on disk depend on besides their text */
+    char *cache_salt; /* what executables on disk depend on beside text and plugin */
     unsigned group_of_phase[TG_PHASE_COUNT];
     tg_trace *trace;
     int64_t counters[BN_COUNTER_COUNT];

@@ -67,15 +67,26 @@ static void put_untold(const night_sum *sum, bn_text *out)
         put_visible(sum, sum->hidden, out);
 }
 
+/* No side has a good night before. */
+static void put_first(const nightly *n, bn_text *out)
+{
+    bn_text_puts(out, "could not tell: ");
+    if (n->misdates.count == 0)
+        bn_text_puts(out, "this is the first good night, there is nothing to compare it with");
+    else
+        bn_text_printf(out,
+                       "there is no good night before this one, but %zu record%s left out, because "
+                       "of wrong dates",
+                       n->misdates.count, n->misdates.count == 1 ? " was" : "s were");
+}
+
 /* Nothing slower was found. */
-static void put_nothing(const night_sum *sum, bn_text *out)
+static void put_nothing(const nightly *n, const night_sum *sum, bn_text *out)
 {
     if (sum->cells == 0) {
         bn_text_puts(out, "could not tell: no experiment ended well");
     } else if (sum->first) {
-        bn_text_puts(out,
-                     "could not tell: this is the first good night, there is nothing to compare "
-                     "it with");
+        put_first(n, out);
     } else if (sum->untold) {
         put_untold(sum, out);
         if (sum->untold < sum->cells)
@@ -102,7 +113,7 @@ void night_put_headline(const nightly *n, bn_text *out)
         bn_text_printf(out, "%s%zu series changed for the worse",
                        sum.slower ? "; " : "found slower: ", n->changed);
     if (!sum.slower && !n->changed)
-        put_nothing(&sum, out);
+        put_nothing(n, &sum, out);
     else if (sum.untold) {
         bn_text_puts(out, "; ");
         put_untold(&sum, out);

@@ -209,9 +209,14 @@ static bn_code write_page(nightly *n, bn_status *st)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-/* Keeps the newest builds and drops the others. That it cannot is no end of the night. */
+/* Keeps the newest builds and drops the others. That it cannot is no end of the night. While dates
+ * are wrong nobody knows which builds are the newest, so all stay. */
 static bn_code drop_builds(nightly *n, bn_status *st)
 {
+    if (n->misdates.count > 0) {
+        bn_text_puts(&n->words, "older builds stay while there are records with wrong dates\n");
+        return BN_OK;
+    }
     const size_t most = (size_t)n->options->keep_builds;
     const res_origin **builds = calloc(n->index.count + 1, sizeof(const res_origin *));
     const char **keep = calloc(n->index.count + 1, sizeof(const char *));

@@ -51,6 +51,19 @@ typedef struct asked {
     command_history_data data;
 } asked;
 
+/* There is no series: says why. */
+static bn_code nothing_found(const asked *a, bn_status *st)
+{
+    bn_text misdates = {0};
+    bn_text_puts(&misdates, "");
+    res_put_misdates(&a->data.history.misdates, &misdates);
+    bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for%s%s",
+            a->selection->store, a->data.index.count, a->data.history.misdates.count ? "; " : "",
+            misdates.failed ? "" : misdates.data);
+    bn_text_free(&misdates);
+    return BN_NOT_FOUND;
+}
+
 static bn_code answer(asked *a, bn_text *text, bn_status *st)
 {
     res_format format;
@@ -62,8 +75,7 @@ static bn_code answer(asked *a, bn_text *text, bn_status *st)
     if (code == BN_OK)
         tell(index, a->output->verbose);
     if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
-        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
-                       a->selection->store, index->count);
+        code = nothing_found(a, st);
     if (code == BN_OK && a->file)
         code = draw(a->file, history, st);
     if (code != BN_OK)

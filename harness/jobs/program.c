@@ -21,7 +21,7 @@ bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *
 {
     const char *file = json_string_value(json_object_get(request, "file"));
     *p = (job_program_text){.inputs = json_array_size(json_object_get(request, "inputs"))};
-    bn_code code = bn_file_read(file, &p->text, &p->length, st);
+    bn_code code = bn_regular_read(file, &p->text, &p->length, st);
     if (code == BN_OK)
         code = mode_signature_read(p->text, p->length, &p->arguments, &p->count, st);
     if (code == BN_OK && p->inputs && p->inputs != p->count)

@@ -91,7 +91,7 @@ static bn_code from_file(const char *path, const mode_argument *a, const char *w
     char *bytes = NULL;
     size_t size;
     worker_npy found;
-    bn_code code = bn_file_read(path, &bytes, &size, st);
+    bn_code code = bn_regular_read(path, &bytes, &size, st);
     if (code == BN_OK)
         code = worker_npy_parse(path, bytes, size, &found, st);
     if (code == BN_OK && !fits(a, &found)) {

@@ -224,6 +224,17 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
     return object;
 }
 
+/* What the environment told the plugin beside its options. */
+static json_t *environment_json(void)
+{
+    json_t *object = json_object();
+    const char *name, *value;
+    for (size_t i = 0; rt_environment(i, &name, &value); i++)
+        if (value && *value)
+            json_object_set_new(object, name, text_json(value));
+    return object;
+}
+
 json_t *worker_session_describe(const worker_session *s)
 {
     const rt_plugin_info *p = rt_plugin_describe(s->plugin);
@@ -236,7 +247,7 @@ json_t *worker_session_describe(const worker_session *s)
     for (const char *const *f = e->xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
     return json_pack(
-        "{so ss so s[ii] sI sb so so so si s{so so so} so so}", "path", text_json(p->path),
+        "{so ss so s[ii] sI sb so so so si s{so so so} so so so}", "path", text_json(p->path),
         "sha256", p->sha256, "label", text_json(e->label), "api_version", p->api_major,
         p->api_minor, "api_bytes", (json_int_t)p->api_bytes, "profiler", p->has_profiler,
         "attributes", attributes_json(p->attributes, p->attribute_count), "platform",
@@ -244,5 +255,5 @@ json_t *worker_session_describe(const worker_session *s)
         text_json(rt_client_platform_version(s->client)), "devices",
         (int)rt_client_device_count(s->client), "device", "kind", text_json(d->kind), "description",
         text_json(d->description), "attributes", attributes_json(d->attributes, d->attribute_count),
-        "options", options, "compile_flags", flags);
+        "options", options, "compile_flags", flags, "environment", environment_json());
 }

@@ -1,13 +1,24 @@
-/* dates.c - records whose dates are wrong. */
+/*
+ * dates.c - records whose dates are wrong.
+ *
+ * A record says in its id when it was made. That cannot be after now, nor after its file was
+ * written. When that was, the file system tells twice: by the time of its contents, which programs
+ * that unpack and copy set to what they like, and by the time at which anything of the file was
+ * last changed, which nobody can set. The later of the two is an upper bound. Images of file
+ * systems may have neither: times before there was this program tell nothing.
+ */
 #include "results/nights/nights.h"
 
 #include <math.h>
 #include <time.h>
 
+#define FIRST_RECORD_S 1577836800.0 /* 2020: this program is younger */
+
 bool res_misdated(const res_summary *summary, double now_s)
 {
-    const double written_s = (double)summary->mtime_ns / 1e9;
-    return res_id_time(summary->id) > fmin(now_s, written_s) + RES_CLOCK_SLACK_S;
+    const double written_s = fmax((double)summary->mtime_ns, (double)summary->ctime_ns) / 1e9;
+    const double latest_s = written_s < FIRST_RECORD_S ? now_s : fmin(now_s, written_s);
+    return res_id_time(summary->id) > latest_s + RES_CLOCK_SLACK_S;
 }
 
 void res_misdates_add(res_misdates *misdates, double time_s)

@@ -13,8 +13,9 @@
  * differ by less. */
 #define RES_CLOCK_SLACK_S 3600.0
 /* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
- * last written. The clock was ahead when it was made, or has gone back since. An infinite NOW_S:
- * now is not known, and only the file tells. */
+ * last written or changed. The clock was ahead when it was made, or has gone back since. An
+ * infinite NOW_S: now is not known, and only the file tells. A file's time that is older than this
+ * program tells nothing: an archive may set it. */
 bool res_misdated(const res_summary *summary, double now_s);
 
 /* Records whose dates are wrong. */

@@ -341,7 +341,7 @@ bn_code res_import(const char *format, const char *file, const char *store, res_
     res_collection all = {0};
     if (strcmp(format, "pytorch-xla") != 0)
         return bn_fail(st, BN_INVALID, "import format \"%s\" is not pytorch-xla", format);
-    bn_code code = bn_file_read(file, &data, &size, st);
+    bn_code code = bn_regular_read(file, &data, &size, st);
     if (code == BN_OK && strlen(data) != size)
         code = bn_fail(st, BN_FORMAT, "%s: not text: there is a zero byte in it", file);
     if (code == BN_OK)

@@ -54,7 +54,7 @@ void res_line_heads(bn_text *out)
 
 static const char plain[] = "\t\n\r\\", escaped[] = "tnr\\";
 
-static void put_text(bn_text *out, const char *text)
+void res_line_put_text(bn_text *out, const char *text)
 {
     for (; *text; text++) {
         const char *special = strchr(plain, *text);
@@ -77,7 +77,7 @@ static void put_member(bn_text *out, const res_field *field, const void *base)
     const void *at = (const char *)base + field->offset;
     bn_text_putc(out, '\t');
     if (field->kind == RES_KIND_TEXT)
-        put_text(out, at);
+        res_line_put_text(out, at);
     else if (field->kind == RES_KIND_U64)
         bn_text_printf(out, "%" PRIu64, *(const uint64_t *)at);
     else
@@ -92,7 +92,7 @@ static void put_cut(bn_text *out, const char *text)
     memcpy(cut, text, length);
     cut[length] = '\0';
     bn_text_putc(out, '\t');
-    put_text(out, cut);
+    res_line_put_text(out, cut);
 }
 
 static void put_origin(bn_text *out, const res_record *record)
@@ -100,7 +100,7 @@ static void put_origin(bn_text *out, const res_record *record)
     const char *sha256 = res_plugin_sha256(record);
     bn_text_putc(out, '\t');
     if (strlen(sha256) < BN_SHA256_TEXT)
-        put_text(out, sha256);
+        res_line_put_text(out, sha256);
     put_cut(out, res_runtime_text(record, "label"));
     put_cut(out, res_runtime_text(record, "platform_version"));
     put_cut(out, res_host_text(record, "hostname"));
@@ -110,9 +110,9 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
                     bn_text *out)
 {
     const res_measures of = res_record_measures(record);
-    put_text(out, file);
+    res_line_put_text(out, file);
     bn_text_printf(out, "\t%" PRId64 "\t%" PRId64 "\t", size, mtime_ns);
-    put_text(out, record->id);
+    res_line_put_text(out, record->id);
     bn_text_printf(out, "\t%s\t%d\t%zu", bn_code_name(record->status), record->simulated,
                    record->step_count);
     put_real(out, of.wall_ns);

@@ -1,6 +1,6 @@
 /*
- * index_priv.h - the two halves of the index: lines of summaries (index_line.c), and
- * the folder that they are kept in step with (index.c).
+ * index_priv.h - the parts of the index: lines of summaries (index_line.c), and the folder that
+ * they are kept in step with (listing.c).
  */
 #ifndef BENCH_RESULTS_INDEX_PRIV_H
 #define BENCH_RESULTS_INDEX_PRIV_H
@@ -36,6 +36,9 @@ void res_line_heads(bn_text *out);
 void res_line_write(const res_record *record, const char *file, int64_t size, int64_t mtime_ns,
                     bn_text *out);
 
+/* Appends TEXT as it stands in a column. */
+void res_line_put_text(bn_text *out, const char *text);
+
 /* The columns that tell whether a line still describes its file. */
 typedef struct res_line_key {
     const char *file; /* not terminated */
@@ -49,5 +52,50 @@ bool res_line_key_parse(const char *line, res_line_key *key);
  * for a line that res_line_write did not write, BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_line_parse(const char *line, size_t length, res_pools *pools,
                                    res_summary *summary, bn_status *st);
+
+/* ---- the folder and its index (listing.c) ----------------------------------------- */
+
+/* A record's file as it is now. */
+typedef struct res_file {
+    const char *name, *key; /* KEY: as it stands in lines */
+    int64_t size, mtime_ns, ctime_ns;
+} res_file;
+
+/* The files of a store, in order of their keys, with the index as it was and as it will be. */
+typedef struct res_listing {
+    const char *store;
+    bn_arena *memory; /* borrowed */
+    res_file *files;
+    size_t count;
+    char *old;        /* the index as it was, terminated; NULL: none that can be used */
+    const char *line; /* in OLD: the first line that was not passed yet */
+    size_t old_lines; /* that were passed */
+    bn_text body;     /* the index as it will be, without its first line */
+    size_t lines, kept;
+    bool found_damaged; /* a file that was not known to be damaged is */
+} res_listing;
+
+/* Lists the records of STORE; names go into MEMORY. ANEW: whatever the index says. Errors as
+ * opendir has them; release with res_listing_end, also after a failure. */
+BN_MUST_USE bn_code res_listing_begin(res_listing *l, const char *store, bool anew,
+                                      bn_arena *memory, bn_status *st);
+void res_listing_end(res_listing *l);
+/* STORE/NAME (malloc); BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_listing_path(const res_listing *l, const res_file *file, char **path,
+                                     bn_status *st);
+
+/* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
+ * none. Files must be asked for in their order. */
+const char *res_listing_line(res_listing *l, const res_file *file, size_t *length);
+/* Whether the LENGTH bytes of LINE, which ends with a newline, are of a damaged file; WHY then says
+ * what is wrong, and that it was found before. */
+bool res_listing_damaged(const char *line, size_t length, bn_status *why);
+
+/* Adds LINE to the new index; KEPT: it stood in the old one. */
+void res_listing_put(res_listing *l, const char *line, size_t length, bool kept);
+/* Adds a line on FILE, which cannot be read, if that is the file's own fault (BN_FORMAT). */
+void res_listing_put_damaged(res_listing *l, const res_file *file, const bn_status *why);
+/* Writes the new index, unless it is the old one or empty. ST says why it cannot. */
+void res_listing_save(res_listing *l, bn_status *st);
 
 #endif

@@ -309,13 +309,14 @@ BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record,
  * BN_FORMAT. */
 BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
 /* The same of a record that somebody else may have written (vet.c): a child of this process reads
- * it first, since libhdf5 does not survive all damaged files. What kills the child is BN_FORMAT.
+ * its bytes first, since libhdf5 does not survive all damaged files. What kills the child, or takes
+ * it more memory or time than a record should, is BN_FORMAT.
  * The child waits for more until res_store_vet_end, or the end of this process. */
 BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
 void res_store_vet_end(void);
 
-/* All records of a store in order of their ids. Damaged files do not hide the
- * others: each is reported in DAMAGED. */
+/* All records of a store in order of their ids. Damaged files do not hide the others: each is
+ * reported in DAMAGED, and remembered in the store's index, so that it is tried once only. */
 typedef struct res_damaged {
     char *path;
     bn_status status;
@@ -369,6 +370,8 @@ typedef struct res_origin {
 typedef struct res_summary {
     const char *file; /* in the store's folder */
     int64_t size, mtime_ns;
+    int64_t
+        ctime_ns; /* when the file, its names or its times were last changed; not in the index */
     char id[RES_TEXT];
     size_t experiment; /* index into res_index.experiments */
     const res_origin *origin;
@@ -386,9 +389,9 @@ typedef struct res_index {
     size_t count;
     const res_experiment **experiments; /* each once */
     size_t experiment_count;
-    res_damaged *damaged; /* files that cannot be read; never in the index, always here */
+    res_damaged *damaged; /* files that cannot be read */
     size_t damaged_count;
-    size_t read;       /* files that were read: new, changed or damaged */
+    size_t read;       /* files that were read: new, changed, or such as may be read another time */
     bn_status unsaved; /* why the index could not be written; BN_OK: it is up to date */
     bn_arena *memory;  /* of all that is pointed to */
 } res_index;
@@ -403,11 +406,11 @@ typedef struct res_index_options {
 
 /*
  * Summaries of all records of STORE. The folder's index is brought up to date on the way:
- * files whose name, size and time of change it knows are not opened, others are read,
- * those that are gone drop out. An index that is missing, damaged or of another version
- * is made anew from the files; nothing is in it alone. Two programs that write it at
- * once may lose lines, which come back at the next call. A store that cannot be
- * written is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.
+ * files whose name, size and time of change it knows are not opened, damaged ones are reported as
+ * they were then, others are read, those that are gone drop out. An index that is missing, damaged
+ * or of another version is made anew from the files; nothing is in it alone. Two programs that
+ * write it at once may lose lines, which come back at the next call. A store that cannot be written
+ * is no error. OPTIONS may be NULL. BN_NOT_FOUND, BN_IO, BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
                                    res_index *index, bn_status *st);

@@ -3,6 +3,7 @@
  * worker that died. What the files are called is in names.c, what is in them in store_write.c
  * and store_read.c.
  */
+#include "results/records/index_priv.h"
 #include "results/records/store_priv.h"
 
 #include <dirent.h>
@@ -60,32 +61,71 @@ out:
 /* A collection being loaded, with the room in its lists. */
 typedef struct loading {
     res_collection *all;
+    res_listing files;
     size_t record_room, damaged_room;
     bn_status *st;
 } loading;
 
-/* Reads PATH, as a record or as a damaged file; takes PATH over. */
-static bn_code collect(loading *l, char *path)
+static bn_code add_damaged(loading *l, const res_file *file, const bn_status *why)
 {
     res_collection *all = l->all;
-    res_record *record = NULL;
-    bn_status why = {0};
-    if (res_store_read_foreign(path, &record, &why) == BN_OK) {
-        free(path);
-        if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records)) {
-            res_record_free(record);
-            return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
-        }
-        all->records[all->count++] = record;
-        return BN_OK;
-    }
-    if (why.code == BN_OUT_OF_MEMORY || !bn_reserve(&all->damaged, all->damaged_count + 1,
-                                                    &l->damaged_room, sizeof *all->damaged)) {
+    char *path = NULL;
+    bn_code code = res_listing_path(&l->files, file, &path, l->st);
+    if (code != BN_OK)
+        return code;
+    if (!bn_reserve(&all->damaged, all->damaged_count + 1, &l->damaged_room,
+                    sizeof *all->damaged)) {
         free(path);
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory to read the store");
     }
-    all->damaged[all->damaged_count++] = (res_damaged){path, why};
+    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
     return BN_OK;
+}
+
+/* Adds RECORD, which is then the collection's, and the line that the index has of it, or a new one.
+ */
+static bn_code add_record(loading *l, const res_file *file, res_record *record, const char *line,
+                          size_t length)
+{
+    res_collection *all = l->all;
+    bn_text fresh = {0};
+    if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records)) {
+        res_record_free(record);
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
+    }
+    all->records[all->count++] = record;
+    if (!line)
+        res_line_write(record, file->name, file->size, file->mtime_ns, &fresh);
+    if (line)
+        res_listing_put(&l->files, line, length, true);
+    else if (!fresh.failed)
+        res_listing_put(&l->files, fresh.data, fresh.length, false);
+    bn_text_free(&fresh);
+    return BN_OK;
+}
+
+/* Reads FILE, as a record or as a damaged file, unless it is known to be damaged. */
+static bn_code collect(loading *l, const res_file *file)
+{
+    char *path = NULL;
+    size_t length = 0;
+    res_record *record = NULL;
+    bn_status why = {.code = BN_OK};
+    const char *line = res_listing_line(&l->files, file, &length);
+    if (line && res_listing_damaged(line, length, &why)) {
+        res_listing_put(&l->files, line, length, true);
+        return add_damaged(l, file, &why);
+    }
+    bn_code code = res_listing_path(&l->files, file, &path, &why);
+    if (code == BN_OK)
+        code = res_store_read_foreign(path, &record, &why);
+    free(path);
+    if (code == BN_OK)
+        return add_record(l, file, record, line, length);
+    if (code == BN_OUT_OF_MEMORY)
+        return bn_fail(l->st, code, "no memory to read the store");
+    res_listing_put_damaged(&l->files, file, &why);
+    return add_damaged(l, file, &why);
 }
 
 static int record_order(const void *a, const void *b)
@@ -100,21 +140,23 @@ static int damaged_order(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-static bn_code load_files(DIR *folder, const char *store, loading *l)
+/* Reads all files. What was found to be damaged is put into the index, so that nobody tries it
+ * again; a store that cannot be written is no error, and one in which all is well stays as it is.
+ */
+static bn_code load_files(const char *store, loading *l)
 {
-    bn_code code = BN_OK;
-    for (const struct dirent *entry; code == BN_OK && (entry = readdir(folder)) != NULL;) {
-        if (res_store_file_of(entry->d_name) != RES_STORE_RECORD)
-            continue;
-        bn_text path = {0};
-        bn_text_printf(&path, "%s/%s", store, entry->d_name);
-        if (path.failed) {
-            bn_text_free(&path);
-            code = bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-        } else {
-            code = collect(l, path.data);
-        }
-    }
+    bn_status unsaved = {.code = BN_OK};
+    bn_arena *names = bn_arena_new(1 << 14);
+    if (!names)
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory to read the store");
+    bn_code code = res_listing_begin(&l->files, store, false, names, l->st);
+    for (size_t i = 0; code == BN_OK && i < l->files.count; i++)
+        code = collect(l, &l->files.files[i]);
+    res_store_vet_end();
+    if (code == BN_OK && l->files.found_damaged)
+        res_listing_save(&l->files, &unsaved);
+    res_listing_end(&l->files);
+    bn_arena_free(names);
     return code;
 }
 
@@ -122,12 +164,7 @@ bn_code res_store_load(const char *store, res_collection *all, bn_status *st)
 {
     loading l = {.all = all, .st = st};
     *all = (res_collection){0};
-    DIR *folder = opendir(store);
-    if (!folder)
-        return bn_fail_errno(st, errno, "store %s", store);
-    bn_code code = load_files(folder, store, &l);
-    closedir(folder);
-    res_store_vet_end();
+    bn_code code = load_files(store, &l);
     if (code != BN_OK) {
         res_collection_free(all);
         return code;

@@ -83,28 +83,45 @@ bn_code res_seal_check(const char *image, size_t size, bn_status *st)
     return BN_OK;
 }
 
-bn_code res_file_probe(const char *path, bn_status *st)
+/* Reads the SIZE bytes of FD into *IMAGE if they may be a record's. */
+static bn_code take_image(int fd, size_t size, size_t most, char **image, bn_status *st)
 {
     char head[RES_SEAL_BYTES];
-    struct stat info;
-    bn_code code = BN_OK;
-    /* Opening a pipe without a writer must not block. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    if (fstat(fd, &info) != 0) {
-        code = bn_fail_errno(st, errno, "%s", path);
-    } else if (!S_ISREG(info.st_mode)) {
-        code = bn_fail(st, BN_FORMAT, "%s: not a record: not a regular file", path);
-    } else {
-        ssize_t got = read(fd, head, sizeof head);
-        if (got < 0)
-            code = bn_fail_errno(st, errno, "%s", path);
-        else if (head_check(head, got < RES_SEAL_BYTES ? (size_t)got : (size_t)info.st_size, st))
-            code = bn_context(st, "%s", path);
-    }
-    close(fd);
+    const size_t first = size < sizeof head ? size : sizeof head;
+    bn_code code = bn_regular_rest(fd, "its first bytes", head, first, st);
+    if (code == BN_OK)
+        code = head_check(head, size, st);
+    if (code == BN_OK && size > most)
+        code = bn_fail(st, BN_FORMAT, "not read: it has %zu MB, and at most %zu MB are read",
+                       size >> 20, most >> 20);
+    if (code != BN_OK)
+        return code;
+    char *bytes = malloc(size);
+    if (!bytes)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    memcpy(bytes, head, first);
+    code = bn_regular_rest(fd, "the file", bytes + first, size - first, st);
+    if (code == BN_OK)
+        code = res_seal_check(bytes, size, st);
+    if (code == BN_OK)
+        *image = bytes;
+    else
+        free(bytes);
     return code;
+}
+
+bn_code res_file_image(const char *path, size_t most, char **image, size_t *size, bn_status *st)
+{
+    int fd;
+    bn_status why = {.code = BN_OK};
+    bn_code code = bn_regular_open(path, &fd, size, &why);
+    if (code == BN_INVALID)
+        return bn_fail(st, BN_FORMAT, "%s: not a record: not a regular file", path);
+    if (code != BN_OK)
+        return bn_fail(st, code, "%s", why.message);
+    code = take_image(fd, *size, most, image, st);
+    close(fd);
+    return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
 }
 
 static bn_code write_synced(int fd, const char *path, const char *bytes, size_t size, bn_status *st)

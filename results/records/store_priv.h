@@ -25,9 +25,15 @@ void res_seal(char *image, size_t size);
 /* BN_FORMAT unless IMAGE is as it was when it was sealed. */
 BN_MUST_USE bn_code res_seal_check(const char *image, size_t size, bn_status *st);
 
-/* The same from the first bytes of the file at PATH, all but the digest: tells whether a file is a
- * record before it is read, however large it is. Messages begin with the path. */
-BN_MUST_USE bn_code res_file_probe(const char *path, bn_status *st);
+/*
+ * The bytes of the record at PATH into *IMAGE (malloc), seal checked. The file is opened once and
+ * without waiting, and its first bytes tell whether it is a record before the others are read. A
+ * link is followed: whatever it leads to must be a record as well, and nothing is written through
+ * it. BN_FORMAT where it is no record, is damaged, or has more than MOST bytes. Messages begin with
+ * the path.
+ */
+BN_MUST_USE bn_code res_file_image(const char *path, size_t most, char **image, size_t *size,
+                                   bn_status *st);
 
 /* Writes a new file FOLDER/NAME, at first under the name FOLDER/TEMPORARY. After a failure the
  * temporary file is gone. */

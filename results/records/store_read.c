@@ -533,14 +533,10 @@ bn_code res_store_read(const char *path, res_record **record, bn_status *st)
 {
     char *image = NULL;
     size_t size = 0;
-    bn_code code = res_file_probe(path, st);
-    if (code == BN_OK)
-        code = bn_file_read(path, &image, &size, st);
+    bn_code code = res_file_image(path, SIZE_MAX, &image, &size, st);
     if (code != BN_OK)
         return code;
-    code = res_seal_check(image, size, st);
-    if (code == BN_OK)
-        code = res_image_read(image, size, record, st);
+    code = res_image_read(image, size, record, st);
     if (code != BN_OK)
         bn_context(st, "%s", path);
     free(image);

@@ -160,6 +160,15 @@ uint16_t bn_half_from_double(double value);
  * count). Errors as in bn_fail_errno. */
 BN_MUST_USE bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st);
 
+/* The same of files that others name or write. The file is opened once and without waiting, and a
+ * pipe, socket, folder or device is BN_INVALID. Links are followed. */
+BN_MUST_USE bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st);
+/* In pieces: opens the file (*FD is the caller's) and tells its *SIZE now; reads SIZE bytes from
+ * where FD stands into DATA. A file that is shorter by then is BN_IO. PATH is for messages. */
+BN_MUST_USE bn_code bn_regular_open(const char *path, int *fd, size_t *size, bn_status *st);
+BN_MUST_USE bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size,
+                                    bn_status *st);
+
 /* Writes SIZE bytes to PATH so that readers see the old file or the whole new
  * one: temporary name in the same folder, fsync, rename. */
 BN_MUST_USE bn_code bn_file_write_atomic(const char *path, const void *data, size_t size,

@@ -121,6 +121,16 @@ static bn_code handle_create(rt_client *client, const rt_option *options, size_t
     return BN_OK;
 }
 
+static bn_code settings_take(rt_client *client, const rt_option *options, size_t count,
+                             bn_status *st)
+{
+    bn_text text = {0};
+    bn_text_puts(&text, "");
+    bn_code code = rt_settings_text(options, count, &text, st);
+    client->settings = text.data;
+    return code;
+}
+
 bn_code rt_client_create(rt_plugin *plugin, const rt_option *options, size_t count,
                          rt_client **client, bn_status *st)
 {
@@ -133,7 +143,9 @@ bn_code rt_client_create(rt_plugin *plugin, const rt_option *options, size_t cou
         goto out;
     }
     created->plugin = plugin;
-    code = handle_create(created, options, count, st);
+    code = settings_take(created, options, count, st);
+    if (code == BN_OK)
+        code = handle_create(created, options, count, st);
     if (code != BN_OK)
         goto out;
     platform_read(created);
@@ -159,7 +171,13 @@ void rt_client_destroy(rt_client *client)
             rt_live_add(RT_LIVE_CLIENT, -1);
     }
     bn_arena_free(client->arena);
+    free(client->settings);
     free(client);
+}
+
+const char *rt_client_settings(const rt_client *client)
+{
+    return client->settings;
 }
 
 rt_plugin *rt_client_plugin(const rt_client *client)

@@ -132,6 +132,14 @@ BN_MUST_USE bn_code rt_client_create(rt_plugin *plugin, const rt_option *options
                                      rt_client **client, bn_status *st);
 void rt_client_destroy(rt_client *client); /* NULL allowed */
 
+/* What executables of this client depend on beside program and plugin, as text: its options, in
+ * order of their names, and the environment as it was when the client was made. Files that values
+ * name count by their contents. The client's. */
+const char *rt_client_settings(const rt_client *client);
+/* The variables of the environment that plugins read when they compile, INDEX from 0 until false;
+ * *VALUE is NULL where it is not set. */
+bool rt_environment(size_t index, const char **name, const char **value);
+
 /* The plugin the client was made on. */
 rt_plugin *rt_client_plugin(const rt_client *client);
 

@@ -41,6 +41,7 @@ struct rt_client {
     PJRT_Client *handle;
     bn_arena *arena; /* names, device descriptions */
     const char *platform, *platform_version;
+    char *settings;              /* rt_settings_text; malloc */
     PJRT_Device *const *devices; /* the plugin's own array */
     rt_device_info *infos;
     size_t device_count;
@@ -130,6 +131,9 @@ rt_attribute *rt_attributes_copy(bn_arena *arena, const PJRT_NamedValue *values,
  * OPTIONS, NULL for none. */
 BN_MUST_USE bn_code rt_options_convert(const rt_option *options, size_t count,
                                        PJRT_NamedValue **values, bn_status *st);
+/* Appends what rt_client_settings tells (settings.c). */
+BN_MUST_USE bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out,
+                                     bn_status *st);
 
 /* ---- compiling (compile.c) --------------------------------------------- */
 

@@ -294,9 +294,17 @@ if len(sys.argv) > 1:
 
 # ---- index -------------------------------------------------------------------------------------
 
+# Lines of damaged files: a whole one, one that goes on behind its end, an empty one.
+DAMAGED = b"""bad.h5\t700\t1795326006715003272\t!\tstore/bad.h5: cut off: 188 of 27176 bytes
+a\t\t1
+\t2\t!\t
+b\t1\t2\t!\t
+"""
+
 if len(sys.argv) > 2:
     with open(sys.argv[2], "rb") as f:
         lines = f.read().splitlines(keepends=True)[:4]
+    put("index", "damaged", DAMAGED)
     put("index", "lines", b"".join(lines))
     put("index", "cut", lines[2][:120])
     put("index", "path", lines[2].replace(lines[2].split(b"\t")[3], b"../../etc/passwd"))

@@ -123,6 +123,68 @@ static void entries_are_bound_to_their_program(void **state)
     free(data);
 }
 
+/* What the client was told, and what the environment tells plugins, is part of what an executable
+ * depends on: another word compiles anew, and the first one still finds its own. */
+static void entries_are_bound_to_settings(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096], file[4200];
+    int64_t compiles, hits, rejects;
+    rt_client *usual = client, *other = NULL;
+    bn_status st = {0};
+    const rt_option options[] = {{.name = "asynchronous", .kind = RT_OPTION_BOOL, .integer = 1},
+                                 {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1}};
+    snprintf(folder, sizeof folder, "%s/cache-told.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(compiles, 1);
+    for (size_t told = 1; told <= 2; told++) {
+        assert_ok(rt_client_create(rt_client_plugin(usual), options, told, &other, &st), &st);
+        client = other;
+        for (int again = 0; again < 2; again++) {
+            disk_counters(folder, &compiles, &hits, &rejects);
+            assert_int_equal(compiles, !again);
+            assert_int_equal(hits, again);
+            assert_int_equal(rejects, 0);
+        }
+        rt_client_destroy(other);
+        client = usual;
+    }
+    snprintf(file, sizeof file, "%s.flags", folder);
+    const char *const values[] = {"--xla_backend_optimization_level=0", file, file};
+    for (size_t i = 0; i < 3; i++) {
+        const size_t size = i; /* of a file of flags: it counts by its contents */
+        assert_ok(bn_file_write_atomic(file, "  ", size, &st), &st);
+        assert_int_equal(setenv("LIBTPU_INIT_ARGS", values[i], 1), 0);
+        client = default_client();
+        assert_int_equal(unsetenv("LIBTPU_INIT_ARGS"), 0);
+        disk_counters(folder, &compiles, &hits, &rejects);
+        assert_int_equal(compiles, 1);
+        rt_client_destroy(client);
+    }
+    client = usual;
+    disk_counters(folder, &compiles, &hits, &rejects);
+    assert_int_equal(hits, 1);
+}
+
+/* The text has options in order of names, and each value is told from what stands beside it. */
+static void settings_are_told_in_order(void **state)
+{
+    (void)state;
+    rt_client *one = NULL, *two = NULL;
+    rt_plugin *plugin = rt_client_plugin(client);
+    bn_status st = {0};
+    const rt_option a = {.name = "asynchronous", .kind = RT_OPTION_BOOL, .integer = 1},
+                    c = {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1};
+    const rt_option forward[] = {a, c}, backward[] = {c, a};
+    assert_ok(rt_client_create(plugin, forward, 2, &one, &st), &st);
+    assert_ok(rt_client_create(plugin, backward, 2, &two, &st), &st);
+    assert_string_equal(rt_client_settings(one), rt_client_settings(two));
+    assert_non_null(strstr(rt_client_settings(one), "asynchronous"));
+    rt_client_destroy(one);
+    rt_client_destroy(two);
+}
+
 /* Processes that write and damage one entry at once never make a reader fail. */
 static void disk_cache_bears_concurrent_writers(void **state)
 {
@@ -194,6 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disk_cache_survives_and_refuses_damage),
         cmocka_unit_test(entries_are_bound_to_their_program),
+        cmocka_unit_test(entries_are_bound_to_settings),
+        cmocka_unit_test(settings_are_told_in_order),
         cmocka_unit_test(disk_cache_bears_concurrent_writers),
         cmocka_unit_test(memory_cache_is_bounded),
     };

@@ -223,11 +223,13 @@ new_store future
 keep "$folder/other.so"
 past 1 1 "$other"
 past -400 3 "$(digest 3)"
+mkdir -m 700 "$store/builds/$(digest 3)" # which no other night has
 tonight 1.2
 control 1 "$other"
 night
 report "a night dated in the future is named, and hides no slowdown" "$(
-    ends 2 '10 records left out, dated ' 'found slower: 2 of 2'
+    ends 2 '10 records left out, dated ' 'found slower: 2 of 2' 'older builds stay'
+    [ -d "$store/builds/$(digest 3)" ] || echo "a build was dropped while dates are wrong"
     run history --store "$store"
     grep -q '; 10 records left out, dated ' "$folder/out" || echo "history does not say it"
 )"
@@ -238,7 +240,8 @@ tonight 1
 night
 report "a clock that went back leaves nothing to compare with" "$(
     ends 4 '20 records left out, dated ' 'the clock was ahead, or has gone back' \
-        'this is the first good night'
+        'there is no good night before this one, but 20 records were left out'
+    said | grep -q 'first good night' && echo 'called the first one'
 )"
 
 # ---- what a killed night leaves --------------------------------------------------------

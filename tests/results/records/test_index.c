@@ -6,6 +6,7 @@
 #include "tests/results/store_fixture.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,21 @@ static void assert_update(const place *p, size_t read, size_t records, size_t da
     assert_int_equal(index.count, records);
     assert_int_equal(index.damaged_count, damaged);
     res_index_free(&index);
+}
+
+/* A load of all records finds COUNT damaged ones, the first at PATH; KNOWN: it was not tried. */
+static void assert_damaged(const place *p, size_t count, const char *path, bool known)
+{
+    res_collection all;
+    bn_status st = {0};
+    assert_ok(res_store_load(p->store, &all, &st), &st);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.damaged_count, count);
+    if (count) {
+        assert_string_equal(all.damaged[0].path, path);
+        assert_true(known == (strstr(all.damaged[0].status.message, "--reindex") != NULL));
+    }
+    res_collection_free(&all);
 }
 
 /* A whole file; to be freed. */
@@ -123,6 +139,8 @@ static void only_what_changed_is_read(void **state)
     res_index_free(&index);
 }
 
+/* A damaged record is tried once, and told each time, by whoever reads the store, until it changes
+ * or --reindex asks. */
 static void damaged_records_are_told_each_time(void **state)
 {
     const place *p = *state;
@@ -134,20 +152,69 @@ static void damaged_records_are_told_each_time(void **state)
     char *bytes = contents(bad, &size);
     bytes[size / 2] ^= 1;
     overwrite(bad, bytes, size);
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 4; i++) {
+        const res_index_options anew = {.rebuild = true};
+        const bool tried = i == 0 || i == 3;
         res_index index;
-        load_with(p, NULL, &index);
+        load_with(p, i == 3 ? &anew : NULL, &index);
+        assert_int_equal(index.read, i == 0 ? 1 : i == 3 ? 2 : 0);
         assert_int_equal(index.count, 1);
         assert_int_equal(index.damaged_count, 1);
         assert_string_equal(index.damaged[0].path, bad);
         assert_int_equal(index.damaged[0].status.code, BN_FORMAT);
         assert_non_null(strstr(index.damaged[0].status.message, "sha256"));
+        assert_true(tried == !strstr(index.damaged[0].status.message, "--reindex"));
         res_index_free(&index);
+        assert_damaged(p, 1, bad, true);
     }
     bytes[size / 2] ^= 1;
     overwrite(bad, bytes, size);
     assert_update(p, 1, 2, 0);
     free(bytes);
+}
+
+/* What a load of all records finds damaged, an index knows, and the other way round; a load leaves
+ * the lines of good records as they were. */
+static void loads_and_indexes_share_what_is_damaged(void **state)
+{
+    const place *p = *state;
+    char good[600], odd[600];
+    write_record(p, "20260101T020000.000000000Z-h-1-0", good);
+    assert_damaged(p, 0, NULL, false);
+    assert_int_equal(access(p->index, F_OK), -1); /* where all is well nothing is written */
+    snprintf(odd, sizeof odd, "%s/a\\b\tc.h5", p->store);
+    overwrite(odd, "nonsense", 8);
+    assert_damaged(p, 1, odd, false);
+    assert_damaged(p, 1, odd, true);
+    assert_update(p, 0, 1, 1);
+    overwrite(odd, "other nonsense", 14);
+    assert_damaged(p, 1, odd, false);
+    assert_int_equal(unlink(odd), 0);
+    assert_damaged(p, 0, NULL, false);
+    assert_update(p, 0, 1, 0);
+}
+
+/* An index of 1 GB that is nothing but a hole costs neither its memory nor its time. */
+static void a_huge_index_is_not_read(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    struct rusage used;
+    int status = 1;
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_update(p, 1, 1, 0);
+    assert_int_equal(truncate(p->index, 1 << 30), 0);
+    fflush(NULL);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        assert_update(p, 1, 1, 0);
+        _exit(0);
+    }
+    assert_int_equal(wait4(pid, &status, 0, &used), pid);
+    assert_int_equal(status, 0);
+    assert_true(used.ru_maxrss < 512 << 10); /* KiB */
+    assert_update(p, 0, 1, 0);
 }
 
 /* Every byte of the index changed in turn, every length of it, and other things of that
@@ -188,7 +255,7 @@ static void older_columns_are_strangers(void **state)
     char *heads_end = strchr(body, '\n');
     memmove(heads_end - 5, heads_end, strlen(heads_end) + 1); /* "\tseed" */
     bn_sha256(body, strlen(body), digest);
-    snprintf(first, sizeof first, "bench-index 1 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
+    snprintf(first, sizeof first, "bench-index 2 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
              digest, strlen(body));
     bn_text_puts(&whole, first);
     bn_text_puts(&whole, body);
@@ -351,6 +418,8 @@ int main(void)
         TEST(summaries_are_those_of_the_records),
         TEST(only_what_changed_is_read),
         TEST(damaged_records_are_told_each_time),
+        TEST(loads_and_indexes_share_what_is_damaged),
+        TEST(a_huge_index_is_not_read),
         TEST(indexes_that_cannot_be_used_are_made_anew),
         TEST(older_columns_are_strangers),
         TEST(lines_that_are_none_are_refused),

@@ -1,0 +1,302 @@
+/*
+ * listing.c - the records of a store as files, in step with the file of its index.
+ *
+ * The file in the store's folder is text:
+ *
+ *   bench-index 2 records 3 sha256 <of all that follows> <its bytes>
+ *   <names of the columns>
+ *   <one line a file, in order of names>
+ *
+ * The index holds nothing that the files do not. A line counts as long as the file of that name
+ * has its size and time of change: we never change records, and a file that was damaged in place
+ * has another time. A record's line is its summary (index_line.c). A damaged file's says what is
+ * wrong with it, so that a file that takes a child seconds, or kills it, does so once:
+ *
+ *   <name> <size> <mtime_ns> ! <what is wrong>
+ *
+ * An index is not used at all unless its digest and its columns are as expected: it may be cut off,
+ * edited, or of another version of this program. Nor is one that is larger than lines of so many
+ * files can be.
+ */
+#include "results/records/index_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INDEX_VERSION 2
+/* Room for the first line. */
+#define FIRST_LINE    160
+/* Of an index, for the heads and for each file. A line of ours is some hundred bytes; where many of
+ * one index are longer, it is made anew each time. */
+#define MOST_HEADS    (16 << 10)
+#define MOST_LINE     (4 << 10)
+/* What stands where other lines have a record's id, which begins otherwise. */
+#define DAMAGED       "!"
+
+/* ---- the folder --------------------------------------------------------------------- */
+
+static int file_order(const void *a, const void *b)
+{
+    return strcmp(((const res_file *)a)->key, ((const res_file *)b)->key);
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+    /* A time too far off overflows, but gives the same number each time. */
+    return (int64_t)((uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec);
+}
+
+/* NAME as it stands in lines; NULL without memory. */
+static const char *key_of(bn_arena *memory, const char *name, const char *copy)
+{
+    bn_text key = {0};
+    res_line_put_text(&key, name);
+    const char *found = key.failed                    ? NULL
+                        : strcmp(key.data, name) == 0 ? copy
+                                                      : bn_arena_strdup(memory, key.data);
+    bn_text_free(&key);
+    return found;
+}
+
+static bn_code add_file(res_listing *l, int folder, const char *name, size_t *capacity,
+                        bn_status *st)
+{
+    struct stat info = {0};
+    /* The file is gone since it was listed. A file that exists but cannot be looked at stays in the
+     * list: it is tried, and reported, each time. */
+    if (fstatat(folder, name, &info, 0) != 0 && errno == ENOENT &&
+        fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return BN_OK;
+    if (!bn_reserve(&l->files, l->count + 1, capacity, sizeof *l->files))
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu files", l->count + 1);
+    const char *copy = bn_arena_strdup(l->memory, name);
+    const char *key = copy ? key_of(l->memory, name, copy) : NULL;
+    if (!key)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
+    l->files[l->count++] = (res_file){.name = copy,
+                                      .key = key,
+                                      .size = (int64_t)info.st_size,
+                                      .mtime_ns = nanoseconds(info.st_mtim),
+                                      .ctime_ns = nanoseconds(info.st_ctim)};
+    return BN_OK;
+}
+
+static bn_code list_files(res_listing *l, bn_status *st)
+{
+    bn_code code = BN_OK;
+    size_t capacity = 0;
+    DIR *folder = opendir(l->store);
+    if (!folder)
+        return bn_fail_errno(st, errno, "store %s", l->store);
+    for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)
+        if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
+            code = add_file(l, dirfd(folder), e->d_name, &capacity, st);
+    closedir(folder);
+    if (code == BN_OK && l->count > 1)
+        qsort(l->files, l->count, sizeof *l->files, file_order);
+    return code;
+}
+
+bn_code res_listing_path(const res_listing *l, const res_file *file, char **path, bn_status *st)
+{
+    bn_text text = {0};
+    bn_text_printf(&text, "%s/%s", l->store, file->name);
+    *path = text.data;
+    return text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
+}
+
+/* ---- the index as it was --------------------------------------------------------------- */
+
+static void first_line(const char *body, size_t size, char line[FIRST_LINE])
+{
+    char digest[BN_SHA256_TEXT];
+    bn_sha256(body, size, digest);
+    snprintf(line, FIRST_LINE, "bench-index %d records %d sha256 %s %zu\n", INDEX_VERSION,
+             RES_SCHEMA_VERSION, digest, size);
+}
+
+/* The lines in TEXT; NULL where it is not what first_line and res_line_heads say. */
+static const char *usable_lines(const char *text, size_t size)
+{
+    char wanted[FIRST_LINE];
+    bn_text heads = {0};
+    const char *body = memchr(text, '\n', size < FIRST_LINE ? size : FIRST_LINE);
+    if (!body)
+        return NULL;
+    body++;
+    const size_t first = (size_t)(body - text);
+    first_line(body, size - first, wanted);
+    if (strlen(wanted) != first || memcmp(wanted, text, first) != 0)
+        return NULL;
+    res_line_heads(&heads);
+    const bool same = !heads.failed && size - first >= heads.length && text[size - 1] == '\n' &&
+                      memcmp(body, heads.data, heads.length) == 0;
+    const size_t length = heads.length;
+    bn_text_free(&heads);
+    return same ? body + length : NULL;
+}
+
+static bn_code index_path(const char *store, bn_text *path, bn_status *st)
+{
+    bn_text_printf(path, "%s/%s", store, RES_INDEX_FILE);
+    return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
+}
+
+/* The text of the index at PATH, with *LINES in it; NULL where there is none that can be used. */
+static char *read_usable(const char *path, size_t most, const char **lines)
+{
+    int fd;
+    size_t size;
+    char *text = NULL;
+    if (bn_regular_open(path, &fd, &size, NULL) != BN_OK)
+        return NULL;
+    if (size > 0 && size <= most)
+        text = malloc(size + 1);
+    if (text && bn_regular_rest(fd, path, text, size, NULL) == BN_OK) {
+        text[size] = '\0';
+        *lines = usable_lines(text, size);
+    }
+    close(fd);
+    if (*lines)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Leaves l->old NULL where there is no index, or none that can be used. */
+static bn_code read_old(res_listing *l, bn_status *st)
+{
+    bn_text path = {0};
+    bn_code code = index_path(l->store, &path, st);
+    if (code == BN_OK)
+        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, &l->line);
+    bn_text_free(&path);
+    return code;
+}
+
+bn_code res_listing_begin(res_listing *l, const char *store, bool anew, bn_arena *memory,
+                          bn_status *st)
+{
+    *l = (res_listing){.store = store, .memory = memory};
+    bn_code code = list_files(l, st);
+    if (code == BN_OK && !anew)
+        code = read_old(l, st);
+    res_line_heads(&l->body);
+    return code;
+}
+
+void res_listing_end(res_listing *l)
+{
+    bn_text_free(&l->body);
+    free(l->old);
+    free(l->files);
+    *l = (res_listing){0};
+}
+
+/* ---- lines of the old index ---------------------------------------------------------------- */
+
+/* The next line of the old index, and how long it is; NULL at the end. */
+static const char *old_line(const res_listing *l, size_t *length)
+{
+    if (!l->line || !*l->line)
+        return NULL;
+    const char *end = strchr(l->line, '\n');
+    *length = end ? (size_t)(end - l->line) + 1 : 0;
+    return end ? l->line : NULL;
+}
+
+/* Below zero where the name of LINE comes before KEY. */
+static int line_order(const res_line_key *line, const char *key)
+{
+    const int order = strncmp(line->file, key, line->file_length);
+    return order ? order : key[line->file_length] ? -1 : 0;
+}
+
+const char *res_listing_line(res_listing *l, const res_file *file, size_t *length)
+{
+    const char *line;
+    while ((line = old_line(l, length)) != NULL) {
+        res_line_key key;
+        const int order = res_line_key_parse(line, &key) ? line_order(&key, file->key) : -1;
+        if (order > 0)
+            return NULL;
+        l->line += *length;
+        l->old_lines++;
+        if (order == 0)
+            return key.size == file->size && key.mtime_ns == file->mtime_ns ? line : NULL;
+    }
+    return NULL;
+}
+
+/* What the LENGTH bytes of LINE, of a damaged file, say is wrong, up to its newline; NULL: it is
+ * another's line. */
+static const char *damage_in(const char *line, size_t length)
+{
+    const char *at = line, *end = line + length - 1;
+    for (int tabs = 0; tabs < 3 && at; tabs++) {
+        at = memchr(at, '\t', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return at && end - at >= 2 && memcmp(at, DAMAGED "\t", 2) == 0 ? at + 2 : NULL;
+}
+
+bool res_listing_damaged(const char *line, size_t length, bn_status *why)
+{
+    const char *text = damage_in(line, length);
+    if (!text)
+        return false;
+    bn_fail(why, BN_FORMAT, "%.*s; this was found before (bench history --reindex tries again)",
+            (int)(line + length - 1 - text), text);
+    return true;
+}
+
+/* ---- the index as it will be ----------------------------------------------------------------- */
+
+void res_listing_put(res_listing *l, const char *line, size_t length, bool kept)
+{
+    bn_text_append(&l->body, line, length);
+    l->lines++;
+    l->kept += kept ? 1 : 0;
+}
+
+void res_listing_put_damaged(res_listing *l, const res_file *file, const bn_status *why)
+{
+    /* What is no fault of the file may be another the next time. */
+    if (why->code != BN_FORMAT)
+        return;
+    bn_text_printf(&l->body, "%s\t%lld\t%lld\t" DAMAGED "\t", file->key, (long long)file->size,
+                   (long long)file->mtime_ns);
+    bn_text_plain(&l->body, why->message);
+    bn_text_putc(&l->body, '\n');
+    l->lines++;
+    l->found_damaged = true;
+}
+
+void res_listing_save(res_listing *l, bn_status *st)
+{
+    char first[FIRST_LINE];
+    bn_text path = {0}, whole = {0};
+    for (size_t length; old_line(l, &length); l->old_lines++)
+        l->line += length;
+    /* It would be as it was, or empty. */
+    if ((l->old && l->kept == l->lines && l->kept == l->old_lines) || (!l->old && l->lines == 0))
+        return;
+    first_line(l->body.data, l->body.length, first);
+    bn_text_puts(&whole, first);
+    bn_text_append(&whole, l->body.data, l->body.length);
+    bn_code code = whole.failed || l->body.failed
+                       ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the index")
+                       : index_path(l->store, &path, st);
+    if (code == BN_OK)
+        code = bn_file_write_atomic(path.data, whole.data, whole.length, st);
+    if (code != BN_OK)
+        bn_context(st, "index");
+    bn_text_free(&path);
+    bn_text_free(&whole);
+}

@@ -1,0 +1,70 @@
+/*
+ * regular.c - files that others may have put there, opened once and without waiting.
+ *
+ * A pipe would make whoever opens it wait until somebody writes, and a name may stand for another
+ * file a moment later. So the file is opened first, without blocking, and all that is asked about
+ * it is asked of what was opened.
+ */
+#include "runtime/base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bn_code bn_regular_open(const char *path, int *fd, size_t *size, bn_status *st)
+{
+    struct stat info;
+    bn_code code = BN_OK;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    if (fstat(*fd, &info) != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
+    else if (!S_ISREG(info.st_mode))
+        code = bn_fail(st, BN_INVALID, "%s: not a regular file", path);
+    if (code != BN_OK) {
+        close(*fd);
+        *fd = -1;
+        return code;
+    }
+    *size = (size_t)info.st_size;
+    return BN_OK;
+}
+
+bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size, bn_status *st)
+{
+    char *bytes = data;
+    while (size > 0) {
+        const ssize_t got = read(fd, bytes, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return bn_fail_errno(st, errno, "%s", path);
+        if (got == 0)
+            return bn_fail(st, BN_IO, "%s: it was cut while it was read", path);
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return BN_OK;
+}
+
+bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st)
+{
+    int fd;
+    bn_code code = bn_regular_open(path, &fd, size, st);
+    if (code != BN_OK)
+        return code;
+    char *bytes = malloc(*size + 1);
+    code =
+        bytes ? bn_regular_rest(fd, path, bytes, *size, st) : bn_fail_errno(st, ENOMEM, "%s", path);
+    close(fd);
+    if (code != BN_OK) {
+        free(bytes);
+        return code;
+    }
+    bytes[*size] = '\0';
+    *data = bytes;
+    return BN_OK;
+}

@@ -1,0 +1,83 @@
+/*
+ * settings.c - what a client was told beside the program: its options, and the environment that
+ * plugins read when they compile. Executables depend on both.
+ *
+ * Sources: XLA_FLAGS is read by xla/tsl/util/command_line_flags.cc and parse_flags_from_env.cc; a
+ * value that does not begin with a dash names a file of flags. LIBTPU_INIT_ARGS is libtpu's.
+ * PJRT_SIM and PJRT_SIM_CONFIG are the simulated device's (runtime/sim/README.md).
+ */
+#include "runtime/pjrt/pjrt_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const variables[] = {"LIBTPU_INIT_ARGS", "PJRT_SIM", "PJRT_SIM_CONFIG",
+                                        "XLA_FLAGS"};
+
+bool rt_environment(size_t index, const char **name, const char **value)
+{
+    if (index >= sizeof variables / sizeof *variables)
+        return false;
+    *name = variables[index];
+    *value = getenv(*name);
+    return true;
+}
+
+/* Appends a line, with the length of VALUE: no value can pass for two lines. Where the value names
+ * a file, what is in the file counts as well. */
+static void put(bn_text *out, const char *kind, const char *name, const char *value)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    int fd;
+    size_t size;
+    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
+        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
+            digest[0] = '\0';
+        close(fd);
+    }
+    bn_text_printf(out, "%s %s %zu %s %s\n", kind, name, strlen(value), value, digest);
+}
+
+static void put_option(bn_text *out, const rt_option *option)
+{
+    char number[64] = "";
+    if (option->kind == RT_OPTION_FLOAT)
+        snprintf(number, sizeof number, "%a", (double)option->real);
+    else if (option->kind != RT_OPTION_STRING)
+        snprintf(number, sizeof number, "%" PRId64, option->integer);
+    static const char *const kinds[] = {[RT_OPTION_STRING] = "text",
+                                        [RT_OPTION_INT] = "integer",
+                                        [RT_OPTION_FLOAT] = "real",
+                                        [RT_OPTION_BOOL] = "truth"};
+    put(out, kinds[option->kind], option->name,
+        option->kind == RT_OPTION_STRING ? option->string : number);
+}
+
+static int option_order(const void *a, const void *b)
+{
+    const rt_option *const *left = a, *const *right = b;
+    const int order = strcmp((*left)->name, (*right)->name);
+    /* Of two options of one name the plugin may take either: their order stays. */
+    return order ? order : (*left > *right) - (*left < *right);
+}
+
+bn_code rt_settings_text(const rt_option *options, size_t count, bn_text *out, bn_status *st)
+{
+    const rt_option **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &options[i];
+    qsort(sorted, count, sizeof *sorted, option_order);
+    for (size_t i = 0; i < count; i++)
+        put_option(out, sorted[i]);
+    free(sorted);
+    const char *name, *value;
+    for (size_t i = 0; rt_environment(i, &name, &value); i++)
+        if (value && *value)
+            put(out, "environment", name, value);
+    return out->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options") : BN_OK;
+}
