@@ -32,7 +32,9 @@ typedef struct outcome {
     double device_us, overhead_us, wall_us, wall_truth_us;
     double device_error, overhead_error, wall_error; /* in tolerances: 1 is the limit */
     bool measured, refused, pass;
-    bool late; /* one in ten of the simulator's waits ended too late: a failure proves nothing */
+    /* One in ten of the simulator's waits ended too late, or the rounds say that the machine was
+     * busy: a failure proves nothing. */
+    bool late;
     int attempts;
     char note[160];
 } outcome;
@@ -434,6 +436,18 @@ static bool read_late(bench_place *place)
     return too_late;
 }
 
+/* Whether the rounds of RECORD, which may be NULL, say so. */
+static bool was_busy(const res_record *record)
+{
+    res_pool pool;
+    res_witness witness = {0};
+    if (!record || !res_pool_make(&record, 1, &pool))
+        return false;
+    res_witness_add(&witness, &pool);
+    res_pool_free(&pool);
+    return res_witness_busy(&witness);
+}
+
 static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)
 {
     outcome *v = &a->outcomes[i];
@@ -445,7 +459,7 @@ static bn_code measure_cell(accuracy *a, size_t i, bn_status *st)
         code = run_cell(a->options, &a->cells[i], &a->place, i + 1, a->count, attempt, &record, st);
         if (code == BN_OK)
             judge(&a->cells[i], record, v);
-        v->late = read_late(&a->place);
+        v->late = read_late(&a->place) || was_busy(record);
         res_record_free(record);
     }
     a->done += code == BN_OK && v->attempts > 0;

@@ -39,9 +39,9 @@ for c in cells:
 '
 )"
 
-run replay resnet50 --store "$store" --format json
-report "the published ResNet50 case is replayed to its parts" "$(
-    fault_of 0
+# Other programs lengthen what the host does in an execution: so this is tried again, and not judged
+# where the machine does not become quiet.
+replayed() {
     holds '
 cases = records["cases"]
 assert [c["replayed"]["executions"] for c in cases] == [1, 5, 5, 3, 1], cases
@@ -57,7 +57,17 @@ for c in cases:
 queued = cases[2]["replayed"]
 assert queued["wall_ms"] < cases[1]["replayed"]["wall_ms"] - 5, cases
 '
-)"
+}
+for _ in 1 2 3; do
+    run replay resnet50 --store "$store" --format json
+    faults=$(fault_of 0; replayed)
+    [ -n "$faults" ] || break
+done
+if [ -n "$faults" ] && [ "$status" -eq 0 ] && [ "$(cut -d . -f 1 /proc/loadavg)" -gt "$(nproc)" ]; then
+    skip "the published ResNet50 case is replayed to its parts" "the machine is too busy"
+else
+    report "the published ResNet50 case is replayed to its parts" "$faults"
+fi
 run table --store "$store" --format json
 report "its records say simulated, emulated, and no values" "$(
     fault_of 0
@@ -71,9 +81,9 @@ for r in rows:
 )"
 refuses "a case that nobody published" 2 "resnet50 and models" -- replay resnet51
 run run "${quick[@]}" --runtime sim --runtime-option preset=nothing
-report "a preset that is none" "$(fault_of 3 "there is no preset nothing; there are ideal, tpu-v4")"
+report "a preset that is none" "$(fault_of 2 "there is no preset nothing; there are ideal, tpu-v4")"
 run run "${quick[@]}" --runtime sim --runtime-option colour=red
-report "a setting that is none" "$(fault_of 3 "there is no setting colour")"
+report "a setting that is none" "$(fault_of 2 "there is no setting colour")"
 
 run run "${quick[@]}" "${ideal[@]}" --mode lazy --trace-cost-ns 20000
 report "a slower front end costs what it is said to, and is labelled" "$(

@@ -96,12 +96,18 @@ faults=compile:1:abort||crash crash crash|1|signal 6
 faults=transfer:2:fail:14||plugin-error plugin-error plugin-error|3|simulated fault: the transfer fails
 faults=client:1:fail||plugin-error plugin-error plugin-error|3|simulated fault: the client is not made
 faults=client:1:oom||out-of-memory out-of-memory out-of-memory|1|simulated fault: the client is not made
-faults=execute:3:hang|--timeout 2|timeout timeout timeout|1|--timeout
-faults=execute:3:never|--timeout 2|timeout timeout timeout|1|--timeout
-faults=compile:1:hang|--timeout 2|timeout timeout timeout|1|--timeout
-devise_us=4||plugin-error plugin-error plugin-error|3|there is no setting devise_us; there are: preset
+faults=execute:3:hang|--timeout 4|timeout timeout timeout|1|--timeout
+faults=execute:3:never|--timeout 4|timeout timeout timeout|1|--timeout
+faults=compile:1:hang|--timeout 4|timeout timeout timeout|1|--timeout
 start_us=300000||ok ok ok|0|
 TABLE
+before=$(stored)
+PJRT_SIM=$base,devise_us=4 alone "${cheap[@]}" --store "$store" --mode $modes --runtime sim,$fake
+report "a setting that is none ends the run, and is no record" "$(
+    fault_of 2 "there is no setting devise_us; there are: preset"
+    [ "$(stored)" -eq "$before" ] || echo "$(($(stored) - before)) new records"
+    left_behind
+)"
 
 PJRT_SIM=$base,faults=compile:20:abort alone --processes 2 "${cheap[@]:0:6}" --steps 2 --min-time 0 \
     --warmup 4 --store "$store" --mode $modes --runtime sim --format json
@@ -135,11 +141,12 @@ report "what failed to compile is not kept on disk" "$(
     find "$cache" -type f | sed 's/^/kept: /'
     left_behind
 )"
-PJRT_SIM=$base,faults=execute:3:abort alone "${cheap[@]}" --store "$store" --mode $modes \
-    --runtime sim --cache-dir "$cache" --format json
-PJRT_SIM=$base,faults=compile:1:fail alone "${cheap[@]}" --store "$store" --mode lazy,capture \
-    --runtime sim --cache-dir "$cache" --format json
-report "what crashed later is, whole" "$(
+# The settings are a part of what an executable is of, so the next run, which is shorter, has them, too.
+rest=(--mode lazy,capture --runtime sim --cache-dir "$cache" --format json)
+PJRT_SIM=$base,faults=execute:300:abort alone "${cheap[@]}" --store "$store" --steps 400 "${rest[@]}"
+report "what crashes later" "$(statuses "crash crash")"
+PJRT_SIM=$base,faults=execute:300:abort alone "${cheap[@]}" --store "$store" "${rest[@]}"
+report "is kept on disk, whole" "$(
     fault_of 0
     statuses "ok ok"
     holds 'assert all(r["counters"]["disk_hits"] == 1 for r in records)'
