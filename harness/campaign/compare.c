@@ -95,8 +95,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
         choice[i] = (res_choice){stores[i], compare->runtime[i], compare->label[i]};
         if (res_store_load(stores[i], &all[i], st) != BN_OK)
             return st->code;
-        for (size_t d = 0; d < all[i].damaged_count; d++)
-            cli_say("bench: %s", all[i].damaged[d].status.message);
+        job_say_damaged(all[i].damaged, all[i].damaged_count);
     }
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
     if (code == BN_OK)

@@ -78,20 +78,10 @@ static bn_code share_one(int from, int to, const char *name, bn_status *st)
     return bn_fail_errno(st, errno, "moving %s to the store", name);
 }
 
-/* A list of the open FOLDER, which stays open; NULL: it cannot be read. */
-static DIR *list_of(int folder)
-{
-    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = own < 0 ? NULL : fdopendir(own);
-    if (!list && own >= 0)
-        close(own);
-    return list;
-}
-
 /* Gives each record of FOLDER a name in STORE; *COUNT of them. */
 static bn_code share(int folder, int store, size_t *count, bn_status *st)
 {
-    DIR *list = list_of(folder);
+    DIR *list = bn_folder_list(folder);
     bn_code code = BN_OK;
     if (!list)
         return bn_fail_errno(st, errno, "the night's folder");
@@ -108,7 +98,7 @@ static bn_code share(int folder, int store, size_t *count, bn_status *st)
 /* Removes what a suite writes into FOLDER. */
 static bn_code empty(int folder, bn_status *st)
 {
-    DIR *list = list_of(folder);
+    DIR *list = bn_folder_list(folder);
     bn_code code = BN_OK;
     if (!list)
         return bn_fail_errno(st, errno, "the night's folder");
@@ -161,7 +151,7 @@ static double newest_of(const night_folder *t, const char *name)
     int folder;
     if (bn_folder_in(t->store_fd, name, &folder, NULL) != BN_OK)
         return newest;
-    DIR *list = list_of(folder);
+    DIR *list = bn_folder_list(folder);
     for (const struct dirent *entry; list && (entry = readdir(list));)
         if (is_record(entry->d_name))
             newest = fmax(newest, res_id_time(entry->d_name));

@@ -250,8 +250,8 @@ static bn_code look_back(nightly *n, bn_status *st)
     n->now_s = (double)time(NULL);
     if (code == BN_OK)
         code = res_index_load(n->options->suites->store, NULL, &n->index, st);
-    for (size_t i = 0; code == BN_OK && i < n->index.damaged_count; i++)
-        cli_say("bench: %s", n->index.damaged[i].status.message);
+    if (code == BN_OK)
+        job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK)
         code = make_histories(n, st);
     if (code != BN_OK)

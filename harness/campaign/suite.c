@@ -140,8 +140,7 @@ int suite_to_end(const suite_options *options, const char *what, const suite_vis
                        "suite %s: --filter and --exclude leave nothing of its %zu "
                        "experiments",
                        suite.name, suite.count);
-    for (size_t i = 0; i < plan.stored.damaged_count; i++)
-        cli_say("bench: %s", plan.stored.damaged[i].status.message);
+    job_say_damaged(plan.stored.damaged, plan.stored.damaged_count);
     if (made != BN_OK) {
         code = cli_complain(&st);
         goto out;

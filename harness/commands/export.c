@@ -26,8 +26,7 @@ int command_export(const char *store, const char *format, const char *file)
         bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
     if (st.code != BN_OK || res_store_load(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
-    for (size_t i = 0; i < all.damaged_count; i++)
-        cli_say("bench: %s", all.damaged[i].status.message);
+    job_say_damaged(all.damaged, all.damaged_count);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     if (res_export_make(&all, format, &export, &st) != BN_OK ||
         write_out(&export, format, file, &st) != BN_OK)

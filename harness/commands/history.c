@@ -10,8 +10,7 @@
 /* Says on standard error what the index found. */
 static void tell(const res_index *index, bool verbose)
 {
-    for (size_t i = 0; i < index->damaged_count; i++)
-        cli_say("bench: %s", index->damaged[i].status.message);
+    job_say_damaged(index->damaged, index->damaged_count);
     if (verbose)
         cli_say("%zu records, of which %zu files were read, the others by the index", index->count,
                 index->read);

@@ -54,8 +54,7 @@ static void drop(selection *s)
 
 static cli_exit tell_damaged(const selection *s)
 {
-    for (size_t i = 0; i < s->all.damaged_count; i++)
-        cli_say("bench: %s", s->all.damaged[i].status.message);
+    job_say_damaged(s->all.damaged, s->all.damaged_count);
     return s->all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }
 

@@ -270,8 +270,7 @@ int command_table(const char *store, const char *table, const cli_output *output
     if (res_format_parse(output->format, &format, &st) != BN_OK ||
         res_table_check(table, &st) != BN_OK || res_store_load(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
-    for (size_t i = 0; i < all.damaged_count; i++)
-        cli_say("bench: %s", all.damaged[i].status.message);
+    job_say_damaged(all.damaged, all.damaged_count);
     if (output->verbose && format != RES_TABLE_JSON)
         for (size_t i = 0; i < all.count; i++) {
             res_table_record(all.records[i], format, &text);

@@ -127,6 +127,8 @@ void job_program_describe(const json_t *request, res_experiment *what);
 
 /* Makes the folder STORE if need be, and removes what dead workers left in it. */
 BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
+/* Names the COUNT damaged files LIST of a store on standard error. */
+void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
 /* Whether --pin and --cache-dir of E can be had, unless they are those of LAST, which may be NULL. */

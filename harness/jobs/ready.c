@@ -22,6 +22,12 @@ bn_code job_store_ready(const char *store, bn_status *st)
     return BN_OK;
 }
 
+void job_say_damaged(const res_damaged *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        cli_say("bench: %s", list[i].status.message);
+}
+
 bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st)
 {
     bn_code code = rt_plugin_find(runtime, path, size, st);

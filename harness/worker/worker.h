@@ -39,8 +39,6 @@ void worker_send_failure(const bn_status *st);
 /* {"class": ..., "message": ...} (new reference): ST as the parent reads it. */
 json_t *worker_failure_to_json(const bn_status *st);
 
-/* ---- pinning (pinning.c) --------------------------------------------------------- */
-
 /* ---- sessions (session.c): a runtime, a model and a mode in a worker ------------------ */
 
 typedef struct worker_feed worker_feed;

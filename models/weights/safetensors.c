@@ -261,13 +261,11 @@ bn_code model_file_parse(const void *bytes, size_t size, model_file **file, bn_s
 static bn_code map(const char *path, model_file *f, bn_status *st)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    bn_code code = BN_OK;
-    if (fstat(fd, &info) != 0)
-        code = bn_fail_errno(st, errno, "%s", path);
-    else if (!S_ISREG(info.st_mode))
+    int fd;
+    bn_code code = bn_open_at(AT_FDCWD, path, 0, &fd, &info, st);
+    if (code != BN_OK)
+        return code;
+    if (!S_ISREG(info.st_mode))
         code = bn_fail(st, BN_IO, "%s: not a regular file", path);
     else if (info.st_size > 0) {
         f->size = (size_t)info.st_size;

@@ -174,6 +174,9 @@ static bool times_fit(const uint64_t *ns, size_t count)
     return true;
 }
 
+/* Rounds and probes have members of this type only. */
+#define WORDS_OF(type) (sizeof(type) / sizeof(uint64_t))
+
 /* COUNT numbers of rounds or probes: times, counts, or what nobody could tell. */
 static bool told_fit(const uint64_t *numbers, size_t count)
 {
@@ -198,29 +201,8 @@ static bn_code check_execution(res_execution *x, bn_status *st)
             return bn_fail(st, BN_FORMAT, "an execution's %s is out of range", field->name);
     if (!times_fit(x->pjrt_ns, x->pjrt_count))
         return bn_fail(st, BN_FORMAT, "an execution took longer than 104 days");
-    for (size_t i = 0; i < x->probe_count; i++) {
-        const uint64_t numbers[] = {
-#define X(name) x->probes[i].name,
-            RES_PROBE_COLUMNS(X)
-#undef X
-        };
-        if (!told_fit(numbers, sizeof numbers / sizeof *numbers))
-            return bn_fail(st, BN_FORMAT, "a probe is out of range");
-    }
-    return BN_OK;
-}
-
-static bn_code check_rounds(const res_record *r, bn_status *st)
-{
-    for (size_t i = 0; i < r->round_count; i++) {
-        const uint64_t numbers[] = {
-#define X(name) r->rounds[i].name,
-            RES_ROUND_COLUMNS(X)
-#undef X
-        };
-        if (!told_fit(numbers, sizeof numbers / sizeof *numbers))
-            return bn_fail(st, BN_FORMAT, "a round is out of range");
-    }
+    if (!told_fit((const uint64_t *)x->probes, x->probe_count * WORDS_OF(res_probe)))
+        return bn_fail(st, BN_FORMAT, "a probe is out of range");
     return BN_OK;
 }
 
@@ -235,7 +217,9 @@ static bn_code check_samples(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "a part of a step took longer than 104 days");
     if (!counters_fit(r->counters) || !counters_fit(r->step_counters))
         return bn_fail(st, BN_FORMAT, "a counter is out of range");
-    return check_rounds(r, st);
+    if (!told_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
+        return bn_fail(st, BN_FORMAT, "a round is out of range");
+    return BN_OK;
 }
 
 bn_code res_record_check(res_record *r, bn_status *st)

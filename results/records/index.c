@@ -38,17 +38,8 @@ static bn_code take_line(update *u, const res_file *file, const char *line, size
 static bn_code add_damaged(update *u, const res_file *file, const bn_status *why)
 {
     res_index *index = u->index;
-    char *path = NULL;
-    bn_code code = res_listing_path(&u->files, file, &path, u->st);
-    if (code != BN_OK)
-        return code;
-    if (!bn_reserve(&index->damaged, index->damaged_count + 1, &u->damaged_room,
-                    sizeof *index->damaged)) {
-        free(path);
-        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory to read the store");
-    }
-    index->damaged[index->damaged_count++] = (res_damaged){path, *why};
-    return BN_OK;
+    return res_listing_report(&u->files, file, why, &index->damaged, &index->damaged_count,
+                              &u->damaged_room, u->st);
 }
 
 /* Reads the record FILE and takes its line. */

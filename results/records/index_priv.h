@@ -84,6 +84,11 @@ void res_listing_end(res_listing *l);
 BN_MUST_USE bn_code res_listing_path(const res_listing *l, const res_file *file, char **path,
                                      bn_status *st);
 
+/* Appends FILE and WHY it cannot be read to *LIST, of *COUNT and *ROOM; BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_listing_report(const res_listing *l, const res_file *file,
+                                       const bn_status *why, res_damaged **list, size_t *count,
+                                       size_t *room, bn_status *st);
+
 /* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
  * none. Files must be asked for in their order. */
 const char *res_listing_line(res_listing *l, const res_file *file, size_t *length);

@@ -111,6 +111,21 @@ bn_code res_listing_path(const res_listing *l, const res_file *file, char **path
     return text.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
 }
 
+bn_code res_listing_report(const res_listing *l, const res_file *file, const bn_status *why,
+                           res_damaged **list, size_t *count, size_t *room, bn_status *st)
+{
+    char *path = NULL;
+    bn_code code = res_listing_path(l, file, &path, st);
+    if (code != BN_OK)
+        return code;
+    if (!bn_reserve(list, *count + 1, room, sizeof **list)) {
+        free(path);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to read the store");
+    }
+    (*list)[(*count)++] = (res_damaged){path, *why};
+    return BN_OK;
+}
+
 /* ---- the index as it was --------------------------------------------------------------- */
 
 static void first_line(const char *body, size_t size, char line[FIRST_LINE])

@@ -69,17 +69,8 @@ typedef struct loading {
 static bn_code add_damaged(loading *l, const res_file *file, const bn_status *why)
 {
     res_collection *all = l->all;
-    char *path = NULL;
-    bn_code code = res_listing_path(&l->files, file, &path, l->st);
-    if (code != BN_OK)
-        return code;
-    if (!bn_reserve(&all->damaged, all->damaged_count + 1, &l->damaged_room,
-                    sizeof *all->damaged)) {
-        free(path);
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory to read the store");
-    }
-    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
-    return BN_OK;
+    return res_listing_report(&l->files, file, why, &all->damaged, &all->damaged_count,
+                              &l->damaged_room, l->st);
 }
 
 /* Adds RECORD, which is then the collection's, and the line that the index has of it, or a new one.

@@ -528,17 +528,3 @@ bn_code res_image_read(const char *image, size_t size, res_record **record, bn_s
         res_record_free(fresh);
     return r.code;
 }
-
-bn_code res_store_read(const char *path, res_record **record, bn_status *st)
-{
-    char *image = NULL;
-    size_t size = 0;
-    bn_code code = res_file_image(path, SIZE_MAX, &image, &size, st);
-    if (code != BN_OK)
-        return code;
-    code = res_image_read(image, size, record, st);
-    if (code != BN_OK)
-        bn_context(st, "%s", path);
-    free(image);
-    return code;
-}

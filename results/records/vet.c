@@ -1,5 +1,5 @@
 /*
- * vet.c - records that somebody else may have written are read by a child first.
+ * vet.c - files of a store are read; those that somebody else may have written, by a child first.
  *
  * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
  * it. So a child of this process reads each file before we do, with a limit of memory and time.
@@ -239,16 +239,29 @@ static bn_code vet(const char *image, size_t size, bn_status *st)
     return answer.code == BN_OK ? BN_OK : bn_fail(st, BN_FORMAT, "%s", answer.message);
 }
 
-bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
+/* ---- both ways of reading ------------------------------------------------------------------ */
+
+static bn_code read_file(const char *path, bool foreign, res_record **record, bn_status *st)
 {
     char *image = NULL;
     size_t size = 0;
-    bn_code code = res_file_image(path, MOST_IMAGE, &image, &size, st);
+    bn_code code = res_file_image(path, foreign ? MOST_IMAGE : SIZE_MAX, &image, &size, st);
     if (code != BN_OK)
         return code;
-    code = vet(image, size, st);
+    if (foreign)
+        code = vet(image, size, st);
     if (code == BN_OK)
         code = res_image_read(image, size, record, st);
     free(image);
     return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
+}
+
+bn_code res_store_read(const char *path, res_record **record, bn_status *st)
+{
+    return read_file(path, false, record, st);
+}
+
+bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
+{
+    return read_file(path, true, record, st);
 }

@@ -7,10 +7,12 @@
 #ifndef BENCH_RUNTIME_BASE_H
 #define BENCH_RUNTIME_BASE_H
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #define BN_MUST_USE     __attribute__((warn_unused_result))
 #define BN_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -160,6 +162,11 @@ uint16_t bn_half_from_double(double value);
  * count). Errors as in bn_fail_errno. */
 BN_MUST_USE bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st);
 
+/* Opens PATH, relative to the open FOLDER or AT_FDCWD, for reading: whatever it is, without
+ * waiting for it. *FD is the caller's, and INFO is of what was opened. With O_NOFOLLOW as FLAGS,
+ * which are 0 otherwise, a link is BN_INVALID. */
+BN_MUST_USE bn_code bn_open_at(int folder, const char *path, int flags, int *fd, struct stat *info,
+                               bn_status *st);
 /* The same of files that others name or write. The file is opened once and without waiting, and a
  * pipe, socket, folder or device is BN_INVALID. Links are followed. */
 BN_MUST_USE bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st);
@@ -204,10 +211,12 @@ BN_MUST_USE bn_code bn_private_read(int folder, const char *name, char **data, s
 BN_MUST_USE bn_code bn_private_write(int folder, const char *name, const void *data, size_t size,
                                      bn_status *st);
 
-/* Removes what processes that were killed left in the open FOLDER while they wrote, with bn_writer, a
- * file whose name fits the shell's PATTERN: files of processes that are gone, of ten minutes ago or
- * before. */
+/* Removes what processes that were killed left in the open FOLDER while they wrote, with bn_writer,
+ * a file whose name fits the shell's PATTERN: files of processes that are gone, of ten minutes ago
+ * or before. */
 void bn_writers_sweep(int folder, const char *pattern);
+/* What is in the open FOLDER, which stays open; NULL where it cannot be listed. For closedir. */
+DIR *bn_folder_list(int folder);
 /* Opens the folder NAME of the open FOLDER; *FD is the caller's. A link is BN_INVALID. */
 BN_MUST_USE bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st);
 /* Copies the regular file NAME from one open folder to another, over what is there, all or nothing.

@@ -155,10 +155,7 @@ void bn_writers_sweep(int folder, const char *pattern)
 {
     /* A process that we do not see may live on another machine that shares the folder. */
     const time_t limit = time(NULL) - WRITING_S;
-    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = own < 0 ? NULL : fdopendir(own);
-    if (!list && own >= 0)
-        close(own);
+    DIR *list = bn_folder_list(folder);
     for (const struct dirent *entry; list && (entry = readdir(list));) {
         struct stat info;
         const long pid = writer_of(entry->d_name, pattern);
@@ -371,16 +368,11 @@ static bn_code read_in(int folder, const char *name, bool private, char **data, 
                        bn_status *st)
 {
     struct stat info;
-    /* A pipe must not make us wait for somebody who writes. */
-    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno == ELOOP)
-        return bn_fail(st, BN_INVALID, "%s: a link, which is not followed", name);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", name);
-    bn_code code = BN_OK;
-    if (fstat(fd, &info) != 0)
-        code = bn_fail_errno(st, errno, "%s", name);
-    else if (!S_ISREG(info.st_mode))
+    int fd;
+    bn_code code = bn_open_at(folder, name, O_NOFOLLOW, &fd, &info, st);
+    if (code != BN_OK)
+        return code;
+    if (!S_ISREG(info.st_mode))
         code = bn_fail(st, BN_INVALID, "%s: not a file", name);
     else if (private)
         code = check_private(&info, name, st);
@@ -401,6 +393,15 @@ bn_code bn_private_write(int folder, const char *name, const void *data, size_t 
 }
 
 /* ---- inside an open folder ------------------------------------------------------------------ */
+
+DIR *bn_folder_list(int folder)
+{
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = own < 0 ? NULL : fdopendir(own);
+    if (!list && own >= 0)
+        close(own);
+    return list;
+}
 
 bn_code bn_folder_in(int folder, const char *name, int *fd, bn_status *st)
 {

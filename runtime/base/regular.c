@@ -5,6 +5,7 @@
  * file a moment later. So the file is opened first, without blocking, and all that is asked about
  * it is asked of what was opened.
  */
+#define _GNU_SOURCE
 #include "runtime/base/base.h"
 
 #include <errno.h>
@@ -13,24 +14,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bn_code bn_open_at(int folder, const char *path, int flags, int *fd, struct stat *info,
+                   bn_status *st)
+{
+    *fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+    if (*fd < 0 && errno == ELOOP && (flags & O_NOFOLLOW))
+        return bn_fail(st, BN_INVALID, "%s: a link, which is not followed", path);
+    if (*fd < 0)
+        return bn_fail_errno(st, errno, "%s", path);
+    if (fstat(*fd, info) == 0)
+        return BN_OK;
+    bn_code code = bn_fail_errno(st, errno, "%s", path);
+    close(*fd);
+    *fd = -1;
+    return code;
+}
+
 bn_code bn_regular_open(const char *path, int *fd, size_t *size, bn_status *st)
 {
     struct stat info;
-    bn_code code = BN_OK;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    if (fstat(*fd, &info) != 0)
-        code = bn_fail_errno(st, errno, "%s", path);
-    else if (!S_ISREG(info.st_mode))
-        code = bn_fail(st, BN_INVALID, "%s: not a regular file", path);
-    if (code != BN_OK) {
-        close(*fd);
-        *fd = -1;
+    bn_code code = bn_open_at(AT_FDCWD, path, 0, fd, &info, st);
+    if (code != BN_OK)
         return code;
-    }
     *size = (size_t)info.st_size;
-    return BN_OK;
+    if (S_ISREG(info.st_mode))
+        return BN_OK;
+    close(*fd);
+    *fd = -1;
+    return bn_fail(st, BN_INVALID, "%s: not a regular file", path);
 }
 
 bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size, bn_status *st)

@@ -4,6 +4,7 @@
  * Boundary: records failures only; nothing here prints or decides what a
  * failure means. Texts of errno values come from the C library.
  */
+#define _GNU_SOURCE
 #include "runtime/base/base.h"
 
 #include <assert.h>
@@ -60,25 +61,14 @@ static void message_set(bn_status *st, const char *head, const char *tail)
     bn_text_free(&all);
 }
 
-/* FORMAT as text (malloc); NULL without memory. */
-static char *text_of(const char *format, va_list args)
-{
-    va_list again;
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return text;
-}
-
 /* Without memory, the format tells at least what it was about. */
 static void set(bn_status *st, const char *format, va_list args, const char *tail)
 {
-    char *text = text_of(format, args);
-    message_set(st, text ? text : format, tail);
-    free(text);
+    char *text = NULL;
+    const bool made = vasprintf(&text, format, args) >= 0;
+    message_set(st, made ? text : format, tail);
+    if (made)
+        free(text);
 }
 
 bn_code bn_fail(bn_status *st, bn_code code, const char *format, ...)

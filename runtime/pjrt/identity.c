@@ -59,14 +59,10 @@ static bn_code check_shared_object(int fd, const char *path, bn_status *st)
 /* Opens the shared object at PATH. A folder is a wrong word of the user. */
 static bn_code open_plugin(const char *path, int *fd, struct stat *info, bn_status *st)
 {
-    /* Opening a pipe must not wait for its other end. */
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    bn_code code = BN_OK;
-    if (fstat(*fd, info) != 0)
-        code = bn_fail_errno(st, errno, "%s", path);
-    else if (!S_ISREG(info->st_mode))
+    bn_code code = bn_open_at(AT_FDCWD, path, 0, fd, info, st);
+    if (code != BN_OK)
+        return code;
+    if (!S_ISREG(info->st_mode))
         code = bn_fail(st, BN_INVALID, "%s: %s, not a plugin", path,
                        S_ISDIR(info->st_mode) ? "a folder" : "not a file");
     else

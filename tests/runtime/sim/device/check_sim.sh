@@ -8,21 +8,40 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 trap 'rm -rf "$folder"' EXIT
 ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)
 
-run selftest accuracy --quick
-report "what is reported of the simulated device is what was set" "$(
-    fault_of 0
-    tail -n 1 "$folder/out" | grep -qE '^accuracy: PASS: [0-9]+ of 16 cells within 1 % or 10 us' ||
-        echo "the last line is no verdict"
-    grep -q 'profiler' "$folder/out" || echo "no profiler"
-    grep -q 'slope' "$folder/out" || echo "no slope"
-)"
+# Runs the accuracy's command up to three times, until it passes: other programs lengthen what the
+# simulator and the host do. Fails if a machine that stays busy is all that kept it from a verdict:
+# every cell that could be judged is right, but most could not be.
+accuracy() {
+    for _ in 1 2 3; do
+        run selftest accuracy --quick "$@"
+        [ "$status" -eq 1 ] || return 0
+    done
+    local line
+    line=$(cat "$folder/out" "$folder/err" | grep -oE 'accuracy: FAIL: .*not judged, for the machine was too busy')
+    [[ $line =~ FAIL:\ ([0-9]+)\ of\ 16\ .*\;\ ([0-9]+)\ not\ judged ]] || return 0
+    [ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -lt 16 ]
+}
+
+title="what is reported of the simulated device is what was set"
+if accuracy; then
+    report "$title" "$(
+        fault_of 0
+        tail -n 1 "$folder/out" | grep -qE '^accuracy: PASS: [0-9]+ of 16 cells within 1 % or 10 us' ||
+            echo "the last line is no verdict"
+        grep -q 'profiler' "$folder/out" || echo "no profiler"
+        grep -q 'slope' "$folder/out" || echo "no slope"
+    )"
+else
+    skip "$title" "the machine is too busy"
+fi
 leftover=$(ls -d "${TMPDIR:-/tmp}"/bench-accuracy.* 2>/dev/null)
 report "it leaves nothing behind" "$leftover"
 
-run selftest accuracy --quick --format json
-report "the same as JSON" "$(
-    fault_of 0
-    holds '
+title="the same as JSON"
+if accuracy --format json; then
+    report "$title" "$(
+        fault_of 0
+        holds '
 assert records["pass"] is True
 cells = records["cells"]
 # A busy machine cannot simulate a device: such cells are said not to be judged.
@@ -37,7 +56,10 @@ for c in cells:
     if c["refused"]:
         assert c["source"] == "slope" and c["note"] and c["device_us"] < 1000, c
 '
-)"
+    )"
+else
+    skip "$title" "the machine is too busy"
+fi
 
 # Other programs lengthen what the host does in an execution: so this is tried again, and not judged
 # where the machine does not become quiet.
