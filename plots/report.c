@@ -172,12 +172,17 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
     bn_text_puts(out, plot_report_style);
     bn_text_puts(out, "</style>\n</head>\n<body>\n<header>\n<div>\n<h1>");
     plot_html_text(out, report->title ? report->title : "Benchmark report");
+    size_t unread = 0;
+    for (size_t i = 0; i < all->unread_count; i++)
+        unread += all->unread[i].good + all->unread[i].failed;
     bn_text_puts(out, "</h1>\n<p class=\"soft\">");
     plot_html_text(out, report->store ? report->store : "");
     bn_text_printf(out, ": %zu record%s", all->count, all->count == 1 ? "" : "s");
     if (all->count > 0)
         plot_html_printf(out, ", %s to %s UTC", plot_id_time(all->records[0]->id).text,
                          plot_id_time(all->records[all->count - 1]->id).text);
+    if (unread > 0)
+        bn_text_printf(out, ". %zu of older builds are in the history only", unread);
     if (badge)
         bn_text_printf(out, " <span class=\"badge\">%s</span>", badge);
     bn_text_puts(out, "</p>\n</div>\n<button id=\"theme\" hidden>Dark theme</button>\n</header>\n"

@@ -47,7 +47,8 @@ typedef struct asked {
     const command_series *series;
     const cli_output *output;
     const char *file; /* of the picture, or NULL */
-    command_history_data data;
+    res_index index;
+    res_history history;
 } asked;
 
 /* There is no series: says why. */
@@ -55,9 +56,9 @@ static bn_code nothing_found(const asked *a, bn_status *st)
 {
     bn_text misdates = {0};
     bn_text_puts(&misdates, "");
-    res_put_misdates(&a->data.history.misdates, &misdates);
+    res_put_misdates(&a->history.misdates, &misdates);
     bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for%s%s",
-            a->selection->store, a->data.index.count, a->data.history.misdates.count ? "; " : "",
+            a->selection->store, a->index.count, a->history.misdates.count ? "; " : "",
             misdates.failed ? "" : misdates.data);
     bn_text_free(&misdates);
     return BN_NOT_FOUND;
@@ -66,11 +67,13 @@ static bn_code nothing_found(const asked *a, bn_status *st)
 static bn_code answer(asked *a, bn_text *text, bn_status *st)
 {
     res_format format;
-    const res_history *history = &a->data.history;
-    const res_index *index = &a->data.index;
+    const res_history *history = &a->history;
+    const res_index *index = &a->index;
     bn_code code = res_format_parse(a->output->format, &format, st);
     if (code == BN_OK)
-        code = command_history_load(a->selection, a->series, &a->data, st);
+        code = command_index_load(a->selection->store, a->series->reindex, &a->index, st);
+    if (code == BN_OK)
+        code = command_history_make(a->selection, a->series, &a->index, &a->history, st);
     if (code == BN_OK)
         tell(index, a->output->verbose);
     if (code == BN_OK && history->count == 0 && index->damaged_count == 0)
@@ -100,11 +103,12 @@ int command_history(const command_selection *selection, const command_series *se
     int code;
     if (answer(&a, &text, &st) == BN_OK) {
         cli_out("%s", text.data);
-        code = a.data.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+        code = a.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     } else {
         code = (int)cli_complain(&st);
     }
     bn_text_free(&text);
-    command_history_free(&a.data);
+    res_history_free(&a.history);
+    res_index_free(&a.index);
     return code;
 }

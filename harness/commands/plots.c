@@ -9,55 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- records that are asked for ----------------------------------------------------- */
-
-/* The store's records: first those that were asked for, as many as ALL counts, then the others,
- * which are kept for freeing only. */
-typedef struct selection {
-    res_collection all;
-    size_t loaded;
-} selection;
-
-static bn_code load(const command_selection *asked, selection *s, bn_status *st)
-{
-    *s = (selection){0};
-    bn_code code = res_store_load(asked->store, &s->all, st);
-    if (code != BN_OK)
-        return code;
-    res_record **list = s->all.records;
-    res_record **others = calloc(s->all.count + 1, sizeof *others);
-    size_t kept = 0, left = 0;
-    s->loaded = s->all.count;
-    if (!others)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
-    for (size_t i = 0; i < s->loaded; i++) {
-        if (command_selected(asked, &list[i]->experiment))
-            list[kept++] = list[i];
-        else
-            others[left++] = list[i];
-    }
-    memcpy(list + kept, others, left * sizeof *others);
-    free(others);
-    s->all.count = kept;
-    /* Where all records are damaged, a page still shows that, and a plot says what it lacks. */
-    if (kept == 0 && s->all.damaged_count == 0)
-        return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
-                       asked->store, s->loaded);
-    return BN_OK;
-}
-
-static void drop(selection *s)
-{
-    s->all.count = s->loaded;
-    res_collection_free(&s->all);
-}
-
-static cli_exit tell_damaged(const selection *s)
-{
-    job_say_damaged(s->all.damaged, s->all.damaged_count);
-    return s->all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
-}
-
 /* ---- bench plot ------------------------------------------------------------------------ */
 
 static const struct {
@@ -72,8 +23,19 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
+/* The records that ASKED asks for. */
+static bn_code load(const command_selection *asked, res_collection *all, bn_status *st)
+{
+    res_index index = {0};
+    bn_code code = command_index_load(asked->store, false, &index, st);
+    if (code == BN_OK)
+        code = command_records_read(asked, &index, all, st);
+    res_index_free(&index);
+    return code;
+}
+
 static bn_code make_plot(const command_selection *asked, const char *what, const char *file,
-                         selection *s, bn_text *out, bn_status *st)
+                         res_collection *all, bn_text *out, bn_status *st)
 {
     plot_format format;
     size_t kind = 0;
@@ -88,20 +50,25 @@ static bn_code make_plot(const command_selection *asked, const char *what, const
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
     bn_code code = plot_format_parse(file, &format, st);
     if (code == BN_OK)
-        code = load(asked, s, st);
+        code = load(asked, all, st);
     plot p = {0};
     if (code == BN_OK)
-        code = kinds[kind].make(&s->all, &p, st);
+        code = kinds[kind].make(all, &p, st);
     if (code == BN_OK)
         code = plot_render(&p, format, out, st);
     plot_free(&p);
     return code;
 }
 
-static int finish(bn_code code, selection *s, const bn_status *st)
+/* Says how it ended, and frees ALL. */
+static int finish(bn_code code, res_collection *all, const bn_status *st)
 {
-    const cli_exit exit_code = code == BN_OK ? tell_damaged(s) : cli_complain(st);
-    drop(s);
+    cli_exit exit_code = all->damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (code == BN_OK)
+        job_say_damaged(all->damaged, all->damaged_count);
+    else
+        exit_code = cli_complain(st);
+    res_collection_free(all);
     return (int)exit_code;
 }
 
@@ -109,25 +76,28 @@ int command_plot(const command_selection *asked, const char *what, const char *f
 {
     bn_status st = {.code = BN_OK};
     bn_text out = {0};
-    selection s = {0};
-    bn_code code = make_plot(asked, what, file, &s, &out, &st);
+    res_collection all = {0};
+    bn_code code = make_plot(asked, what, file, &all, &out, &st);
     if (code == BN_OK)
         code = bn_file_write_atomic(file, out.data, out.length, &st);
     bn_text_free(&out);
-    return finish(code, &s, &st);
+    return finish(code, &all, &st);
 }
 
 /* ---- bench report ---------------------------------------------------------------------- */
 
-/* Adds the history, if the store has several nights, to PAGE. */
-static bn_code add_series(const command_selection *asked, const command_series *series,
-                          plot_page *page, bn_status *st)
+/* The page of the records and series that ASKED asks for. */
+static bn_code make_page(const command_selection *asked, const command_series *series,
+                         const res_index *index, plot_page *page, res_collection *all,
+                         bn_status *st)
 {
-    command_history_data data = {0};
-    bn_code code = command_history_load(asked, series, &data, st);
+    res_history history = {0};
+    bn_code code = command_records_read(asked, index, all, st);
     if (code == BN_OK)
-        code = plot_page_history(page, &data.history, st);
-    command_history_free(&data);
+        code = command_history_make(asked, series, index, &history, st);
+    if (code == BN_OK)
+        code = plot_page_history(page, &history, st);
+    res_history_free(&history);
     return code;
 }
 
@@ -136,18 +106,20 @@ int command_report(const command_selection *asked, const command_series *series,
 {
     bn_status st = {.code = BN_OK};
     plot_page page = {0};
-    selection s = {0};
+    res_index index = {0};
+    res_collection all = {0};
     bn_code code = BN_OK;
     if (!file)
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
     if (code == BN_OK)
-        code = load(asked, &s, &st);
+        code = command_index_load(asked->store, false, &index, &st);
     if (code == BN_OK)
-        code = add_series(asked, series, &page, &st);
+        code = make_page(asked, series, &index, &page, &all, &st);
     if (code == BN_OK) {
-        const plot_report report = {.title = title, .store = asked->store, .all = &s.all};
+        const plot_report report = {.title = title, .store = asked->store, .all = &all};
         code = plot_page_write(&page, report, file, &st);
     }
     plot_page_free(&page);
-    return finish(code, &s, &st);
+    res_index_free(&index);
+    return finish(code, &all, &st);
 }

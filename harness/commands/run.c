@@ -3,6 +3,7 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/selection_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 
@@ -265,10 +266,18 @@ int command_table(const char *store, const char *table, const cli_output *output
 {
     bn_status st = {.code = BN_OK};
     res_format format;
+    res_index index = {0};
     res_collection all = {0};
     bn_text text = {0};
-    if (res_format_parse(output->format, &format, &st) != BN_OK ||
-        res_table_check(table, &st) != BN_OK || res_store_load(store, &all, &st) != BN_OK)
+    bn_code code = res_format_parse(output->format, &format, &st);
+    if (code == BN_OK)
+        code = res_table_check(table, &st);
+    if (code == BN_OK)
+        code = command_index_load(store, false, &index, &st);
+    if (code == BN_OK)
+        code = res_newest_read(store, &index, NULL, NULL, &all, &st);
+    res_index_free(&index);
+    if (code != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);
     if (output->verbose && format != RES_TABLE_JSON)
@@ -278,8 +287,8 @@ int command_table(const char *store, const char *table, const cli_output *output
         }
     res_table(table, &all, format, &text);
     print_page(&text, format, store);
-    int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     bn_text_free(&text);
     res_collection_free(&all);
-    return code;
+    return exit_code;
 }

@@ -25,12 +25,12 @@ bool command_selected(const command_selection *selection, const res_experiment *
     return true;
 }
 
-/* ---- series ------------------------------------------------------------------------ */
-
 static bool wanted(void *context, const res_experiment *e)
 {
     return command_selected(context, e);
 }
+
+/* ---- records ----------------------------------------------------------------------- */
 
 /* For a large store that has no index yet. */
 static void show_progress(void *context, size_t done, size_t of)
@@ -42,7 +42,7 @@ static void show_progress(void *context, size_t done, size_t of)
         cli_line_show(text);
 }
 
-static bn_code load(const char *store, bool rebuild, res_index *index, bn_status *st)
+bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn_status *st)
 {
     const res_index_options options = {.rebuild = rebuild, .progress = show_progress};
     bn_code code = res_index_load(store, &options, index, st);
@@ -51,8 +51,21 @@ static bn_code load(const char *store, bool rebuild, res_index *index, bn_status
     return code;
 }
 
-bn_code command_history_load(const command_selection *selection, const command_series *series,
-                             command_history_data *data, bn_status *st)
+bn_code command_records_read(const command_selection *selection, const res_index *index,
+                             res_collection *all, bn_status *st)
+{
+    bn_code code =
+        res_newest_read(selection->store, index, wanted, (void *)(uintptr_t)selection, all, st);
+    if (code == BN_OK && all->count == 0 && all->damaged_count == 0)
+        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+                       selection->store, index->count);
+    return code;
+}
+
+/* ---- series ------------------------------------------------------------------------ */
+
+bn_code command_history_make(const command_selection *selection, const command_series *series,
+                             const res_index *index, res_history *history, bn_status *st)
 {
     res_history_options options = res_history_defaults();
     options.night_hours = series->night_hours;
@@ -62,15 +75,5 @@ bn_code command_history_load(const command_selection *selection, const command_s
     options.wanted = wanted;
     options.context = (void *)(uintptr_t)selection;
     bn_code code = res_metric_parse(series->metric, &options.metric, st);
-    if (code == BN_OK)
-        code = load(selection->store, series->reindex, &data->index, st);
-    if (code == BN_OK)
-        code = res_history_make(&data->index, &options, &data->history, st);
-    return code;
-}
-
-void command_history_free(command_history_data *data)
-{
-    res_history_free(&data->history);
-    res_index_free(&data->index);
+    return code == BN_OK ? res_history_make(index, &options, history, st) : code;
 }

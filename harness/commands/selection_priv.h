@@ -10,16 +10,19 @@
 /* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
-/* Zero at first; release with command_history_free. */
-typedef struct command_history_data {
-    res_index index;
-    res_history history;
-} command_history_data;
-/* The series of the records that SELECTION asks for; there may be none. To be freed also after a
- * failure. */
-BN_MUST_USE bn_code command_history_load(const command_selection *selection,
-                                         const command_series *series, command_history_data *data,
-                                         bn_status *st);
-void command_history_free(command_history_data *data);
+/* The index of STORE, made or brought up to date with progress on a terminal. REBUILD: from the
+ * files alone. */
+BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
+                                       bn_status *st);
+/* Those records that SELECTION asks for which tables can be made of (res_newest_read). BN_NOT_FOUND
+ * where there are none, but a store whose records are all damaged. */
+BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
+                                         res_collection *all, bn_status *st);
+
+/* Makes the series of those records of INDEX, which must outlive HISTORY, that SELECTION asks for;
+ * there may be none. HISTORY is to be freed also after a failure. */
+BN_MUST_USE bn_code command_history_make(const command_selection *selection,
+                                         const command_series *series, const res_index *index,
+                                         res_history *history, bn_status *st);
 
 #endif

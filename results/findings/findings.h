@@ -7,6 +7,21 @@
 
 #include "results/records/records.h"
 
+/* ---- the records of a store that tables are of (newest.c) ------------------------ */
+
+/* Whether records of EXPERIMENT are wanted. */
+typedef bool res_experiment_filter(void *context, const res_experiment *experiment);
+
+/*
+ * Reads into ALL those records of STORE, whose index is INDEX, that tables can be made of: of each
+ * cell, mode and number of graphs the records of the build of the newest good one, and failures
+ * after it. ALL.unread counts the others. WANTED may be NULL: all are. The order is that of file
+ * names. Files that cannot be read are in ALL.damaged, with those that INDEX has. BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
+                                    res_experiment_filter *wanted, void *context,
+                                    res_collection *all, bn_status *st);
+
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
 
 /* Whether two records stand in one block of a table: one runtime, both simulated or both not. */
@@ -15,6 +30,8 @@ bool res_same_block(const res_record *a, const res_record *b);
 bool res_same_cell(const res_record *a, const res_record *b);
 /* Whether two records are of one cell, mode and number of graphs: processes of one experiment. */
 bool res_same_way(const res_record *a, const res_record *b);
+/* The same of what was asked for, whether simulated or not. */
+bool res_same_way_asked(const res_experiment *a, const res_experiment *b);
 
 typedef struct res_process {
     const res_record *record; /* borrowed */
@@ -36,6 +53,8 @@ typedef struct res_pool {
 bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool);
 /* Pools the records of ALL that are processes of LIKE's experiment, of its build and conditions. */
 bool res_pool_like(const res_collection *all, const res_record *like, res_pool *pool);
+/* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
+void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
@@ -97,7 +116,8 @@ typedef struct res_witness {
 void res_witness_add(res_witness *witness, const res_pool *pool);
 /* A machine is busy where something waited for a core, or a hypervisor took one, for more than so
  * much of the rounds' time. On 2 cores with nothing else to do, XLA's own threads make a model wait
- * for 2 to 8 % of it, and for 18 % where steps take 0.1 ms; two busy programs beside them, for 71 %.
+ * for 2 to 8 % of it, and for 18 % where steps take 0.1 ms; two busy programs beside them, for 71
+ * %.
  */
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02

@@ -15,6 +15,17 @@
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
+static bool same_cell_asked(const res_experiment *a, const res_experiment *b)
+{
+    return strcmp(a->runtime, b->runtime) == 0 && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->phase, b->phase) == 0 && res_setup_difference(a, b) == 0;
+}
+
+bool res_same_way_asked(const res_experiment *a, const res_experiment *b)
+{
+    return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs && same_cell_asked(a, b);
+}
+
 bool res_same_block(const res_record *a, const res_record *b)
 {
     return a->simulated == b->simulated &&
@@ -23,15 +34,12 @@ bool res_same_block(const res_record *a, const res_record *b)
 
 bool res_same_cell(const res_record *a, const res_record *b)
 {
-    const res_experiment *left = &a->experiment, *right = &b->experiment;
-    return res_same_block(a, b) && strcmp(left->model, right->model) == 0 &&
-           strcmp(left->phase, right->phase) == 0 && res_setup_difference(left, right) == 0;
+    return a->simulated == b->simulated && same_cell_asked(&a->experiment, &b->experiment);
 }
 
 bool res_same_way(const res_record *a, const res_record *b)
 {
-    return strcmp(a->experiment.mode, b->experiment.mode) == 0 &&
-           a->experiment.graphs == b->experiment.graphs && res_same_cell(a, b);
+    return a->simulated == b->simulated && res_same_way_asked(&a->experiment, &b->experiment);
 }
 
 /* ---- conditions ---------------------------------------------------------------------- */
@@ -181,8 +189,22 @@ bool res_pool_like(const res_collection *all, const res_record *like, res_pool *
         if (res_same_way(all->records[i], like))
             records[count++] = all->records[i];
     const bool made = make_pool(like, records, count, pool);
+    if (made)
+        res_pool_add_unread(pool, all);
     free(records);
     return made;
+}
+
+void res_pool_add_unread(res_pool *pool, const res_collection *all)
+{
+    for (size_t i = 0; i < all->unread_count; i++) {
+        const res_unread *unread = &all->unread[i];
+        if (unread->simulated == pool->newest->simulated &&
+            res_same_way_asked(&unread->experiment, &pool->newest->experiment)) {
+            pool->other_builds += unread->good;
+            pool->failed += unread->failed;
+        }
+    }
 }
 
 void res_pool_free(res_pool *pool)

@@ -45,10 +45,12 @@ static void sort_into_rows(const res_collection *all, res_speedup *speedup, size
     }
 }
 
-static bool make_row(res_speedup_row *row, const res_record *const *records, size_t count)
+static bool make_row(const res_collection *all, const res_record *const *records, size_t count,
+                     res_speedup_row *row)
 {
     if (!res_pool_make(records, count, &row->pool))
         return false;
+    res_pool_add_unread(&row->pool, all);
     row->record = row->pool.newest;
     row->figures = res_pool_figures(&row->pool);
     row->remarks = res_pool_remarks(&row->pool);
@@ -68,7 +70,7 @@ static bool pick(const res_collection *all, res_speedup *speedup)
         for (size_t i = 0; i < all->count; i++)
             if (where[i] == row)
                 records[count++] = all->records[i];
-        made = make_row(&speedup->rows[row], records, count);
+        made = make_row(all, records, count, &speedup->rows[row]);
         res_witness_add(&speedup->witness, &speedup->rows[row].pool);
     }
     free(records);

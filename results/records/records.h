@@ -321,11 +321,20 @@ typedef struct res_damaged {
     char *path;
     bn_status status;
 } res_damaged;
+/* Records of one cell, mode and number of graphs that were not read, since they are of other builds
+ * than the newest (res_newest_read). */
+typedef struct res_unread {
+    res_experiment experiment; /* of one of them */
+    bool simulated;
+    size_t good, failed;
+} res_unread;
 typedef struct res_collection {
     res_record **records;
     size_t count;
     res_damaged *damaged;
     size_t damaged_count;
+    res_unread *unread;
+    size_t unread_count;
 } res_collection;
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);

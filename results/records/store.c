@@ -175,6 +175,7 @@ void res_collection_free(res_collection *all)
         free(all->damaged[i].path);
     free(all->records);
     free(all->damaged);
+    free(all->unread);
     *all = (res_collection){0};
 }
 
