@@ -66,7 +66,22 @@ bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status 
     remove_folder(AT_FDCWD, path);
     if (mkdir(path, 0700) != 0)
         return bn_fail_errno(st, errno, "%s", path);
-    return BN_OK;
+    int fd;
+    bn_code code = bn_private_folder(path, &fd, st);
+    if (code == BN_OK) {
+        close(fd);
+        return BN_OK;
+    }
+    remove_folder(AT_FDCWD, path);
+    if (code == BN_INVALID) {
+        /* A file system that keeps no permissions, say. */
+        cli_say("bench: no executables are kept for this run, so each process compiles: %s",
+                st->message);
+        path[0] = '\0';
+        *st = (bn_status){.code = BN_OK};
+        code = BN_OK;
+    }
+    return code;
 }
 
 void job_cache_end(const char *path)

@@ -266,7 +266,8 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
 /* A run has a folder of executables for itself, for experiments without a cache_dir: the first
  * process compiles anew, further ones load. */
 #define JOB_CACHE_PATH 4200
-/* Makes the folder in STORE, which exists, for this process and its user alone. */
+/* Makes the folder in STORE, which exists, for this process and its user alone. Where the file system
+ * cannot keep others out, says so on standard error, and PATH is empty: each process compiles. */
 BN_MUST_USE bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status *st);
 /* Removes it; "": there is none. */
 void job_cache_end(const char *path);

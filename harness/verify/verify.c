@@ -312,6 +312,8 @@ bn_code verify_job(const json_t *request, bn_status *st)
     if (code == BN_OK)
         code = train(&v, st);
     if (code == BN_OK)
+        code = rt_plugin_check_file(v.session.plugin, st);
+    if (code == BN_OK)
         worker_send_result(json_pack("{sO}", "comparisons", v.check.rows));
     worker_session_end(&v.session);
     golden_free(&v.golden);
