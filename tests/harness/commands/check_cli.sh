@@ -180,9 +180,17 @@ run "${quick[@]}" --runtime "$fake" --mode lazy,eager --format json
 report "a device that the host cannot keep busy has no slope" "$(
     fault_of 0
     holds '
-for x in [x for r in records for x in r["executions"]]:
-    assert x["device_time_source"] == "unavailable" and x["device_ns"] is None, x
-    assert "dispatch-bound" in x["device_note"] or "noise" in x["device_note"], x'
+executions = [x for r in records for x in r["executions"]]
+told = [x for x in executions if x["device_time_source"] != "unavailable"]
+# Other programs lengthen some queues. What is told then is told from nothing in no case.
+assert len(executions) > 10 and len(told) <= len(executions) / 4, (len(executions), told)
+for x in told:
+    assert x["device_low_ns"] <= x["pjrt_ns"], x
+for x in executions:
+    if x not in told:
+        assert x["device_ns"] is None, x
+        assert "dispatch-bound" in x["device_note"] or "noise" in x["device_note"] or \
+            "disturbed" in x["device_note"], x'
 )"
 run selftest host-cost --model resnet18 --variant small --runtime "$fake"
 report "the selftest prints figures" "$(
