@@ -75,6 +75,12 @@ static bool row_measured(const coverage_row *row)
     return row->c.tables + row->c.without > 0 || row->late == 0;
 }
 
+/* Whether its intervals were held against a truth: there is none where no table knew the figure. */
+static bool row_known(const coverage_row *row)
+{
+    return row->c.tables > 0 && !(row->grand && !isfinite(row->truth));
+}
+
 /* Whether ROW says anything: not where the machine did not let the simulated device run, nor where
  * the truth is not the same for all tables. */
 static bool row_judged(const coverage_row *row)
@@ -114,7 +120,7 @@ static json_t *row_cells(const coverage_row *row)
     res_sheet_put(cells, "%s", row->figure);
     put_truth(cells, row);
     res_sheet_put(cells, "%zu", c->tables);
-    if (c->tables)
+    if (row_known(row))
         res_sheet_put(cells, "%.1f [%.1f, %.1f]", 100 * c->share.estimate, 100 * c->share.low,
                       100 * c->share.high);
     else
@@ -141,7 +147,8 @@ static json_t *row_json(const coverage_row *row)
                      : isnan(row->truth) ? "each"
                                          : "set",
                      "tables", (int)c->tables, "without", (int)c->without, "late", (int)row->late,
-                     "held", (int)c->covered, "share", real_json(c->share.estimate), "share_low",
+                     "held", (int)c->covered, "share",
+                     real_json(row_known(row) ? c->share.estimate : (double)NAN), "share_low",
                      c->share.low, "share_high", c->share.high, "half_width",
                      real_json(c->half_width), "verdict", row_verdict(row), "judged",
                      (int)row_judged(row), "pass", (int)row_good(row));
