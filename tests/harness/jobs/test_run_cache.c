@@ -1,6 +1,6 @@
 /*
- * test_cache.c - the folder of a run's executables: made for its user alone, removed with what is
- * in it, and done without where others may write. Needs no plugin.
+ * test_run_cache.c - the folder of a run's executables: made for its user alone, removed with what
+ * is in it, and done without where others may write. Needs no plugin.
  */
 #define _GNU_SOURCE
 #include "harness/jobs/jobs.h"
