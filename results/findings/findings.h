@@ -134,7 +134,9 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate log;   /* over the pairs or, unmatched, over the processes of each */
+    res_estimate own;   /* log over the pairs or, unmatched, over the processes of each */
+    double drift;       /* standard error that OWN's sample does not show (RES_BUSY_DRIFT) */
+    res_estimate log;   /* OWN and DRIFT */
     res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
     double p;           /* of no difference; 1 without an interval */
     double *pairs;     /* the sample: log ratio of each pair or, of three runs and more, the mean of
@@ -149,6 +151,18 @@ typedef struct res_pool_ratio {
  */
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
+/*
+ * On a busy machine, work of the host and work of the device are slowed down unequally, and for
+ * minutes: the processes of one run share that, and another run finds another ratio. The further a
+ * ratio lies from 1, the more it moves: its log by a standard deviation of RES_BUSY_DRIFT times
+ * 1 - exp(-|log|), which is the share that differs. The estimate of a single run holds that beside
+ * the spread of its processes. Nothing is added where three runs or more tell it themselves, nor to
+ * a ratio of 1, so what is told from no difference stays the same. Measured on 2 shared cores with
+ * XLA for CPU and two busy programs beside it: docs/measuring.md.
+ */
+#define RES_BUSY_DRIFT 0.25
+/* ESTIMATE with DRIFT beside its own error, both independent. */
+res_estimate res_with_drift(res_estimate estimate, double drift);
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
  * where they did not, or without memory. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);

@@ -109,6 +109,39 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
     return res_estimate_sum(both, weights, 2);
 }
 
+/* ---- what a busy machine does between runs ---------------------------------------------- */
+
+static bool was_busy(const res_pool *base, const res_pool *other)
+{
+    res_witness witness = {0};
+    res_witness_add(&witness, base);
+    res_witness_add(&witness, other);
+    return res_witness_busy(&witness);
+}
+
+static size_t runs_of(const res_pool *pool)
+{
+    return pool->count > 0 ? pool->list[pool->count - 1].run + 1 : 0;
+}
+
+res_estimate res_with_drift(res_estimate estimate, double drift)
+{
+    static const double weights[] = {1, 1};
+    /* It is known, not estimated. */
+    const res_estimate both[] = {estimate, {0, drift, 1e9, estimate.processes}};
+    return drift > 0 ? res_estimate_sum(both, weights, 2) : estimate;
+}
+
+static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
+{
+    ratio->own = ratio->log;
+    if (!(ratio->log.freedom > 0) || runs_of(other) >= RES_LEAST_PROCESSES ||
+        !was_busy(base, other))
+        return;
+    ratio->drift = RES_BUSY_DRIFT * -expm1(-fabs(ratio->log.mean));
+    ratio->log = res_with_drift(ratio->log, ratio->drift);
+}
+
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     *ratio = (res_pool_ratio){.p = 1};
@@ -132,6 +165,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
         ratio->log = unmatched(base, other, log_wall, NULL);
     }
     res_sample_end(&s);
+    allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);
     ratio->p = res_estimate_p(&ratio->log);
     return made;

@@ -155,7 +155,7 @@ static double least_error(const res_speedup *speedup, double *room)
     size_t count = 0;
     for (size_t i = 0; i < speedup->count; i++)
         if (speedup->rows[i].ratio.log.freedom > 0)
-            room[count++] = speedup->rows[i].ratio.log.error;
+            room[count++] = speedup->rows[i].ratio.own.error;
     return count >= RES_LEAST_PROCESSES ? res_median(room, count) / 2 : 0;
 }
 
@@ -237,9 +237,18 @@ static res_estimate mean_by_cell(const covered *of, double *weights, res_estimat
 {
     for (size_t i = 0; i < of->count; i++) {
         weights[i] = 1 / (double)of->count;
-        list[i] = of->list[i]->log;
+        list[i] = of->list[i]->own;
     }
     return res_estimate_sum(list, weights, of->count);
+}
+
+/* A busy machine does the same to all cells, so their drifts do not average out. */
+static double mean_drift(const covered *of)
+{
+    double sum = 0;
+    for (size_t i = 0; i < of->count; i++)
+        sum += of->list[i]->drift;
+    return of->count > 0 ? sum / (double)of->count : 0;
 }
 
 /* Geometric mean over the cells of EXAMPLE's block and phase that have its mode and graphs. */
@@ -261,8 +270,9 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
     res_estimate *list = calloc(of.count + 1, sizeof *list);
     const bool made = of.list && room && list;
     if (made) {
-        const res_estimate log =
+        const res_estimate own =
             pairs > 0 ? mean_by_process(&of, pairs, room) : mean_by_cell(&of, room, list);
+        const res_estimate log = res_with_drift(own, mean_drift(&of));
         mean->speedup = res_estimate_ratio(&log);
         mean->by_process = pairs > 0;
         mean->processes = log.processes;

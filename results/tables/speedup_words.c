@@ -181,6 +181,20 @@ static void note_neighbours(const res_speedup *speedup, json_t *notes)
     add_note(notes, "Steps that follow each other are alike, so a process says little", &list);
 }
 
+static void note_drift(const res_speedup *speedup, json_t *notes)
+{
+    named list = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (row->ratio.drift > 0 && row->ratio.log.freedom > 0)
+            name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.drift);
+    }
+    add_note(notes,
+             "Beside other programs, runs find ratios that differ, so the interval of a ratio has "
+             "this much for it as a standard deviation",
+             &list);
+}
+
 static void note_left_out(const res_speedup *speedup, json_t *notes)
 {
     named builds = {0}, conditions = {0}, runs = {0};
@@ -243,6 +257,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_warmups(speedup, notes);
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);
+    note_drift(speedup, notes);
     note_left_out(speedup, notes);
     return notes;
 }
