@@ -30,6 +30,8 @@ for path in sorted(glob.glob(sys.argv[1] + "/*.h5")):
              "kept": int(f["step_counters"].attrs["steps"]),
              "wall_ns": [int(w) for w in f["steps/wall_ns"][()]],
              "warmup": len(f["warmup/wall_ns"][()]),
+             "probed": [int(p[0]) for x in f["executions"].values() if "probes" in x
+                        for p in x["probes"][()]],
              "from_disk": [bool(x.attrs["from_disk"]) for x in f["executions"].values()],
              "rounds": [dict(zip(columns, map(int, row))) for row in f["rounds"][()]]}
         r["mode"] = r["mode"].decode() if isinstance(r["mode"], bytes) else r["mode"]
@@ -99,6 +101,19 @@ for r in records:
     for n, (turn, wall_ns) in enumerate(zip(r["rounds"], r["wall_ns"])):
         number = warm + 2 * (2 * n + turn["position"]) + 1
         assert wall_ns >= 4e6 * (1 + number) - 1e3, (n, turn, wall_ns, number)
+'
+)"
+
+run "${sim[@]}" --runtime-option device_us=2000 --processes 1 --steps 5 --min-time 0 \
+    --device-time slope --store "$folder/probed"
+ran=$(fault_of 0)
+report "what disturbs the probes of a round disturbs the round" "$ran$(
+    of_records "$folder/probed" '
+for r in records:
+    assert len(r["probed"]) >= 5, r["probed"]
+    for n in r["probed"]:
+        # Two steps, six executions awaited, six queued.
+        assert r["rounds"][n]["wall_ns"] >= 14 * 2e6, r["rounds"]
 '
 )"
 
