@@ -96,12 +96,6 @@ selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c,
                : SELFTEST_COVERAGE_NOT_REFUTED;
 }
 
-bool selftest_coverage_sharp(const selftest_coverage *c, const selftest_demand *demand)
-{
-    return isnan(demand->half_width) || c->tables < SELFTEST_LEAST_WIDTHS ||
-           !(c->half_width > demand->half_width);
-}
-
 const char *selftest_coverage_verdict_name(selftest_coverage_verdict verdict)
 {
     static const char *const names[] = {[SELFTEST_COVERAGE_NONE] = "no interval",

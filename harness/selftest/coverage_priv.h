@@ -71,8 +71,6 @@ typedef enum selftest_coverage_verdict {
  */
 selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c,
                                                   const selftest_demand *demand, bool whole);
-/* Whether the median half-width is as small as demanded, or is not judged. */
-bool selftest_coverage_sharp(const selftest_coverage *c, const selftest_demand *demand);
 const char *selftest_coverage_verdict_name(selftest_coverage_verdict verdict);
 
 /* ---- rows of the selftest (coverage_rows.c) ---------------------------------------- */
@@ -98,7 +96,7 @@ typedef struct selftest_row {
 /* How the rows did, and whether the selftest is passed by them. */
 typedef struct selftest_rows_sum {
     size_t judged, of[SELFTEST_COVERAGE_WIDE + 1]; /* by verdict */
-    size_t blunt;                                  /* half-widths above what is demanded */
+    size_t wide;                                   /* half-widths above what is demanded */
     size_t unmeasured;                             /* rows that the machine was too busy for */
     bool pass;
 } selftest_rows_sum;

@@ -44,16 +44,16 @@ static bool width_judged(const selftest_row *row)
            row->c.tables >= SELFTEST_LEAST_WIDTHS && 2 * row->busy <= row->count;
 }
 
-static bool row_blunt(const selftest_row *row)
+static bool row_wide(const selftest_row *row)
 {
-    return width_judged(row) && !selftest_coverage_sharp(&row->c, &row->demand);
+    return width_judged(row) && row->c.half_width > row->demand.half_width;
 }
 
 static bool row_good(const selftest_row *row)
 {
     const selftest_coverage_verdict verdict = verdict_of(row);
     return (verdict == SELFTEST_COVERAGE_HOLDS || verdict == SELFTEST_COVERAGE_NOT_REFUTED) &&
-           !row_blunt(row);
+           !row_wide(row);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ selftest_rows_sum selftest_rows_add_up(const selftest_row *rows, size_t count)
             continue;
         sum.judged++;
         sum.of[verdict_of(row)]++;
-        sum.blunt += row_blunt(row);
+        sum.wide += row_wide(row);
         sum.pass = sum.pass && row_good(row);
     }
     return sum;
@@ -90,8 +90,8 @@ void selftest_rows_say(const selftest_rows_sum *sum, bn_text *out)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sum->of[others[i].verdict] > 0)
             bn_text_printf(out, ", %zu %s", sum->of[others[i].verdict], others[i].words);
-    if (sum->blunt > 0)
-        bn_text_printf(out, ", %zu half-widths wide", sum->blunt);
+    if (sum->wide > 0)
+        bn_text_printf(out, ", %zu wide", sum->wide);
     if (sum->unmeasured > 0)
         bn_text_printf(out, ", %zu not judged: the machine was too busy", sum->unmeasured);
 }
@@ -139,7 +139,7 @@ static void put_half_width(json_t *cells, const selftest_row *row)
         return;
     }
     res_sheet_put(cells, "%.0f %%", 100 * row->demand.half_width);
-    res_sheet_put(cells, "%s", !width_judged(row) ? "not judged" : row_blunt(row) ? "wide" : "");
+    res_sheet_put(cells, "%s", !width_judged(row) ? "not judged" : row_wide(row) ? "wide" : "");
 }
 
 void selftest_rows_table(const selftest_row *rows, size_t count, res_format format, bn_text *out)
@@ -179,7 +179,7 @@ static void set_demand(json_t *object, const selftest_row *row)
     json_object_set_new(object, "half_width_at_most", real_json(row->demand.half_width));
     json_object_set_new(object, "half_width_verdict",
                         json_string(!width_judged(row) ? "not judged"
-                                    : row_blunt(row)   ? "wide"
+                                    : row_wide(row)    ? "wide"
                                                        : "as demanded"));
     json_object_set_new(object, "busy", json_integer((json_int_t)row->busy));
 }

@@ -180,7 +180,7 @@ static void half_widths_have_a_verdict_of_their_own(void **state)
 {
     (void)state;
     selftest_row row = row_of(120, 120, 0.031);
-    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 half-widths wide"));
+    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 wide"));
     bn_text table = {0};
     selftest_rows_table(&row, 1, RES_TABLE_TEXT, &table);
     assert_non_null(strstr(table.data, " demanded  verdict  half-width  at most\n"));
@@ -199,14 +199,13 @@ static void half_widths_have_a_verdict_of_their_own(void **state)
     assert_true(passes(&row, 1, "1 of 1 rows hold the truth often enough"));
     row.demand.half_width = SELFTEST_HALF_WIDTH_SMALL;
     row.busy = 60;
-    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 half-widths wide"));
+    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 wide"));
     row.busy = 61;
     assert_true(passes(&row, 1, "1 of 1 rows hold the truth often enough"));
     row = row_of(19, 19, 0.2);
     assert_true(passes(&row, 1, "0 of 1 rows hold the truth often enough, 1 not refuted"));
     row = row_of(20, 20, 0.2);
-    assert_false(passes(
-        &row, 1, "0 of 1 rows hold the truth often enough, 1 not refuted, 1 half-widths wide"));
+    assert_false(passes(&row, 1, "0 of 1 rows hold the truth often enough, 1 not refuted, 1 wide"));
 }
 
 /* ---- draws ------------------------------------------------------------------------------------
