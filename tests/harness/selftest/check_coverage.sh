@@ -123,6 +123,33 @@ report "processes that fail: told once each, and the selftest fails" "$(
     [ -z "$(ls "$TMPDIR")" ] || echo "left behind: $(ls "$TMPDIR")"
 )"
 
+# ---- on a runtime that is not simulated -----------------------------------------------------
+
+# demands CODE ARGUMENT...: runs one table of a small model on the fake plugin, with the arguments,
+# and Python CODE with `of`, its rows by figure.
+demands() {
+    local code=$1
+    shift
+    run selftest coverage --runtime "$fake" --model resnet18 --variant small --phase infer \
+        --tables 1 --seed 3 --format json "$@"
+    fault_of 0
+    holds "of = {r['figure']: r for r in records['rows'] if r['case'].startswith('resnet18')}
+ratios = [of['A/A'], of['lazy against capture']]
+for r in ratios:
+    assert r['demanded_least'] == 0.9 and r['demanded_most'] is None, r
+    assert r['verdict'] == 'not refuted' and r['half_width_verdict'] == 'not judged', r
+assert of['wall, lazy']['demanded_least'] is None and not of['wall, lazy']['judged'], of
+$code"
+}
+report "by the budget of bench run, half-widths of a small model are to be at most 3 %" "$(
+    demands "assert [r['half_width_at_most'] for r in ratios] == [0.03, 0.03], ratios
+assert of['wall, lazy']['half_width_at_most'] is None, of"
+)"
+report "for less, nothing is demanded of them" "$(
+    demands "assert [r['half_width_at_most'] for r in ratios] == [None, None], ratios" \
+        --min-time 0.05
+)"
+
 # ---- a load, and how it ends ---------------------------------------------------------------
 
 busy_with() { # PID: its children are the loops and a worker
