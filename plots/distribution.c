@@ -180,41 +180,32 @@ bn_code plot_distribution(const plot_words *words, const char *label_a, const re
 
 /* ---- of a store ------------------------------------------------------------------------ */
 
-/* The same experiment, except for the seed: their records are processes of one side. */
-static bool same_experiment(const res_record *a, const res_record *b)
-{
-    const res_experiment *l = &a->experiment, *r = &b->experiment;
-    res_experiment x = *l, y = *r;
-    x.seed = y.seed = 0;
-    json_t *left = res_experiment_to_json(&x), *right = res_experiment_to_json(&y);
-    const bool same = a->simulated == b->simulated && json_equal(left, right) == 1;
-    json_decref(left);
-    json_decref(right);
-    return same;
-}
-
 typedef struct store_side {
     const uint64_t **series;
     size_t *counts;
     res_side side;
 } store_side;
 
+/* Fills S with the processes that the figures of LIKE's row are of. */
 static bool gather(const res_collection *all, const res_record *like, store_side *s)
 {
-    s->series = calloc(all->count, sizeof *s->series);
-    s->counts = calloc(all->count, sizeof *s->counts);
-    if (!s->series || !s->counts)
+    res_pool pool;
+    if (!res_pool_like(all, like, &pool))
         return false;
-    for (size_t i = 0; i < all->count; i++) {
-        const res_record *record = all->records[i];
-        if (!res_record_good(record) || !same_experiment(record, like))
-            continue;
-        s->series[s->side.processes] = record->wall_ns;
-        s->counts[s->side.processes++] = record->step_count;
+    const res_process **used = calloc(pool.count + 1, sizeof *used);
+    s->series = calloc(pool.count + 1, sizeof *s->series);
+    s->counts = calloc(pool.count + 1, sizeof *s->counts);
+    const bool made =
+        used && s->series && s->counts && res_pool_used(&pool, used, &s->side.processes);
+    for (size_t i = 0; made && i < s->side.processes; i++) {
+        s->series[i] = used[i]->record->wall_ns;
+        s->counts[i] = used[i]->record->step_count;
     }
     s->side.series = s->series;
     s->side.counts = s->counts;
-    return true;
+    free(used);
+    res_pool_free(&pool);
+    return made;
 }
 
 static bool eager(const plot_row *row)

@@ -17,8 +17,7 @@
 typedef struct dot {
     size_t series;
     double x;
-    res_interval ns;
-    bool told; /* from zero */
+    res_interval ns; /* without bounds where there are too few processes */
 } dot;
 
 typedef struct dots {
@@ -46,11 +45,7 @@ static size_t series_of(drawing *d, const plot_row *row)
 
 static void add(drawing *d, dots *to, size_t series, double x, res_interval ns)
 {
-    to->list[to->count++] = (dot){series, x, ns, false};
-    /* Too few processes: the marker has no bar. */
-    if (!isfinite(ns.low) || !isfinite(ns.high))
-        to->list[to->count - 1].ns.low = to->list[to->count - 1].ns.high = ns.estimate;
-    to->list[to->count - 1].told = res_told_from(ns, 0);
+    to->list[to->count++] = (dot){series, x, ns};
     d->least_ns = fmin(d->least_ns, fmin(ns.estimate, ns.low));
     d->most_ns = fmax(d->most_ns, fmax(ns.estimate, ns.high));
 }
@@ -82,7 +77,7 @@ static void take_row(drawing *d, const plot_row *row, const json_t *executions)
 /* ---- the picture ------------------------------------------------------------------------ */
 
 /* Puts a block of data for each series, those told from zero apart from the others: x, overhead,
- * low, high in ns. */
+ * low, high in ns. Without bounds the marker has no bar. */
 static void put_data(plot *p, const drawing *d, const dots *of, const char *name, bool shift)
 {
     for (size_t s = 0; s < 2 * d->names_count; s++) {
@@ -90,10 +85,13 @@ static void put_data(plot *p, const drawing *d, const dots *of, const char *name
         for (size_t i = 0; i < of->count; i++) {
             const dot *one = &of->list[i];
             const double aside = ((double)(s / 2) + 0.5) / (double)d->names_count - 0.5;
-            if (one->series == s / 2 && one->told == (s % 2 == 0))
+            const bool told = res_difference_shows(one->ns) == RES_DIFFERENCE_TOLD;
+            const bool bar = isfinite(one->ns.low) && isfinite(one->ns.high);
+            if (one->series == s / 2 && told == (s % 2 == 0))
                 bn_text_printf(&p->script, "%.4f %.1f %.1f %.1f\n",
                                shift ? one->x + 0.5 * aside : fmax(one->x, 0.5), one->ns.estimate,
-                               one->ns.low, one->ns.high);
+                               bar ? one->ns.low : one->ns.estimate,
+                               bar ? one->ns.high : one->ns.estimate);
         }
         bn_text_puts(&p->script, "NaN NaN NaN NaN\n");
         plot_data_end(p);
@@ -180,12 +178,12 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
     const double head = plot_begin(p, &words, WIDTH, (int)keys + PANEL + FOOT + 8);
     legend(p, d, head + 6, true);
     put_panels(p, d, head + keys + 4);
-    bn_text_printf(&p->description, "Overhead of one execution against its arguments%s. %s.",
+    bn_text_printf(&p->description, "Overhead of one execution against its arguments%s. %s",
                    d->most_graphs > 1 ? " and against the graphs of a step" : "", subtitle);
     for (size_t i = 0; i < d->graphs.count && i < 40; i++) {
         const dot *one = &d->graphs.list[i];
         bn_text_printf(&p->description, " %s in %.0f graph%s: %s.", d->names[one->series], one->x,
-                       one->x > 1 ? "s" : "", plot_time_text(one->ns.estimate).text);
+                       one->x > 1 ? "s" : "", plot_difference_text(one->ns).text);
     }
 }
 

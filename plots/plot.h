@@ -45,7 +45,7 @@ BN_MUST_USE bn_code plot_overhead(const res_collection *all, plot *p, bn_status 
 #define PLOT_MOST_PANELS 8
 BN_MUST_USE bn_code plot_steps(const res_collection *all, plot *p, bn_status *st);
 /* Step times of one model in two modes, or with two numbers of graphs: A and B are the first two
- * that ALL has of its first model. Records of one of them are its processes. */
+ * that ALL has of its first model. Each has the processes that its row in the tables is of. */
 BN_MUST_USE bn_code plot_distribution_of_store(const res_collection *all, plot *p, bn_status *st);
 
 /* ---- of plain series -------------------------------------------------------------- */

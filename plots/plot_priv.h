@@ -77,6 +77,9 @@ typedef struct plot_figure_text {
     char text[32];
 } plot_figure_text;
 plot_figure_text plot_time_text(double ns);
+/* A difference of measured times, as tables show it (res_difference_shows): "1.10 ms", "< 1.20 ms",
+ * "not told", "-". */
+plot_figure_text plot_difference_text(res_interval ns);
 
 /* The time with which an id begins, "2025-01-31 23:59:59", or the id's beginning. */
 plot_figure_text plot_id_time(const char *id);

@@ -24,15 +24,9 @@ static void interval_cell(bn_text *out, double low_ns, double high_ns)
     plot_cell_number(out, isfinite(high_ns) ? low_ns : (double)NAN, text);
 }
 
-/* A difference of times, as tables say it: what is not told from zero is below its bound. */
 static void difference_cell(bn_text *out, res_interval ns)
 {
-    char text[80];
-    if (!isfinite(ns.low) || !isfinite(ns.high) || res_told_from(ns, 0))
-        snprintf(text, sizeof text, "%s", plot_time_text(ns.estimate).text);
-    else
-        snprintf(text, sizeof text, "< %s", plot_time_text(ns.high).text);
-    plot_cell_number(out, ns.estimate, text);
+    plot_cell_number(out, ns.estimate, plot_difference_text(ns).text);
 }
 
 static void count_cell(bn_text *out, double count)
@@ -298,7 +292,7 @@ void plot_report_tables(const plot_rows *rows, bn_text *out)
         plot_html_text(out, rows->common);
         bn_text_puts(out, ".");
     }
-    bn_text_puts(out, "</p>\n");
+    bn_text_printf(out, "</p>\n<p class=\"soft\">%s</p>\n", res_times_note);
     put_speedups(rows, out);
     put_ledgers(rows, out);
     put_executions(rows, out);

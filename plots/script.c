@@ -103,6 +103,17 @@ plot_figure_text plot_time_text(double ns)
     return figure;
 }
 
+plot_figure_text plot_difference_text(res_interval ns)
+{
+    plot_figure_text figure = {RES_NOT_TOLD};
+    const res_difference_shown shown = res_difference_shows(ns);
+    if (shown == RES_DIFFERENCE_UNKNOWN || shown == RES_DIFFERENCE_TOLD)
+        return plot_time_text(ns.estimate);
+    if (shown == RES_DIFFERENCE_BELOW)
+        snprintf(figure.text, sizeof figure.text, "< %.28s", plot_time_text(ns.high).text);
+    return figure;
+}
+
 plot_figure_text plot_id_time(const char *id)
 {
     plot_figure_text figure;

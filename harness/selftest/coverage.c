@@ -9,8 +9,13 @@
 #include <stdlib.h>
 
 /* Chance of a wrong verdict in a row. A run has some 20 rows, and a verdict has to mean something
- * in each. */
-#define DOUBT 0.001
+ * in each. Rows of all cases together are few, and have what is demanded to show. */
+#define DOUBT       0.001
+#define WHOLE_DOUBT 0.05
+/* A number of tables is enough if it finds out intervals that hold so much more rarely than is
+ * demanded, so often. */
+#define LESS        0.1
+#define FOUND       0.9
 
 static bool known(const res_interval *interval)
 {
@@ -47,22 +52,55 @@ bn_code selftest_coverage_count(const res_interval *intervals, const double *tru
     return BN_OK;
 }
 
-selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c)
+/* Whether intervals that hold the truth in SHARE of the tables would hold it in so few as HITS of
+ * COUNT, but for a chance of DOUBT. */
+static bool too_few(size_t hits, size_t count, double share, double doubt)
 {
-    const unsigned hits = (unsigned)c->covered, of = (unsigned)c->tables;
-    if (of == 0)
+    return gsl_cdf_binomial_P((unsigned)hits, share, (unsigned)count) < doubt;
+}
+
+static bool too_many(size_t hits, size_t count, double share, double doubt)
+{
+    return hits > 0 && gsl_cdf_binomial_Q((unsigned)hits - 1, share, (unsigned)count) < doubt;
+}
+
+size_t selftest_coverage_enough(double least)
+{
+    size_t count = 0, most = 0; /* hits that are too few */
+    double found = 0;
+    while (found < FOUND) {
+        count++;
+        while (too_few(most, count, least, WHOLE_DOUBT))
+            most++;
+        found =
+            most > 0 ? gsl_cdf_binomial_P((unsigned)most - 1, least - LESS, (unsigned)count) : 0;
+    }
+    return count;
+}
+
+selftest_coverage_verdict selftest_coverage_judge(const selftest_coverage *c,
+                                                  const selftest_demand *demand, bool whole)
+{
+    const double share = (double)c->covered / (double)c->tables;
+    const bool enough = c->tables >= selftest_coverage_enough(demand->least);
+    const double claim = whole && enough ? demand->least : SELFTEST_COVERAGE_LEVEL;
+    const double doubt = whole && enough ? WHOLE_DOUBT : DOUBT;
+    if (c->tables == 0)
         return SELFTEST_COVERAGE_NONE;
-    if (gsl_cdf_binomial_P(hits, SELFTEST_COVERAGE_LEVEL, of) < DOUBT)
+    if (share < demand->least && too_few(c->covered, c->tables, claim, doubt))
         return SELFTEST_COVERAGE_NARROW;
-    if (hits > 0 && gsl_cdf_binomial_Q(hits - 1, SELFTEST_COVERAGE_MOST, of) < DOUBT)
+    if (share > demand->most && too_many(c->covered, c->tables, demand->most, doubt))
         return SELFTEST_COVERAGE_WIDE;
-    return SELFTEST_COVERAGE_HOLDS;
+    return enough && share >= demand->least && share <= demand->most
+               ? SELFTEST_COVERAGE_HOLDS
+               : SELFTEST_COVERAGE_NOT_REFUTED;
 }
 
 const char *selftest_coverage_verdict_name(selftest_coverage_verdict verdict)
 {
     static const char *const names[] = {[SELFTEST_COVERAGE_NONE] = "no interval",
                                         [SELFTEST_COVERAGE_HOLDS] = "holds",
+                                        [SELFTEST_COVERAGE_NOT_REFUTED] = "not refuted",
                                         [SELFTEST_COVERAGE_NARROW] = "too narrow",
                                         [SELFTEST_COVERAGE_WIDE] = "too wide"};
     return names[verdict];

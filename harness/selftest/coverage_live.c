@@ -71,14 +71,17 @@ static bool was_late(const selftest_plan *plan)
 
 /* Takes over the record of MEMBER. In the table the members stand as two ways to run one thing,
  * whatever they are: a program is neither lazy nor captured, and an experiment beside itself is
- * the same way twice. The machine's description, which is long, is not needed. */
+ * the same way twice. Of the machine's description, which is long, the witness needs the cores. */
 static void take(int member, const res_record *base, res_record *record)
 {
     if (member > 0)
         record->experiment = base->experiment;
     snprintf(record->experiment.mode, sizeof record->experiment.mode, "%s",
              member > 0 ? "capture" : "lazy");
-    json_object_del(record->provenance, "host");
+    const json_t *cores =
+        json_object_get(json_object_get(record->provenance, "host"), "cores_online");
+    json_object_set_new(record->provenance, "host",
+                        json_pack("{sI}", "cores_online", json_integer_value(cores)));
 }
 
 /* A process of a table, and its number among all of the run. */

@@ -35,6 +35,16 @@ static void fill_models(selftest_set *set, const job_experiment *e)
     set->views[1] = (selftest_view){"lazy against capture", "capture", 2, unknown, unknown};
 }
 
+/* What is demanded of the half-widths of E's ratios: nothing beside a load, or where less is
+ * measured than bench run does. */
+static double half_width_of(const selftest_plan *plan, const job_experiment *e)
+{
+    if (plan->options->load > 0 || e->min_time < SELFTEST_BUDGET_SECONDS)
+        return (double)NAN;
+    return strncmp(e->what.variant, "small", strlen("small")) == 0 ? SELFTEST_HALF_WIDTH_SMALL
+                                                                   : SELFTEST_HALF_WIDTH;
+}
+
 /* Adds a set for each experiment of MATRIX. */
 static bn_code add_models(selftest_plan *plan, const job_matrix *matrix, bn_status *st)
 {
@@ -50,7 +60,7 @@ static bn_code add_models(selftest_plan *plan, const job_matrix *matrix, bn_stat
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu models", count);
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         selftest_set *set = &plan->sets[plan->count++];
-        *set = (selftest_set){0};
+        *set = (selftest_set){.half_width = half_width_of(plan, &list[i])};
         fill_models(set, &list[i]);
     }
     bn_text_free(&notes);

@@ -16,7 +16,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
     res_record **list = calloc(2 * count + 1, sizeof *list);
     res_collection all = {.records = list};
     res_speedup speedup = {0};
-    *figures = (selftest_table_figures){none, none, none};
+    *figures = (selftest_table_figures){none, none, none, false};
     if (!list)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
@@ -32,6 +32,7 @@ bn_code selftest_figures_of(res_record *const *base, res_record *const *other, s
             figures->wall = speedup.rows[i].figures.wall.value;
             figures->device = speedup.rows[i].figures.device.value;
         }
+    figures->busy = made && res_witness_busy(&speedup.witness);
     res_speedup_free(&speedup);
     free(list);
     return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a table");

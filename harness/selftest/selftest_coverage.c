@@ -4,7 +4,6 @@
  * its figures.
  */
 #include "harness/selftest/coverage_priv.h"
-#include "results/tables/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,26 +17,11 @@
 /* What makes the intervals of tables in numbers. */
 static selftest_table_procedure *const on_trial = selftest_table_by_tables;
 
-typedef struct coverage_row {
-    char name[160], figure[48];
-    double truth;
-    bool grand;  /* nobody set TRUTH: it is the figure of all tables together */
-    bool time;   /* TRUTH is one, else a ratio */
-    bool exact;  /* wider than claimed is wrong, too */
-    bool drifts; /* a time on a real machine, whose speed is another one from table to table */
-    size_t late; /* tables that do not count: the simulated device could not keep its times */
-    selftest_coverage c;
-    /* One a table (malloc); NULL in numbers, and in rows of all cases together. */
-    res_interval *intervals;
-    size_t count;
-    bool simulated;
-} coverage_row;
-
 typedef struct coverage_run {
     const selftest_options *options;
     res_format format;
     uint64_t seed;
-    coverage_row *rows;
+    selftest_row *rows;
     size_t count, room;
     bool broken; /* a process failed */
 } coverage_run;
@@ -45,20 +29,30 @@ typedef struct coverage_run {
 static const char explanation[] =
     "A table is made of %d processes. It holds the truth if its 95 %% interval contains it: of "
     "100\n"
-    "tables, those that do, with the 95 %% interval of that share (Clopper-Pearson). Truths in\n"
-    "brackets were not set: they are the figure of all tables together. \"too narrow\": intervals\n"
-    "that do what they claim would hold the truth so rarely in less than 1 of 1,000 rows.\n"
+    "tables, those that do, with the 95 %% interval of that share (Clopper-Pearson), and how many "
+    "are\n"
+    "demanded. Truths in brackets were not set: they are the figure of all tables together.\n"
+    "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case, 95 "
+    "%%\n"
+    "intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that has %zu\n"
+    "tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that do "
+    "would\n"
+    "hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few to say "
+    "\"holds\",\n"
+    "or chance explains what is missing. \"wide\": the median half-width is above what is demanded "
+    "on\n"
+    "a machine left alone.\n"
     "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
     "machine are not judged: its speed drifts from table to table, so that they have no one "
     "truth.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static coverage_row *add_row(coverage_run *run, bn_status *st)
+static selftest_row *add_row(coverage_run *run, bn_status *st)
 {
     if (run->count == run->room) {
         const size_t room = run->room ? 2 * run->room : 32;
-        coverage_row *grown = realloc(run->rows, room * sizeof *grown);
+        selftest_row *grown = realloc(run->rows, room * sizeof *grown);
         if (!grown) {
             bn_fail(st, BN_OUT_OF_MEMORY, "no memory for rows");
             return NULL;
@@ -66,92 +60,8 @@ static coverage_row *add_row(coverage_run *run, bn_status *st)
         run->rows = grown;
         run->room = room;
     }
-    run->rows[run->count] = (coverage_row){.count = 0};
+    run->rows[run->count] = (selftest_row){.demand = {.most = 1, .half_width = (double)NAN}};
     return &run->rows[run->count++];
-}
-
-static bool row_measured(const coverage_row *row)
-{
-    return row->c.tables + row->c.without > 0 || row->late == 0;
-}
-
-/* Whether its intervals were held against a truth: there is none where no table knew the figure. */
-static bool row_known(const coverage_row *row)
-{
-    return row->c.tables > 0 && !(row->grand && !isfinite(row->truth));
-}
-
-/* Whether ROW says anything: not where the machine did not let the simulated device run, nor where
- * the truth is not the same for all tables. */
-static bool row_judged(const coverage_row *row)
-{
-    return !row->drifts && row_measured(row);
-}
-
-static const char *row_verdict(const coverage_row *row)
-{
-    return row_judged(row) ? selftest_coverage_verdict_name(selftest_coverage_judge(&row->c))
-                           : "not judged";
-}
-
-static bool row_good(const coverage_row *row)
-{
-    const selftest_coverage_verdict verdict = selftest_coverage_judge(&row->c);
-    return verdict == SELFTEST_COVERAGE_HOLDS || (verdict == SELFTEST_COVERAGE_WIDE && !row->exact);
-}
-
-static void put_truth(json_t *cells, const coverage_row *row)
-{
-    char text[32];
-    if (!isfinite(row->truth))
-        snprintf(text, sizeof text, "-");
-    else if (row->time)
-        snprintf(text, sizeof text, "%.3f ms", row->truth / 1e6);
-    else
-        snprintf(text, sizeof text, "%.3fx", row->truth);
-    res_sheet_put(cells, row->grand ? "(%s)" : "%s", text);
-}
-
-static json_t *row_cells(const coverage_row *row)
-{
-    const selftest_coverage *c = &row->c;
-    json_t *cells = json_array();
-    res_sheet_put(cells, "%s", row->name);
-    res_sheet_put(cells, "%s", row->figure);
-    put_truth(cells, row);
-    res_sheet_put(cells, "%zu", c->tables);
-    if (row_known(row))
-        res_sheet_put(cells, "%.1f [%.1f, %.1f]", 100 * c->share.estimate, 100 * c->share.low,
-                      100 * c->share.high);
-    else
-        res_sheet_put(cells, "-");
-    if (c->tables)
-        res_sheet_put(cells, "%.2f %%", 100 * c->half_width);
-    else
-        res_sheet_put(cells, "-");
-    res_sheet_put(cells, "%s", row_verdict(row));
-    return cells;
-}
-
-static json_t *real_json(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *row_json(const coverage_row *row)
-{
-    const selftest_coverage *c = &row->c;
-    return json_pack("{ss ss so ss si si si si so sf sf so ss sb sb}", "case", row->name, "figure",
-                     row->figure, "truth", real_json(row->truth), "truth_is",
-                     row->grand          ? "grand"
-                     : isnan(row->truth) ? "each"
-                                         : "set",
-                     "tables", (int)c->tables, "without", (int)c->without, "late", (int)row->late,
-                     "held", (int)c->covered, "share",
-                     real_json(row_known(row) ? c->share.estimate : (double)NAN), "share_low",
-                     c->share.low, "share_high", c->share.high, "half_width",
-                     real_json(c->half_width), "verdict", row_verdict(row), "judged",
-                     (int)row_judged(row), "pass", (int)row_good(row));
 }
 
 /* ---- in numbers ---------------------------------------------------------------------------- */
@@ -160,7 +70,7 @@ static bn_code add_numbers(coverage_run *run, const selftest_table_trial *t, bn_
 {
     const selftest_table_scenario *s = t->scenario;
     for (int wall = 0; wall < 2; wall++) {
-        coverage_row *row = add_row(run, st);
+        selftest_row *row = add_row(run, st);
         if (!row)
             return st->code;
         snprintf(row->name, sizeof row->name, "in numbers, %s", s->name);
@@ -171,7 +81,8 @@ static bn_code add_numbers(coverage_run *run, const selftest_table_trial *t, bn_
         row->time = wall;
         row->truth = wall ? t->wall_truth : t->ratio_truth;
         row->c = wall ? t->wall : t->ratio;
-        row->exact = s->exact;
+        row->demand.least = SELFTEST_LEAST_NUMBERS;
+        row->demand.most = s->exact ? SELFTEST_MOST : 1;
     }
     return BN_OK;
 }
@@ -203,7 +114,7 @@ static bn_code run_numbers(coverage_run *run, bn_status *st)
 /* ---- on runtimes --------------------------------------------------------------------------- */
 
 /* Counts how many of the tables of ROW hold its truth. */
-static bn_code count_row(coverage_row *row, bn_status *st)
+static bn_code count_row(selftest_row *row, bn_status *st)
 {
     double *truths = calloc(row->count + 1, sizeof *truths);
     if (!truths)
@@ -223,7 +134,7 @@ static res_interval interval_of(const selftest_table_figures *f, figure which)
     return which == FIGURE_RATIO ? f->ratio : which == FIGURE_WALL ? f->wall : f->device;
 }
 
-static void name_row(coverage_row *row, const selftest_set *set, const selftest_view *view,
+static void name_row(selftest_row *row, const selftest_set *set, const selftest_view *view,
                      figure which)
 {
     row->time = which != FIGURE_RATIO;
@@ -237,8 +148,16 @@ static void name_row(coverage_row *row, const selftest_set *set, const selftest_
         snprintf(row->figure, sizeof row->figure, "%s", view->name);
 }
 
+/* What is demanded of ROW, a figure of SET. */
+static selftest_demand demand_of(const selftest_row *row, const selftest_set *set)
+{
+    if (set->simulated)
+        return (selftest_demand){SELFTEST_LEAST_SIMULATED, SELFTEST_MOST, (double)NAN};
+    return (selftest_demand){SELFTEST_LEAST_REAL, 1, row->time ? (double)NAN : set->half_width};
+}
+
 /* Fills ROW from the tables of SET. */
-static bn_code fill_row(coverage_row *row, const selftest_set *set, const selftest_view *view,
+static bn_code fill_row(selftest_row *row, const selftest_set *set, const selftest_view *view,
                         figure which, bn_status *st)
 {
     selftest_table_figures f;
@@ -246,6 +165,7 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
     name_row(row, set, view, which);
     row->simulated = set->simulated;
     row->drifts = row->time && !set->simulated;
+    row->demand = demand_of(row, set);
     row->intervals = calloc(set->tables + 1, sizeof *row->intervals);
     if (!row->intervals)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", set->tables);
@@ -255,6 +175,7 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
             continue;
         code = selftest_view_figures(set, view, t, 1, &f, st);
         row->intervals[row->count++] = interval_of(&f, which);
+        row->busy += f.busy;
     }
     if (code == BN_OK && row->grand) {
         code = selftest_view_figures(set, view, 0, set->tables, &f, st);
@@ -264,7 +185,7 @@ static bn_code fill_row(coverage_row *row, const selftest_set *set, const selfte
 }
 
 /* Whether row B is of the same figure as A, on the same kind of device. */
-static bool same_figure(const coverage_row *a, const coverage_row *b)
+static bool same_figure(const selftest_row *a, const selftest_row *b)
 {
     return b->intervals && a->simulated == b->simulated && strcmp(a->figure, b->figure) == 0;
 }
@@ -273,8 +194,8 @@ static bool same_figure(const coverage_row *a, const coverage_row *b)
  * their own. */
 static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *st)
 {
-    coverage_row *all = add_row(run, st);
-    const coverage_row *like = &run->rows[index];
+    selftest_row *all = add_row(run, st);
+    const selftest_row *like = &run->rows[index];
     size_t tables = 0, n = 0;
     if (!all)
         return st->code;
@@ -286,8 +207,11 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
     snprintf(all->figure, sizeof all->figure, "%s", like->figure);
     all->truth = (double)NAN;
     all->drifts = like->drifts;
+    all->whole = true;
+    all->demand = like->demand;
+    all->demand.half_width = (double)NAN;
     for (size_t i = index; intervals && truths && i < live; i++) {
-        const coverage_row *row = &run->rows[i];
+        const selftest_row *row = &run->rows[i];
         all->late += same_figure(like, row) ? row->late : 0;
         for (size_t t = 0; same_figure(like, row) && t < row->count; t++, n++) {
             intervals[n] = row->intervals[t];
@@ -325,7 +249,7 @@ static bn_code add_sets(coverage_run *run, const selftest_plan *plan, bn_status 
         for (size_t v = 0; v < SELFTEST_VIEWS; v++)
             for (int which = 0; which < FIGURE_COUNT; which++) {
                 const selftest_set *set = &plan->sets[i];
-                coverage_row *row = add_row(run, st);
+                selftest_row *row = add_row(run, st);
                 if (!row || fill_row(row, set, &set->views[v], (figure)which, st) != BN_OK)
                     return st->code;
                 /* Not every runtime lets device time be seen; the simulated one does. */
@@ -356,15 +280,24 @@ static json_t *processes_json(const selftest_set *set)
     return list;
 }
 
+/* [estimate, low, high], null for what is not known. */
+static json_t *bounds_json(const res_interval *v)
+{
+    const double bounds[] = {v->estimate, v->low, v->high};
+    json_t *list = json_array();
+    for (size_t i = 0; i < 3; i++)
+        json_array_append_new(list, isfinite(bounds[i]) ? json_real(bounds[i]) : json_null());
+    return list;
+}
+
 static bn_code write_raw(const coverage_run *run, const selftest_plan *plan, bn_status *st)
 {
     json_t *rows = json_array(), *processes = json_array();
     for (size_t i = 0; i < run->count; i++) {
-        json_t *row = row_json(&run->rows[i]), *list = json_array();
+        json_t *row = selftest_row_json(&run->rows[i]), *list = json_array();
         for (size_t t = 0; t < run->rows[i].count; t++) {
             const res_interval *v = &run->rows[i].intervals[t];
-            json_array_append_new(list, json_pack("[ooo]", real_json(v->estimate),
-                                                  real_json(v->low), real_json(v->high)));
+            json_array_append_new(list, bounds_json(v));
         }
         json_object_set_new(row, "intervals", list);
         json_array_append_new(rows, row);
@@ -408,33 +341,25 @@ static bn_code run_live(coverage_run *run, bn_status *st)
 
 static void print_rows(const coverage_run *run, bool people)
 {
-    static const res_sheet_column columns[] = {
-        {"case", false}, {"figure", false},    {"truth", true}, {"tables", true},
-        {"held", true},  {"half-width", true}, {"", false}};
-    json_t *rows = json_array();
     bn_text text = {0};
-    for (size_t i = 0; i < run->count; i++)
-        json_array_append_new(rows, row_cells(&run->rows[i]));
-    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, run->format, &text);
+    selftest_rows_table(run->rows, run->count, run->format, &text);
     if (people) {
         bn_text_putc(&text, '\n');
-        bn_text_printf(&text, explanation, SELFTEST_TABLE_PROCESSES);
+        bn_text_printf(&text, explanation, SELFTEST_TABLE_PROCESSES,
+                       selftest_coverage_enough(SELFTEST_LEAST_REAL));
         bn_text_putc(&text, '\n');
     }
     if (text.data)
         cli_out("%s", text.data);
     bn_text_free(&text);
-    json_decref(rows);
 }
 
 static void print_json(const coverage_run *run, bool good, const char *verdict)
 {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < run->count; i++)
-        json_array_append_new(rows, row_json(&run->rows[i]));
-    json_t *all = json_pack("{sb ss sI sI si so}", "pass", (int)good, "verdict", verdict, "seed",
-                            (json_int_t)run->seed, "load", (json_int_t)run->options->load,
-                            "processes", SELFTEST_TABLE_PROCESSES, "rows", rows);
+    json_t *all =
+        json_pack("{sb ss sI sI si so}", "pass", (int)good, "verdict", verdict, "seed",
+                  (json_int_t)run->seed, "load", (json_int_t)run->options->load, "processes",
+                  SELFTEST_TABLE_PROCESSES, "rows", selftest_rows_json(run->rows, run->count));
     cli_json(all);
     json_decref(all);
 }
@@ -444,28 +369,20 @@ static cli_exit finish(const coverage_run *run)
 {
     const bool people = run->format == RES_TABLE_TEXT || run->format == RES_TABLE_MARKDOWN;
     const bool stopped = job_interrupted();
-    char verdict[256], late[96] = "";
-    size_t held = 0, judged = 0, unmeasured = 0;
-    for (size_t i = 0; i < run->count; i++) {
-        judged += row_judged(&run->rows[i]);
-        unmeasured += !row_measured(&run->rows[i]);
-        held += row_judged(&run->rows[i]) && row_good(&run->rows[i]);
-    }
-    const bool good = held == judged && !run->broken;
-    if (unmeasured > 0)
-        snprintf(late, sizeof late, ", %zu not judged: the machine was too busy", unmeasured);
-    snprintf(verdict, sizeof verdict,
-             "coverage: %s: %zu of %zu rows hold the truth often enough%s%s; seed %llu",
-             stopped ? "interrupted"
-             : good  ? "PASS"
-                     : "FAIL",
-             held, judged, late, run->broken ? ", processes failed" : "",
-             (unsigned long long)run->seed);
+    const selftest_rows_sum sum = selftest_rows_add_up(run->rows, run->count);
+    const bool good = sum.pass && !run->broken;
+    bn_text verdict = {0};
+    bn_text_printf(&verdict, "coverage: %s: ", stopped ? "interrupted" : good ? "PASS" : "FAIL");
+    selftest_rows_say(&sum, &verdict);
+    bn_text_printf(&verdict, "%s; seed %llu", run->broken ? ", processes failed" : "",
+                   (unsigned long long)run->seed);
+    const char *last = verdict.data ? verdict.data : "";
     if (run->format == RES_TABLE_JSON)
-        print_json(run, good && !stopped, verdict);
+        print_json(run, good && !stopped, last);
     else
         print_rows(run, people);
-    (people ? cli_tell : cli_say)("%s", verdict);
+    (people ? cli_tell : cli_say)("%s", last);
+    bn_text_free(&verdict);
     return stopped ? CLI_EXIT_INTERRUPTED : good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }
 

@@ -112,12 +112,13 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
     if (code == BN_OK)
         code = mode_drain(m->s.mode, st);
     *row = (res_round){.steps = m->steps, .position = position};
-    worker_witness_since(&before, row);
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);
     m->probed = code == BN_OK && probes_in(m, round, rounds);
     if (m->probed)
         code = worker_probe(m, round, g->rng, st);
+    /* What disturbed the probes counts, too: device time is made of them. */
+    worker_witness_since(&before, row);
     m->record->round_count += code == BN_OK;
     return code == BN_OK ? BN_OK : bn_context(st, "measuring, round %zu", round + 1);
 }

@@ -56,6 +56,10 @@ bool res_pool_like(const res_collection *all, const res_record *like, res_pool *
 /* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
 void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
+/* The processes that figures of POOL are of, into LIST, which has room for all, and how many into
+ * COUNT: of two runs the later alone where it has enough (res_sample_runs). False without memory.
+ */
+bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
  * those that differ to DIFFERING, a text of SIZE bytes. */
@@ -122,6 +126,10 @@ void res_witness_add(res_witness *witness, const res_pool *pool);
 #define RES_BUSY_STALLED 0.35
 #define RES_BUSY_STOLEN  0.02
 bool res_witness_busy(const res_witness *witness);
+/* Whether there are rounds of which none told how long something waited for a core: the system
+ * does not say it (/proc/pressure/cpu). Then nobody can tell whether the machine was busy, unless a
+ * hypervisor took much. */
+bool res_witness_untold(const res_witness *witness);
 
 /* ---- two pools side by side (ratio.c) ------------------------------------------- */
 
@@ -201,6 +209,7 @@ typedef struct res_speedup_row {
     bool base;       /* the lazy row that the others of the cell are compared with */
     size_t base_row; /* that row's index; the table's count where there is none */
     res_pool pool;
+    res_witness witness; /* of the row's own rounds */
     res_figures figures;
     res_remarks remarks;
     /* Of rows that are compared. */
@@ -230,13 +239,16 @@ typedef struct res_speedup {
     size_t count;
     res_speedup_mean *means;
     size_t mean_count;
-    size_t ratios; /* that have an interval: the family over which differences are told */
-    res_witness witness;
+    size_t ratios;       /* that have an interval: the family over which differences are told */
+    res_witness witness; /* of all rows together */
 } res_speedup;
 
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
 bool res_speedup_make(const res_collection *all, res_speedup *speedup);
 void res_speedup_free(res_speedup *speedup);
+/* The row whose rounds waited longest among those that met a busy machine: in a large table they
+ * vanish in the share of the whole. NULL: none did. */
+const res_speedup_row *res_speedup_busiest(const res_speedup *speedup);
 
 /* ---- what a speedup table found (explain.c) --------------------------------------- */
 

@@ -215,6 +215,26 @@ void res_pool_free(res_pool *pool)
     *pool = (res_pool){0};
 }
 
+bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count)
+{
+    double *index = calloc(pool->count + 1, sizeof *index);
+    size_t *run = calloc(pool->count + 1, sizeof *run), used = 0;
+    const bool made = index && run;
+    for (size_t i = 0; made && i < pool->count; i++) {
+        index[i] = (double)i;
+        run[i] = pool->list[i].run;
+    }
+    if (made)
+        (void)res_sample_runs(index, run, pool->count, &used);
+    /* Where all count, INDEX may hold means of runs. */
+    for (size_t i = 0; i < used; i++)
+        list[i] = &pool->list[used == pool->count ? i : (size_t)index[i]];
+    *count = used;
+    free(run);
+    free(index);
+    return made;
+}
+
 /* ---- figures ------------------------------------------------------------------------------- */
 
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
@@ -475,4 +495,9 @@ bool res_witness_busy(const res_witness *w)
 {
     return w->stalled_ns > RES_BUSY_STALLED * w->stalled_of_ns ||
            w->stolen_ns > RES_BUSY_STOLEN * w->stolen_of_ns;
+}
+
+bool res_witness_untold(const res_witness *w)
+{
+    return w->rounds > 0 && !(w->stalled_of_ns > 0);
 }

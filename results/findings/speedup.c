@@ -54,6 +54,7 @@ static bool make_row(const res_collection *all, const res_record *const *records
     row->record = row->pool.newest;
     row->figures = res_pool_figures(&row->pool);
     row->remarks = res_pool_remarks(&row->pool);
+    res_witness_add(&row->witness, &row->pool);
     return true;
 }
 
@@ -327,4 +328,22 @@ void res_speedup_free(res_speedup *speedup)
     free(speedup->rows);
     free(speedup->means);
     *speedup = (res_speedup){0};
+}
+
+/* Of the rounds' time, how much something waited for a core. */
+static double stalled(const res_witness *w)
+{
+    return w->stalled_of_ns > 0 ? w->stalled_ns / w->stalled_of_ns : 0;
+}
+
+const res_speedup_row *res_speedup_busiest(const res_speedup *speedup)
+{
+    const res_speedup_row *busiest = NULL;
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        if (res_witness_busy(&row->witness) &&
+            (!busiest || stalled(&row->witness) > stalled(&busiest->witness)))
+            busiest = row;
+    }
+    return busiest;
 }

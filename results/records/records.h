@@ -29,7 +29,8 @@
 #define RES_ROUND_COLUMNS(X)                                                                       \
     X(steps)      /* that are kept; one before them is not */                                      \
     X(position)   /* among the experiments of this round, from 0 */                                \
-    X(wall_ns)    /* from the first of them, the one that is not kept, to the end of the last */   \
+    X(wall_ns)    /* from the first of them, the one that is not kept, to the end of the probes    \
+                     after the last; in records of older versions, of the last */                  \
     X(switches)   /* times that the process lost its core to another one meanwhile */              \
     X(stalled_ns) /* in which some task of the machine waited for a core */                        \
     X(stolen_ns)  /* that a hypervisor gave to others, summed over the cores */

@@ -6,6 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
+const char res_times_note[] =
+    "Intervals of times are of these processes: in another hour the machine "
+    "may be faster or slower as a whole.";
+
 /* A unit, with the number of decimals that leave three significant digits. */
 typedef struct scale {
     double divisor;
@@ -45,17 +49,39 @@ res_figure res_time(double ns)
     return figure;
 }
 
+res_difference_shown res_difference_shows(res_interval ns)
+{
+    const bool bounds = isfinite(ns.low) && isfinite(ns.high);
+    if (isnan(ns.estimate))
+        return RES_DIFFERENCE_UNKNOWN;
+    if (bounds ? res_told_from(ns, 0) : ns.estimate > 0)
+        return RES_DIFFERENCE_TOLD;
+    return bounds ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_TOLD;
+}
+
 res_figure res_time_difference(res_interval ns)
 {
-    res_figure figure = {"not told"};
-    const bool bounds = isfinite(ns.low) && isfinite(ns.high);
-    if (isnan(ns.estimate) || (bounds ? res_told_from(ns, 0) : ns.estimate > 0))
+    res_figure figure = {RES_NOT_TOLD};
+    switch (res_difference_shows(ns)) {
+    case RES_DIFFERENCE_UNKNOWN:
+    case RES_DIFFERENCE_TOLD:
         return res_time(ns.estimate);
-    if (!bounds)
+    case RES_DIFFERENCE_BELOW: {
+        res_figure bound = res_time(ns.high);
+        snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3,
+                 bound.text);
         return figure;
-    res_figure bound = res_time(ns.high);
-    snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);
+    }
+    case RES_DIFFERENCE_NOT_TOLD:
+        break;
+    }
     return figure;
+}
+
+res_figure res_time_difference_range(res_interval ns)
+{
+    const bool below = res_difference_shows(ns) == RES_DIFFERENCE_BELOW;
+    return res_time_range(below ? ns.high : ns.estimate, ns.low, ns.high);
 }
 
 res_figure res_time_range(double estimate_ns, double low_ns, double high_ns)

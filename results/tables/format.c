@@ -100,12 +100,13 @@ static size_t link_at(const char *text)
     return 0;
 }
 
-/* Marks, tags, links and pictures by a backslash. An empty comment breaks addresses apart. */
+/* Marks, tags, links, pictures, formulas and references to characters ("&#x202E;") by a backslash.
+ * An empty comment breaks addresses apart. */
 static void put_markdown(bn_text *out, const char *text)
 {
     while (*text != '\0') {
         const size_t link = link_at(text), length = link > 0 ? link : 1;
-        if (strchr("\\`*<>|[]", *text))
+        if (strchr("\\`*<>|[]&$_~", *text))
             bn_text_putc(out, '\\');
         bn_text_append(out, text, length);
         if (link > 0)

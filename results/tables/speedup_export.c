@@ -144,16 +144,23 @@ static json_t *share(double part, double whole)
     return whole > 0 ? res_json_real(part / whole) : json_null();
 }
 
-static json_t *witness_json(const res_witness *w)
+static json_t *witness_json(const res_speedup *speedup)
 {
+    const res_witness *w = &speedup->witness;
+    const res_speedup_row *busiest = res_speedup_busiest(speedup);
     json_t *object = json_object();
     bn_text sentence = {0};
     json_object_set_new(object, "rounds", json_integer((json_int_t)w->rounds));
     json_object_set_new(object, "stalled_share", share(w->stalled_ns, w->stalled_of_ns));
     json_object_set_new(object, "stolen_share", share(w->stolen_ns, w->stolen_of_ns));
     json_object_set_new(object, "switches_per_s", share(1e9 * w->switches, w->switches_of_ns));
-    json_object_set_new(object, "busy", json_boolean(res_witness_busy(w)));
-    res_speedup_busy(w, &sentence);
+    json_object_set_new(object, "busy",
+                        res_witness_busy(w) || !res_witness_untold(w)
+                            ? json_boolean(res_witness_busy(w))
+                            : json_null());
+    json_object_set_new(object, "busiest",
+                        busiest ? res_json_text(busiest->record->id) : json_null());
+    res_speedup_busy(speedup, &sentence);
     json_object_set_new(object, "sentence",
                         sentence.data ? res_json_text(sentence.data) : json_null());
     bn_text_free(&sentence);
@@ -169,7 +176,7 @@ static json_t *speedup_json(const res_speedup *speedup)
         json_array_append_new(means, mean_json(&speedup->means[i]));
     json_object_set_new(object, "rows", rows);
     json_object_set_new(object, "geometric_means", means);
-    json_object_set_new(object, "witness", witness_json(&speedup->witness));
+    json_object_set_new(object, "witness", witness_json(speedup));
     json_object_set_new(object, "notes", res_speedup_notes(speedup));
     json_object_set_new(object, "findings", res_speedup_findings(speedup));
     return object;

@@ -11,8 +11,9 @@
 res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
 /* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
-/* "The machine was busy: ..." or nothing. */
-void res_speedup_busy(const res_witness *witness, bn_text *out);
+/* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can
+ * tell; or nothing. */
+void res_speedup_busy(const res_speedup *speedup, bn_text *out);
 /* What must be said beside the figures: sentences that name rows (an array of texts; new
  * reference). */
 json_t *res_speedup_notes(const res_speedup *speedup);

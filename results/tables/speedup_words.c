@@ -108,11 +108,10 @@ const char *res_speedup_verdict(const res_speedup_row *row)
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-void res_speedup_busy(const res_witness *w, bn_text *out)
+/* ": 80 % of the time something waited for a core; ..." */
+static void put_witness(const res_witness *w, bn_text *out)
 {
-    if (!res_witness_busy(w))
-        return;
-    bn_text_puts(out, "The machine was busy:");
+    bn_text_putc(out, ':');
     if (w->stalled_of_ns > 0)
         bn_text_printf(out, " %.0f %% of the time something waited for a core",
                        100 * w->stalled_ns / w->stalled_of_ns);
@@ -123,6 +122,22 @@ void res_speedup_busy(const res_witness *w, bn_text *out)
         bn_text_printf(out, "; %.0f times a second bench lost its core",
                        1e9 * w->switches / w->switches_of_ns);
     bn_text_putc(out, '.');
+}
+
+void res_speedup_busy(const res_speedup *speedup, bn_text *out)
+{
+    const res_speedup_row *busiest = res_speedup_busiest(speedup);
+    if (res_witness_busy(&speedup->witness)) {
+        bn_text_puts(out, "The machine was busy");
+        put_witness(&speedup->witness, out);
+    } else if (busiest) {
+        bn_text_puts(out, "The machine was busy at times, most of all for ");
+        put_name(speedup, busiest, out);
+        put_witness(&busiest->witness, out);
+    } else if (res_witness_untold(&speedup->witness)) {
+        bn_text_puts(out, "Nobody can tell whether the machine was busy: the system has no "
+                          "/proc/pressure/cpu.");
+    }
 }
 
 /* ---- notes ------------------------------------------------------------------------------ */

@@ -171,7 +171,7 @@ typedef struct list_table {
     const char *name, *title;
     list_rows *rows;
     const res_column *columns;
-    const char *notes[4];
+    const char *notes[5];
 } list_table;
 
 static const res_column execution_columns[] = {
@@ -184,7 +184,7 @@ static const res_column execution_columns[] = {
     {"device", "device", RES_CELL_TIME, false},
     {"device", "95 %", RES_CELL_RANGE, false},
     {"overhead", "overhead", RES_CELL_DIFFERENCE, false},
-    {"overhead", "95 %", RES_CELL_RANGE, false},
+    {"overhead", "95 %", RES_CELL_BOUNDS, false},
     {"null", "null test", RES_CELL_SHARE, false},
     {"processes", "processes", RES_CELL_COUNT, true},
     {"device_time_source", "source", RES_CELL_TEXT, false},
@@ -224,7 +224,8 @@ static const list_table tables[] = {
       "null test: of executions awaited one by one, the later half less the earlier, of one's "
       "time: "
       "zero but for disturbance.",
-      "Intervals: 95 %, Student's t over the processes; fewer than three have none."}},
+      "Intervals: 95 %, Student's t over the processes; fewer than three have none.",
+      res_times_note}},
     {"ledger",
      "Ledger of a step",
      list_ledger,
@@ -232,7 +233,7 @@ static const list_table tables[] = {
      {"Parts: medians over the steps, mean over the processes; each nanosecond is in one part "
       "only, "
       "so means add up to the mean wall time, medians need not.",
-      "sum: of the medians; an empty part is zero."}},
+      "sum: of the medians; an empty part is zero.", res_times_note}},
     {"compile",
      "Compilation",
      list_compile,

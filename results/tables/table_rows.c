@@ -91,6 +91,9 @@ static void put_cell(res_grid *grid, const res_column *column, const json_t *row
     case RES_CELL_DIFFERENCE:
         res_grid_cell(grid, "%s", res_time_difference(ns).text);
         break;
+    case RES_CELL_BOUNDS:
+        res_grid_cell(grid, "%s", res_time_difference_range(ns).text);
+        break;
     case RES_CELL_SHARE:
         res_grid_cell(
             grid, "%s",
@@ -155,6 +158,13 @@ static void put_group(res_grid *grid, const res_row_group *group, const res_colu
     }
 }
 
+static char align_of(res_cell_kind kind)
+{
+    return kind == RES_CELL_TEXT                               ? 'l'
+           : kind == RES_CELL_RANGE || kind == RES_CELL_BOUNDS ? 'i'
+                                                               : 'r';
+}
+
 static void put_people(const res_row_group *groups, size_t count, const res_column *columns,
                        size_t most, res_format format, bn_text *out)
 {
@@ -162,9 +172,7 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
     res_axis_set mask = 0;
     size_t column_count = 0;
     for (; columns[column_count].key && NAMES + column_count < MOST_COLUMNS; column_count++)
-        align[NAMES + column_count] = columns[column_count].kind == RES_CELL_TEXT    ? 'l'
-                                      : columns[column_count].kind == RES_CELL_RANGE ? 'i'
-                                                                                     : 'r';
+        align[NAMES + column_count] = align_of(columns[column_count].kind);
     res_grid grid = res_grid_make(align);
     res_grid_row(&grid, "runtime|model|phase|setup|mode|graphs");
     /* The heading of the names fills a whole row: the heads of the figures go into its empty

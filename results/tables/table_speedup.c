@@ -192,15 +192,16 @@ static void put_legend(res_format format, bn_text *out)
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
         "device: of a step.",
-        "wall: median step. Its interval is of these processes; in another hour the machine may be "
-        "faster or slower as a whole.",
+        "wall: median step.",
+        res_times_note,
         "compile: lowering and compile calls, of the processes that compiled; "
         "\"-\": the programs came from the cache.",
         "program: what the device runs, compared with lazy.",
         "vs lazy: wall of lazy with the fewest graphs over this wall, by round and process.",
         "difference: told at 5 % over all ratios of the table together, by Holm's procedure.",
         "Geometric means: (cells that have a value, of all cells of the phase); of each process "
-        "first, or of each cell where they have unequal processes (\"or more\").",
+        "first, or of each cell where they have unequal processes (\"or more\"). No difference is "
+        "claimed of them.",
     };
     bn_text_putc(out, '\n');
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -236,7 +237,7 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
         res_put_note(out, format, "No records.");
         return;
     }
-    res_speedup_busy(&speedup->witness, &busy);
+    res_speedup_busy(speedup, &busy);
     if (busy.data && busy.length > 0) {
         res_put_note(out, format, busy.data);
         bn_text_putc(out, '\n');

@@ -33,6 +33,24 @@ void res_put_csv(bn_text *out, const char *text);
  * and JSON itself forbids only the oldest. */
 #define RES_JSON_SHOWN (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
 
+/* What intervals of times do not say: for all tables and pages that have such (figures.c). */
+extern const char res_times_note[];
+
+/* ---- differences of times (figures.c) -------------------------------------------- */
+
+/* What is shown of a difference of two measured times, such as an overhead, in tables, pictures and
+ * pages alike. */
+typedef enum res_difference_shown {
+    RES_DIFFERENCE_UNKNOWN, /* there is none */
+    RES_DIFFERENCE_TOLD,    /* the estimate: zero is told apart (res_told_from), or there is no
+                               interval and the estimate is above zero */
+    RES_DIFFERENCE_BELOW,   /* the upper bound, after "<": zero is within the interval */
+    RES_DIFFERENCE_NOT_TOLD /* RES_NOT_TOLD: there is no interval, and the estimate is not above
+                               zero */
+} res_difference_shown;
+res_difference_shown res_difference_shows(res_interval ns);
+#define RES_NOT_TOLD "not told"
+
 /* ---- tables of records (table_*.c) -------------------------------------------- */
 
 /* Ledger and summary of one record, for people or machines. */

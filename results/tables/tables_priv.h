@@ -66,10 +66,12 @@ typedef struct res_figure {
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
-/* A difference of two measured times: the estimate, or "< 1.2 ms", the upper
- * end of its interval, where zero is not told apart (res_told_from); without an
- * interval the estimate if it is positive, else "not told". */
+/* A difference of two measured times as res_difference_shows says: "1.1 ms", "< 1.2 ms", "not
+ * told", "-". */
 res_figure res_time_difference(res_interval ns);
+/* The bounds of a difference in the unit and decimals of the figure that res_time_difference shows:
+ * "[-0.42, 1.06]" beside "< 1.06 ms". */
+res_figure res_time_difference_range(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
 res_figure res_time_range(double estimate_ns, double low_ns, double high_ns);
@@ -110,6 +112,7 @@ typedef enum res_cell_kind {
     RES_CELL_PART,       /* the same, but nothing for zero */
     RES_CELL_RANGE,      /* the bounds KEY_low_ns and KEY_high_ns beside KEY_ns */
     RES_CELL_DIFFERENCE, /* the three as a difference of measured times */
+    RES_CELL_BOUNDS,     /* the bounds of RES_CELL_DIFFERENCE, in its unit */
     RES_CELL_SHARE,      /* KEY_share with its bounds KEY_low_share and KEY_high_share */
     RES_CELL_SIZE,       /* KEY_bytes */
     RES_CELL_AMOUNT

@@ -35,15 +35,21 @@ static uint32_t decode(const unsigned char *text, size_t *length)
 
 static bool is_hidden(uint32_t point)
 {
+    /* Controls, ends of lines, and what the Unicode Character Database calls
+     * Default_Ignorable_Code_Point (DerivedCoreProperties.txt): no font draws it. */
     static const struct {
         uint32_t first, last;
     } ranges[] = {
-        {0x00, 0x1F},       {0x7F, 0x9F},     /* controls */
-        {0xAD, 0xAD},                         /* soft hyphen */
-        {0x061C, 0x061C},   {0x200B, 0x200F}, /* no width, direction */
-        {0x2028, 0x202E},   {0x2060, 0x206F}, /* lines, direction, no width */
-        {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB}, /* no width, notes between lines */
-        {0xE0000, 0xE0FFF},                   /* tags */
+        {0x00, 0x1F},       {0x7F, 0x9F},       /* controls */
+        {0xAD, 0xAD},       {0x034F, 0x034F},   /* soft hyphen, joiner of marks */
+        {0x061C, 0x061C},   {0x115F, 0x1160},   /* direction, fillers of Hangul */
+        {0x17B4, 0x17B5},   {0x180B, 0x180F},   /* vowels of Khmer, variants of Mongolian */
+        {0x200B, 0x200F},   {0x2028, 0x202E},   /* no width, direction, lines */
+        {0x2060, 0x206F},   {0x3164, 0x3164},   /* no width, direction, a filler of Hangul */
+        {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   /* variants, no width */
+        {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   /* a filler, not assigned, notes between lines */
+        {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, /* of shorthand, of musical notes */
+        {0xE0000, 0xE0FFF},                     /* tags, variants */
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (point >= ranges[i].first && point <= ranges[i].last)

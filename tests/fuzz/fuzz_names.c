@@ -9,7 +9,8 @@
 #include <wchar.h>
 
 /* Whether all of SHOWN is UTF-8, is seen and steers nothing. The ranges stand here once more, as
- * their sources have them: Unicode Standard Annex 9, Unicode Technical Report 36. */
+ * their sources have them: Unicode Standard Annex 9, Unicode Technical Report 36, and
+ * Default_Ignorable_Code_Point of the Unicode Character Database. */
 static bool is_harmless(const char *shown)
 {
     mbstate_t state = {0};
@@ -17,10 +18,13 @@ static bool is_harmless(const char *shown)
     for (size_t length; *shown; shown += length) {
         length = mbrtowc(&sign, shown, strlen(shown), &state);
         const uint32_t c = (uint32_t)sign;
-        if (length > 4 || c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x061C ||
-            (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-            (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
-            (c >= 0xE0000 && c <= 0xE0FFF))
+        if (length > 4 || c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x034F ||
+            c == 0x061C || c == 0x115F || c == 0x1160 || c == 0x17B4 || c == 0x17B5 ||
+            (c >= 0x180B && c <= 0x180F) || (c >= 0x200B && c <= 0x200F) ||
+            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0x3164 ||
+            (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF || c == 0xFFA0 ||
+            (c >= 0xFFF0 && c <= 0xFFFB) || (c >= 0x1BCA0 && c <= 0x1BCA3) ||
+            (c >= 0x1D173 && c <= 0x1D17A) || (c >= 0xE0000 && c <= 0xE0FFF))
             return false;
     }
     return true;

@@ -139,6 +139,30 @@ static void no_zero_stands_beside_what_is_undecided(void **state)
     res_collection_free(&all);
 }
 
+/* One process says an overhead below zero: the page says as much as the table does. */
+static void the_page_says_what_the_tables_say(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    res_execution *x = &all.records[CAPTURE]->executions[0];
+    x->overhead_ns = -83e6;
+    x->overhead_low_ns = x->overhead_high_ns = 0;
+    const plot_comparison nothing_seen = {.title = "gpt2 infer lazy",
+                                          .verdict = RES_UNDECIDED,
+                                          .ratio = {1.01, UNKNOWN, UNKNOWN},
+                                          .smallest_visible = (double)INFINITY};
+    bn_text out = page(&all, &nothing_seen, 1, NULL, 0);
+    assert_lacks(out.data, ">-83.0 ms<");
+    assert_has(out.data, ">not told</td>");
+    assert_has(out.data, ">2.00 ms</td>");
+    /* Nor does it print what no comparison could have seen. */
+    assert_lacks(out.data, "inf %");
+    assert_has(out.data, "<td>-</td><td></td></tr>");
+    assert_has(out.data, res_times_note);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 static void page_without_comparisons_tells_the_newest(void **state)
 {
     (void)state;
@@ -203,6 +227,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(html_has_no_loose_characters),
         cmocka_unit_test(summary_comes_first_and_in_order),
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
+        cmocka_unit_test(the_page_says_what_the_tables_say),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

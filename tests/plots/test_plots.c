@@ -14,6 +14,16 @@ static size_t lines(const char *text)
     return n;
 }
 
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t n = 0;
+    while ((text = strstr(text, what)) != NULL) {
+        text += strlen(what);
+        n++;
+    }
+    return n;
+}
+
 /* A line of NAME's block that starts with FIRST and holds the number WANTED as its word
  * number WORD (from 0). */
 static void assert_value(const plot *p, const char *name, int word, double wanted)
@@ -123,6 +133,9 @@ static void speedup_has_every_ratio(void **state)
     assert_has(p.script.data, "train capture (2 of 2)");
     assert_has(p.script.data, "train eager (1 of 2)");
     assert_has(p.script.data, "set arrow from 1,0");
+    /* Of means the table claims nothing. */
+    assert_int_equal(occurrences(p.script.data, "] no claim\""), 3);
+    assert_has(p.description.data, "] no claim.");
     free(bars);
     free(cut);
     free(means);
@@ -174,6 +187,76 @@ static void overhead_has_every_execution(void **state)
     assert_lacks(p.script.data, "graphs that a step is cut into");
     plot_free(&p);
     res_collection_free(&all);
+}
+
+static void set_overhead(res_record *record, double overhead_ns)
+{
+    for (size_t i = 0; i < record->execution_count; i++) {
+        res_execution *x = &record->executions[i];
+        x->overhead_ns = overhead_ns;
+        x->overhead_low_ns = x->overhead_high_ns = 0;
+    }
+}
+
+/* What is not told from zero is hollow and has its bound; what one process alone says is told as
+ * far as the table tells it. */
+static void overhead_says_what_the_table_says(void **state)
+{
+    (void)state;
+    res_collection all = repeated();
+    static const double overheads[PROCESSES] = {-0.3e6, 0.5e6, 0.3e6};
+    for (size_t i = 0; i < PROCESSES; i++)
+        set_overhead(all.records[i * CASES + CAPTURE_5], overheads[i]);
+    plot p = made(plot_overhead, &all);
+    assert_value(&p, "arguments3", 1, 0.5e6 / 3);
+    assert_value(&p, "graphs3", 1, 0.5e6 / 3);
+    assert_has(p.description.data, " resnet50 train in 5 graphs: < 1.20 ms.");
+    assert_has(p.description.data, " resnet50 train in 1 graph: 2.00 ms.");
+    plot_free(&p);
+    res_collection_free(&all);
+    all = sample();
+    set_overhead(all.records[CAPTURE_5], -83e6);
+    p = made(plot_overhead, &all);
+    char *told = block(&p, "graphs2"), *untold = block(&p, "graphs3");
+    assert_int_equal(lines(told), 2 + 1); /* lazy, captured; a line of no numbers */
+    assert_int_equal(lines(untold), 1 + 1);
+    assert_value(&p, "graphs3", 1, -83e6);
+    assert_has(p.description.data, " resnet50 train in 5 graphs: not told.");
+    assert_has(p.description.data, " resnet50 train in 1 graph: 2.00 ms.");
+    free(told);
+    free(untold);
+    plot_free(&p);
+    res_collection_free(&all);
+}
+
+/* bert is drawn, the first of the rows. Records of other conditions, and an earlier run, are not
+ * of its row in the table. */
+static void distribution_is_of_the_rows_processes(void **state)
+{
+    (void)state;
+    res_collection all = repeated();
+    plot p = made(plot_distribution_of_store, &all);
+    assert_has(p.description.data, "A: lazy, median 62");
+    assert_has(p.description.data, " (180 steps, 3 processes). B: capture, ");
+    plot_free(&p);
+    json_object_set_new(all.records[BERT_LAZY]->provenance, "pinning",
+                        json_pack("{ss}", "pin", "cores"));
+    p = made(plot_distribution_of_store, &all);
+    assert_has(p.description.data, " (120 steps, 2 processes). B: capture, ");
+    assert_has(p.description.data, " (180 steps, 3 processes).");
+    plot_free(&p);
+    res_collection_free(&all);
+    res_record *runs[12];
+    for (size_t i = 0; i < 12; i++) {
+        runs[i] = process_of(i % 2 ? BERT_CAPTURE : BERT_LAZY, i / 2);
+        fixture_group(runs[i], i < 6 ? "earlier" : "later", (int)(i / 2 % 3) + 1);
+    }
+    all = (res_collection){.records = runs, .count = 12};
+    p = made(plot_distribution_of_store, &all);
+    assert_int_equal(occurrences(p.description.data, " (180 steps, 3 processes)."), 2);
+    plot_free(&p);
+    for (size_t i = 0; i < 12; i++)
+        res_record_free(runs[i]);
 }
 
 static void steps_have_every_time_and_mark_compiles(void **state)
@@ -365,6 +448,8 @@ int main(void)
         cmocka_unit_test(speedup_has_every_ratio),
         cmocka_unit_test(failures_stand_in_the_picture),
         cmocka_unit_test(overhead_has_every_execution),
+        cmocka_unit_test(overhead_says_what_the_table_says),
+        cmocka_unit_test(distribution_is_of_the_rows_processes),
         cmocka_unit_test(steps_have_every_time_and_mark_compiles),
         cmocka_unit_test(long_series_keep_what_sticks_out),
         cmocka_unit_test(what_is_simulated_says_so),

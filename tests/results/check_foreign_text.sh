@@ -12,9 +12,11 @@ make_foreign=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/records/make_foreign
 hidden() {
     "$python" - "$@" <<'PYTHON'
 import sys
-RANGES = [(0, 9), (11, 31), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x200B, 0x200F),
-          (0x2028, 0x202E), (0x2060, 0x206F), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB),
-          (0xE0000, 0xE0FFF)]
+RANGES = [(0, 9), (11, 31), (0x7F, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C),
+          (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F),
+          (0x2028, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+          (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
+          (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
 for path in sys.argv[1:]:
     with open(path, "rb") as f:
         data = f.read()
@@ -132,7 +134,7 @@ report "a machine's name of 1,500 bytes is cut and stays unique" "$(inside long)
 
 tiny=(run --processes 1 --model resnet18 --variant small --phase infer --mode lazy --steps 3
     --warmup 8 --min-time 0 --device-time none)
-label=$'=ev\e[31mi\u009b\u202e\u200b\u2066[x](http://y)\nline'
+label=$'=ev\e[31mi\u009b\u202e\u200b\u2066\u034f\u115f\u180e\u3164\uffa0\ufe0f[x](http://y)\nline'
 export PJRT_SIM=values=none,device_us=200
 for format in text md csv json html; do
     run "${tiny[@]}" --runtime sim --store "$folder/label" --label "$label" --format $format --verbose

@@ -9,6 +9,7 @@
 #include "tests/support/test_runtime.h"
 
 #include <errno.h>
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <signal.h>
@@ -49,28 +50,162 @@ static void intervals_are_counted(void **state)
     assert_true(isnan(c.half_width) && isnan(c.share.estimate));
 }
 
+#define ANY NOTHING
+static const selftest_demand real = {SELFTEST_LEAST_REAL, 1, ANY},
+                             simulated = {SELFTEST_LEAST_SIMULATED, SELFTEST_MOST, ANY},
+                             numbers = {SELFTEST_LEAST_NUMBERS, SELFTEST_MOST, ANY};
+
 static void verdicts_go_by_the_binomial(void **state)
 {
     (void)state;
     static const struct {
+        const selftest_demand *demand;
+        bool whole;
         size_t covered, of;
         selftest_coverage_verdict verdict;
     } rows[] = {
-        {0, 0, SELFTEST_COVERAGE_NONE},        {0, 2, SELFTEST_COVERAGE_HOLDS},
-        {0, 3, SELFTEST_COVERAGE_NARROW},      {32, 40, SELFTEST_COVERAGE_NARROW},
-        {33, 40, SELFTEST_COVERAGE_HOLDS},     {40, 40, SELFTEST_COVERAGE_HOLDS},
-        {215, 240, SELFTEST_COVERAGE_NARROW},  {216, 240, SELFTEST_COVERAGE_HOLDS},
-        {240, 240, SELFTEST_COVERAGE_WIDE},    {4700, 5000, SELFTEST_COVERAGE_NARROW},
-        {4701, 5000, SELFTEST_COVERAGE_HOLDS}, {4750, 5000, SELFTEST_COVERAGE_HOLDS},
-        {4886, 5000, SELFTEST_COVERAGE_HOLDS}, {4887, 5000, SELFTEST_COVERAGE_WIDE},
+        /* A row of one case: what 95 of 100 cannot be. */
+        {&numbers, false, 0, 0, SELFTEST_COVERAGE_NONE},
+        {&numbers, false, 0, 2, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&numbers, false, 0, 3, SELFTEST_COVERAGE_NARROW},
+        {&numbers, false, 4699, 5000, SELFTEST_COVERAGE_NARROW},
+        {&numbers, false, 4700, 5000, SELFTEST_COVERAGE_HOLDS},
+        {&numbers, false, 4850, 5000, SELFTEST_COVERAGE_HOLDS},
+        {&numbers, false, 4886, 5000, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&numbers, false, 4887, 5000, SELFTEST_COVERAGE_WIDE},
+        {&real, false, 32, 40, SELFTEST_COVERAGE_NARROW},
+        {&real, false, 33, 40, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, false, 40, 40, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, false, 215, 240, SELFTEST_COVERAGE_NARROW},
+        {&real, false, 216, 240, SELFTEST_COVERAGE_HOLDS},
+        {&real, false, 240, 240, SELFTEST_COVERAGE_HOLDS},
+        {&simulated, false, 240, 240, SELFTEST_COVERAGE_WIDE},
+        /* All cases together: what is demanded. */
+        {&real, true, 30, 40, SELFTEST_COVERAGE_NARROW},
+        {&real, true, 33, 40, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, true, 108, 108, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, true, 109, 109, SELFTEST_COVERAGE_HOLDS},
+        {&real, true, 198, 240, SELFTEST_COVERAGE_NARROW},
+        {&real, true, 207, 240, SELFTEST_COVERAGE_NARROW},
+        {&real, true, 208, 240, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, true, 215, 240, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&real, true, 216, 240, SELFTEST_COVERAGE_HOLDS},
+        {&simulated, true, 106, 120, SELFTEST_COVERAGE_NARROW},
+        {&simulated, true, 107, 120, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&simulated, true, 112, 120, SELFTEST_COVERAGE_HOLDS},
+        {&simulated, true, 116, 120, SELFTEST_COVERAGE_HOLDS},
+        {&simulated, true, 119, 120, SELFTEST_COVERAGE_NOT_REFUTED},
+        {&simulated, true, 120, 120, SELFTEST_COVERAGE_WIDE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const selftest_coverage c = {.tables = rows[i].of, .covered = rows[i].covered};
-        if (selftest_coverage_judge(&c) != rows[i].verdict)
-            fail_msg("%zu of %zu: %s, not %s", rows[i].covered, rows[i].of,
-                     selftest_coverage_verdict_name(selftest_coverage_judge(&c)),
+        const selftest_coverage_verdict got =
+            selftest_coverage_judge(&c, rows[i].demand, rows[i].whole);
+        if (got != rows[i].verdict)
+            fail_msg("%zu of %zu%s: %s, not %s", rows[i].covered, rows[i].of,
+                     rows[i].whole ? " in all" : "", selftest_coverage_verdict_name(got),
                      selftest_coverage_verdict_name(rows[i].verdict));
     }
+}
+
+/* So many tables find out 80 of 100 where 90 are demanded, in 9 of 10 runs. */
+static void enough_tables_tell_ninety_from_eighty(void **state)
+{
+    (void)state;
+    const size_t enough = selftest_coverage_enough(SELFTEST_LEAST_REAL);
+    const selftest_demand *demand = &real;
+    double found = 0;
+    assert_int_equal(enough, 109);
+    for (size_t hits = 0; hits <= enough; hits++) {
+        const selftest_coverage c = {.tables = enough, .covered = hits};
+        if (selftest_coverage_judge(&c, demand, true) == SELFTEST_COVERAGE_NARROW)
+            found += gsl_ran_binomial_pdf((unsigned)hits, 0.8, (unsigned)enough);
+    }
+    assert_true(found >= 0.9 && found < 0.92);
+}
+
+/* ---- rows that are made up ------------------------------------------------------------------ */
+
+/* A row of a small model on a real runtime whose intervals hold COVERED of TABLES. */
+static selftest_row row_of(size_t covered, size_t tables, double half_width)
+{
+    selftest_row row = {.name = "m small train on cpu",
+                        .figure = "A/A",
+                        .truth = 1,
+                        .demand = {SELFTEST_LEAST_REAL, 1, SELFTEST_HALF_WIDTH_SMALL},
+                        .count = tables};
+    row.c = (selftest_coverage){.tables = tables, .covered = covered, .half_width = half_width};
+    row.c.share = (res_interval){(double)covered / (double)tables, 0, 1};
+    return row;
+}
+
+/* What the command would say and whether it passes. */
+static bool passes(const selftest_row *rows, size_t count, const char *wanted)
+{
+    bn_text said = {0};
+    const selftest_rows_sum sum = selftest_rows_add_up(rows, count);
+    selftest_rows_say(&sum, &said);
+    assert_string_equal(said.data, wanted);
+    bn_text_free(&said);
+    return sum.pass;
+}
+
+static void rows_fail_where_less_is_held_than_demanded(void **state)
+{
+    (void)state;
+    /* Each of six cases may hold 33 of 40; all together may not. */
+    selftest_row rows[7];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = row_of(33, 40, 0.02);
+    rows[6] = row_of(198, 240, 0.02);
+    rows[6].whole = true;
+    assert_true(passes(rows, 6, "0 of 6 rows hold the truth often enough, 6 not refuted"));
+    assert_false(
+        passes(rows, 7, "0 of 7 rows hold the truth often enough, 6 not refuted, 1 too narrow"));
+    rows[6].c.covered = 228;
+    assert_true(passes(rows, 7, "1 of 7 rows hold the truth often enough, 6 not refuted"));
+    rows[0].c.covered = 32;
+    assert_false(
+        passes(rows, 7, "1 of 7 rows hold the truth often enough, 5 not refuted, 1 too narrow"));
+    /* Times of a real machine are not judged. */
+    rows[0].drifts = true;
+    assert_true(passes(rows, 7, "1 of 6 rows hold the truth often enough, 5 not refuted"));
+    rows[1].c = (selftest_coverage){.without = 40};
+    assert_false(passes(rows, 7,
+                        "1 of 6 rows hold the truth often enough, 4 not refuted, 1 without an "
+                        "interval"));
+}
+
+static void half_widths_have_a_verdict_of_their_own(void **state)
+{
+    (void)state;
+    selftest_row row = row_of(120, 120, 0.031);
+    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 wide"));
+    bn_text table = {0};
+    selftest_rows_table(&row, 1, RES_TABLE_TEXT, &table);
+    assert_non_null(strstr(table.data, " demanded  verdict  half-width  at most\n"));
+    assert_non_null(strstr(table.data, "        90  holds        3.10 %      3 %  wide\n"));
+    bn_text_free(&table);
+    json_t *json = selftest_row_json(&row);
+    assert_string_equal(json_string_value(json_object_get(json, "verdict")), "holds");
+    assert_string_equal(json_string_value(json_object_get(json, "half_width_verdict")), "wide");
+    assert_near(json_number_value(json_object_get(json, "half_width_at_most")), 0.03, 1e-12);
+    assert_near(json_number_value(json_object_get(json, "demanded_least")), 0.9, 1e-12);
+    assert_true(json_is_null(json_object_get(json, "demanded_most")));
+    assert_true(json_is_false(json_object_get(json, "pass")));
+    json_decref(json);
+    /* Others have 5 %; most tables have to have met a quiet machine; of few it says nothing. */
+    row.demand.half_width = SELFTEST_HALF_WIDTH;
+    assert_true(passes(&row, 1, "1 of 1 rows hold the truth often enough"));
+    row.demand.half_width = SELFTEST_HALF_WIDTH_SMALL;
+    row.busy = 60;
+    assert_false(passes(&row, 1, "1 of 1 rows hold the truth often enough, 1 wide"));
+    row.busy = 61;
+    assert_true(passes(&row, 1, "1 of 1 rows hold the truth often enough"));
+    row = row_of(19, 19, 0.2);
+    assert_true(passes(&row, 1, "0 of 1 rows hold the truth often enough, 1 not refuted"));
+    row = row_of(20, 20, 0.2);
+    assert_false(passes(&row, 1, "0 of 1 rows hold the truth often enough, 1 not refuted, 1 wide"));
 }
 
 /* ---- draws ------------------------------------------------------------------------------------
@@ -197,7 +332,8 @@ static bn_code by_processes(const selftest_table_sim *table, selftest_table_figu
         ratio[k] = median_of(ratios, SELFTEST_TABLE_ROUNDS);
         wall[k] = log(median_of(walls, SELFTEST_TABLE_ROUNDS));
     }
-    *figures = (selftest_table_figures){over_processes(ratio), over_processes(wall), no_interval};
+    *figures =
+        (selftest_table_figures){over_processes(ratio), over_processes(wall), no_interval, false};
     return BN_OK;
 }
 
@@ -223,13 +359,18 @@ static selftest_table_trial try(selftest_table_procedure *procedure, const char 
     return t;
 }
 
+static bool not_refuted(const selftest_coverage *c)
+{
+    const selftest_coverage_verdict verdict = selftest_coverage_judge(c, &numbers, false);
+    return verdict == SELFTEST_COVERAGE_HOLDS || verdict == SELFTEST_COVERAGE_NOT_REFUTED;
+}
+
 static void tables_hold_in_every_scenario(void **state)
 {
     (void)state;
     for (const selftest_table_scenario *s = selftest_table_scenarios; s->name; s++) {
         const selftest_table_trial t = try(selftest_table_by_tables, s->name, 2000, 20261122);
-        assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_HOLDS);
-        assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_HOLDS);
+        assert_true(not_refuted(&t.ratio) && not_refuted(&t.wall));
         assert_true(t.ratio.share.estimate > 0.93 && t.ratio.share.estimate < 0.97);
         assert_true(t.wall.share.estimate > 0.93 && t.wall.share.estimate < 0.97);
     }
@@ -280,7 +421,7 @@ static bn_code one_process(const selftest_table_sim *table, selftest_table_figur
     const res_estimate ratio = res_estimate_of(ratios, SELFTEST_TABLE_ROUNDS),
                        wall = res_estimate_of(walls, SELFTEST_TABLE_ROUNDS);
     *f = (selftest_table_figures){res_estimate_ratio(&ratio), res_estimate_ratio(&wall),
-                                  no_interval};
+                                  no_interval, false};
     return BN_OK;
 }
 
@@ -288,7 +429,7 @@ static bn_code silent(const selftest_table_sim *table, selftest_table_figures *f
 {
     (void)table;
     (void)st;
-    *f = (selftest_table_figures){no_interval, no_interval, no_interval};
+    *f = (selftest_table_figures){no_interval, no_interval, no_interval, false};
     return BN_OK;
 }
 
@@ -296,15 +437,15 @@ static void wrong_procedures_are_found_out(void **state)
 {
     (void)state;
     selftest_table_trial t = try(normal, "process 3 %", 300, 1);
-    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NARROW);
-    assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.ratio, &numbers, false), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.wall, &numbers, false), SELFTEST_COVERAGE_NARROW);
     t = try(one_process, "process 3 %", 40, 1);
-    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NARROW);
-    assert_int_equal(selftest_coverage_judge(&t.wall), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.ratio, &numbers, false), SELFTEST_COVERAGE_NARROW);
+    assert_int_equal(selftest_coverage_judge(&t.wall, &numbers, false), SELFTEST_COVERAGE_NARROW);
     t = try(timid, "process 3 %", 1000, 1);
-    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_WIDE);
+    assert_int_equal(selftest_coverage_judge(&t.ratio, &numbers, false), SELFTEST_COVERAGE_WIDE);
     t = try(silent, "quiet", 10, 1);
-    assert_int_equal(selftest_coverage_judge(&t.ratio), SELFTEST_COVERAGE_NONE);
+    assert_int_equal(selftest_coverage_judge(&t.ratio, &numbers, false), SELFTEST_COVERAGE_NONE);
     assert_int_equal(t.ratio.without, 10);
 }
 
@@ -381,6 +522,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_are_counted),
         cmocka_unit_test(verdicts_go_by_the_binomial),
+        cmocka_unit_test(enough_tables_tell_ninety_from_eighty),
+        cmocka_unit_test(rows_fail_where_less_is_held_than_demanded),
+        cmocka_unit_test(half_widths_have_a_verdict_of_their_own),
         cmocka_unit_test(draws_have_their_size),
         cmocka_unit_test(bursts_meet_steps_by_their_length),
         cmocka_unit_test(tables_hold_in_every_scenario),

@@ -52,6 +52,8 @@ def markdown_rows(text):
     rows = []
     for line in text.splitlines():
         if line.startswith("|") and not re.fullmatch(r"[| :-]+", line):
+            # A backslash before a sign says that it is no mark.
+            line = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", line)
             rows.append([cell.strip() for cell in line.strip("|").split("|")])
     return rows
 

@@ -328,6 +328,91 @@ static void the_machine_is_busy_above_a_share(void **state)
     assert_false(res_witness_busy(&nothing));
 }
 
+/* A table of a quiet row and of one that met a busy machine is not busy as a whole: the row is
+ * named. */
+static void one_row_may_have_met_a_busy_machine(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall[] = {1e6, 1e6, 1e6, 1e6};
+    add_rounds(&s, "quiet", "lazy", wall, 4, 1);
+    res_record *busy = add_rounds(&s, "busy", "lazy", wall, 1, 1);
+    busy->rounds[0].stalled_ns = 900000;
+    add_rounds(&s, "worse", "lazy", wall, 1, 1)->rounds[0].stalled_ns = 950000;
+    res_speedup table = made(&s);
+    assert_false(res_witness_busy(&table.witness));
+    assert_true(res_witness_busy(&row_of(&table, "busy", "lazy")->witness));
+    assert_ptr_equal(res_speedup_busiest(&table), row_of(&table, "worse", "lazy"));
+    assert_false(res_witness_untold(&table.witness));
+    res_speedup_free(&table);
+    busy->rounds[0].stalled_ns = s.records[2]->rounds[0].stalled_ns = 0;
+    table = made(&s);
+    assert_null(res_speedup_busiest(&table));
+    res_speedup_free(&table);
+    /* No round says what waited. */
+    for (size_t i = 0; i < s.count; i++)
+        for (size_t r = 0; r < s.records[i]->round_count; r++)
+            s.records[i]->rounds[r].stalled_ns = RES_UNTOLD;
+    table = made(&s);
+    assert_true(res_witness_untold(&table.witness));
+    res_speedup_free(&table);
+    clear(&s);
+    const res_witness nothing = {0};
+    assert_false(res_witness_untold(&nothing));
+}
+
+/* The number of a duet: the median over the rounds that both have of log(B / A). */
+static void turns_of_two_records_have_one_ratio(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    /* B over A: 2, 1/4, 8, and a round that A does not have. */
+    const double a[] = {1e6, 8e6, 1e6}, b[] = {2e6, 2e6, 8e6, 1e9};
+    const res_record *left = add_rounds(&s, "m", "lazy", a, 3, 1);
+    res_record *right = add_rounds(&s, "m", "lazy", b, 4, 1);
+    assert_near(res_turns_log_ratio(left, right), log(2), 1e-9);
+    assert_near(res_turns_log_ratio(right, left), -log(2), 1e-9);
+    /* Not of processes that took no turns with each other. */
+    fixture_group(right, "m", 2);
+    assert_true(isnan(res_turns_log_ratio(left, right)));
+    fixture_group(right, "other", 1);
+    assert_true(isnan(res_turns_log_ratio(left, right)));
+    assert_true(isnan(res_turns_log_ratio(left, add(&s, "m", "lazy", a, 3))));
+    clear(&s);
+}
+
+/* Of two runs the later one counts, if it has enough processes; of three all do. */
+static void figures_are_of_the_processes_that_count(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall = 1e6;
+    res_pool pool;
+    const res_process *used[9];
+    size_t count;
+    for (int i = 0; i < 9; i++) {
+        res_record *record = add(&s, "m", "lazy", &wall, 1);
+        fixture_group(record, i < 3 ? "first" : i < 6 ? "second" : "third", i % 3 + 1);
+    }
+    const res_record *const *records = (const res_record *const *)s.records;
+    assert_true(res_pool_make(records, 6, &pool));
+    assert_true(res_pool_used(&pool, used, &count));
+    assert_int_equal(count, 3);
+    assert_int_equal(count, res_pool_figures(&pool).wall.processes);
+    for (size_t i = 0; i < 3; i++)
+        assert_ptr_equal(used[i]->record, s.records[3 + i]);
+    res_pool_free(&pool);
+    for (size_t of = 5; of <= 9; of += 4) {
+        assert_true(res_pool_make(records, of, &pool));
+        assert_true(res_pool_used(&pool, used, &count));
+        assert_int_equal(count, of);
+        for (size_t i = 0; i < of; i++)
+            assert_ptr_equal(used[i]->record, s.records[i]);
+        res_pool_free(&pool);
+    }
+    clear(&s);
+}
+
 static void remarks_are_medians_over_processes(void **state)
 {
     (void)state;
@@ -350,6 +435,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_says_the_median_of_its_rounds),
+        cmocka_unit_test(turns_of_two_records_have_one_ratio),
+        cmocka_unit_test(figures_are_of_the_processes_that_count),
+        cmocka_unit_test(one_row_may_have_met_a_busy_machine),
         cmocka_unit_test(separate_runs_are_two_samples),
         cmocka_unit_test(pairs_without_rounds_are_ratios_of_medians),
         cmocka_unit_test(a_busy_machine_moves_ratios),

@@ -38,6 +38,10 @@ static void markdown_has_no_links(void **state)
     put(RES_TABLE_MARKDOWN, "a|b`c`*d*", "a\\|b\\`c\\`\\*d\\*");
     put(RES_TABLE_MARKDOWN, "www.a.b, WWW.c", "www<!-- -->.a.b, WWW<!-- -->.c");
     put(RES_TABLE_MARKDOWN, "me@host", "me@<!-- -->host");
+    /* Nor signs that are written as numbers, formulas, or marks within words. */
+    put(RES_TABLE_MARKDOWN, "&#x202E;x &lt;", "\\&#x202E;x \\&lt;");
+    put(RES_TABLE_MARKDOWN, "$\\frac{1}{2}$", "\\$\\\\frac{1}{2}\\$");
+    put(RES_TABLE_MARKDOWN, "_a_ ~~b~~", "\\_a\\_ \\~\\~b\\~\\~");
 }
 
 static void no_format_steers_a_terminal(void **state)

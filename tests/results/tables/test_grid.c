@@ -111,7 +111,7 @@ static void markup_is_escaped_and_spills_span(void **state)
     res_grid_free(&grid);
     bn_text_clear(&out);
     res_put_note(&out, RES_TABLE_MARKDOWN, "no <b> of `a`\nin *two* lines, x_1");
-    assert_string_equal(out.data, "no \\<b\\> of \\`a\\` in \\*two\\* lines, x_1  \n");
+    assert_string_equal(out.data, "no \\<b\\> of \\`a\\` in \\*two\\* lines, x\\_1  \n");
 
     grid = res_grid_make("lr");
     res_grid_row(&grid, "name|n");

@@ -111,6 +111,50 @@ static void executions_have_all_three_times(void **state)
     json_decref(eager);
 }
 
+/* An overhead of 318 us within [-425, 1060], say: zero is not told, and the bound is of
+ * milliseconds. Its range is of the same unit. */
+static void ranges_have_the_unit_of_the_figure_beside_them(void **state)
+{
+    (void)state;
+    const res_interval below = {318e3, -425e3, 1060e3}, told = {204e3, 101e3, 306e3},
+                       single = {-83e6, (double)NAN, (double)NAN};
+    assert_string_equal(res_time_difference(below).text, "< 1.06 ms");
+    assert_string_equal(res_time_difference_range(below).text, "[-0.42, 1.06]");
+    assert_string_equal(res_time_difference(told).text, "204 us");
+    assert_string_equal(res_time_difference_range(told).text, "[101, 306]");
+    assert_string_equal(res_time_difference(single).text, "not told");
+    assert_string_equal(res_time_difference_range(single).text, "");
+    /* In the table. */
+    res_collection all = sample();
+    static const double overheads[] = {-300e3, 500e3, 300e3};
+    static const size_t of[] = {LAZY, LAZY_2, LAZY_3};
+    for (size_t i = 0; i < 3; i++) {
+        res_execution *x = &records[of[i]]->executions[1];
+        x->overhead_ns = overheads[i];
+        x->overhead_low_ns = x->overhead_high_ns = 0;
+    }
+    bn_text out = {0};
+    res_table("executions", &all, RES_TABLE_TEXT, &out);
+    /* -0.3, 0.5 and 0.3: the mean is 0.167 ms, the half-width 1.034 ms. */
+    assert_non_null(strstr(out.data, "< 1.20 ms [-0.87, 1.20]"));
+    bn_text_free(&out);
+    for (size_t i = 0; i < all.count; i++)
+        res_record_free(records[i]);
+}
+
+/* Times drift from hour to hour: tables with intervals of times say so, in the same words. */
+static void intervals_of_times_have_their_caveat(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"speedup", "executions", "ledger"};
+    for (size_t i = 0; i < 3; i++) {
+        bn_text out = table(names[i], RES_TABLE_TEXT);
+        assert_non_null(strstr(out.data, res_times_note));
+        bn_text_free(&out);
+    }
+    assert_non_null(strstr(res_times_note, "in another hour the machine may be faster or slower"));
+}
+
 static void people_see_the_dearest_and_how_many_more(void **state)
 {
     (void)state;
@@ -201,6 +245,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(executions_have_all_three_times),
+        cmocka_unit_test(ranges_have_the_unit_of_the_figure_beside_them),
+        cmocka_unit_test(intervals_of_times_have_their_caveat),
         cmocka_unit_test(people_see_the_dearest_and_how_many_more),
         cmocka_unit_test(ledgers_add_up_by_their_means),
         cmocka_unit_test(compilation_and_memory_are_the_compilers),

@@ -324,6 +324,45 @@ static void a_busy_machine_is_said_first(void **state)
     res_collection_free(&all);
 }
 
+/* The lazy row met a busy machine, the table as a whole did not; then no round can tell. */
+static void the_worst_row_is_named_and_what_nobody_can_tell(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++) {
+        res_record *record = all.records[i];
+        assert_int_equal(res_record_reserve_rounds(record, 1, NULL), BN_OK);
+        record->rounds[0] =
+            (res_round){record->step_count, 0, 1000000000, 5, i % 2 ? 0 : 600000000, 0};
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "\n\nThe machine was busy at times, most of all for resnet50 train lazy: "
+                         "60 % of the time something waited for a core; 5 times a second");
+    bn_text_free(&out);
+    bn_text json = speedup_table(&all, RES_TABLE_JSON);
+    json_t *root = json_loads(json.data, 0, NULL);
+    const json_t *witness = json_object_get(root, "witness");
+    assert_true(json_is_false(json_object_get(witness, "busy")));
+    assert_string_equal(json_string_value(json_object_get(witness, "busiest")), all.records[6]->id);
+    json_decref(root);
+    bn_text_free(&json);
+    for (size_t i = 0; i < all.count; i++)
+        all.records[i]->rounds[0].stalled_ns = RES_UNTOLD;
+    out = speedup_table(&all, RES_TABLE_TEXT);
+    const char *said = strstr(out.data, "\n\nNobody can tell whether the machine was busy: ");
+    assert_non_null(said);
+    assert_lacks(said + 10, "Nobody can tell");
+    bn_text_free(&out);
+    json = speedup_table(&all, RES_TABLE_JSON);
+    root = json_loads(json.data, 0, NULL);
+    witness = json_object_get(root, "witness");
+    assert_true(json_is_null(json_object_get(witness, "busy")));
+    assert_true(json_is_null(json_object_get(witness, "busiest")));
+    json_decref(root);
+    bn_text_free(&json);
+    res_collection_free(&all);
+}
+
 static void doubtful_figures_are_named(void **state)
 {
     (void)state;
@@ -378,6 +417,7 @@ int main(void)
         cmocka_unit_test(few_processes_make_no_claim),
         cmocka_unit_test(nothing_beside_lazy_is_said),
         cmocka_unit_test(a_busy_machine_is_said_first),
+        cmocka_unit_test(the_worst_row_is_named_and_what_nobody_can_tell),
         cmocka_unit_test(doubtful_figures_are_named),
         cmocka_unit_test(empty_stores_have_tables),
     };

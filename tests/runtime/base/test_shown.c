@@ -45,6 +45,25 @@ static void what_steers_is_taken_out(void **state)
     shows("", "");
 }
 
+/* Signs that no font draws, one of each kind: two labels that differ in them look alike. */
+static void what_is_not_seen_is_shown(void **state)
+{
+    static const char *const hidden[] = {
+        "\xcd\x8f",     /* U+034F joins marks */
+        "\xe1\x85\x9f", /* U+115F to U+1160, U+3164, U+FFA0 fill Hangul */
+        "\xe1\x85\xa0",     "\xe3\x85\xa4",
+        "\xef\xbe\xa0",     "\xe1\x9e\xb4", /* U+17B4, a vowel of Khmer */
+        "\xe1\xa0\x8e",                     /* U+180E parts vowels */
+        "\xef\xb8\x80",                     /* U+FE00 to U+FE0F choose variants */
+        "\xef\xb8\x8f",     "\xef\xbf\xb0", /* U+FFF0 is not assigned */
+        "\xf0\x9b\xb2\xa0",                 /* U+1BCA0, shorthand */
+        "\xf0\x9d\x85\xb3",                 /* U+1D173, musical notes */
+    };
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        shows(hidden[i], "?");
+    shows("\xe1\x85\x9e\xe1\x85\xa1\xef\xb8\x90", "\xe1\x85\x9e\xe1\x85\xa1\xef\xb8\x90");
+}
+
 static void pages_keep_their_lines(void **state)
 {
     bn_text page = {0};
@@ -198,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_steers_is_taken_out),
+        cmocka_unit_test(what_is_not_seen_is_shown),
         cmocka_unit_test(pages_keep_their_lines),
         cmocka_unit_test(brackets_are_counted_outside_of_strings),
         cmocka_unit_test(cuts_are_between_characters),
