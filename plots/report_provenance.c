@@ -53,6 +53,18 @@ static bool says_nothing(const json_t *value)
            (json_is_object(value) && json_object_size(value) == 0);
 }
 
+#define NAME_TEXT 200
+
+/* "device kind", cut between characters. */
+static void join(const char *prefix, const char *key, char name[NAME_TEXT])
+{
+    bn_text whole = {0};
+    bn_text_printf(&whole, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+    const char *text = whole.failed ? "" : whole.data;
+    snprintf(name, NAME_TEXT, "%.*s", (int)bn_utf8_fit(text, NAME_TEXT - 1), text);
+    bn_text_free(&whole);
+}
+
 /* Puts a pair for each value that says something: "device kind", "simulated TPU v4". */
 static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
 {
@@ -60,8 +72,8 @@ static void put_pairs(const char *prefix, const json_t *object, bn_text *out)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        char name[200];
-        snprintf(name, sizeof name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
+        char name[NAME_TEXT];
+        join(prefix, key, name);
         if (says_nothing(value))
             continue;
         if (json_is_object(value)) {

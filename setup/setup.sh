@@ -267,9 +267,14 @@ TEXT
 
 # ---- all of it ----------------------------------------------------------
 
+# bench refuses plugins in a folder that others may write.
+closed_to_others() {
+    [ -z "$(find $runtimes -maxdepth 0 -perm /022 2>/dev/null)" ]
+}
+
 in_place() {
     ! command -v dpkg-query >/dev/null || [ -z "$(missing_packages)" ] || return 1
-    each_wheel has_wheel && cmp -s "$header_source" $header
+    each_wheel has_wheel && cmp -s "$header_source" $header && closed_to_others
 }
 
 finish() {
@@ -283,7 +288,7 @@ if in_place; then
     finish
 fi
 
-mkdir -p $wheels $runtimes 2>/dev/null && [ -w third_party ] ||
+mkdir -p $wheels $runtimes 2>/dev/null && chmod go-w $runtimes 2>/dev/null && [ -w third_party ] ||
     give_up "cannot write to $PWD/third_party" "run this as the owner of the folder"
 # Two set-ups at once would fetch everything twice and trip over each other.
 exec 9>third_party/.lock

@@ -5,6 +5,7 @@
 #include "harness/campaign/compare_priv.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* One side's job. TEXT, of SIZE bytes, gets its title. */
 static job_order order_of(const compare_pair *pair, int side, size_t number, char *text,
@@ -33,11 +34,8 @@ static char run_turns(const compare_pair *pair, res_record *records[2], bn_statu
     return 0;
 }
 
-char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed)
+static char run_one_by_one(const compare_pair *pair, res_record *records[2], bn_status *failed)
 {
-    records[0] = records[1] = NULL;
-    if (pair->turns)
-        return run_turns(pair, records, failed);
     for (int half = 0; half < 2; half++) {
         const int side = pair->b_first ? !half : half;
         char text[512];
@@ -46,4 +44,31 @@ char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_statu
             return side ? 'B' : 'A';
     }
     return 0;
+}
+
+/* A verdict is on two builds. So a side whose file was replaced between two pairs ends there. */
+static char check_builds(const compare_pair *pair, res_record *const records[2], bn_status *failed)
+{
+    for (int side = 0; side < 2; side++) {
+        char *build = pair->build[side];
+        const char *now = res_plugin_sha256(records[side]);
+        if (!build[0])
+            snprintf(build, BN_SHA256_TEXT, "%s", now);
+        if (strcmp(build, now) == 0)
+            continue;
+        bn_fail(failed, BN_CHANGED,
+                "%s: the plugin's file was replaced between two pairs: sha256 %.12s at first, "
+                "%.12s in record %s; compare copies that no build replaces",
+                pair->side[side].what.runtime, build, now, records[side]->id);
+        return side ? 'B' : 'A';
+    }
+    return 0;
+}
+
+char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed)
+{
+    records[0] = records[1] = NULL;
+    const char fault =
+        pair->turns ? run_turns(pair, records, failed) : run_one_by_one(pair, records, failed);
+    return fault ? fault : check_builds(pair, records, failed);
 }

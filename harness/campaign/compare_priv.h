@@ -27,9 +27,11 @@ typedef struct compare_pair {
     const char *title;
     size_t number, of; /* of A's process or B's, the first of the two */
     bool verbose;
+    char *build[2]; /* sha256 of each side's plugin (BN_SHA256_TEXT); "": this pair sets it */
 } compare_pair;
 /* Measures PAIR; RECORDS[side] are the caller's. Where a process fails FAILED says why, and the
- * letter of its side is returned; else 0. A process that ended well before keeps its record. */
+ * letter of its side is returned; else 0. A process that ended well before keeps its record. Where
+ * a side ran another build than its first one that is BN_CHANGED, and both keep their records. */
 char compare_run_pair(const compare_pair *pair, res_record *records[2], bn_status *failed);
 
 /* What a comparison has so far. */

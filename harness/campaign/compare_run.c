@@ -47,7 +47,9 @@ typedef struct session {
     uint64_t busy_ns;               /* in the processes that have ended */
     size_t done;                    /* processes that have ended */
     bool out_of_time;
-    bool turns; /* the processes of a pair live at the same time */
+    bool changed; /* a plugin's file was replaced: whatever comes is of another build */
+    bool turns;   /* the processes of a pair live at the same time */
+    char build[2][BN_SHA256_TEXT]; /* of A and B, in their first pair */
 } session;
 
 uint64_t compare_seed(const compare_options *options)
@@ -320,6 +322,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->list[c->control ? 0 : side][s->rows[cell].experiment];
         pair.side[side].store = s->folder[c->control][side];
+        pair.build[side] = s->build[c->control ? 0 : side];
     }
     job_experiment_title(&pair.side[0], title, sizeof title);
     snprintf(text, sizeof text, "%s, %spair %zu", title, c->control ? "control, " : "",
@@ -337,6 +340,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
             return code;
         c->failed = fault;
         c->failure = failed.code;
+        s->changed = failed.code == BN_CHANGED;
         snprintf(c->message, sizeof c->message, "%s", failed.message);
         cli_line_clear();
         cli_say("bench: %c: %s", c->failed, failed.message);
@@ -361,6 +365,12 @@ static bool any_alive(const res_versus *versus)
     return false;
 }
 
+/* Whether no further pair may begin. */
+static bool is_over(const session *s)
+{
+    return job_interrupted() || s->out_of_time || s->changed;
+}
+
 static bool wants_more(const session *s, size_t cell)
 {
     const res_compared *c = &s->compare->versus.cells[cell];
@@ -379,10 +389,10 @@ static bn_code run_stage(session *s, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an order");
     for (size_t i = 0; i < count; i++)
         order[i] = i;
-    for (bool more = true; more && code == BN_OK && !job_interrupted() && !s->out_of_time;) {
+    for (bool more = true; more && code == BN_OK && !is_over(s);) {
         more = false;
         gsl_ran_shuffle(s->rng, order, count, sizeof *order);
-        for (size_t i = 0; i < count && code == BN_OK && !job_interrupted(); i++) {
+        for (size_t i = 0; i < count && code == BN_OK && !is_over(s); i++) {
             if (!wants_more(s, order[i]))
                 continue;
             s->out_of_time = !time_for_pair(s);
@@ -442,7 +452,7 @@ static bn_code run_by_looks(session *s, bn_status *st)
     bn_code code = BN_OK;
     while (more && code == BN_OK) {
         code = run_stage(s, st);
-        if (job_interrupted() || s->out_of_time)
+        if (is_over(s))
             break;
         if (code == BN_OK)
             code = look(s, &more, st);
@@ -456,9 +466,9 @@ static bn_code run(session *s, bn_status *st)
     if (by_looks(o))
         return run_by_looks(s, st);
     bn_code code = run_stage(s, st);
-    if (code == BN_OK && o->precision > 0 && !job_interrupted())
+    if (code == BN_OK && o->precision > 0 && !is_over(s))
         code = ask_for_more(s, st);
-    if (code == BN_OK && o->precision > 0 && !job_interrupted())
+    if (code == BN_OK && o->precision > 0 && !is_over(s))
         code = run_stage(s, st);
     return code;
 }
@@ -511,6 +521,8 @@ static void note_end(session *s)
     else if (s->out_of_time)
         bn_text_printf(&versus->notes, "The budget of %.0f s ended the comparison.\n",
                        s->compare->options->budget);
+    else if (s->changed)
+        bn_text_puts(&versus->notes, "A file was replaced: the verdicts are on what was before.\n");
     if (by_looks(s->compare->options))
         note_looks(versus);
     if (s->turns)

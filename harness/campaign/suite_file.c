@@ -391,6 +391,9 @@ bn_code suite_parse(const char *file, const char *text, suite_spec *suite, bn_st
     if (!suite->text || !suite->arena)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for suite %s", file);
     suite->source = (suite_text){bn_arena_strdup(suite->arena, file), suite->text};
+    if (bn_json_depth(text, strlen(text)) > BN_JSON_DEPTH)
+        return bn_fail(st, BN_INVALID, "%s: JSON that is more than %d levels deep", file,
+                       BN_JSON_DEPTH);
     suite->json = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (!suite->json)
         return bn_fail(st, BN_INVALID, "%s:%d:%d: %s", file, error.line, error.column, error.text);
@@ -408,7 +411,7 @@ bn_code suite_open(const char *file, suite_spec *suite, bn_status *st)
     char *text = NULL;
     size_t size = 0;
     *suite = (suite_spec){.order_seed = 1};
-    bn_code code = bn_file_read(file, &text, &size, st);
+    bn_code code = bn_regular_read(file, &text, &size, st);
     if (code != BN_OK)
         return code;
     code = strlen(text) == size ? suite_parse(file, text, suite, st)

@@ -112,11 +112,13 @@ BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **reque
 typedef struct job_program_text {
     char *text;
     size_t length;
+    char sha256[BN_SHA256_TEXT]; /* of the text */
     mode_argument *arguments;
     size_t count;
     size_t inputs; /* arguments that come from files: all or none */
 } job_program_text;
-/* Reads it. To be freed also after a failure. */
+/* Reads it. BN_CHANGED where the request has a sha256, and it is not the text's. To be freed also
+ * after a failure. */
 BN_MUST_USE bn_code job_program_read(const json_t *request, job_program_text *program,
                                      bn_status *st);
 void job_program_text_free(job_program_text *program);

@@ -17,11 +17,29 @@ static json_t *paths_json(const char *const *paths)
     return list;
 }
 
+/* A request says of which text it is; the one that makes it does not yet. */
+static bn_code check_digest(const json_t *request, const job_program_text *p, bn_status *st)
+{
+    const char *wanted = json_string_value(json_object_get(request, "sha256"));
+    if (!p->sha256[0])
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a digest");
+    if (!wanted || strcmp(wanted, p->sha256) == 0)
+        return BN_OK;
+    return bn_fail(st, BN_CHANGED,
+                   "the text was changed while it was in use: sha256 %.12s at first, %.12s now; "
+                   "run a copy that nobody edits",
+                   wanted, p->sha256);
+}
+
 bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *st)
 {
     const char *file = json_string_value(json_object_get(request, "file"));
     *p = (job_program_text){.inputs = json_array_size(json_object_get(request, "inputs"))};
     bn_code code = bn_regular_read(file, &p->text, &p->length, st);
+    if (code == BN_OK) {
+        bn_sha256(p->text, p->length, p->sha256);
+        code = check_digest(request, p, st);
+    }
     if (code == BN_OK)
         code = mode_signature_read(p->text, p->length, &p->arguments, &p->count, st);
     if (code == BN_OK && p->inputs && p->inputs != p->count)
@@ -58,10 +76,7 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
     if (!*request)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_code code = job_program_read(*request, &p, st);
-    char digest[BN_SHA256_TEXT] = "";
-    if (code == BN_OK)
-        bn_sha256(p.text, p.length, digest);
-    json_object_set_new(*request, "sha256", json_string(digest));
+    json_object_set_new(*request, "sha256", json_string(p.sha256));
     job_program_text_free(&p);
     return code;
 }

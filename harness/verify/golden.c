@@ -357,7 +357,11 @@ bn_code golden_parse(const char *name, const char *text, size_t size, golden_fil
                      bn_status *st)
 {
     json_error_t error;
-    *golden = (golden_file){.root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error)};
+    *golden = (golden_file){0};
+    if (bn_json_depth(text, size) > BN_JSON_DEPTH)
+        return bn_fail(st, BN_FORMAT, "%s: JSON that is more than %d levels deep", name,
+                       BN_JSON_DEPTH);
+    golden->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (!golden->root)
         return bn_fail(st, BN_FORMAT, "%s: line %d, column %d: %s", name, error.line, error.column,
                        error.text);
@@ -374,7 +378,7 @@ bn_code golden_read(const char *path, golden_file *golden, bn_status *st)
     char *text = NULL;
     size_t size = 0;
     *golden = (golden_file){0};
-    bn_code code = bn_file_read(path, &text, &size, st);
+    bn_code code = bn_regular_read(path, &text, &size, st);
     if (code == BN_OK)
         code = golden_parse(path, text, size, golden, st);
     free(text);

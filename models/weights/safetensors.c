@@ -223,6 +223,9 @@ static bn_code read_header(model_file *f, bn_status *st)
     const char *text = (const char *)f->bytes + LENGTH_BYTES;
     if (length == 0 || text[0] != '{')
         return bn_fail(st, BN_FORMAT, "no safetensors file, or damaged: the header is no JSON");
+    if (bn_json_depth(text, (size_t)length) > BN_JSON_DEPTH)
+        return bn_fail(st, BN_FORMAT, "damaged: the header is more than %d levels deep",
+                       BN_JSON_DEPTH);
     f->header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     if (!f->header) {
         char word[MODEL_FILE_WORD];

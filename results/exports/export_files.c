@@ -109,14 +109,15 @@ static bn_code make_folder_of(bn_text *path, bn_status *st)
     return code;
 }
 
-/* Takes back the first COUNT files, which were not there before, and the folders below OUTPUT that
- * are empty now: the same export can be tried again. */
-static void take_back(const res_export *export, size_t count, const char *output)
+/* Takes back the first WRITTEN of the BEGUN files, which were not there before, and the folders
+ * below OUTPUT that are empty now: the same export can be tried again. */
+static void take_back(const res_export *export, size_t written, size_t begun, const char *output)
 {
-    for (size_t i = count; i-- > 0;) {
+    for (size_t i = begun; i-- > 0;) {
         bn_text path = {0};
         if (path_of(export, &export->files[i], output, &path, NULL) == BN_OK) {
-            unlink(path.data);
+            if (i < written)
+                unlink(path.data);
             for (char *slash; export->folder && (slash = strrchr(path.data, '/')) != NULL &&
                               slash > path.data + strlen(output);) {
                 *slash = '\0';
@@ -130,7 +131,7 @@ static void take_back(const res_export *export, size_t count, const char *output
 bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
 {
     bn_code code = BN_OK;
-    size_t written = 0;
+    size_t written = 0, begun = 0;
     /* All names are checked first, so that an export is whole or is not begun. */
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; code == BN_OK && i < export->count; i++) {
@@ -140,6 +141,7 @@ bn_code res_export_write(const res_export *export, const char *output, bn_status
             if (code == BN_OK && turn == 0 && access(path.data, F_OK) == 0)
                 code = bn_fail(st, BN_INVALID, "%s is there already: choose another --output",
                                path.data);
+            begun += code == BN_OK && turn == 1;
             if (code == BN_OK && turn == 1 && export->folder)
                 code = make_folder_of(&path, st);
             if (code == BN_OK && turn == 1)
@@ -149,6 +151,6 @@ bn_code res_export_write(const res_export *export, const char *output, bn_status
         }
     }
     if (code != BN_OK)
-        take_back(export, written, output);
+        take_back(export, written, begun, output);
     return code;
 }

@@ -124,7 +124,8 @@ static bool try_place(struct search *search, const char *prefix, const char *res
     return found;
 }
 
-#define LIST "PJRT_NAMES_AND_LIBRARY_PATHS"
+#define LIST    "PJRT_NAMES_AND_LIBRARY_PATHS"
+#define FOLDERS "BENCH_RUNTIMES"
 
 /* The path that LIST ("name:path,name:path") gives for NAME; *FOUND tells whether it gives one. An
  * entry is the user's word: it is taken even where the file is missing, and one that cannot be read
@@ -159,18 +160,36 @@ static bn_code try_list(struct search *search, const char *list, const char *nam
     return BN_OK;
 }
 
-/* Whether FOLDER is of root, the user, or whoever owns this program, and not open to all. Anybody
- * may make one two levels above a program that lies in a shared folder. */
-static bool is_ours(const char *folder)
+/* Whether FOLDER is of root, the user, or whoever owns this program; *OPEN: others may write it.
+ * Anybody may make one two levels above a program that lies in a shared folder. */
+static bool is_ours(const char *folder, bool *open)
 {
     struct stat info, program;
     if (stat(folder, &info) != 0 || stat("/proc/self/exe", &program) != 0)
         return false;
-    return !(info.st_mode & S_IWOTH) &&
-           (info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == program.st_uid);
+    *open = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+    return info.st_uid == 0 || info.st_uid == geteuid() || info.st_uid == program.st_uid;
 }
 
-static bool try_wheels(struct search *search, const char *wheel)
+/* The user's own folder of wheels. A word that cannot be meant is refused: passed over, it would
+ * have another runtime measured. */
+static bn_code try_own_wheels(struct search *search, const char *wheel, bool *found, bn_status *st)
+{
+    const char *given = getenv(FOLDERS);
+    if (!given || given[0] == '\0')
+        return BN_OK;
+    if (given[0] != '/')
+        return bn_fail(st, BN_INVALID, FOLDERS ": '%s' is not a whole path, which begins with /",
+                       given);
+    if (strlen(given) + strlen(wheel) + 2 > PATH_MAX)
+        return bn_fail(st, BN_INVALID, FOLDERS ": a path of %zu bytes is too long", strlen(given));
+    *found = try_place(search, given, wheel);
+    return BN_OK;
+}
+
+/* The wheels of the set-up. A plugin in a folder that others may write is refused, not passed over:
+ * another one would be measured. */
+static bn_code try_wheels(struct search *search, const char *wheel, bool *found, bn_status *st)
 {
     /* An installed program has its runtimes in lib. A build may be nested (build/bench,
      * build/asan/bench, build/tests/...). */
@@ -180,17 +199,20 @@ static bool try_wheels(struct search *search, const char *wheel)
         "../../third_party/runtimes",
         "../../../third_party/runtimes",
     };
-    if (try_place(search, getenv("BENCH_RUNTIMES"), wheel))
-        return true;
     if (search->binary_folder[0] == '\0')
-        return false;
-    for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0]; i++) {
-        char folder[PATH_MAX + 32];
+        return BN_OK;
+    for (size_t i = 0; i < sizeof below_binary / sizeof below_binary[0] && !*found; i++) {
+        char folder[PATH_MAX + 32], plain[PATH_MAX];
+        bool open = false;
         snprintf(folder, sizeof folder, "%s/%s", search->binary_folder, below_binary[i]);
-        if (is_ours(folder) && try_place(search, folder, wheel))
-            return true;
+        *found = is_ours(folder, &open) && try_place(search, folder, wheel);
+        if (*found && open)
+            return bn_fail(st, BN_INVALID,
+                           "%s: others may write it, so its plugins are not run; chmod go-w makes "
+                           "it yours alone",
+                           realpath(folder, plain) ? plain : folder);
     }
-    return false;
+    return BN_OK;
 }
 
 static bool try_python(struct search *search, const char *site)
@@ -217,14 +239,32 @@ static bool try_beside(struct search *search, const char *name)
     return try_place(search, search->binary_folder, name) || try_place(search, folder, name);
 }
 
+/* The path that the environment's VARIABLE, if there is one, gives. Without a slash, a plugin of
+ * that name in the current folder would be loaded. */
+static bn_code try_variable(struct search *search, const char *variable, bool *found, bn_status *st)
+{
+    const char *given = variable ? getenv(variable) : NULL;
+    if (!given || given[0] == '\0')
+        return BN_OK;
+    *found = true;
+    if (!strchr(given, '/'))
+        return bn_fail(st, BN_INVALID, "%s: '%s' is a path without a slash; give a whole one",
+                       variable, given);
+    return path_set(search, given, st);
+}
+
 static bn_code find_known(struct search *search, const struct known *known, bn_status *st)
 {
+    bool found = false;
     binary_folder(search->binary_folder);
-    const char *given = known->variable ? getenv(known->variable) : NULL;
-    if (given && given[0] != '\0')
-        return path_set(search, given, st);
-    if ((known->wheel && try_wheels(search, known->wheel)) ||
-        (known->site && try_python(search, known->site)) ||
+    bn_code code = try_variable(search, known->variable, &found, st);
+    if (code == BN_OK && !found && known->wheel)
+        code = try_own_wheels(search, known->wheel, &found, st);
+    if (code == BN_OK && !found && known->wheel)
+        code = try_wheels(search, known->wheel, &found, st);
+    if (found || code != BN_OK)
+        return code;
+    if ((known->site && try_python(search, known->site)) ||
         (known->beside && try_beside(search, known->beside)))
         return BN_OK;
     return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",

@@ -2,17 +2,28 @@
  * identity.c - which file a plugin was loaded from: its digest, and whether its path still names
  * that file.
  *
- * A build may replace a plugin at any moment. So the file is hashed before it is loaded, and looked
- * at again after: what was loaded is what was hashed if the path named the same file, unchanged,
- * both times. Loading /proc/self/fd/N would need no second look. But a plugin then could not find
- * the libraries beside it, which it names by $ORIGIN.
+ * A build may replace a plugin at any moment, or the folder that it is in. So the file is hashed
+ * before it is loaded, and looked at again after. What was loaded is what was hashed if the loader
+ * mapped the file that was hashed, and its path names that file, unchanged, both times. Loading
+ * /proc/self/fd/N would need no second look. But a plugin then could not find the libraries beside
+ * it, which it names by $ORIGIN.
+ *
+ * Which file is mapped, /proc/self/maps says (proc_pid_maps(5)). Of a file on an overlay Linux 6.18
+ * says there what stat says; older kernels name the device and inode of a layer. So the file is
+ * mapped when it is hashed, too, and what maps says of both mappings is compared.
  */
 #define _GNU_SOURCE
 #include "runtime/pjrt/pjrt_priv.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +54,40 @@ static bool same_file(const char *path, const rt_identity *now, const rt_identit
     return same_time(now->changed, identity->changed) ||
            (!strict && rt_identity_take(path, &again, NULL) == BN_OK &&
             strcmp(again.sha256, identity->sha256) == 0);
+}
+
+/* What /proc/self/maps says of the file that is mapped at ADDRESS, "08:01 1234"; "" for none. */
+static bn_code mapped_file(const void *address, char file[RT_MAPPED_TEXT], bn_status *st)
+{
+    const uintptr_t wanted = (uintptr_t)address;
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    file[0] = '\0';
+    if (!maps)
+        return bn_fail_errno(st, errno, "/proc/self/maps, which says what was loaded");
+    while (file[0] == '\0' && getline(&line, &capacity, maps) > 0) {
+        uintptr_t begin, end;
+        char device[24], inode[24];
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %23s %23s", &begin, &end, device,
+                   inode) == 4 &&
+            begin <= wanted && wanted < end && strcmp(inode, "0") != 0)
+            snprintf(file, RT_MAPPED_TEXT, "%s %s", device, inode);
+    }
+    free(line);
+    fclose(maps);
+    return BN_OK;
+}
+
+/* What a mapping of FD, the file at PATH, is called in /proc/self/maps. */
+static bn_code take_mapped(int fd, const char *path, char file[RT_MAPPED_TEXT], bn_status *st)
+{
+    void *at = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED)
+        return bn_fail_errno(st, errno, "%s: mapping it", path);
+    bn_code code = mapped_file(at, file, st);
+    munmap(at, 1);
+    return code;
 }
 
 /* dlopen's own message for a text file or a core dump is of little help. */
@@ -91,8 +136,25 @@ bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st)
         return code;
     take(identity, &info);
     code = bn_descriptor_sha256(fd, path, identity->sha256, st);
+    if (code == BN_OK)
+        code = take_mapped(fd, path, identity->mapped, st);
     close(fd);
     return code;
+}
+
+bn_code rt_identity_check_loaded(const char *path, void *library, const rt_identity *identity,
+                                 bn_status *st)
+{
+    struct link_map *loaded = NULL;
+    char file[RT_MAPPED_TEXT] = "";
+    /* The dynamic section lies in the library's own file. GetPjrtApi need not: a plugin may be a
+     * thin one that is linked with the rest. */
+    bn_code code = dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0
+                       ? mapped_file(loaded->l_ld, file, st)
+                       : bn_fail(st, BN_PLUGIN, "%s: the loader does not say what it loaded", path);
+    if (code != BN_OK || (file[0] && strcmp(file, identity->mapped) == 0))
+        return code;
+    return bn_fail(st, BN_CHANGED, "%s: the plugin's file was replaced while it was loaded", path);
 }
 
 bn_code rt_identity_check(const char *path, const rt_identity *identity, bool strict, bn_status *st)

@@ -19,7 +19,9 @@
 static pthread_mutex_t plugins_lock = PTHREAD_MUTEX_INITIALIZER;
 static rt_plugin *plugins;
 
-static bn_code api_open(const char *path, const PJRT_Api **api, bn_status *st)
+/* Loads the file at PATH, which must be the one of IDENTITY. */
+static bn_code api_open(const char *path, const rt_identity *identity, const PJRT_Api **api,
+                        bn_status *st)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -27,6 +29,10 @@ static bn_code api_open(const char *path, const PJRT_Api **api, bn_status *st)
         return bn_fail(st, BN_PLUGIN, "%s: cannot be loaded: %s", path,
                        reason ? reason : "no reason given");
     }
+    /* Before anything of it is called. Its constructors have run. */
+    bn_code code = rt_identity_check_loaded(path, library, identity, st);
+    if (code != BN_OK)
+        return code;
     const PJRT_Api *(*get_api)(void) = NULL;
     void *symbol = dlsym(library, "GetPjrtApi");
     if (!symbol) {
@@ -98,7 +104,7 @@ static bn_code plugin_open(const char *path, rt_plugin **plugin, bn_status *st)
     opened->arena = arena;
     code = rt_identity_take(path, &opened->identity, st);
     if (code == BN_OK)
-        code = api_open(path, &opened->api, st);
+        code = api_open(path, &opened->identity, &opened->api, st);
     if (code == BN_OK)
         code = rt_identity_check(path, &opened->identity, true, st);
     if (code != BN_OK)

@@ -6,6 +6,7 @@
 #include "tests/modes/fit_fixture.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,6 +74,28 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     disk_counters(folder, &compiles, &hits, &rejects); /* mended by the run before */
     assert_int_equal(hits, 1);
     free(data);
+}
+
+/* What a worker left that was killed while it kept an executable. */
+static void what_a_killed_worker_left_is_swept(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    char folder[4096], file[4300], name[80];
+    bn_status st = {0};
+    int fd;
+    const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    snprintf(folder, sizeof folder, "%s/cache-swept.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    memset(name, 'a', 64);
+    strcpy(name + 64, ".exe");
+    snprintf(file, sizeof file, "%s/%s.99999999-1.tmp", folder, name);
+    assert_ok(bn_private_folder(folder, &fd, &st), &st);
+    close(fd);
+    assert_ok(bn_file_write_atomic(file, "half", 4, &st), &st);
+    assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+    mode_destroy(mode_new("lazy", &(mode_options){.cache_dir = folder}));
+    assert_int_equal(access(file, F_OK), -1);
+    rmdir(folder);
 }
 
 /* Another program's entry under the name of ours, and entries that others can write, are not run.
@@ -255,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disk_cache_survives_and_refuses_damage),
+        cmocka_unit_test(what_a_killed_worker_left_is_swept),
         cmocka_unit_test(entries_are_bound_to_their_program),
         cmocka_unit_test(entries_are_bound_to_settings),
         cmocka_unit_test(settings_are_told_in_order),

@@ -219,6 +219,21 @@ static int write_page(const char *path)
     return code == BN_OK ? 0 : 1;
 }
 
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    res_collection all = sample();
+    char key[256], wanted[256];
+    memset(key, 'n', sizeof key);
+    strcpy(key + 198, "\xc3\xa9 and more"); /* 199 bytes have room */
+    snprintf(wanted, sizeof wanted, "<dt>%.198s</dt><dd>odd</dd>", key);
+    json_object_set_new(all.records[0]->provenance, "host", json_pack("{ss}", key, "odd"));
+    bn_text out = page(&all, NULL, 0, NULL, 0);
+    assert_has(out.data, wanted);
+    bn_text_free(&out);
+    res_collection_free(&all);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--page") == 0)
@@ -229,6 +244,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
         cmocka_unit_test(the_page_says_what_the_tables_say),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
+        cmocka_unit_test(long_names_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -110,6 +110,41 @@ await() {
     done
 }
 
+# busy_stores STORE...: whether the witness of one of them says that the machine was busy while its
+# records were measured (docs/measuring.md).
+busy_stores() {
+    local one
+    for one in "$@"; do
+        "$bench" table --store "$one" --format json 2>/dev/null | "$python" -c '
+import json, sys
+sys.exit(json.load(sys.stdin)["witness"]["busy"] is not True)' 2>/dev/null && return 0
+    done
+    return 1
+}
+
+# live WHAT ATTEMPT BUSY...: a test whose judgement is of times. The function ATTEMPT runs bench and
+# prints what was wrong; the command BUSY then tells whether the machine was busy. Other programs
+# disturb times, and a verdict may err by chance. So what fails is tried again. It has failed once it
+# did so three times on a quiet machine. It is skipped where a busy one leaves no such three of six.
+live() {
+    local what=$1 attempt=$2 tries=0 quiet=0
+    shift 2
+    while [ $tries -lt 6 ] && [ $quiet -lt 3 ]; do
+        tries=$((tries + 1))
+        "$attempt" >"$folder/faults"
+        if [ ! -s "$folder/faults" ]; then
+            report "$what" ""
+            return
+        fi
+        "$@" || quiet=$((quiet + 1))
+    done
+    if [ $quiet -eq 3 ]; then
+        report "$what" "$(cat "$folder/faults")"
+    else
+        skip "$what" "the machine was busy in $((tries - quiet)) of $tries attempts"
+    fi
+}
+
 # Records in the store.
 stored() {
     find "$store" -name '*.h5' 2>/dev/null | wc -l

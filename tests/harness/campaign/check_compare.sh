@@ -7,8 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
 # Steps of 10 ms: what other work on the machine adds is small beside them.
-sides=(--runtime sim --runtime sim --runtime-option values=none --runtime-option device_us=10000
-    --model resnet18 --variant small --mode capture --min-time 0 --warmup 4 --steps 12)
+step=(--runtime-option values=none --runtime-option device_us=10000 --model resnet18 --variant small
+    --mode capture --min-time 0 --warmup 4 --steps 12)
+sides=(--runtime sim --runtime sim "${step[@]}")
 more=(--control 0 --pairs 9) # so that some may be disturbed and left out
 brief=("${sides[@]}" --control 0 --device-time none)
 broken=faults=execute:3:fail
@@ -21,26 +22,25 @@ ledger, q = why["ledger_ns"], why["quantities"]
 def change(what): return what["b"] - what["a"]
 '
 
-# tried STATUS CODE ARGUMENT...: compares up to three times, as other work on the machine can
-# disturb a few milliseconds; prints what was wrong with the last.
-tried() {
-    local wanted=$1 code=$2 faults
-    shift 2
-    for seed in 1 2 3; do
+# judged WHAT STATUS CODE ARGUMENT...: a live test: a comparison with the arguments, each attempt with
+# another seed, ends with STATUS, and its JSON holds CODE.
+seed=0
+judged() {
+    local what=$1 wanted=$2 code=$3
+    arguments=("${@:4}")
+    attempt() {
+        seed=$((seed + 1))
         rm -rf "$store"
-        run compare "$@" --seed $seed --store "$store" --format json
-        faults=$(
-            fault_of "$wanted"
-            holds "$cell$code"
-        )
-        [ -z "$faults" ] && return
-    done
-    echo "$faults"
+        run compare "${arguments[@]}" --seed $seed --store "$store" --format json
+        fault_of "$wanted"
+        holds "$cell$code"
+    }
+    live "$what" attempt busy_stores "$store/a" "$store/b"
 }
 
 # The device time is exact, so it is told however busy the machine is. So is the wall time where the
 # machine is quiet, and then its cause is named.
-tried 2 '
+judged "a slower device is found, and called the device" 2 '
 head, device = c["headline"], c["measures"]["device"]["comparison"]
 assert len(records["cells"]) == 1 and c["control"] is False
 assert head["verdict"] == "slower" and head["measure"] in ("wall", "device"), head
@@ -54,9 +54,8 @@ assert records["counts"]["slower"] == 1 and records["counts"]["controls"] == 0
 assert records["a"]["options"] == ["values=none", "device_us=10000"]
 assert records["b"]["options"][-1] == "device_us=15000" and records["b"]["sha256"]
 assert c["experiment"]["batch"] == 1 and c["experiment"]["layout"] == "nhwc"
-' "${sides[@]}" "${more[@]}" --b-option device_us=15000 >"$folder/faults"
-report "a slower device is found, and called the device" "$(
-    cat "$folder/faults"
+' "${sides[@]}" "${more[@]}" --b-option device_us=15000
+report "the summary says so on standard error" "$(
     complaints | grep -q '^compare: 1 of 1 slower (.* device time.*); no control' ||
         echo "no summary"
 )"
@@ -95,15 +94,12 @@ report "where the numbers of records differ the newest are paired, in words" "$(
     grep -q '9 records of A and 8 of B; the newest 8' "$folder/out" || echo "no words"
 )"
 
-report "a dearer call is found, and called the overhead" "$(
-    tried 2 '
+judged "a dearer call is found, and called the overhead" 2 '
 assert v["verdict"] == "slower" and why["where"] == "overhead" and why["program"] == "same", why
 assert 4e6 < change(q["overhead"]) < 1e7, q["overhead"]
 assert ledger["dispatch"]["moved"] and not q["device"]["moved"]
 ' "${sides[@]}" "${more[@]}" --b-option execute_us=5000
-)"
-report "a runtime against itself: nothing slower, no alarm" "$(
-    tried 0 '
+judged "a runtime against itself: nothing slower, no alarm" 0 '
 assert len(records["cells"]) == 2 and records["cells"][1]["control"] is True
 n = v["pairs"] + v["disturbed"]
 assert v["verdict"] in ("equivalent", "undecided") and n in (4, 5, 6, 8, 10, 12), v
@@ -113,7 +109,6 @@ assert c["measures"]["device"]["known"] == "equal", c["measures"]
 assert records["counts"]["slower"] == 0 and records["counts"]["control_alarms"] == 0
 assert not q["device"]["moved"], q["device"]
 ' "${sides[@]}"
-)"
 
 # A simulated device is exact: device times are told whatever disturbs the rest.
 hidden=("${sides[@]}" --control 0 --runtime-option execute_us=4000 --a-option device_us=200
@@ -297,6 +292,44 @@ report "Ctrl-C gives the verdicts so far" "$(
     grep -q '^Interrupted: the verdicts are on what was measured' "$folder/out" || echo "no words"
     grep -q '^resnet18 .* undecided\|^resnet18 .* equivalent' "$folder/out" || echo "no verdict"
     [ -z "$(children_of $pid)" ] || echo "it left processes behind"
+)"
+
+# ---- what changes while it is compared --------------------------------------------------
+
+# A name that leads to another file from one process on: the file of those before stays as it was.
+cp "${bench%/*}/libpjrt_sim.so" "$folder/one.so"
+{ cat "$folder/one.so" && echo; } >"$folder/two.so"
+ln -s one.so "$folder/new.so"
+ln -s two.so "$folder/next.so"
+rm -rf "$store" "$folder/err"
+"$bench" compare --runtime "$folder/one.so" --runtime "$folder/new.so" "${step[@]}" --control 0 \
+    --device-time none --pairs 6 --store "$store" --format json >"$folder/out" 2>"$folder/err" </dev/null &
+pid=$!
+await 60 grep -qs 'pair 2 A' "$folder/err"
+mv -T "$folder/next.so" "$folder/new.so"
+wait $pid
+status=$?
+report "a build that is replaced between two pairs ends the comparison, and no verdict mixes them" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    grep -q '^bench: B: .*replaced between two pairs: .*compare copies' "$folder/err" || echo "not said"
+    holds '
+import glob, hashlib
+digest = {n: hashlib.sha256(open(folder + "/%s.so" % n, "rb").read()).hexdigest() for n in ("one", "two")}
+c = records["cells"][0]
+f = c["failure"]
+assert (f["side"], f["class"]) == ("B", "plugin-changed"), f
+assert digest["two"][:12] in f["message"] and digest["one"][:12] in f["message"], f
+assert "A file was replaced" in records["notes"], records["notes"]
+a, b = (len(glob.glob(folder + "/store/%s/*.h5" % s)) for s in "ab")
+assert 2 <= b < 6 and a == b == len(c["b_records"]) + 1, (a, b, c["b_records"])
+'
+)"
+
+rm -rf "$store"
+run compare "${sides[@]}" --b-option $broken --device-time none --control 1 --pairs 5 --store "$store"
+report "where B fails, the control ends, too" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    [ "$(ls "$store"/control-a/*.h5 2>/dev/null | wc -l)" -le 1 ] || echo "it went on"
 )"
 
 # ---- exit codes --------------------------------------------------------------------------

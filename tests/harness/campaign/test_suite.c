@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Of all command lines. */
 static bn_arena *memory;
@@ -360,6 +362,32 @@ static int begin(void **state)
     return memory ? 0 : -1;
 }
 
+static void what_is_too_deep_or_no_file_is_refused(void **state)
+{
+    (void)state;
+    suite_spec suite;
+    bn_status st = {0};
+    bn_text text = {0};
+    char path[300];
+    const char *tmp = getenv("TMPDIR");
+    bn_text_puts(&text, HEAD "\"matrix\": ");
+    for (int i = 0; i < BN_JSON_DEPTH; i++)
+        bn_text_putc(&text, '[');
+    for (int i = 0; i < BN_JSON_DEPTH; i++)
+        bn_text_putc(&text, ']');
+    bn_text_putc(&text, '}');
+    fails_at(text.data, "a.json: JSON that is more than 64 levels deep");
+    bn_text_free(&text);
+    /* A pipe that nobody writes would be waited for. */
+    snprintf(path, sizeof path, "%s/suite-pipe.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20);
+    assert_fails(suite_open(path, &suite, &st), BN_INVALID, "not a regular file", &st);
+    alarm(0);
+    suite_close(&suite);
+    unlink(path);
+}
+
 static int end(void **state)
 {
     (void)state;
@@ -381,6 +409,7 @@ int main(void)
         cmocka_unit_test(filters_look_at_titles),
         cmocka_unit_test(identities_differ_where_experiments_do),
         cmocka_unit_test(records_know_their_identity),
+        cmocka_unit_test(what_is_too_deep_or_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

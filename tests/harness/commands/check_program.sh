@@ -76,6 +76,29 @@ report "every element type goes through a file and comes back" "$(
     [ "$first" -eq 0 ] || echo "exit status $first"
 )"
 
+# Edited while the first of two processes measures.
+cp tests/programs/affine.mlir "$folder/edited.mlir"
+rm -f "$folder/err"
+"$bench" --processes 2 --program "$folder/edited.mlir" --runtime sim --steps 3 --min-time 2 --warmup 8 \
+    --store "$folder/edited" --format json >"$folder/out" 2>"$folder/err" </dev/null &
+job=$!
+await 60 grep -qs '  measuring' "$folder/err"
+sed 's/stablehlo.add/stablehlo.subtract/' tests/programs/affine.mlir >"$folder/next.mlir"
+mv "$folder/next.mlir" "$folder/edited.mlir"
+wait $job
+status=$?
+report "a text that is edited while it runs is not measured under the digest of the old one" "$(
+    cmp -s tests/programs/affine.mlir "$folder/edited.mlir" && echo "it was not edited"
+    fault_of 1 "edited.mlir: the text was changed while it was in use"
+    holds '
+import hashlib
+text = open("tests/programs/affine.mlir", "rb").read()
+assert sorted(r["status"] for r in records) == ["ok", "plugin-changed"], records
+for r in records:
+    assert r["status"] != "ok" or r["provenance"]["program"]["sha256"] == hashlib.sha256(text).hexdigest()
+'
+)"
+
 refuses "too few inputs" 2 "1 times|3 arguments" -- "${affine[@]}" --input "$folder/w.npy"
 run "${affine[@]}" --input "$folder/w.npy" --input "$folder/long.npy" --input "$folder/b.npy"
 report "an input of another type" "$(fault_of 1 "tensor<3xf64>" "argument 1 is tensor<3xf32>")"

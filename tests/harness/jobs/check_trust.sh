@@ -40,6 +40,29 @@ report "a plugin below the current folder is not found" "$(
     grep -q "$folder/cwd" "$folder/out" && echo "it was"
 )"
 
+# A folder of plugins that others may write is refused; with the words of a listing, too.
+wheel=lammps_jax_pjrt_cpu/lammps_jax_pjrt_cpu
+mkdir -p "$folder/third_party/runtimes/$wheel"
+cp "$sim" "$folder/third_party/runtimes/$wheel/pjrt_c_api_cpu_plugin.so"
+for mode in 775 757 755; do
+    chmod $mode "$folder/third_party/runtimes"
+    env -u BENCH_RUNTIMES "$folder/bin/bench" list runtimes --format json >"$folder/out" 2>"$folder/err"
+    status=$?
+    report "plugins in a folder of mode $mode" "$(
+        fault_of 0
+        holds "
+[cpu] = [r for r in records if r['runtime'] == 'cpu']
+others = 'others may write it' in cpu['where']
+assert (cpu['found'], others) == ($mode == 755, $mode != 755), cpu"
+    )"
+done
+for word in . build "$folder/$(printf 'n%.0s' {1..5000})"; do
+    BENCH_RUNTIMES=$word refuses "a folder of runtimes called ${word:0:20}" 2 "BENCH_RUNTIMES" -- \
+        "${tiny[@]}" --runtime cpu
+done
+TPU_LIBRARY_PATH=libtpu.so refuses "a library without a slash" 2 "TPU_LIBRARY_PATH|without a slash" -- \
+    "${tiny[@]}" --runtime tpu
+
 # ---- words that cannot be run ------------------------------------------------------------------
 
 before=$(records "$store")

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const double logits[8] = {1.0, -2.0, 0.5, 0.25, 0.0, 3.0, -4.0, 1.25};
 
@@ -333,6 +335,26 @@ static void tables_show_the_worst_and_all_that_failed(void **state)
     bn_text_free(&text);
 }
 
+static void what_is_too_deep_or_no_file_is_refused(void **state)
+{
+    golden_file golden;
+    bn_status st = {0};
+    char text[2 * BN_JSON_DEPTH + 16], path[300];
+    const char *tmp = getenv("TMPDIR");
+    const int levels = BN_JSON_DEPTH + 1;
+    memset(text, '[', (size_t)levels);
+    memset(text + levels, ']', (size_t)levels);
+    assert_fails(golden_parse("deep", text, 2 * (size_t)levels, &golden, &st), BN_FORMAT,
+                 "deep: JSON that is more than 64 levels deep", &st);
+    /* A pipe that nobody writes would be waited for. */
+    snprintf(path, sizeof path, "%s/golden-pipe.%ld", tmp ? tmp : "/tmp", (long)getpid());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20);
+    assert_fails(golden_read(path, &golden, &st), BN_INVALID, "not a regular file", &st);
+    alarm(0);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +370,7 @@ int main(void)
         WITH_FILE(tables_show_the_worst_and_all_that_failed),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(every_cut_is_an_error),
+        cmocka_unit_test(what_is_too_deep_or_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,34 @@ static void test_damage(void **state)
     }
 }
 
+/* A reader of JSON takes a stack frame a level: what is too deep is not given to it. */
+static void test_depth(void **state)
+{
+    bn_text header = {0};
+    size_t size;
+    bn_status st = {.code = BN_OK};
+    model_file *file = NULL;
+    for (int levels = BN_JSON_DEPTH - 2; levels <= BN_JSON_DEPTH - 1; levels++) {
+        bn_text_clear(&header);
+        bn_text_puts(&header, "{\"w\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0],"
+                              "\"more\":");
+        for (int i = 0; i < levels; i++)
+            bn_text_putc(&header, '[');
+        for (int i = 0; i < levels; i++)
+            bn_text_putc(&header, ']');
+        bn_text_puts(&header, "}}");
+        unsigned char *bytes = block(header.data, 0, &size);
+        if (levels + 2 > BN_JSON_DEPTH)
+            refused("depth", bytes, size, "more than 64 levels deep");
+        else if (model_file_parse(bytes, size, &file, &st) != BN_OK)
+            fail_msg("%s", st.message);
+        else
+            model_file_free(file);
+        free(bytes);
+    }
+    bn_text_free(&header);
+}
+
 static void test_lengths(void **state)
 {
     static const struct {
@@ -376,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_depth),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_every_cut_and_change),
         cmocka_unit_test(test_open),

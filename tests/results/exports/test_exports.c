@@ -4,6 +4,8 @@
  */
 #include "tests/results/exports/exports_fixture.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- names --------------------------------------------------------------------------- */
@@ -241,6 +243,38 @@ static void formats_and_empty_stores_are_refused(void **state)
     drop(&all);
 }
 
+/* The second file meets a full disk: a limit on the size of files is as good as one. */
+static void what_could_not_be_finished_is_taken_back(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    char output[300], path[400];
+    struct rlimit before;
+    res_export export = {.folder = true};
+    fixture_folder(output, sizeof output, "half");
+    bn_text_puts(res_export_add(&export, "one/small.json"), "{}\n");
+    bn_text *large = res_export_add(&export, "two/deep/large.json");
+    for (int i = 0; i < 5000; i++)
+        bn_text_puts(large, "0123456789");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit little = {.rlim_cur = 16384, .rlim_max = before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const bn_code code = res_export_write(&export, output, &st);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(code, BN_IO);
+    assert_non_null(strstr(st.message, "File too large"));
+    static const char *const gone[] = {"one", "two"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", output, gone[i]);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    /* So the same export can be tried again. */
+    assert_int_equal(res_export_write(&export, output, &st), BN_OK);
+    res_export_free(&export);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +287,7 @@ int main(void)
         cmocka_unit_test(ids_of_xla_tell_characters_apart),
         cmocka_unit_test(times_are_those_of_ids),
         cmocka_unit_test(exports_never_overwrite),
+        cmocka_unit_test(what_could_not_be_finished_is_taken_back),
         cmocka_unit_test(formats_and_empty_stores_are_refused),
     };
     res_store_begin();

@@ -392,6 +392,22 @@ static void writers_at_once_lose_nothing_for_good(void **state)
     assert_update(p, 0, 45, 0);
 }
 
+/* What a reader left that was killed while it kept the index. */
+static void what_a_killed_reader_left_is_swept(void **state)
+{
+    const place *p = *state;
+    char left[500];
+    bn_status st = {0};
+    const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    snprintf(left, sizeof left, "%s.99999999-1.tmp", p->index);
+    assert_ok(bn_file_write_atomic(left, "half", 4, &st), &st);
+    res_store_sweep_old(p->store);
+    assert_int_equal(access(left, F_OK), 0); /* it may still be written */
+    assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
+    res_store_sweep_old(p->store);
+    assert_int_equal(access(left, F_OK), -1);
+}
+
 /* ---- times --------- ------------------------------------------------------------------- */
 
 static void ids_tell_the_time(void **state)
@@ -426,6 +442,7 @@ int main(void)
         TEST(lines_are_checked_as_records_are),
         TEST(a_store_that_cannot_be_written_is_read_all_the_same),
         TEST(writers_at_once_lose_nothing_for_good),
+        TEST(what_a_killed_reader_left_is_swept),
         TEST(ids_tell_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

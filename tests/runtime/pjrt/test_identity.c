@@ -4,10 +4,12 @@
  *
  * BENCH_TEST_FAKE names a plugin that can be copied.
  */
+#define _GNU_SOURCE
 #include "tests/support/test_runtime.h"
 
 #include "runtime/pjrt/pjrt_priv.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -99,6 +101,57 @@ static void a_file_that_was_moved_is_noticed(void **state)
     unlink(other);
 }
 
+/* dlopen as this program's own code calls it. While SWAPPED names a folder, what it holds stands in
+ * the place of FOLDER for as long as the loader looks. FAULTS counts the renames that failed:
+ * nobody may leave here by an assertion, since a lock is held. */
+static const char *swapped;
+static int faults;
+void *dlopen(const char *file, int flags)
+{
+    void *(*real)(const char *, int) = NULL;
+    void *symbol = dlsym(RTLD_NEXT, "dlopen");
+    char aside[400];
+    memcpy(&real, &symbol, sizeof real);
+    if (!swapped)
+        return real(file, flags);
+    snprintf(aside, sizeof aside, "%s.aside", folder);
+    faults -= rename(folder, aside) + rename(swapped, folder);
+    void *library = real(file, flags);
+    faults -= rename(folder, swapped) + rename(aside, folder);
+    return library;
+}
+
+/* Its path names the same file, unchanged, before and after: only the loader has seen another. */
+static void a_folder_that_was_swapped_is_noticed(void **state)
+{
+    bn_status st = {.code = BN_OK};
+    rt_plugin *plugin = NULL;
+    char build[400], there[500];
+    snprintf(path, sizeof path, "%s/swap.so", folder);
+    snprintf(build, sizeof build, "%s.b", folder);
+    snprintf(there, sizeof there, "%s.c", folder);
+    assert_ok(bn_make_folder(build, &st), &st);
+    /* On an overlay only some can be. */
+    if (rename(build, there) != 0 || rename(there, build) != 0) {
+        print_message("folders cannot be renamed here\n");
+        rmdir(build);
+        skip();
+    }
+    snprintf(there, sizeof there, "%s/swap.so", build);
+    assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
+    assert_ok(bn_file_write_atomic(there, bytes, size, &st), &st);
+    swapped = build;
+    const bn_code code = rt_plugin_load(path, &plugin, &st);
+    swapped = NULL;
+    assert_int_equal(faults, 0);
+    assert_int_equal(code, BN_CHANGED);
+    assert_non_null(strstr(st.message, "replaced while it was loaded"));
+    assert_null(plugin);
+    unlink(path);
+    unlink(there);
+    rmdir(build);
+}
+
 static void what_is_no_file_is_refused(void **state)
 {
     bn_status st = {.code = BN_OK};
@@ -122,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_digest_is_of_what_was_loaded),
         cmocka_unit_test(another_file_in_its_place_is_noticed),
         cmocka_unit_test(a_file_that_was_moved_is_noticed),
+        cmocka_unit_test(a_folder_that_was_swapped_is_noticed),
         cmocka_unit_test(what_is_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -44,6 +44,9 @@ static void names_are_found(void **state)
     assert_ok(rt_plugin_find("tpu", path, sizeof path, &st), &st);
     assert_string_equal(path, "/t/libtpu.so");
     assert_fails(rt_plugin_find("tpu", small, sizeof small, &st), BN_INVALID, "too long", &st);
+    setenv("TPU_LIBRARY_PATH", "libtpu.so", 1);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
+                 "TPU_LIBRARY_PATH: 'libtpu.so' is a path without a slash", &st);
     unsetenv("TPU_LIBRARY_PATH");
     assert_ok(rt_plugin_find(rt_plugin_describe(plugin)->path, path, sizeof path, &st), &st);
     assert_fails(rt_plugin_find("/no/such.so", path, sizeof path, &st), BN_NOT_FOUND, "/no/such.so",
@@ -58,14 +61,19 @@ static void names_are_found(void **state)
     setenv("BENCH_RUNTIMES", folder, 1);
     assert_ok(rt_plugin_find("tpu", path, sizeof path, &st), &st);
     assert_string_equal(path, wheel);
-    /* Below the current folder nothing is looked for, whatever names it. */
-    char before[300];
+    /* Below the current folder nothing is looked for, and nothing else in its place. */
+    char before[300], overlong[5000];
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(folder), 0);
     setenv("BENCH_RUNTIMES", ".", 1);
-    if (rt_plugin_find("tpu", path, sizeof path, &st) == BN_OK)
-        assert_int_equal(path[0], '/');
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
+                 "BENCH_RUNTIMES: '.' is not a whole path", &st);
     assert_int_equal(chdir(before), 0);
+    memset(overlong, '/', sizeof overlong - 1);
+    overlong[sizeof overlong - 1] = '\0';
+    setenv("BENCH_RUNTIMES", overlong, 1);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
+                 "BENCH_RUNTIMES: a path of 4999 bytes is too long", &st);
     unsetenv("BENCH_RUNTIMES");
     unlink(wheel);
     for (int i = 0; i < 2; i++) {

@@ -8,40 +8,31 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../../.." || exit 1
 trap 'rm -rf "$folder"' EXIT
 ideal=(--runtime sim --runtime-option preset=ideal --runtime-option values=none)
 
-# Runs the accuracy's command up to three times, until it passes: other programs lengthen what the
-# simulator and the host do. Fails if a machine that stays busy is all that kept it from a verdict:
-# every cell that could be judged is right, but most could not be.
-accuracy() {
-    for _ in 1 2 3; do
-        run selftest accuracy --quick "$@"
-        [ "$status" -eq 1 ] || return 0
-    done
+# Whether a busy machine is all that kept the accuracy from a verdict: every cell that could be
+# judged is right, but most could not be.
+too_busy_to_judge() {
     local line
     line=$(cat "$folder/out" "$folder/err" | grep -oE 'accuracy: FAIL: .*not judged, for the machine was too busy')
-    [[ $line =~ FAIL:\ ([0-9]+)\ of\ 16\ .*\;\ ([0-9]+)\ not\ judged ]] || return 0
-    [ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -lt 16 ]
+    [[ $line =~ FAIL:\ ([0-9]+)\ of\ 16\ .*\;\ ([0-9]+)\ not\ judged ]] &&
+        [ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -eq 16 ]
 }
 
-title="what is reported of the simulated device is what was set"
-if accuracy; then
-    report "$title" "$(
-        fault_of 0
-        tail -n 1 "$folder/out" | grep -qE '^accuracy: PASS: [0-9]+ of 16 cells within 1 % or 10 us' ||
-            echo "the last line is no verdict"
-        grep -q 'profiler' "$folder/out" || echo "no profiler"
-        grep -q 'slope' "$folder/out" || echo "no slope"
-    )"
-else
-    skip "$title" "the machine is too busy"
-fi
+accuracy() {
+    run selftest accuracy --quick
+    fault_of 0
+    tail -n 1 "$folder/out" | grep -qE '^accuracy: PASS: [0-9]+ of 16 cells within 1 % or 10 us' ||
+        echo "the last line is no verdict"
+    grep -q 'profiler' "$folder/out" || echo "no profiler"
+    grep -q 'slope' "$folder/out" || echo "no slope"
+}
+live "what is reported of the simulated device is what was set" accuracy too_busy_to_judge
 leftover=$(ls -d "${TMPDIR:-/tmp}"/bench-accuracy.* 2>/dev/null)
 report "it leaves nothing behind" "$leftover"
 
-title="the same as JSON"
-if accuracy --format json; then
-    report "$title" "$(
-        fault_of 0
-        holds '
+accuracy_json() {
+    run selftest accuracy --quick --format json
+    fault_of 0
+    holds '
 assert records["pass"] is True
 cells = records["cells"]
 # A busy machine cannot simulate a device: such cells are said not to be judged.
@@ -56,14 +47,13 @@ for c in cells:
     if c["refused"]:
         assert c["source"] == "slope" and c["note"] and c["device_us"] < 1000, c
 '
-    )"
-else
-    skip "$title" "the machine is too busy"
-fi
+}
+live "the same as JSON" accuracy_json too_busy_to_judge
 
-# Other programs lengthen what the host does in an execution: so this is tried again, and not judged
-# where the machine does not become quiet.
 replayed() {
+    rm -rf "$store"
+    run replay resnet50 --store "$store" --format json
+    fault_of 0
     holds '
 cases = records["cases"]
 assert [c["replayed"]["executions"] for c in cases] == [1, 5, 5, 3, 1], cases
@@ -80,16 +70,7 @@ queued = cases[2]["replayed"]
 assert queued["wall_ms"] < cases[1]["replayed"]["wall_ms"] - 5, cases
 '
 }
-for _ in 1 2 3; do
-    run replay resnet50 --store "$store" --format json
-    faults=$(fault_of 0; replayed)
-    [ -n "$faults" ] || break
-done
-if [ -n "$faults" ] && [ "$status" -eq 0 ] && [ "$(cut -d . -f 1 /proc/loadavg)" -gt "$(nproc)" ]; then
-    skip "the published ResNet50 case is replayed to its parts" "the machine is too busy"
-else
-    report "the published ResNet50 case is replayed to its parts" "$faults"
-fi
+live "the published ResNet50 case is replayed to its parts" replayed busy_stores "$store"
 run table --store "$store" --format json
 report "its records say simulated, emulated, and no values" "$(
     fault_of 0
