@@ -409,6 +409,19 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
 
 /* ---- all -------------------------------------------------------------------------------- */
 
+/* Whether a ratio that is shown is, as it is printed, another than that of the columns. */
+static bool ratios_differ(const res_versus *versus)
+{
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const res_difference *wall = &cell->attribution.quantity[RES_QUANTITY_WALL];
+        if (cell->pairs > 0 && !cell->failed &&
+            fabs(wall->b / wall->a - cell->comparison.ratio.estimate) > 0.00005)
+            return true;
+    }
+    return false;
+}
+
 static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
     char text[256];
@@ -416,6 +429,12 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     res_put_note(
         out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
+    if (ratios_differ(versus))
+        res_put_note(
+            out, format,
+            "B / A is over pairs: of processes that took turns, over their rounds. A and B "
+            "are what other tables say of each side, and B less A is their difference: B "
+            "need not be A times B / A.");
     snprintf(text, sizeof text,
              "p: of no difference, corrected over all %zu figures that were judged (Holm); claimed "
              "at %.3g. visible: seen in 80 of 100. equivalent: within %.3g %%.",
