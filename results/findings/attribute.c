@@ -81,9 +81,9 @@ static void set_difference(res_difference *d, res_interval mean, bool plain)
                                    plain ? d->b - d->a + high : d->b * exp(high) - d->a};
 }
 
-/* VALUES are those of A, then those of B. One unknown value makes all unknown. AMOUNT: sizes and
- * differences, which have plain means. SIDES: what A and B are, where that is more than their
- * means; else NULL. */
+/* VALUES are those of A, then those of B. One unknown value makes all unknown. AMOUNT: parts,
+ * sizes and differences, which have plain means. SIDES: what A and B are, where that is more than
+ * their means; else NULL. */
 static res_difference difference_of(const pairs *p, double (*values)[RES_MOST_PAIRS], bool amount,
                                     const double *sides)
 {
@@ -113,6 +113,7 @@ static bool moves(const res_difference *d)
     return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
 }
 
+/* Parts add up to a step, so their means are plain, as in the table of ledgers. */
 static void compare_parts(const pairs *p, res_attribution *out)
 {
     for (int i = 0; i < BN_PART_COUNT; i++) {
@@ -121,7 +122,7 @@ static void compare_parts(const pairs *p, res_attribution *out)
         for (int s = 0; s < 2; s++)
             for (size_t k = 0; k < p->count; k++)
                 values[s][k] = res_part_median(p->side[s][k], &part, 1);
-        out->part[i] = difference_of(p, values, false, NULL);
+        out->part[i] = difference_of(p, values, true, NULL);
         out->part[i].moved = moves(&out->part[i]);
     }
 }

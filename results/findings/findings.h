@@ -393,7 +393,8 @@ typedef struct res_compared {
     bn_code failure;
     char message[1024];
     /* Filled by res_versus_judge; undecided without pairs. */
-    res_comparison comparison;            /* of the wall time */
+    bool turns;                /* the processes of all pairs took turns, round by round */
+    res_comparison comparison; /* of the wall time; then of their rounds */
     res_judged judged[RES_MEASURE_COUNT]; /* of the others; that of the wall time is not used */
     res_attribution attribution;
 } res_compared;

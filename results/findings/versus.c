@@ -29,7 +29,8 @@ static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_st
     double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
     res_values values;
     /* Processes count by their medians as in all tables, which are those of rounds. */
-    if (take_turns(cell, values_a, values_b, &values))
+    cell->turns = take_turns(cell, values_a, values_b, &values);
+    if (cell->turns)
         return res_compare_values(&values, &versus->options, &cell->comparison, st);
     for (size_t i = 0; i < cell->pairs; i++) {
         series[0][i] = cell->a[i]->wall_ns;
@@ -62,6 +63,7 @@ static void compare_nothing(res_compared *cell)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
     const res_difference unknown = {(double)NAN, (double)NAN, none, 1, false};
+    cell->turns = false;
     cell->comparison = (res_comparison){
         .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1, .share = 1};
     for (int m = 0; m < RES_MEASURE_COUNT; m++)

@@ -409,6 +409,21 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
 
 /* ---- all -------------------------------------------------------------------------------- */
 
+/* Says where the ratio of a pair is one of rounds. */
+static void put_turns(const res_versus *versus, res_format format, bn_text *out)
+{
+    size_t turns = 0, cells = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        cells += versus->cells[i].pairs > 0;
+        turns += versus->cells[i].pairs > 0 && versus->cells[i].turns;
+    }
+    if (turns > 0)
+        res_put_note(out, format,
+                     turns == cells
+                         ? "The two processes of a pair took turns, round by round."
+                         : "The two processes of some pairs took turns, round by round.");
+}
+
 /* Whether a ratio that is shown is, as it is printed, another than that of the columns. */
 static bool ratios_differ(const res_versus *versus)
 {
@@ -429,6 +444,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     res_put_note(
         out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
+    put_turns(versus, format, out);
     if (ratios_differ(versus))
         res_put_note(
             out, format,

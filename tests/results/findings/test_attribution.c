@@ -251,12 +251,12 @@ static void assert_adds_up(const res_difference *d, double a, double b)
     assert_true(d->difference.low <= b - a && b - a <= d->difference.high);
 }
 
-static void assert_note(const res_versus *v, bool there)
+static void assert_note(const res_versus *v, const char *note, bool there)
 {
     bn_text text = {0};
     res_table_versus(v, RES_TABLE_TEXT, &text);
     assert_false(text.failed);
-    assert_int_equal(strstr(text.data, "B / A is over pairs") != NULL, there);
+    assert_int_equal(strstr(text.data, note) != NULL, there);
     bn_text_free(&text);
 }
 
@@ -291,7 +291,15 @@ static void a_side_is_what_tables_say_of_it(void **state)
                        b.device.value.estimate);
         const double columns = b.wall.value.estimate / a.wall.value.estimate;
         assert_int_equal(fabs(columns - cell.comparison.ratio.estimate) > 1e-9, turns);
-        assert_note(&v, turns);
+        assert_int_equal(cell.turns, turns);
+        assert_note(&v, "B / A is over pairs", turns);
+        assert_note(&v, "The two processes of a pair took turns", turns);
+        /* A part as in the table of ledgers: a plain mean. */
+        const bn_part part = BN_PART_WAIT;
+        double mean = 0;
+        for (size_t i = 0; i < PAIRS; i++)
+            mean += res_part_median(s.a[i], &part, 1) / PAIRS;
+        assert_near(why->part[part].a, mean, 1e-3);
         free_sides(&s);
     }
 }
