@@ -260,6 +260,14 @@ static void assert_note(const res_versus *v, const char *note, bool there)
     bn_text_free(&text);
 }
 
+static void judge_all(res_versus *v, res_compared *cell)
+{
+    bn_status st = {0};
+    *v = (res_versus){
+        .cells = cell, .count = 1, .options = res_compare_defaults(), .all_measures = true};
+    assert_ok(res_versus_judge(v, &st), &st);
+}
+
 static void a_side_is_what_tables_say_of_it(void **state)
 {
     (void)state;
@@ -282,7 +290,7 @@ static void a_side_is_what_tables_say_of_it(void **state)
         }
         const res_figures a = table_of(s.a), b = table_of(s.b);
         set_cell(&cell, &s, false);
-        judge(&v, &cell, 1, 0);
+        judge_all(&v, &cell);
         const res_attribution *why = &cell.attribution;
         assert_true(a.device_scale < 1 && b.device_scale < 1);
         assert_adds_up(&why->quantity[RES_QUANTITY_WALL], a.wall.value.estimate,
@@ -294,6 +302,7 @@ static void a_side_is_what_tables_say_of_it(void **state)
         assert_int_equal(cell.turns, turns);
         assert_note(&v, "B / A is over pairs", turns);
         assert_note(&v, "The two processes of a pair took turns", turns);
+        assert_note(&v, "Noise may take a device time above the wall time", true);
         /* A part as in the table of ledgers: a plain mean. */
         const bn_part part = BN_PART_WAIT;
         double mean = 0;
