@@ -122,8 +122,9 @@ static void put_median(plot *p, const side *s, double unit_ns)
 static double legend(plot *p, const side *s, const res_side *from, double x, double y)
 {
     char text[300];
-    snprintf(text, sizeof text, "%s: %.120s, median %s (%zu steps, %zu process%s)",
-             s->dash ? "B" : "A", s->label, plot_time_text(s->median).text, s->count,
+    /* Tables say the mean of processes: this is of the steps that are drawn. */
+    snprintf(text, sizeof text, "%s: %.120s, median of all %zu steps %s (%zu process%s)",
+             s->dash ? "B" : "A", s->label, s->count, plot_time_text(s->median).text,
              from->processes, from->processes == 1 ? "" : "es");
     bn_text_printf(&p->description, " %s.", text);
     return plot_legend_line(p, s->dash, s->colour, text, x, y);

@@ -74,7 +74,8 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
             counts[side][i] = pair[side]->step_count;
         }
     }
-    const res_side a = {series[0], counts[0], c->pairs}, b = {series[1], counts[1], c->pairs};
+    const res_side a = {series[0], counts[0], c->pairs, NULL};
+    const res_side b = {series[1], counts[1], c->pairs, NULL};
     const plot_words words = {title, "step times of the pairs that count",
                               plot_badge(cell->a[0]->simulated, &cell->experiment)};
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);

@@ -525,8 +525,6 @@ static void note_end(session *s)
         bn_text_puts(&versus->notes, "A file was replaced: the verdicts are on what was before.\n");
     if (by_looks(s->compare->options))
         note_looks(versus);
-    if (s->turns)
-        bn_text_puts(&versus->notes, "The two processes of a pair took turns, round by round.\n");
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
                    (double)(bn_now_ns() - s->begun_ns) / 1e9, s->compare->store);

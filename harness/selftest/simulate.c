@@ -109,7 +109,7 @@ static void link_sides(selftest_session_sim *sim)
             sim->series[side][i] = sim->steps[side][i];
             sim->counts[i] = SELFTEST_SIM_STEPS;
         }
-        sim->side[side] = (res_side){sim->series[side], sim->counts, sim->pairs};
+        sim->side[side] = (res_side){sim->series[side], sim->counts, sim->pairs, NULL};
     }
 }
 

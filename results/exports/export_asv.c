@@ -5,7 +5,8 @@
  * benchmarks.py and machine.py read them.
  *
  * A benchmark is an experiment. A commit is the build of the runtime: its label, if that is a
- * commit. Records of one experiment and build are one result with the samples of all.
+ * commit. Its result is what the speedup table says of the processes of the newest good record:
+ * those of its build and conditions. The samples are theirs.
  */
 #include "results/exports/exports_priv.h"
 
@@ -72,23 +73,22 @@ static int smaller_first(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* Steps of all records of a result, and a value of each. */
-typedef struct samples {
-    uint64_t *steps;
-    double *logs; /* of the processes' medians */
-    size_t step_count, processes;
-} samples;
+static double log_wall(const res_process *process, const void *context)
+{
+    (void)context;
+    return log(process->measures.wall_ns);
+}
 
-/* Makes a row of asv's table: the result is what the speedup table says, the samples are all steps.
- * The steps get sorted, after they were written in order. */
-static json_t *result_row(const samples *of, double time_s)
+/* Makes a row of asv's table: the result is what the speedup table says of POOL, the samples are
+ * its COUNT STEPS, which get sorted after they were written in order. */
+static json_t *result_row(const res_pool *pool, uint64_t *steps, size_t count, double time_s)
 {
     json_t *list = json_array(), *row = json_array();
-    const res_estimate over = res_estimate_of(of->logs, of->processes);
+    const res_estimate over = res_pool_estimate(pool, log_wall, NULL);
     const double half = res_estimate_half(&over, 0.01);
-    for (size_t i = 0; i < of->step_count; i++)
-        json_array_append_new(list, json_real((double)of->steps[i] / 1e9));
-    qsort(of->steps, of->step_count, sizeof *of->steps, smaller_first);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_real((double)steps[i] / 1e9));
+    qsort(steps, count, sizeof *steps, smaller_first);
     json_t *const cells[] = {
         one(res_json_real(exp(over.mean) / 1e9)),  /* result */
         json_array(),                              /* params: none */
@@ -97,10 +97,10 @@ static json_t *result_row(const samples *of, double time_s)
         json_null(),                               /* duration */
         one(res_json_real(exp(over.mean - half) / 1e9)),
         one(res_json_real(exp(over.mean + half) / 1e9)),
-        one(res_json_real(res_quantile(of->steps, of->step_count, 0.25) / 1e9)),
-        one(res_json_real(res_quantile(of->steps, of->step_count, 0.75) / 1e9)),
-        one(json_integer(1)),                          /* number: each sample is one step */
-        one(json_integer((json_int_t)of->step_count)), /* repeat */
+        one(res_json_real(res_quantile(steps, count, 0.25) / 1e9)),
+        one(res_json_real(res_quantile(steps, count, 0.75) / 1e9)),
+        one(json_integer(1)),                 /* number: each sample is one step */
+        one(json_integer((json_int_t)count)), /* repeat */
         one(list),
     };
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
@@ -108,33 +108,44 @@ static json_t *result_row(const samples *of, double time_s)
     return row;
 }
 
+static const res_record *newest_good(const res_export_key *keys, size_t count)
+{
+    const res_record *newest = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (res_record_good(keys[i].record) &&
+            (!newest || strcmp(keys[i].record->id, newest->id) > 0))
+            newest = keys[i].record;
+    return newest;
+}
+
 /* The result of the COUNT records from KEYS, all of one experiment and build. It is null where none
  * has samples: so asv marks a benchmark that failed. */
-static json_t *result_json(const res_export_key *keys, size_t count)
+static json_t *result_json(const res_collection *all, const res_export_key *keys, size_t count)
 {
     const double time_s = res_export_time(keys[0].record);
-    samples of = {.logs = calloc(count + 1, sizeof *of.logs)};
-    size_t steps = 0;
-    for (size_t i = 0; i < count; i++)
-        steps += res_record_good(keys[i].record) ? keys[i].record->step_count : 0;
-    of.steps = calloc(steps + 1, sizeof *of.steps);
-    for (size_t i = 0; of.steps && of.logs && i < count; i++) {
-        const res_record *record = keys[i].record;
-        if (!res_record_good(record))
-            continue;
-        memcpy(of.steps + of.step_count, record->wall_ns, record->step_count * sizeof *of.steps);
-        of.step_count += record->step_count;
-        of.logs[of.processes++] = log(res_record_measures(record).wall_ns);
+    const res_record *newest = newest_good(keys, count);
+    res_pool pool = {.count = 0};
+    size_t total = 0, taken = 0;
+    if (!newest)
+        return json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
+    const bool made = res_pool_like(all, newest, &pool);
+    for (size_t i = 0; made && i < pool.count; i++)
+        total += pool.list[i].record->step_count;
+    uint64_t *steps = made ? calloc(total + 1, sizeof *steps) : NULL;
+    for (size_t i = 0; steps && i < pool.count; i++) {
+        const res_record *record = pool.list[i].record;
+        memcpy(steps + taken, record->wall_ns, record->step_count * sizeof *steps);
+        taken += record->step_count;
     }
-    json_t *row = of.step_count > 0 ? result_row(&of, time_s)
-                                    : json_pack("[[n] [] s I]", "1", (json_int_t)(time_s * 1000));
-    free(of.steps);
-    free(of.logs);
+    json_t *row = steps ? result_row(&pool, steps, total, time_s) : NULL;
+    free(steps);
+    res_pool_free(&pool);
     return row;
 }
 
 /* Adds the file of the COUNT records from KEYS, all of one machine and build. */
-static void put_commit(const res_export_key *keys, size_t count, res_export *export)
+static void put_commit(const res_collection *all, const res_export_key *keys, size_t count,
+                       res_export *export)
 {
     static const char columns[] =
         "[\"result\", \"params\", \"version\", \"started_at\", \"duration\", \"stats_ci_99_a\", "
@@ -146,7 +157,9 @@ static void put_commit(const res_export_key *keys, size_t count, res_export *exp
         end = first + 1;
         while (end < count && strcmp(keys[end].name, keys[first].name) == 0)
             end++;
-        json_object_set_new(results, keys[first].name, result_json(keys + first, end - first));
+        json_t *result = result_json(all, keys + first, end - first);
+        export->failed = export->failed || !result;
+        json_object_set_new(results, keys[first].name, result);
         for (size_t i = first; i < end; i++)
             json_object_set_new(records, keys[i].record->id, res_export_provenance(keys[i].record));
     }
@@ -193,7 +206,7 @@ void res_export_asv(const res_collection *all, res_export *export)
         while (end < all->count && strcmp(keys[end].machine, keys[first].machine) == 0 &&
                strcmp(keys[end].commit, keys[first].commit) == 0)
             end++;
-        put_commit(keys + first, end - first, export);
+        put_commit(all, keys + first, end - first, export);
         if (first > 0 && strcmp(keys[first - 1].machine, keys[first].machine) == 0)
             continue;
         json_t *host = machine_json(&keys[first]);

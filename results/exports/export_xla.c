@@ -97,26 +97,38 @@ static json_t *results_json(const res_record *record, const char *config)
     return object;
 }
 
-/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows.
- * The wall time is of all processes of RECORD's experiment. */
+/* Peak memory of a process, as its provenance has it; NaN: unknown. */
+static double peak_memory(const res_process *process, const void *context)
+{
+    (void)context;
+    return res_quantity_of(process->record, RES_QUANTITY_HOST_BYTES);
+}
+
+static void put_baseline(json_t *baseline, const char *metric, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(baseline, metric,
+                            json_pack("{s:f, s:f}", key, value, "threshold", THRESHOLD));
+}
+
+/* {"WALL_TIME": {"baseline_ms": ..., "threshold": ...}, ...}: the metrics that the script knows, as
+ * tables have them, of all processes of RECORD's experiment. NULL without memory. */
 static json_t *baseline_json(const res_collection *all, const res_record *record)
 {
-    static const struct {
-        const char *metric, *key;
-    } known[] = {{"WALL_TIME", "baseline_ms"},
-                 {"GPU_DEVICE_TIME", "baseline_ms"},
-                 {"PEAK_CPU_MEMORY", "baseline_gb"}};
-    json_t *metrics = metrics_json(record), *baseline = json_object();
-    json_object_set_new(json_object_get(metrics, "WALL_TIME"), "value",
-                        res_json_real(res_export_wall_ns(all, record) / 1e6));
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        json_t *value = json_object_get(json_object_get(metrics, known[i].metric), "value");
-        if (value)
-            json_object_set_new(
-                baseline, known[i].metric,
-                json_pack("{s:O, s:f}", known[i].key, value, "threshold", THRESHOLD));
+    json_t *baseline = json_object();
+    res_pool pool;
+    if (!res_pool_like(all, record, &pool)) {
+        json_decref(baseline);
+        return NULL;
     }
-    json_decref(metrics);
+    const res_figures figures = res_pool_figures(&pool);
+    put_baseline(baseline, "WALL_TIME", "baseline_ms", figures.wall.value.estimate / 1e6);
+    if (is_gpu(res_export_platform(record)))
+        put_baseline(baseline, "GPU_DEVICE_TIME", "baseline_ms",
+                     figures.device.value.estimate / 1e6);
+    put_baseline(baseline, "PEAK_CPU_MEMORY", "baseline_gb",
+                 res_pool_estimate(&pool, peak_memory, NULL).mean / 1073741824.0);
+    res_pool_free(&pool);
     return baseline;
 }
 
@@ -131,8 +143,11 @@ void res_export_xla(const res_collection *all, res_export *export)
         res_export_put(res_export_add(export, "%s/%s/results.json", id, record->id),
                        results_json(record, id));
         /* Records are in the order of their ids, so the newest stays. */
-        if (res_record_good(record))
-            json_object_set_new(baselines, id, baseline_json(all, record));
+        if (res_record_good(record)) {
+            json_t *baseline = baseline_json(all, record);
+            export->failed = export->failed || !baseline;
+            json_object_set_new(baselines, id, baseline);
+        }
         export->failed = export->failed || config.failed;
         bn_text_free(&config);
     }

@@ -6,194 +6,192 @@
  * execution or from the device.
  *
  * Where did the time go? Each part of the ledger, device time and overhead are compared over the
- * pairs of processes that count, by the median of each process. Medians of parts need not add up
- * to that of the step.
+ * pairs of processes that count. A and B are what all tables say of such processes (pool.c), and B
+ * less A is their difference; only how far it may be off is over pairs. Medians of parts need not
+ * add up to that of the step.
  */
-#include "results/findings/findings.h"
+#include "results/findings/findings_priv.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEVEL 0.05
 /* A place is named when it holds at least so much of the step's difference. */
 #define MOST  0.5
 
-/* ---- quantities ------------------------------------------------------------------- */
-
-const char *res_quantity_name(res_quantity quantity)
-{
-    static const char *const names[] = {
-#define X(upper, lower, text) #lower,
-        RES_QUANTITIES(X)
-#undef X
-    };
-    return names[quantity];
-}
-
-typedef double execution_value(const res_execution *x);
-
-static double device_of(const res_execution *x)
-{
-    return x->device_source == BN_DEVICE_TIME_UNAVAILABLE ? (double)NAN
-                                                          : x->per_step * x->device_ns;
-}
-
-static double overhead_of(const res_execution *x)
-{
-    return x->per_step * res_execution_overhead(x).estimate;
-}
-
-static double pjrt_of(const res_execution *x)
-{
-    return x->per_step * res_execution_pjrt_ns(x);
-}
-
-static double lower_of(const res_execution *x)
-{
-    return (double)x->lower_ns;
-}
-
-static double compile_of(const res_execution *x)
-{
-    return x->from_disk ? (double)NAN : (double)x->compile_ns;
-}
-
-static double amount(int64_t value)
-{
-    return value < 0 ? (double)NAN : (double)value;
-}
-
-static double instructions_of(const res_execution *x)
-{
-    return amount(x->optimized_instructions);
-}
-
-static double arguments_of(const res_execution *x)
-{
-    return amount(x->argument_bytes);
-}
-
-static double results_of(const res_execution *x)
-{
-    return amount(x->result_bytes);
-}
-
-static double temp_of(const res_execution *x)
-{
-    return amount(x->temp_bytes);
-}
-
-static double peak_of(const res_execution *x)
-{
-    return amount(x->peak_bytes);
-}
-
-static double code_of(const res_execution *x)
-{
-    return amount(x->code_bytes);
-}
-
-/* Sums VALUE over a record's executions, or takes the largest; NaN as soon as one is unknown. */
-static double over_executions(const res_record *r, execution_value *value, bool largest,
-                              bool steady)
-{
-    double all = r->execution_count > 0 ? 0 : (double)NAN;
-    for (size_t i = 0; i < r->execution_count; i++) {
-        const res_execution *x = &r->executions[i];
-        if (steady && x->per_step == 0)
-            continue;
-        const double one = value(x);
-        all = isnan(one) || isnan(all) ? (double)NAN : largest ? fmax(all, one) : all + one;
-    }
-    return all;
-}
-
-double res_quantity_of(const res_record *r, res_quantity quantity)
-{
-    static const struct {
-        execution_value *value;
-        bool largest, steady; /* STEADY: only executions of a steady step */
-    } ways[RES_QUANTITY_COUNT] = {
-        [RES_QUANTITY_DEVICE] = {device_of, false, true},
-        [RES_QUANTITY_OVERHEAD] = {overhead_of, false, true},
-        [RES_QUANTITY_PJRT] = {pjrt_of, false, true},
-        [RES_QUANTITY_LOWER] = {lower_of, false, false},
-        [RES_QUANTITY_COMPILE] = {compile_of, false, false},
-        [RES_QUANTITY_INSTRUCTIONS] = {instructions_of, false, false},
-        [RES_QUANTITY_ARGUMENT_BYTES] = {arguments_of, true, false},
-        [RES_QUANTITY_RESULT_BYTES] = {results_of, true, false},
-        [RES_QUANTITY_TEMP_BYTES] = {temp_of, true, false},
-        [RES_QUANTITY_PEAK_BYTES] = {peak_of, true, false},
-        [RES_QUANTITY_CODE_BYTES] = {code_of, false, false},
-    };
-    if (quantity == RES_QUANTITY_WALL)
-        return res_quantile(r->wall_ns, r->step_count, 0.5);
-    if (quantity == RES_QUANTITY_HOST_BYTES) {
-        const json_t *memory = json_object_get(r->provenance, "memory");
-        const json_t *peak = json_object_get(memory, "peak_rss_bytes");
-        return json_is_integer(peak) ? amount(json_integer_value(peak)) : (double)NAN;
-    }
-    return over_executions(r, ways[quantity].value, ways[quantity].largest, ways[quantity].steady);
-}
-
 /* ---- differences -------------------------------------------------------------------- */
 
-/* VALUES are those of A, then those of B. One unknown value makes all unknown. */
-static res_difference difference_of(double (*values)[RES_MOST_PAIRS], size_t count)
+/* The pairs that count of a cell, and the pool of each side. */
+typedef struct pairs {
+    const res_record *side[2][RES_MOST_PAIRS];
+    size_t count;
+    res_pool pool[2];
+    res_figures figures[2];
+} pairs;
+
+static bn_code begin_pairs(const res_compared *cell, const res_comparison *c, pairs *p,
+                           bn_status *st)
+{
+    *p = (pairs){.count = c->pairs};
+    for (size_t i = 0; i < c->pairs; i++) {
+        p->side[0][i] = cell->a[c->kept[i]];
+        p->side[1][i] = cell->b[c->kept[i]];
+    }
+    for (int s = 0; s < 2; s++) {
+        if (!res_pool_take(p->side[s], p->count, &p->pool[s]))
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu pairs", p->count);
+        p->figures[s] = res_pool_figures(&p->pool[s]);
+    }
+    return BN_OK;
+}
+
+static void end_pairs(pairs *p)
+{
+    for (int s = 0; s < 2; s++)
+        res_pool_free(&p->pool[s]);
+}
+
+/* What tables say of a side, whose records have VALUES: DIFFERENCE as in res_pool_over. */
+static double over_side(const pairs *p, int side, const double *values, bool difference)
+{
+    const res_pool *pool = &p->pool[side];
+    double ordered[RES_MOST_PAIRS] = {0};
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t k = 0; k < p->count; k++)
+            if (pool->list[i].record == p->side[side][k])
+                ordered[i] = values[k];
+    return res_pool_over(pool, ordered, difference).value.estimate;
+}
+
+/* Whether A and B are means of the values themselves; else of their logs. */
+static bool is_plain(double (*values)[RES_MOST_PAIRS], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(values[0][i] > 0) || !(values[1][i] > 0))
+            return true;
+    return false;
+}
+
+/* B less A as the columns of a table have it, with the interval of MEAN, which is over pairs: of B
+ * less A, or, not PLAIN, of their log ratio. */
+static void set_difference(res_difference *d, res_interval mean, bool plain)
+{
+    const double low = mean.low - mean.estimate, high = mean.high - mean.estimate;
+    d->difference = (res_interval){d->b - d->a, plain ? d->b - d->a + low : d->b * exp(low) - d->a,
+                                   plain ? d->b - d->a + high : d->b * exp(high) - d->a};
+}
+
+/* VALUES are those of A, then those of B. One unknown value makes all unknown. AMOUNT: parts,
+ * sizes and differences, which have plain means. SIDES: what A and B are, where that is more than
+ * their means; else NULL. */
+static res_difference difference_of(const pairs *p, double (*values)[RES_MOST_PAIRS], bool amount,
+                                    const double *sides)
 {
     const double nan = (double)NAN;
     double d[RES_MOST_PAIRS];
     res_difference out = {nan, nan, {nan, nan, nan}, 1, false};
-    for (size_t i = 0; i < count; i++) {
-        d[i] = values[1][i] - values[0][i];
+    const bool plain = amount || is_plain(values, p->count);
+    for (size_t i = 0; i < p->count; i++) {
+        d[i] = plain ? values[1][i] - values[0][i] : log(values[1][i] / values[0][i]);
         if (!isfinite(d[i]))
             return out;
     }
-    if (count == 0)
+    if (p->count == 0)
         return out;
-    out.difference = res_mean_difference(d, count, &out.p);
-    out.moved = out.p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT);
-    /* Means, as the difference is: the columns of a table add up. */
-    out.a = gsl_stats_mean(values[0], 1, count);
-    out.b = gsl_stats_mean(values[1], 1, count);
+    const res_difference unknown = out;
+    const res_interval mean = res_mean_difference(d, p->count, &out.p);
+    out.a = sides ? sides[0] : over_side(p, 0, values[0], plain);
+    out.b = sides ? sides[1] : over_side(p, 1, values[1], plain);
+    if (!isfinite(out.a) || !isfinite(out.b))
+        return unknown;
+    set_difference(&out, mean, plain);
     return out;
 }
 
-static bn_code part_medians(const res_record *r, double medians[BN_PART_COUNT], bn_status *st)
+/* The interval may include zero all the same: by looks, or where it is around another value than
+ * the ratio of rounds that P is of. No row says both. */
+static bool moves(const res_difference *d)
 {
-    uint64_t *series = calloc(r->step_count + 1, sizeof *series);
-    if (!series)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu steps", r->step_count);
-    for (int p = 0; p < BN_PART_COUNT; p++) {
-        const bn_part part = (bn_part)p;
-        res_part_series(r, &part, 1, series);
-        medians[p] = res_quantile(series, r->step_count, 0.5);
-    }
-    free(series);
-    return BN_OK;
+    return d->p <= LEVEL / (BN_PART_COUNT + RES_QUANTITY_COUNT) && res_told_from(d->difference, 0);
 }
 
-static bn_code compare_parts(const res_record *const *a, const res_record *const *b,
-                             const size_t *kept, size_t count, res_attribution *out, bn_status *st)
+/* Parts add up to a step, so their means are plain, as in the table of ledgers. */
+static void compare_parts(const pairs *p, res_attribution *out)
 {
-    double(*medians)[BN_PART_COUNT] = calloc(2 * RES_MOST_PAIRS, sizeof *medians);
-    bn_code code = medians ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for medians");
-    for (size_t i = 0; code == BN_OK && i < count; i++) {
-        code = part_medians(a[kept[i]], medians[i], st);
-        if (code == BN_OK)
-            code = part_medians(b[kept[i]], medians[RES_MOST_PAIRS + i], st);
-    }
-    for (int p = 0; code == BN_OK && p < BN_PART_COUNT; p++) {
+    for (int i = 0; i < BN_PART_COUNT; i++) {
+        const bn_part part = (bn_part)i;
         double values[2][RES_MOST_PAIRS];
-        for (size_t i = 0; i < count; i++) {
-            values[0][i] = medians[i][p];
-            values[1][i] = medians[RES_MOST_PAIRS + i][p];
-        }
-        out->part[p] = difference_of(values, count);
+        for (int s = 0; s < 2; s++)
+            for (size_t k = 0; k < p->count; k++)
+                values[s][k] = res_part_median(p->side[s][k], &part, 1);
+        out->part[i] = difference_of(p, values, true, NULL);
+        out->part[i].moved = moves(&out->part[i]);
     }
-    free(medians);
+}
+
+/* Whether QUANTITY is a time, of which nothing takes none. */
+static bool is_time(res_quantity quantity)
+{
+    return quantity <= RES_QUANTITY_COMPILE && quantity != RES_QUANTITY_OVERHEAD;
+}
+
+static res_difference compare_quantity(const pairs *p, res_quantity quantity)
+{
+    double values[2][RES_MOST_PAIRS];
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < p->count; i++)
+            values[s][i] = res_quantity_of(p->side[s][i], quantity);
+    /* As in other tables: of one source, and at most the wall time. */
+    const double device[] = {p->figures[0].device.value.estimate,
+                             p->figures[1].device.value.estimate};
+    return difference_of(p, values, !is_time(quantity),
+                         quantity == RES_QUANTITY_DEVICE ? device : NULL);
+}
+
+/* What was judged says how sure a difference is, so that no two tables of one comparison differ. */
+static void settle(const res_comparison *c, res_measure measure, res_difference *d)
+{
+    const res_interval log_ratio = {log(c->ratio.estimate), log(c->ratio.low), log(c->ratio.high)};
+    if (!isfinite(d->a) || measure == RES_MEASURE_OVERHEAD)
+        return;
+    set_difference(d, log_ratio, false);
+    res_mean_difference(c->log_ratio, c->pairs, &d->p);
+}
+
+/* The measure that QUANTITY is, or RES_MEASURE_COUNT. */
+static res_measure measure_of(res_quantity quantity)
+{
+    int m = 0;
+    while (m < RES_MEASURE_COUNT && res_measure_quantity((res_measure)m) != quantity)
+        m++;
+    return (res_measure)m;
+}
+
+static bool same_pairs(const res_comparison *a, const res_comparison *b)
+{
+    return a->pairs == b->pairs && memcmp(a->kept, b->kept, a->pairs * sizeof *a->kept) == 0;
+}
+
+/* Compares QUANTITY over the pairs that count: of one that was judged, those of its comparison; of
+ * others, ALL, those of the wall time. */
+static bn_code compare_one(const res_compared *cell, const pairs *all, res_quantity quantity,
+                           res_difference *out, bn_status *st)
+{
+    const res_measure measure = measure_of(quantity);
+    const res_comparison *c =
+        measure == RES_MEASURE_COUNT ? NULL : res_compared_measure(cell, measure);
+    pairs own = {.count = 0};
+    bn_code code = BN_OK;
+    if (c && !same_pairs(c, &cell->comparison)) {
+        code = begin_pairs(cell, c, &own, st);
+        all = &own;
+    }
+    if (code == BN_OK)
+        *out = compare_quantity(all, quantity);
+    if (code == BN_OK && c)
+        settle(c, measure, out);
+    out->moved = moves(out);
+    end_pairs(&own);
     return code;
 }
 
@@ -272,18 +270,6 @@ res_program res_compare_programs(const res_record *const *a, size_t a_count,
     return program_of(a[0], b[0]);
 }
 
-/* The programs of the pairs that are KEPT. */
-static res_program compare_programs(const res_record *const *a, const res_record *const *b,
-                                    const size_t *kept, size_t count)
-{
-    const res_record *of_a[RES_MOST_PAIRS] = {NULL}, *of_b[RES_MOST_PAIRS] = {NULL};
-    for (size_t i = 0; i < count; i++) {
-        of_a[i] = a[kept[i]];
-        of_b[i] = b[kept[i]];
-    }
-    return res_compare_programs(of_a, count, of_b, count);
-}
-
 /* ---- places ------------------------------------------------------------------------------ */
 
 const char *res_place_name(const res_attribution *attribution)
@@ -301,8 +287,7 @@ const char *res_place_name(const res_attribution *attribution)
     return "";
 }
 
-/* How much of the difference WHOLE lies in PART; 0 where PART did not move. It is taken from
- * medians, which a pair that was disturbed does not change. */
+/* How much of the difference WHOLE lies in PART; 0 where PART did not move. */
 static double share_of(const res_difference *part, const res_difference *whole)
 {
     const double share = (part->b - part->a) / (whole->b - whole->a);
@@ -337,20 +322,19 @@ static void find_place(res_attribution *out)
         }
 }
 
-bn_code res_attribute(const res_record *const *a, const res_record *const *b, const size_t *kept,
-                      size_t count, res_attribution *out, bn_status *st)
+bn_code res_attribute(const res_compared *cell, res_attribution *out, bn_status *st)
 {
-    *out = (res_attribution){.program = compare_programs(a, b, kept, count)};
-    bn_code code = compare_parts(a, b, kept, count, out, st);
-    for (int q = 0; code == BN_OK && q < RES_QUANTITY_COUNT; q++) {
-        double values[2][RES_MOST_PAIRS];
-        for (size_t i = 0; i < count; i++) {
-            values[0][i] = res_quantity_of(a[kept[i]], (res_quantity)q);
-            values[1][i] = res_quantity_of(b[kept[i]], (res_quantity)q);
-        }
-        out->quantity[q] = difference_of(values, count);
+    pairs all;
+    *out = (res_attribution){.program = RES_PROGRAM_UNKNOWN};
+    bn_code code = begin_pairs(cell, &cell->comparison, &all, st);
+    if (code == BN_OK) {
+        out->program = res_compare_programs(all.side[0], all.count, all.side[1], all.count);
+        compare_parts(&all, out);
     }
+    for (int q = 0; code == BN_OK && q < RES_QUANTITY_COUNT; q++)
+        code = compare_one(cell, &all, (res_quantity)q, &out->quantity[q], st);
     if (code == BN_OK)
         find_place(out);
+    end_pairs(&all);
     return code;
 }

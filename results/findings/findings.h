@@ -34,11 +34,14 @@ bool res_same_way(const res_record *a, const res_record *b);
 bool res_same_way_asked(const res_experiment *a, const res_experiment *b);
 
 typedef struct res_process {
-    const res_record *record; /* borrowed */
+    const res_record *record; /* borrowed; NULL: a summary's, of which only what follows is known */
     res_measures measures;
+    const char *group; /* borrowed; "": it ran alone */
     size_t run; /* in order of time: processes of one run, which share a group, have the same */
     double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
 } res_process;
+/* Numbers the runs of the COUNT processes of LIST, which are in the order of their ids. */
+void res_processes_number(res_process *list, size_t count);
 
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {
@@ -60,10 +63,6 @@ void res_pool_free(res_pool *pool);
  * COUNT: of two runs the later alone where it has enough (res_sample_runs). False without memory.
  */
 bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count);
-/* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
- * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
- * those that differ to DIFFERING, a text of SIZE bytes. */
-bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 
 /* A figure over PROCESSES that know it: exp of the mean log and its interval, by Student's t over
  * the sample that res_sample_runs makes of them; bounds are NaN below RES_LEAST_PROCESSES. */
@@ -87,6 +86,10 @@ typedef struct res_figures {
     const char *source;
 } res_figures;
 res_figures res_pool_figures(const res_pool *pool);
+/* The same of the COUNT processes of LIST, whose runs are numbered: of EXPERIMENT, of one build and
+ * like conditions. Their records are not looked at. */
+res_figures res_processes_figures(const res_process *list, size_t count,
+                                  const res_experiment *experiment);
 
 /* One graph of the step, over the processes that ran it. */
 typedef struct res_execution_figures {
@@ -174,9 +177,13 @@ res_estimate res_with_drift(res_estimate estimate, double drift);
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
  * where they did not, or without memory. */
 double res_turns_log_ratio(const res_record *a, const res_record *b);
-/* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
- * left out. CONTEXT is for VALUE. NaN without memory. */
+/* A figure of PROCESS, NaN where it is unknown; CONTEXT is the caller's. */
 typedef double res_process_value(const res_process *process, const void *context);
+/* Mean of VALUE over the processes of POOL that know it, with its error, by the sample that
+ * res_sample_runs makes of them: for intervals of another level than 95 %. NaN without memory. */
+res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context);
+/* BASE less OTHER of VALUE over the same pairs, or Welch's; processes for which VALUE is NaN are
+ * left out. NaN without memory. */
 res_estimate res_pool_difference(const res_pool *base, const res_pool *other,
                                  res_process_value *value, const void *context);
 
@@ -294,7 +301,7 @@ typedef struct res_finding {
  * SPEEDUP->count; returns how many. */
 size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 
-/* ---- two runtimes (versus.c, judged.c, attribute.c, pairing.c) --------------------- */
+/* ---- two runtimes (versus.c, judged.c, quantity.c, attribute.c, pairing.c) ------- */
 
 /* What is compared between processes of the two sides, beside the ledger's parts: a value of each
  * record, NaN where it is unknown. */
@@ -324,12 +331,14 @@ const char *res_quantity_name(res_quantity quantity); /* "wall", ... */
 /* Nanoseconds, bytes, or for instructions a number. */
 double res_quantity_of(const res_record *record, res_quantity quantity);
 
-/* B less A over pairs, with Student's t. */
+/* B less A. */
 typedef struct res_difference {
-    double a, b;             /* means over the processes that count */
-    res_interval difference; /* mean over the pairs, 95 %; NaN bounds below 3 pairs */
-    double p;                /* of no difference; 1 below 3 pairs */
-    bool moved;              /* told from zero at 5 % over all that is looked at in a cell */
+    double a, b; /* of each side's processes that count, as in res_figures and res_pool_over */
+    /* B less A, as the columns have it. How far it may be off, at 95 %, is over pairs: of what was
+     * judged as its comparison says, else by Student's t. NaN bounds below 3 pairs. */
+    res_interval difference;
+    double p;   /* of no difference; 1 below 3 pairs */
+    bool moved; /* told from zero at 5 % over all that is looked at in a cell */
 } res_difference;
 
 /* Where most of a difference lies. */
@@ -351,11 +360,6 @@ typedef struct res_attribution {
     bn_part shifted_from;
 } res_attribution;
 
-/* Attributes the difference of the COUNT pairs KEPT, of processes A[i] and B[i].
- * BN_OUT_OF_MEMORY. */
-BN_MUST_USE bn_code res_attribute(const res_record *const *a, const res_record *const *b,
-                                  const size_t *kept, size_t count, res_attribution *attribution,
-                                  bn_status *st);
 /* "device time", "overhead", "dispatch", ... or "". */
 const char *res_place_name(const res_attribution *attribution);
 
@@ -415,7 +419,8 @@ typedef struct res_compared {
     bn_code failure;
     char message[1024];
     /* Filled by res_versus_judge; undecided without pairs. */
-    res_comparison comparison;            /* of the wall time */
+    bool turns;                /* the processes of all pairs took turns, round by round */
+    res_comparison comparison; /* of the wall time; then of their rounds */
     res_judged judged[RES_MEASURE_COUNT]; /* of the others; that of the wall time is not used */
     res_attribution attribution;
 } res_compared;

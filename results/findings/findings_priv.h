@@ -6,6 +6,12 @@
 
 #include "results/findings/findings.h"
 
+/* ---- processes (pool.c) ------------------------------------------------------------------ */
+
+/* Pools all of the COUNT RECORDS, which are good and outlive POOL, whatever their builds and
+ * conditions: those of a side of a comparison. False without memory. */
+bool res_pool_take(const res_record *const *records, size_t count, res_pool *pool);
+
 /* ---- the sample of an estimate (sample.c) --------------------------------------------- */
 
 /* Values of processes, and the runs that they are of. */
@@ -23,9 +29,13 @@ void res_sample_add(res_sample *sample, double value, const res_process *process
 /* The estimate by res_sample_runs; VALUES and COUNT are then what it made of them. */
 res_estimate res_sample_estimate(res_sample *sample);
 
-/* ---- measures of a comparison -------------------------------------------------------------- */
+/* ---- a cell of a comparison -------------------------------------------------------------- */
 
 /* Compares all measures of CELL but the wall time, each alone (judged.c). BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st);
+/* Says what the difference of CELL, all of whose measures were compared, is due to (attribute.c).
+ * BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_attribute(const res_compared *cell, res_attribution *attribution,
+                                  bn_status *st);
 
 #endif

@@ -81,20 +81,29 @@ static res_known read_values(const res_compared *cell, res_quantity quantity,
     return cell->pairs == 0 ? RES_KNOWN_NOT : equal ? RES_KNOWN_EQUAL : RES_KNOWN_JUDGED;
 }
 
-/* The median step of A. */
+/* A's step over the pairs that count, as tables have it; NaN without memory. */
 static double step_of(const res_compared *cell)
 {
-    double values[RES_MOST_PAIRS];
-    for (size_t i = 0; i < cell->pairs; i++)
-        values[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
-    return res_median(values, cell->pairs);
+    const res_comparison *c = &cell->comparison;
+    const res_record *kept[RES_MOST_PAIRS];
+    double step = (double)NAN;
+    res_pool pool;
+    for (size_t i = 0; i < c->pairs; i++)
+        kept[i] = cell->a[c->kept[i]];
+    if (res_pool_take(kept, c->pairs, &pool))
+        step = res_pool_figures(&pool).wall.value.estimate;
+    res_pool_free(&pool);
+    return step;
 }
 
 bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_status *st)
 {
+    const double step = versus->all_measures ? step_of(cell) : 1;
     bn_code code = BN_OK;
     for (int m = 0; m < RES_MEASURE_COUNT; m++)
         cell->judged[m].known = RES_KNOWN_NOT;
+    if (isnan(step))
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu pairs", cell->pairs);
     for (int m = RES_MEASURE_WALL + 1; versus->all_measures && m < RES_MEASURE_COUNT; m++) {
         double values[2][RES_MOST_PAIRS];
         res_judged *judged = &cell->judged[m];
@@ -104,7 +113,7 @@ bn_code res_judge_further(const res_versus *versus, res_compared *cell, bn_statu
         res_compare_options options = versus->options;
         options.delta = fmax(options.delta, rows[m].least);
         const res_values both = {values[0], values[1], cell->pairs,
-                                 m == RES_MEASURE_OVERHEAD ? step_of(cell) : 0};
+                                 m == RES_MEASURE_OVERHEAD ? step : 0};
         code = res_compare_values(&both, &options, &judged->comparison, st);
         if (code != BN_OK)
             return bn_context(st, "%s", rows[m].words);

@@ -42,54 +42,7 @@ bool res_same_way(const res_record *a, const res_record *b)
     return a->simulated == b->simulated && res_same_way_asked(&a->experiment, &b->experiment);
 }
 
-/* ---- conditions ---------------------------------------------------------------------- */
-
-/* What must be alike beside the build: these members of the provenance. Settings of the runtime
- * that are an axis of experiments are compared as such. */
-typedef struct condition {
-    const char *section, *member; /* MEMBER NULL: the whole section */
-    const char *word;
-} condition;
-
-static const condition conditions[] = {
-    {"host", "hostname", "host"},
-    {"host", "cpu", "processor"},
-    {"host", "cores_online", "cores"},
-    {"host", "kernel", "kernel"},
-    {"host", "governor", "governor"},
-    {"host", "bench_version", "version of bench"},
-    {"pinning", NULL, "pinning"},
-    {"runtime", "options", "options of the runtime"},
-    {"runtime", "compile_flags", "flags of the compiler"},
-};
-#define CONDITIONS (sizeof conditions / sizeof *conditions)
-
-static const json_t *value_of(const res_record *record, const condition *c)
-{
-    const json_t *section = json_object_get(record->provenance, c->section);
-    return c->member ? json_object_get(section, c->member) : section;
-}
-
-static bool is_alike(const res_record *a, const res_record *b, const condition *c)
-{
-    const json_t *left = value_of(a, c), *right = value_of(b, c);
-    return left == right || (left && right && json_equal(left, right));
-}
-
-bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
-{
-    bool same = true;
-    for (size_t i = 0; i < CONDITIONS; i++) {
-        if (is_alike(a, b, &conditions[i]))
-            continue;
-        same = false;
-        /* Each word once: several records may differ in the same. */
-        if (!strstr(differing, conditions[i].word))
-            snprintf(differing + strlen(differing), size - strlen(differing), "%s%s",
-                     differing[0] ? ", " : "", conditions[i].word);
-    }
-    return same;
-}
+/* ---- builds ------------------------------------------------------------------------- */
 
 /* Nobody knows what build an imported record is of: it is alone. A group is of one build. */
 static bool same_build(const res_record *a, const res_record *b)
@@ -104,7 +57,8 @@ static bool same_build(const res_record *a, const res_record *b)
 
 static bool fill_process(res_process *process, const res_record *record)
 {
-    *process = (res_process){.record = record, .measures = res_record_measures(record)};
+    *process = (res_process){
+        .record = record, .measures = res_record_measures(record), .group = res_group_id(record)};
     if (record->round_count == 0)
         return true;
     process->round_ns = calloc(record->round_count, sizeof *process->round_ns);
@@ -134,17 +88,27 @@ static int by_id(const void *a, const void *b)
  * time, so that few processes of other runs stand between those of one. */
 #define MOST_BETWEEN 256
 
-static void number_runs(res_pool *pool)
+void res_processes_number(res_process *list, size_t count)
 {
     size_t runs = 0;
-    for (size_t i = 0; i < pool->count; i++) {
-        const char *group = res_group_id(pool->list[i].record);
+    for (size_t i = 0; i < count; i++) {
+        const char *group = list[i].group;
         const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
         size_t k = i;
-        while (group[0] && k > least && strcmp(res_group_id(pool->list[k - 1].record), group) != 0)
+        while (group[0] && k > least && strcmp(list[k - 1].group, group) != 0)
             k--;
-        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : runs++;
+        list[i].run = group[0] && k > least ? list[k - 1].run : runs++;
     }
+}
+
+/* Ends a POOL whose list is filled; MADE: with all of them. */
+static bool end_pool(res_pool *pool, bool made)
+{
+    qsort(pool->list, pool->count, sizeof *pool->list, by_id);
+    res_processes_number(pool->list, pool->count);
+    if (!made)
+        res_pool_free(pool);
+    return made;
 }
 
 /* Pools RECORDS that are of NEWEST's build and conditions. */
@@ -166,11 +130,19 @@ static bool make_pool(const res_record *newest, const res_record *const *records
         else
             made = fill_process(&pool->list[pool->count++], record);
     }
-    qsort(pool->list, pool->count, sizeof *pool->list, by_id);
-    number_runs(pool);
-    if (!made)
-        res_pool_free(pool);
-    return made;
+    return end_pool(pool, made);
+}
+
+bool res_pool_take(const res_record *const *records, size_t count, res_pool *pool)
+{
+    bool made = true;
+    *pool = (res_pool){.newest = newest_of(records, count),
+                       .list = calloc(count + 1, sizeof *pool->list)};
+    if (!pool->list)
+        return false;
+    for (size_t i = 0; made && i < count; i++)
+        made = fill_process(&pool->list[pool->count++], records[i]);
+    return end_pool(pool, made);
 }
 
 bool res_pool_make(const res_record *const *records, size_t count, res_pool *pool)
@@ -238,16 +210,17 @@ bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count
 /* ---- figures ------------------------------------------------------------------------------- */
 
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
-res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
+static res_over over_list(const res_process *list, size_t count, const double *values,
+                          bool difference)
 {
     const double nan = (double)NAN;
     res_over out = {{nan, nan, nan}, 0};
     res_sample s;
-    const bool made = res_sample_begin(&s, pool->count);
+    const bool made = res_sample_begin(&s, count);
     bool positive = !difference;
-    for (size_t i = 0; made && i < pool->count; i++) {
+    for (size_t i = 0; made && i < count; i++) {
         positive = positive && !(values[i] <= 0);
-        res_sample_add(&s, values[i], &pool->list[i]);
+        res_sample_add(&s, values[i], &list[i]);
     }
     for (size_t i = 0; positive && i < s.count; i++)
         s.values[i] = log(s.values[i]);
@@ -260,15 +233,21 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
     return out;
 }
 
+res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
+{
+    return over_list(pool->list, pool->count, values, difference);
+}
+
 /* That of VALUES; a figure that most processes could not tell is none: those that could may differ
  * from the rest. */
-static res_over of_most(const res_pool *pool, const double *values, bool difference)
+static res_over of_most(const res_process *list, size_t count, const double *values,
+                        bool difference)
 {
-    res_over over = res_pool_over(pool, values, difference);
+    res_over over = over_list(list, count, values, difference);
     size_t known = 0;
-    for (size_t i = 0; i < pool->count; i++)
+    for (size_t i = 0; i < count; i++)
         known += isfinite(values[i]) ? 1 : 0;
-    if (2 * known < pool->count)
+    if (2 * known < count)
         over.value = (res_interval){(double)NAN, (double)NAN, (double)NAN};
     return over;
 }
@@ -290,36 +269,36 @@ static double keep_within(res_over *device, const res_over *wall)
     return scale;
 }
 
-/* Whether each step of RECORD waits for its executions, on the batch that probes have, too.
+/* Whether each step of EXPERIMENT waits for its executions, on the batch that probes have, too.
  * Executions that a profiler saw may have run side by side. */
-static bool steps_contain_probes(const res_record *record, const char *source)
+static bool steps_contain_probes(const res_experiment *experiment, const char *source)
 {
     return strcmp(source, bn_device_time_source_name(BN_DEVICE_TIME_SLOPE)) == 0 &&
-           record->experiment.in_flight <= 1 && strcmp(record->experiment.lengths, "varying") != 0;
+           experiment->in_flight <= 1 && strcmp(experiment->lengths, "varying") != 0;
 }
 
 /* The source of the newest process that has a device time: only like times are pooled. */
-static const char *source_of(const res_pool *pool)
+static const char *source_of(const res_process *list, size_t count)
 {
-    for (size_t i = pool->count; i-- > 0;)
-        if (isfinite(pool->list[i].measures.device_ns))
-            return pool->list[i].measures.source;
+    for (size_t i = count; i-- > 0;)
+        if (isfinite(list[i].measures.device_ns))
+            return list[i].measures.source;
     return bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
 }
 
-res_figures res_pool_figures(const res_pool *pool)
+res_figures res_processes_figures(const res_process *list, size_t n,
+                                  const res_experiment *experiment)
 {
     const double nan = (double)NAN;
     const res_over none = {{nan, nan, nan}, 0};
-    res_figures f = {none, none, none, none, 1, none, nan, nan, source_of(pool)};
-    double *room = calloc(pool->count + 1, 5 * sizeof *room);
-    if (!room || pool->count == 0) {
+    res_figures f = {none, none, none, none, 1, none, nan, nan, source_of(list, n)};
+    double *room = calloc(n + 1, 5 * sizeof *room);
+    if (!room || n == 0) {
         free(room);
         return f;
     }
-    const size_t n = pool->count;
     for (size_t i = 0; i < n; i++) {
-        const res_measures *m = &pool->list[i].measures;
+        const res_measures *m = &list[i].measures;
         const bool like = strcmp(m->source, f.source) == 0;
         room[i] = m->wall_ns;
         room[n + i] = m->trace_ns;
@@ -327,17 +306,23 @@ res_figures res_pool_figures(const res_pool *pool)
         room[3 * n + i] = like ? m->overhead_ns : nan;
         room[4 * n + i] = m->compile_ns;
     }
-    f.wall = res_pool_over(pool, room, false);
-    f.trace = res_pool_over(pool, room + n, false);
-    f.device = of_most(pool, room + 2 * n, false);
-    if (steps_contain_probes(pool->newest, f.source))
+    f.wall = over_list(list, n, room, false);
+    f.trace = over_list(list, n, room + n, false);
+    f.device = of_most(list, n, room + 2 * n, false);
+    if (steps_contain_probes(experiment, f.source))
         f.device_scale = keep_within(&f.device, &f.wall);
-    f.overhead = of_most(pool, room + 3 * n, true);
-    f.compile = res_pool_over(pool, room + 4 * n, false);
-    f.executions = pool->list[n - 1].measures.executions;
-    f.nodes_per_step = pool->list[n - 1].measures.nodes_per_step;
+    f.overhead = of_most(list, n, room + 3 * n, true);
+    f.compile = over_list(list, n, room + 4 * n, false);
+    f.executions = list[n - 1].measures.executions;
+    f.nodes_per_step = list[n - 1].measures.nodes_per_step;
     free(room);
     return f;
+}
+
+res_figures res_pool_figures(const res_pool *pool)
+{
+    return res_processes_figures(pool->list, pool->count,
+                                 pool->newest ? &pool->newest->experiment : NULL);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -385,12 +370,12 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
     }
     if (room) {
         f.pjrt = res_pool_over(pool, room, false);
-        f.device = of_most(pool, room + n, false);
+        f.device = of_most(pool->list, n, room + n, false);
         /* The graphs of a step that was cut are cut alike. */
         const double scale = source == BN_DEVICE_TIME_SLOPE ? step->device_scale : 1;
         f.device.value = (res_interval){f.device.value.estimate * scale, f.device.value.low * scale,
                                         f.device.value.high * scale};
-        f.overhead = of_most(pool, room + 2 * n, true);
+        f.overhead = of_most(pool->list, n, room + 2 * n, true);
         f.null = res_pool_over(pool, room + 3 * n, true);
         f.lower = res_pool_over(pool, room + 4 * n, false);
         f.compile = res_pool_over(pool, room + 5 * n, false);

@@ -81,8 +81,7 @@ static bool pairs_count(size_t pairs, const res_pool *base, const res_pool *othe
     return pairs >= RES_LEAST_PROCESSES || (pairs > 0 && pairs == fewest);
 }
 
-/* Mean and error of VALUE over POOL; unknown without memory. */
-static res_estimate over_pool(const res_pool *pool, res_process_value *value, const void *context)
+res_estimate res_pool_estimate(const res_pool *pool, res_process_value *value, const void *context)
 {
     res_sample s;
     res_estimate out = {(double)NAN, (double)NAN, 0, 0};
@@ -105,7 +104,8 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
                               const void *context)
 {
     static const double weights[] = {1, -1};
-    const res_estimate both[] = {over_pool(base, value, context), over_pool(other, value, context)};
+    const res_estimate both[] = {res_pool_estimate(base, value, context),
+                                 res_pool_estimate(other, value, context)};
     return res_estimate_sum(both, weights, 2);
 }
 

@@ -28,29 +28,21 @@ static bn_code compare_walls(const res_versus *versus, res_compared *cell, bn_st
     size_t counts[2][RES_MOST_PAIRS];
     double values_a[RES_MOST_PAIRS], values_b[RES_MOST_PAIRS];
     res_values values;
-    if (take_turns(cell, values_a, values_b, &values))
+    /* Processes count by their medians as in all tables, which are those of rounds. */
+    cell->turns = take_turns(cell, values_a, values_b, &values);
+    if (cell->turns)
         return res_compare_values(&values, &versus->options, &cell->comparison, st);
     for (size_t i = 0; i < cell->pairs; i++) {
         series[0][i] = cell->a[i]->wall_ns;
         series[1][i] = cell->b[i]->wall_ns;
         counts[0][i] = cell->a[i]->step_count;
         counts[1][i] = cell->b[i]->step_count;
+        values_a[i] = res_quantity_of(cell->a[i], RES_QUANTITY_WALL);
+        values_b[i] = res_quantity_of(cell->b[i], RES_QUANTITY_WALL);
     }
-    const res_side a = {series[0], counts[0], cell->pairs}, b = {series[1], counts[1], cell->pairs};
+    const res_side a = {series[0], counts[0], cell->pairs, values_a};
+    const res_side b = {series[1], counts[1], cell->pairs, values_b};
     return res_compare(&a, &b, &versus->options, &cell->comparison, st);
-}
-
-/* The wall time's difference is that of its ratio, so that no two tables of one comparison differ.
- */
-static void settle_wall(res_compared *cell)
-{
-    res_difference *wall = &cell->attribution.quantity[RES_QUANTITY_WALL];
-    const res_interval ratio = cell->comparison.ratio;
-    if (!isfinite(wall->a) || !isfinite(ratio.estimate))
-        return;
-    wall->b = wall->a * ratio.estimate;
-    wall->difference = (res_interval){wall->a * (ratio.estimate - 1), wall->a * (ratio.low - 1),
-                                      wall->a * (ratio.high - 1)};
 }
 
 static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_status *st)
@@ -59,10 +51,7 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
     if (code == BN_OK)
         code = res_judge_further(versus, cell, st);
     if (code == BN_OK)
-        code = res_attribute(cell->a, cell->b, cell->comparison.kept, cell->comparison.pairs,
-                             &cell->attribution, st);
-    if (code == BN_OK)
-        settle_wall(cell);
+        code = res_attribute(cell, &cell->attribution, st);
     return code == BN_OK ? BN_OK
                          : bn_context(st, "%s %s %s", cell->experiment.model,
                                       cell->experiment.phase, cell->experiment.mode);
@@ -73,13 +62,17 @@ static bn_code compare_cell(const res_versus *versus, res_compared *cell, bn_sta
 static void compare_nothing(res_compared *cell)
 {
     const res_interval none = {(double)NAN, (double)NAN, (double)NAN};
+    const res_difference unknown = {(double)NAN, (double)NAN, none, 1, false};
+    cell->turns = false;
     cell->comparison = (res_comparison){
         .ratio = none, .bootstrap = none, .error = (double)NAN, .p_flip = 1, .p_t = 1, .share = 1};
     for (int m = 0; m < RES_MEASURE_COUNT; m++)
         cell->judged[m].known = RES_KNOWN_NOT;
-    /* This cannot fail: without pairs no memory is taken. */
-    bn_code code = res_attribute(NULL, NULL, NULL, 0, &cell->attribution, NULL);
-    (void)code;
+    cell->attribution = (res_attribution){.program = RES_PROGRAM_UNKNOWN};
+    for (int p = 0; p < BN_PART_COUNT; p++)
+        cell->attribution.part[p] = unknown;
+    for (int q = 0; q < RES_QUANTITY_COUNT; q++)
+        cell->attribution.quantity[q] = unknown;
 }
 
 /* Copies all comparisons that are judged to FAMILY, or back. Returns how many there are. */

@@ -2,9 +2,10 @@
  * history.c - cells over time: records of an index sorted into series and nights, and
  * the change points of each.
  *
- * The unit is a process: its median is one value, and a night's value is the mean of their logs, as
- * in the speedup table. A night is not a date, which would cut some run in two at midnight: it
- * begins with a record and takes in the records of the same build that follow within some hours.
+ * The unit is a process, and a night's value is what the speedup table says of its processes: by
+ * the same function, of the build and conditions of the newest. A night is not a date, which would
+ * cut some run in two at midnight: it begins with a record and takes in the records of the same
+ * build that follow within some hours.
  *
  * Records with wrong dates are left out: one dated years ahead would be the newest night for as
  * long, and hide what the nights after it say.
@@ -39,15 +40,6 @@ res_history_options res_history_defaults(void)
 {
     return (res_history_options){
         .night_hours = 12, .now_s = INFINITY, .change = res_change_defaults()};
-}
-
-static double value_of(const res_summary *s, res_metric metric)
-{
-    const double values[RES_METRIC_COUNT] = {s->wall_ns, s->device_ns, s->overhead_ns, s->trace_ns,
-                                             s->compile_ns};
-    /* Overhead is a difference, and may come out below zero. */
-    const bool known = values[metric] > 0 || metric == RES_METRIC_OVERHEAD;
-    return s->status == BN_OK && known ? values[metric] : (double)NAN;
 }
 
 /* ---- cells ---------------------------------------------------------------------- */
@@ -160,12 +152,22 @@ static bool may_be_one(const res_origin *a, const res_origin *b)
     return !a->label[0] || !b->label[0] || strcmp(a->label, b->label) == 0;
 }
 
+static const char *no_source(void)
+{
+    return bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
+}
+
+/* So many nights, of builds and settings, are looked through for one that began within the span:
+ * who puts more of them into a night gets more entries. */
+#define MOST_AT_ONCE 256
+
 /* The night that ITEM belongs to; a new one if there is none. */
 static size_t night_of(res_timeline *series, const item *it, double span_s)
 {
     const res_origin *origin = it->summary->origin;
     size_t i = series->count;
-    while (i > 0 && it->time_s - series->nights[i - 1].time_s <= span_s) {
+    const size_t least = i > MOST_AT_ONCE ? i - MOST_AT_ONCE : 0;
+    while (i > least && it->time_s - series->nights[i - 1].time_s <= span_s) {
         res_night *night = &series->nights[--i];
         if (!may_be_one(night->origin, origin) ||
             strcmp(night->settings, it->experiment->settings) != 0)
@@ -178,65 +180,122 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
                                                 .origin = origin,
                                                 .settings = it->experiment->settings,
                                                 .status = BN_OK,
+                                                .source = no_source(),
                                                 .value = (double)NAN,
                                                 .low = (double)NAN,
                                                 .high = (double)NAN};
     return series->count++;
 }
 
-/* Fills in the figures of NIGHT from the VALUES of COUNT processes, as the speedup table would: by
- * their logs, but of a difference by the values themselves. A series is looked at by ratios, so
- * that a difference that is not above zero is no value of it. */
-static void settle_night(res_night *night, double *values, size_t count, bool difference)
+static bool is_good(const res_summary *s)
 {
-    for (size_t i = 0; i < count && !difference; i++)
-        values[i] = log(values[i]);
-    const res_estimate over = res_estimate_of(values, count);
-    const res_interval interval =
-        difference ? res_estimate_interval(&over) : res_estimate_ratio(&over);
-    night->processes = count;
-    if (!(interval.estimate > 0))
-        return;
-    night->value = interval.estimate;
-    night->low = interval.low;
-    night->high = interval.high;
+    return s->status == BN_OK && s->steps > 0;
 }
 
-/* Sorts ITEMS into nights. ROOM is for COUNT values, WHERE for as many places. */
+/* As pool.c has it: nobody knows what build a record without one is of, but a group is of one. */
+static bool is_pooled(const res_summary *s, const res_summary *newest)
+{
+    if (s == newest)
+        return true;
+    return is_good(s) && strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+           strcmp(s->conditions, newest->conditions) == 0 &&
+           (known(s->origin) || (s->group[0] && strcmp(s->group, newest->group) == 0));
+}
+
+static res_over figure_of(const res_figures *f, res_metric metric)
+{
+    const res_over over[RES_METRIC_COUNT] = {f->wall, f->device, f->overhead, f->trace, f->compile};
+    return over[metric];
+}
+
+/* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS, which are in order of time.
+ * ROOM is for as many processes. */
+static void settle_night(res_night *night, const item *items, const size_t *places, size_t count,
+                         res_metric metric, res_process *room)
+{
+    const res_summary *newest = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        const res_summary *s = items[places[i]].summary;
+        if (is_good(s) && (!newest || strcmp(s->id, newest->id) > 0))
+            newest = s;
+    }
+    for (size_t i = 0; newest && i < count; i++) {
+        const res_summary *s = items[places[i]].summary;
+        if (is_pooled(s, newest))
+            room[n++] = (res_process){.measures = {.trace_ns = s->trace_ns,
+                                                   .overhead_ns = s->overhead_ns,
+                                                   .device_ns = s->device_ns,
+                                                   .compile_ns = s->compile_ns,
+                                                   .source = s->source,
+                                                   .wall_ns = s->wall_ns},
+                                      .group = s->group};
+        else
+            night->left_out += is_good(s);
+    }
+    if (n == 0)
+        return;
+    res_processes_number(room, n);
+    const res_figures figures = res_processes_figures(room, n, items[places[0]].experiment);
+    const res_over over = figure_of(&figures, metric);
+    night->status = BN_OK;
+    night->value = over.value.estimate;
+    night->low = over.value.low;
+    night->high = over.value.high;
+    night->processes = isnan(over.value.estimate) ? 0 : over.processes;
+    night->source = figures.source;
+}
+
+/* Where the records of each of NIGHTS begin in ORDER, which lists them night by night, each in
+ * order of time: END[n] is behind the last of night n. */
+static void sort_by_night(const size_t *where, size_t count, size_t nights, size_t *end,
+                          size_t *order)
+{
+    memset(end, 0, nights * sizeof *end);
+    for (size_t i = 0; i < count; i++)
+        end[where[i]]++;
+    for (size_t n = 1; n < nights; n++)
+        end[n] += end[n - 1];
+    for (size_t i = count; i-- > 0;)
+        order[--end[where[i]]] = i;
+    for (size_t n = 0; n < nights; n++)
+        end[n] = n + 1 < nights ? end[n + 1] : count;
+}
+
+/* Room for the records of one series. */
+typedef struct nights_room {
+    res_process *processes;
+    size_t *where, *end, *order;
+    double *values;
+} nights_room;
+
+/* Sorts ITEMS into nights. */
 static void make_nights(res_timeline *series, const item *items, size_t count,
-                        const res_history_options *o, double *room, size_t *where)
+                        const res_history_options *o, nights_room *room)
 {
     const double span_s = o->night_hours * 3600;
     for (size_t i = 0; i < count; i++) {
-        where[i] = night_of(series, &items[i], span_s);
-        res_night *night = &series->nights[where[i]];
+        room->where[i] = night_of(series, &items[i], span_s);
+        res_night *night = &series->nights[room->where[i]];
         const bool failed = items[i].summary->status != BN_OK;
         night->failed += failed ? 1 : 0;
         if (failed)
             night->status = items[i].summary->status;
     }
-    /* The records of a night stand close to each other, but those of another build may
-     * stand between them. */
-    for (size_t n = 0, from = 0; n < series->count; n++) {
-        const double start_s = series->nights[n].time_s;
-        size_t good = 0, values = 0;
-        while (where[from] < n && items[from].time_s < start_s)
-            from++;
-        for (size_t i = from; i < count && items[i].time_s - start_s <= span_s; i++) {
-            const res_summary *s = items[i].summary;
-            if (where[i] != n || s->status != BN_OK)
-                continue;
-            good++;
-            room[values] = value_of(s, o->metric);
-            values += isnan(room[values]) ? 0 : 1;
-        }
-        if (good > 0)
-            series->nights[n].status = BN_OK;
-        settle_night(&series->nights[n], room, values, o->metric == RES_METRIC_OVERHEAD);
-    }
+    sort_by_night(room->where, count, series->count, room->end, room->order);
+    for (size_t n = 0, first = 0; n < series->count; first = room->end[n++])
+        settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
+                     o->metric, room->processes);
 }
 
 /* ---- stretches ------------------------------------------------------------------------ */
+
+bool res_night_told(const res_night *night)
+{
+    const res_interval value = {night->value, night->low, night->high};
+    return isfinite(night->low) && isfinite(night->high) ? res_told_from(value, 0)
+                                                         : night->value > 0;
+}
 
 static void fill_stretch(const res_timeline *series, res_stretch *s, double *room)
 {
@@ -261,18 +320,26 @@ static void describe_change(const res_timeline *series, const res_change *change
     s->other_build = s->build_known && strcmp(was->sha256, is->sha256) != 0;
     s->other_settings =
         strcmp(series->nights[s->before].settings, series->nights[s->first].settings) != 0;
+    s->other_source = series->of_device && strcmp(series->nights[s->before].source,
+                                                  series->nights[s->first].source) != 0;
     s->other_host = was->host[0] && is->host[0] && strcmp(was->host, is->host) != 0;
 }
 
 static bn_code make_stretches(res_timeline *series, const res_change_options *options, double *room,
                               bn_status *st)
 {
-    for (size_t i = 0; i < series->count; i++)
-        room[i] = series->nights[i].value;
     series->last = series->count;
+    for (size_t i = 0; i < series->count; i++) {
+        const res_night *night = &series->nights[i];
+        if (isnan(night->value))
+            continue;
+        series->last = i;
+        series->no_ratios = series->no_ratios || night->value <= 0;
+        series->untold += !res_night_told(night);
+    }
+    /* Without the nights at or below zero the others would lie too high. */
     for (size_t i = 0; i < series->count; i++)
-        if (!isnan(room[i]))
-            series->last = i;
+        room[i] = series->no_ratios ? (double)NAN : series->nights[i].value;
     bn_code code = res_changes_find(room, series->count, options, &series->changes, st);
     if (code != BN_OK)
         return code;
@@ -298,15 +365,22 @@ static bn_code make_stretches(res_timeline *series, const res_change_options *op
 /* ---- all series --------------------------------------------------------------------------- */
 
 /* Whether one build ran with several settings in one night: a suite asks for each of them, and they
- * are no change. ITEMS are in order of time. */
+ * are no change. ITEMS are in order of time. Of a row of records with like settings, none need be
+ * looked at but those before it. */
 static bool share_a_night(const item *items, size_t count, double span_s)
 {
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k-- > 0 && items[i].time_s - items[k].time_s <= span_s;)
+    size_t others = 0; /* that end where the row of like settings begins */
+    for (size_t i = 1; i < count; i++) {
+        if (items[i].experiment != items[i - 1].experiment &&
+            strcmp(items[i].experiment->settings, items[i - 1].experiment->settings) != 0)
+            others = i;
+        const size_t least = others > MOST_AT_ONCE ? others - MOST_AT_ONCE : 0;
+        for (size_t k = others; k-- > least && items[i].time_s - items[k].time_s <= span_s;)
             if (items[i].experiment != items[k].experiment &&
                 strcmp(items[i].experiment->settings, items[k].experiment->settings) != 0 &&
                 may_be_one(items[i].summary->origin, items[k].summary->origin))
                 return true;
+    }
     return false;
 }
 
@@ -318,23 +392,40 @@ static int settings_order(const void *a, const void *b)
     return order ? order : item_order(a, b);
 }
 
+static bool make_room(nights_room *room, size_t count)
+{
+    *room = (nights_room){calloc(count, sizeof *room->processes), calloc(count, sizeof(size_t)),
+                          calloc(count, sizeof(size_t)), calloc(count, sizeof(size_t)),
+                          calloc(count, sizeof *room->values)};
+    return room->processes && room->where && room->end && room->order && room->values;
+}
+
+static void free_room(nights_room *room)
+{
+    free(room->processes);
+    free(room->where);
+    free(room->end);
+    free(room->order);
+    free(room->values);
+}
+
 static bn_code make_series(res_timeline *series, const item *items, size_t count,
                            const res_history_options *o, bn_status *st)
 {
-    double *room = calloc(count, sizeof *room);
-    size_t *where = calloc(count, sizeof *where);
+    nights_room room;
     bn_code code = BN_OK;
-    *series =
-        (res_timeline){.experiment = items[0].experiment, .simulated = items[0].summary->simulated};
+    *series = (res_timeline){.experiment = items[0].experiment,
+                             .simulated = items[0].summary->simulated,
+                             .of_device = o->metric == RES_METRIC_DEVICE ||
+                                          o->metric == RES_METRIC_OVERHEAD};
     series->nights = calloc(count, sizeof *series->nights);
-    if (!room || !where || !series->nights) {
+    if (!make_room(&room, count) || !series->nights) {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series of %zu records", count);
     } else {
-        make_nights(series, items, count, o, room, where);
-        code = make_stretches(series, &o->change, room, st);
+        make_nights(series, items, count, o, &room);
+        code = make_stretches(series, &o->change, room.values, st);
     }
-    free(room);
-    free(where);
+    free_room(&room);
     return code;
 }
 

@@ -32,7 +32,7 @@ void res_put_misdates(const res_misdates *misdates, bn_text *out);
 typedef enum res_metric {
     RES_METRIC_WALL,     /* median step */
     RES_METRIC_DEVICE,   /* of a step */
-    RES_METRIC_OVERHEAD, /* of an execution */
+    RES_METRIC_OVERHEAD, /* of an execution; may be at or below zero */
     RES_METRIC_TRACE,    /* of a step: trace, hash, lookup */
     RES_METRIC_COMPILE,  /* of all graphs */
     RES_METRIC_COUNT
@@ -43,15 +43,19 @@ BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_st
 /* One point of a series: the records of one build within a span of hours. A build is a file of a
  * plugin under one label; in a series over several settings it is of one of them. */
 typedef struct res_night {
-    double time_s;    /* since 1970, UTC: of its first record */
-    double value;     /* ns: over processes, exp of the mean log of their medians; NaN: none */
-    double low, high; /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
-    size_t processes; /* that VALUE is of */
-    size_t failed;    /* records that failed */
-    bn_code status;   /* BN_OK, or the class of the last failure where all failed */
+    double time_s;      /* since 1970, UTC: of its first record */
+    double value;       /* ns: what res_figures have of its processes; NaN: none */
+    double low, high;   /* its 95 % interval; NaN below RES_LEAST_PROCESSES processes */
+    size_t processes;   /* that VALUE is of */
+    size_t left_out;    /* good records of other conditions than the newest: see res_pool */
+    const char *source; /* of its device time; static */
+    size_t failed;      /* records that failed */
+    bn_code status;     /* BN_OK, or the class of the last failure where all failed */
     const res_origin *origin;
     const char *settings; /* of its experiment */
 } res_night;
+/* Whether NIGHT, which has a value, tells it from zero: only an overhead may not be. */
+bool res_night_told(const res_night *night);
 
 /* Nights between two change points. */
 typedef struct res_stretch {
@@ -67,6 +71,7 @@ typedef struct res_stretch {
     bool other_build;    /* the plugin's sha256 differs from the night BEFORE */
     bool other_settings; /* so does what the runtime was told */
     bool other_host;     /* so does the machine */
+    bool other_source;   /* so does the source of the device time, where that matters */
 } res_stretch;
 
 /* A cell over time: one experiment, whatever its seed, its runtime's build and, where no night has
@@ -75,6 +80,9 @@ typedef struct res_timeline {
     const res_experiment *experiment; /* of its first record */
     bool simulated;
     bool any_settings; /* false: nights have several settings, and each has a series */
+    bool of_device;    /* values depend on the source of the device time */
+    size_t untold;     /* nights whose values are not told from zero: res_night_told */
+    bool no_ratios;    /* a night is at or below zero: changes are ratios, and are not looked for */
     res_night *nights;
     size_t count;
     res_stretch *stretches; /* at least one */

@@ -29,6 +29,9 @@ enum {
     DEVICE,
     OVERHEAD,
     COMPILE,
+    SOURCE,
+    GROUP,
+    CONDITIONS,
     SHA256,
     LABEL,
     VERSION,
@@ -38,7 +41,8 @@ enum {
 };
 static const char fixed_heads[] =
     "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\twall_ns\t"
-    "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsha256\tlabel\tversion\thost";
+    "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsource\tgroup\tconditions\tsha256\tlabel\t"
+    "version\thost";
 
 void res_line_heads(bn_text *out)
 {
@@ -95,6 +99,15 @@ static void put_cut(bn_text *out, const char *text)
     res_line_put_text(out, cut);
 }
 
+/* What says with which other records this one is pooled. */
+static void put_marks(bn_text *out, const res_record *record, const char *source)
+{
+    char group[RES_MARK], conditions[RES_MARK] = "";
+    res_group_mark(record, group);
+    out->failed = !res_conditions_mark(record, conditions) || out->failed;
+    bn_text_printf(out, "\t%s\t%s\t%s", source, group, conditions);
+}
+
 static void put_origin(bn_text *out, const res_record *record)
 {
     const char *sha256 = res_plugin_sha256(record);
@@ -120,6 +133,7 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
     put_real(out, of.device_ns);
     put_real(out, of.overhead_ns);
     put_real(out, of.compile_ns);
+    put_marks(out, record, of.source);
     put_origin(out, record);
     for (const res_field *field = res_experiment_fields; field->name; field++)
         put_member(out, field, &record->experiment);
@@ -329,6 +343,22 @@ const res_experiment **res_pools_experiments(const res_pools *pools)
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
+/* Whether C is the digits of a mark, or "". */
+static bool take_mark(column c, char mark[RES_MARK])
+{
+    return take_text(c, mark, RES_MARK) && strspn(mark, "0123456789abcdef") == c.length &&
+           (c.length == 0 || c.length == RES_MARK - 1);
+}
+
+static bool take_marks(const column *columns, res_summary *s)
+{
+    char source[64];
+    s->source =
+        take_text(columns[SOURCE], source, sizeof source) ? res_measures_source(source) : NULL;
+    return s->source && take_mark(columns[GROUP], s->group) &&
+           take_mark(columns[CONDITIONS], s->conditions);
+}
+
 static bool take_figures(const column *columns, res_summary *s)
 {
     char status[64];
@@ -347,7 +377,7 @@ static bool take_figures(const column *columns, res_summary *s)
                     /* Differences of two times: noise can take them below zero. */
                     take_time(columns[DEVICE], -(double)RES_MOST_NS, &s->device_ns) &&
                     take_time(columns[OVERHEAD], -(double)RES_MOST_NS, &s->overhead_ns) &&
-                    take_time(columns[COMPILE], 0, &s->compile_ns);
+                    take_time(columns[COMPILE], 0, &s->compile_ns) && take_marks(columns, s);
     s->simulated = simulated == 1;
     return ok;
 }

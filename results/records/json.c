@@ -149,10 +149,10 @@ bn_code res_experiment_from_json(const json_t *json, res_experiment *experiment,
     return BN_OK;
 }
 
-static json_t *summary_json(const uint64_t *values, size_t count)
+static json_t *summary_json(const uint64_t *values, size_t count, double median_ns)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "median_ns", res_json_real(res_quantile(values, count, 0.5)));
+    json_object_set_new(object, "median_ns", res_json_real(median_ns));
     json_object_set_new(object, "p10_ns", res_json_real(res_quantile(values, count, 0.1)));
     json_object_set_new(object, "p90_ns", res_json_real(res_quantile(values, count, 0.9)));
     return object;
@@ -167,9 +167,13 @@ static json_t *ledger_json(const res_record *record)
     for (int p = 0; p < BN_PART_COUNT; p++) {
         bn_part part = (bn_part)p;
         res_part_series(record, &part, 1, series);
-        json_object_set_new(ledger, bn_part_name(part), summary_json(series, record->step_count));
+        json_object_set_new(
+            ledger, bn_part_name(part),
+            summary_json(series, record->step_count, res_step_median(record, series)));
     }
-    json_object_set_new(ledger, "wall", summary_json(record->wall_ns, record->step_count));
+    json_object_set_new(ledger, "wall",
+                        summary_json(record->wall_ns, record->step_count,
+                                     res_step_median(record, record->wall_ns)));
     free(series);
     return ledger;
 }
@@ -199,7 +203,9 @@ static json_t *rounds_json(const res_record *record)
         if (isfinite(medians[i]))
             whole[known++] = (uint64_t)llround(medians[i]);
     json_object_set_new(object, "count", json_integer((json_int_t)record->round_count));
-    json_object_set_new(object, "step", summary_json(whole, whole ? known : 0));
+    json_object_set_new(
+        object, "step",
+        summary_json(whole, whole ? known : 0, res_step_median(record, record->wall_ns)));
     free(whole);
     free(medians);
     json_object_set_new(object, "wall_ns", round_sum(record, offsetof(res_round, wall_ns)));

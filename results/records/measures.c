@@ -141,12 +141,22 @@ static double compile_ns(const res_record *record)
     return sum;
 }
 
+static const char mixed[] = "mixed";
+
+const char *res_measures_source(const char *name)
+{
+    const bn_device_time_source source = res_source_from_name(name);
+    if (source != BN_DEVICE_TIME_SOURCE_COUNT)
+        return bn_device_time_source_name(source);
+    return strcmp(name, mixed) == 0 ? mixed : NULL;
+}
+
 static const char *source_of(const res_record *record)
 {
     const char *source = NULL;
     for (size_t i = 0; i < record->execution_count; i++) {
         const char *other = bn_device_time_source_name(record->executions[i].device_source);
-        source = !source || strcmp(source, other) == 0 ? other : "mixed";
+        source = !source || strcmp(source, other) == 0 ? other : mixed;
     }
     return source ? source : bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
 }

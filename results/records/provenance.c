@@ -3,6 +3,8 @@
  */
 #include "results/records/records_priv.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *name)
@@ -67,4 +69,88 @@ int res_group_process(const res_record *record)
     const json_t *group = json_object_get(record->provenance, "group");
     const json_int_t process = json_integer_value(json_object_get(group, "process"));
     return process > 0 && process <= RES_MOST_REPETITIONS ? (int)process : 0;
+}
+
+/* ---- conditions ---------------------------------------------------------------------- */
+
+/* What must be alike beside the build: these members of the provenance. Settings of the runtime
+ * that are an axis of experiments are compared as such. */
+typedef struct condition {
+    const char *section, *member; /* MEMBER NULL: the whole section */
+    const char *word;
+} condition;
+
+static const condition conditions[] = {
+    {"host", "hostname", "host"},
+    {"host", "cpu", "processor"},
+    {"host", "cores_online", "cores"},
+    {"host", "kernel", "kernel"},
+    {"host", "governor", "governor"},
+    {"host", "bench_version", "version of bench"},
+    {"pinning", NULL, "pinning"},
+    {"runtime", "options", "options of the runtime"},
+    {"runtime", "compile_flags", "flags of the compiler"},
+};
+#define CONDITIONS (sizeof conditions / sizeof *conditions)
+
+static const json_t *value_of(const res_record *record, const condition *c)
+{
+    const json_t *section = json_object_get(record->provenance, c->section);
+    return c->member ? json_object_get(section, c->member) : section;
+}
+
+static bool is_alike(const res_record *a, const res_record *b, const condition *c)
+{
+    const json_t *left = value_of(a, c), *right = value_of(b, c);
+    return left == right || (left && right && json_equal(left, right));
+}
+
+bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
+{
+    bool same = true;
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        if (is_alike(a, b, &conditions[i]))
+            continue;
+        same = false;
+        /* Each word once: several records may differ in the same. */
+        if (!strstr(differing, conditions[i].word))
+            snprintf(differing + strlen(differing), size - strlen(differing), "%s%s",
+                     differing[0] ? ", " : "", conditions[i].word);
+    }
+    return same;
+}
+
+static void mark(const char *text, size_t length, char out[RES_MARK])
+{
+    char digest[BN_SHA256_TEXT];
+    bn_sha256(text, length, digest);
+    memcpy(out, digest, RES_MARK - 1);
+    out[RES_MARK - 1] = '\0';
+}
+
+void res_group_mark(const res_record *record, char out[RES_MARK])
+{
+    const char *group = res_group_id(record);
+    out[0] = '\0';
+    if (group[0])
+        mark(group, strlen(group), out);
+}
+
+bool res_conditions_mark(const res_record *record, char out[RES_MARK])
+{
+    bn_text all = {0};
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        const json_t *value = value_of(record, &conditions[i]);
+        char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |
+                                                   JSON_ENCODE_ANY)
+                           : NULL;
+        bn_text_printf(&all, "%s=%s\n", conditions[i].word, text ? text : "");
+        all.failed = all.failed || (value && !text);
+        free(text);
+    }
+    const bool made = !all.failed;
+    if (made)
+        mark(all.data, all.length, out);
+    bn_text_free(&all);
+    return made;
 }

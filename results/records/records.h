@@ -239,6 +239,15 @@ const char *res_host_text(const res_record *record, const char *name);
  */
 const char *res_group_id(const res_record *record);
 int res_group_process(const res_record *record);
+/* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
+ * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
+ * those that differ to DIFFERING, a text of SIZE bytes. */
+bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
+/* Digits that two records share where they are of one group, "" for none, or were measured under
+ * like conditions: what a summary keeps of either. False without memory. */
+#define RES_MARK 17
+void res_group_mark(const res_record *record, char out[RES_MARK]);
+BN_MUST_USE bool res_conditions_mark(const res_record *record, char out[RES_MARK]);
 /* Whether two labels are shown alike: a record's is plain, a user may ask for one of several lines.
  */
 bool res_same_label(const char *a, const char *b);
@@ -365,6 +374,8 @@ extern const res_field res_execution_fields[];
 
 /* The device time source called NAME; BN_DEVICE_TIME_SOURCE_COUNT for none. */
 bn_device_time_source res_source_from_name(const char *name);
+/* NAME as res_measures has it in "source": static, or NULL where it is none. */
+const char *res_measures_source(const char *name);
 
 /* ---- index of a store (index.c) ----------------------------------------- */
 
@@ -390,8 +401,10 @@ typedef struct res_summary {
     int64_t steps;
     /* Of one process, as res_record_measures says; NaN when unknown. */
     double wall_ns, trace_ns, device_ns;
-    double overhead_ns; /* of an execution */
-    double compile_ns;  /* of all graphs */
+    double overhead_ns;                         /* of an execution */
+    double compile_ns;                          /* of all graphs */
+    const char *source;                         /* of the device time; static */
+    char group[RES_MARK], conditions[RES_MARK]; /* res_group_mark, res_conditions_mark */
 } res_summary;
 
 typedef struct res_index {

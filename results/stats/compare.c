@@ -100,6 +100,9 @@ static bn_code check_side(const res_side *s, const char *name, bn_status *st)
                                "step %zu of process %zu of side %s took 0 ns: the clock is too "
                                "coarse to compare with",
                                k, i, name);
+        if (s->values && !(s->values[i] > 0 && isfinite(s->values[i])))
+            return bn_fail(st, BN_INVALID, "process %zu of side %s has the value %g", i, name,
+                           s->values[i]);
     }
     return BN_OK;
 }
@@ -130,14 +133,18 @@ static bn_code check(const res_side *a, const res_side *b, const res_compare_opt
     return code == BN_OK ? check_side(b, "B", st) : code;
 }
 
-static bool read_process(const uint64_t *steps, size_t count, gsl_rng *rng, process *out)
+/* Reads process I of FROM. Resampled medians lie around what stands for it. */
+static bool read_process(const res_side *from, size_t i, gsl_rng *rng, process *out)
 {
+    const size_t count = from->counts[i];
     res_series s;
-    if (!res_series_make(&s, steps, count))
+    if (!res_series_make(&s, from->series[i], count))
         return false;
-    out->log_median = log(res_series_median(&s));
-    for (size_t i = 0; i < WITHIN; i++)
-        out->drawn[i] = count < FEWEST_STEPS ? out->log_median : log(res_series_resample(&s, rng));
+    const double of_steps = log(res_series_median(&s));
+    out->log_median = from->values ? log(from->values[i]) : of_steps;
+    for (size_t k = 0; k < WITHIN; k++)
+        out->drawn[k] = out->log_median +
+                        (count < FEWEST_STEPS ? 0 : log(res_series_resample(&s, rng)) - of_steps);
     res_series_free(&s);
     return true;
 }
@@ -294,8 +301,8 @@ bn_code res_compare(const res_side *a, const res_side *b, const res_compare_opti
     if (rng)
         gsl_rng_set(rng, (unsigned long)options->seed);
     for (size_t i = 0; ready && i < count; i++)
-        ready = read_process(a->series[i], a->counts[i], rng, &processes[i]) &&
-                read_process(b->series[i], b->counts[i], rng, &processes[count + i]);
+        ready = read_process(a, i, rng, &processes[i]) &&
+                read_process(b, i, rng, &processes[count + i]);
     if (ready)
         code = compare_processes(processes, processes + count, count, rng, options, comparison, st);
     else

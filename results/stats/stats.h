@@ -85,6 +85,9 @@ typedef struct res_side {
     const uint64_t *const *series; /* [process][step], ns */
     const size_t *counts;          /* [process]: steps */
     size_t processes;
+    /* [process]: what stands for it, above zero; NULL: the median of its steps, which is not that
+     * of its rounds' medians */
+    const double *values;
 } res_side;
 
 #define RES_MOST_PAIRS 64

@@ -74,14 +74,22 @@ static res_figure build_text(const res_origin *origin)
 static res_figure cause_text(const res_stretch *s)
 {
     res_figure figure;
-    const bool others = s->other_settings || s->other_host;
+    const struct {
+        bool is;
+        const char *words;
+    } others[] = {{s->other_settings, "other settings"},
+                  {s->other_host, "other host"},
+                  {s->other_source, "other source"}};
+    const bool any = s->other_settings || s->other_host || s->other_source;
     const char *build = s->other_build   ? "other build"
                         : s->build_known ? "same build"
-                        : others         ? ""
+                        : any            ? ""
                                          : "build unknown";
-    snprintf(figure.text, sizeof figure.text, "%s%s%s%s%s", build, build[0] && others ? ", " : "",
-             s->other_settings ? "other settings" : "",
-             s->other_settings && s->other_host ? ", " : "", s->other_host ? "other host" : "");
+    size_t length = (size_t)snprintf(figure.text, sizeof figure.text, "%s", build);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is && length < sizeof figure.text)
+            length += (size_t)snprintf(figure.text + length, sizeof figure.text - length, "%s%s",
+                                       length > 0 ? ", " : "", others[i].words);
     return figure;
 }
 
@@ -113,36 +121,49 @@ void res_timeline_title(const res_timeline *series, bn_text *out)
 static size_t block_medians(const res_timeline *series, double *medians)
 {
     const size_t blocks = series->count < BLOCKS ? series->count : BLOCKS;
-    uint64_t *room = calloc(series->count + 1, sizeof *room);
+    double *room = calloc(series->count + 1, sizeof *room);
     for (size_t b = 0; room && b < blocks; b++) {
         size_t count = 0;
         for (size_t i = b * series->count / blocks; i < (b + 1) * series->count / blocks; i++)
             if (!isnan(series->nights[i].value))
-                room[count++] = (uint64_t)series->nights[i].value;
-        medians[b] = res_quantile(room, count, 0.5);
+                room[count++] = series->nights[i].value;
+        medians[b] = res_median(room, count);
     }
     free(room);
     return room ? blocks : 0;
 }
 
+/* By their logs, but by the values themselves where one of them is at or below zero. */
+static double height_of(double value, double low, double high)
+{
+    if (low > 0)
+        return log(value / low) / fmax(log(high / low), log1p(LEAST_RANGE));
+    return high > low ? (value - low) / (high - low) : 0;
+}
+
 static void put_picture(const res_timeline *series, bn_text *out)
 {
     static const char *const levels[LEVELS] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    double medians[BLOCKS], low = INFINITY, high = 0;
+    double medians[BLOCKS], low = INFINITY, high = -INFINITY;
     const size_t blocks = block_medians(series, medians);
     for (size_t b = 0; b < blocks; b++) {
         low = fmin(low, medians[b]);
         high = fmax(high, medians[b]);
     }
-    const double range = fmax(log(high / low), log1p(LEAST_RANGE));
     for (size_t b = 0; b < blocks; b++) {
-        const double height = log(medians[b] / low) / range * LEVELS;
+        const double height = height_of(medians[b], low, high) * LEVELS;
         const int level = isnan(height) ? -1 : height >= LEVELS ? LEVELS - 1 : (int)height;
         bn_text_puts(out, level < 0 ? " " : levels[level]);
     }
 }
 
 /* ---- text and markdown -------------------------------------------------------------- */
+
+/* A median of nights that are not above zero is no time. */
+static res_figure level_text(double median_ns)
+{
+    return res_time_difference((res_interval){median_ns, (double)NAN, (double)NAN});
+}
 
 static void put_stretches(const res_timeline *series, res_format format, bn_text *out)
 {
@@ -155,7 +176,7 @@ static void put_stretches(const res_timeline *series, res_format format, bn_text
         res_grid_cell(&grid, "%s", date_text(last->time_s).text);
         res_grid_cell(&grid, "%zu", s->nights);
         res_grid_cell(&grid, "%zu", s->gaps);
-        res_grid_cell(&grid, "%s", res_time(s->median).text);
+        res_grid_cell(&grid, "%s", level_text(s->median).text);
         if (i == 0) {
             res_grid_blank(&grid, 3);
         } else {
@@ -196,18 +217,42 @@ static void put_gaps(const res_timeline *series, res_format format, bn_text *out
     bn_text_free(&note);
 }
 
+/* Puts what the nights' figures do not say, or not all of them. */
+static void put_limits(const res_timeline *series, res_format format, bn_text *out)
+{
+    size_t left_out = 0, nights = 0;
+    char text[200];
+    for (size_t i = 0; i < series->count; i++) {
+        left_out += series->nights[i].left_out;
+        nights += series->nights[i].left_out > 0;
+    }
+    if (left_out > 0) {
+        snprintf(text, sizeof text,
+                 "%zu record%s of %zu night%s left out: of other conditions than the newest",
+                 left_out, left_out == 1 ? "" : "s", nights, nights == 1 ? "" : "s");
+        res_put_note(out, format, text);
+    }
+    if (series->untold > 0) {
+        snprintf(text, sizeof text, "%zu of %zu night%s not told from zero%s", series->untold,
+                 series->count, series->count == 1 ? "" : "s",
+                 series->no_ratios ? "; changes, which are ratios, were not looked for" : "");
+        res_put_note(out, format, text);
+    }
+}
+
 static void put_newest(const res_timeline *series, res_format format, bn_text *out)
 {
     const res_changes *c = &series->changes;
     if (series->last == series->count)
         return;
     const res_night *night = &series->nights[series->last];
+    const res_interval value = {night->value, night->low, night->high};
     bn_text note = {0};
     bn_text_printf(&note, "newest, %s: %s", date_text(night->time_s).text,
-                   res_time(night->value).text);
-    if (isnan(c->newest_p)) {
+                   res_time_difference(value).text);
+    if (isnan(c->newest_p) && !series->no_ratios) {
         bn_text_puts(&note, "; too few nights since the last change to expect anything of it");
-    } else {
+    } else if (!isnan(c->newest_p)) {
         bn_text_printf(&note, ", %s of its level, 99 of 100 nights lie in %s %%",
                        change_text(c->newest.estimate).text, change_range(c->newest).text);
         if (c->newest_run > 0)
@@ -244,6 +289,7 @@ static void put_series(const res_history *history, const res_timeline *series, r
     put_stretches(series, format, out);
     bn_text_putc(out, '\n');
     put_gaps(series, format, out);
+    put_limits(series, format, out);
     put_newest(series, format, out);
 }
 
@@ -300,12 +346,15 @@ static json_int_t origin_number(json_t *list, const res_origin **seen, const res
 
 static json_t *night_json(const res_night *night, json_int_t origin)
 {
-    return json_pack("{ss so so so sI sI ss sI so}", "time", time_text(night->time_s).text,
+    const bool known = isfinite(night->value);
+    return json_pack("{ss so so so so sI sI sI ss sI so ss}", "time", time_text(night->time_s).text,
                      "value_ns", res_json_real(night->value), "low_ns", res_json_real(night->low),
-                     "high_ns", res_json_real(night->high), "processes",
-                     (json_int_t)night->processes, "failed", (json_int_t)night->failed, "status",
-                     bn_code_name(night->status), "origin", origin, "settings",
-                     res_json_text(night->settings));
+                     "high_ns", res_json_real(night->high), "told",
+                     known ? json_boolean(res_night_told(night)) : json_null(), "processes",
+                     (json_int_t)night->processes, "left_out", (json_int_t)night->left_out,
+                     "failed", (json_int_t)night->failed, "status", bn_code_name(night->status),
+                     "origin", origin, "settings", res_json_text(night->settings), "source",
+                     night->source);
 }
 
 static json_t *stretch_json(const res_timeline *series, size_t i)

@@ -121,10 +121,11 @@ static void put_share(res_grid *grid, double part, double whole)
         res_grid_cell(grid, "-");
 }
 
-static void ledger_row(res_grid *grid, const char *name, const uint64_t *values, size_t count,
-                       ledger_scale wall)
+static void ledger_row(res_grid *grid, const char *name, const res_record *record,
+                       const uint64_t *values, ledger_scale wall)
 {
-    double median = res_quantile(values, count, 0.5), mean = res_mean(values, count);
+    const size_t count = record->step_count;
+    double median = res_step_median(record, values), mean = res_mean(values, count);
     res_grid_cell(grid, "%s", name);
     res_grid_cell(grid, "%s", res_time_aligned(median, wall.median_ns).text);
     res_grid_cell(grid, "%s",
@@ -150,14 +151,14 @@ static int64_t ledger_gap_ns(const res_record *record)
 
 static void ledger_rows(const res_record *record, res_grid *grid, uint64_t *series)
 {
-    const ledger_scale wall = {res_quantile(record->wall_ns, record->step_count, 0.5),
+    const ledger_scale wall = {res_step_median(record, record->wall_ns),
                                res_mean(record->wall_ns, record->step_count)};
     bn_part all[BN_PART_COUNT];
     res_grid_row(grid, "part|median|p10|p90|% of median|mean|% of mean");
     for (int p = 0; p < BN_PART_COUNT; p++) {
         all[p] = (bn_part)p;
         res_part_series(record, &all[p], 1, series);
-        ledger_row(grid, bn_part_name(all[p]), series, record->step_count, wall);
+        ledger_row(grid, bn_part_name(all[p]), record, series, wall);
     }
     res_grid_rule(grid);
     res_part_series(record, all, BN_PART_COUNT, series);
@@ -166,7 +167,7 @@ static void ledger_rows(const res_record *record, res_grid *grid, uint64_t *seri
     res_grid_blank(grid, 4);
     res_grid_cell(grid, "%s", res_time_aligned(mean, wall.median_ns).text);
     put_share(grid, mean, wall.mean_ns);
-    ledger_row(grid, "wall", record->wall_ns, record->step_count, wall);
+    ledger_row(grid, "wall", record, record->wall_ns, wall);
 }
 
 static void put_ledger(const res_record *record, res_format format, bn_text *out)
@@ -179,7 +180,7 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
         out->failed = true;
         return;
     }
-    double wall_ns = res_quantile(record->wall_ns, record->step_count, 0.5);
+    double wall_ns = res_step_median(record, record->wall_ns);
     snprintf(text, sizeof text, "Ledger of a step, %s", res_time_aligned_unit(wall_ns));
     res_put_heading(out, format, 2, text);
     res_grid grid = res_grid_make("lrrrrrr");
@@ -191,6 +192,11 @@ static void put_ledger(const res_record *record, res_format format, bn_text *out
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "Each nanosecond is in one part only, so means add up; medians need not.");
+    if (record->round_count > 0)
+        res_put_note(
+            out, format,
+            "Medians are those of the rounds' medians, as in all tables; p10, p90 and mean "
+            "are of all steps.");
     snprintf(text, sizeof text,
              "Over all %zu steps the parts differ from the wall time by %lld ns.",
              record->step_count, (long long)ledger_gap_ns(record));
@@ -302,7 +308,8 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     res_grid run = res_grid_make("lrrrrrrrirrl"), compile = res_grid_make("lrrrrrrrrl");
     res_grid_row(
         &run,
-        "graph|a step|nodes|args|results|PJRT|all of a step|device|95 %|overhead|null test|source");
+        "graph|a step|nodes|args|results|PJRT|all of a step|device|within this process|overhead|"
+        "null test|source");
     res_grid_row(
         &compile,
         "graph|lowering|compile|program|FLOP|arguments|results|temporary|code|fingerprint");
@@ -319,8 +326,9 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device (\"<\": not told from zero). Intervals are over the "
-                 "rounds of this process: others differ by more.");
+                 "overhead is PJRT less device. Intervals, and \"<\" for an overhead that is not "
+                 "told from zero, are within this process, over its rounds: other processes differ "
+                 "by more, and only several have an interval that holds for the next.");
     put_device_notes(record, format, out);
     res_put_heading(out, format, 2, "Compilation");
     res_grid_render(&compile, format, out);

@@ -409,6 +409,36 @@ static void put_compilation(const res_versus *versus, res_format format, bn_text
 
 /* ---- all -------------------------------------------------------------------------------- */
 
+/* Says where the ratio of a pair is one of rounds. */
+static void put_turns(const res_versus *versus, res_format format, bn_text *out)
+{
+    size_t turns = 0, cells = 0;
+    for (size_t i = 0; i < versus->count; i++) {
+        cells += versus->cells[i].pairs > 0;
+        turns += versus->cells[i].pairs > 0 && versus->cells[i].turns;
+    }
+    if (turns > 0)
+        res_put_note(out, format,
+                     turns == cells
+                         ? "The two processes of a pair took turns, round by round."
+                         : "The two processes of some pairs took turns, round by round.");
+}
+
+/* Whether a ratio of MEASURE is, as it is printed, another than that of the columns A and B. */
+static bool ratios_differ(const res_versus *versus, res_measure measure)
+{
+    const double printed = measure == RES_MEASURE_WALL ? 0.00005 : 0.0005;
+    for (size_t i = 0; i < versus->count; i++) {
+        const res_compared *cell = &versus->cells[i];
+        const res_difference *d = &cell->attribution.quantity[res_measure_quantity(measure)];
+        const res_comparison *c = res_compared_measure(cell, measure);
+        if (cell->pairs > 0 && !cell->failed && c &&
+            fabs(d->b / d->a - c->ratio.estimate) > printed)
+            return true;
+    }
+    return false;
+}
+
 static void put_notes(const res_versus *versus, res_format format, bn_text *out)
 {
     char text[256];
@@ -416,6 +446,17 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     res_put_note(
         out, format,
         "A pair is a fresh process of each side; \"4+1\": one pair was disturbed and left out.");
+    put_turns(versus, format, out);
+    if (ratios_differ(versus, RES_MEASURE_WALL))
+        res_put_note(
+            out, format,
+            "B / A is over pairs: of processes that took turns, over their rounds. A and B "
+            "are what other tables say of each side, and B less A is their difference: B "
+            "need not be A times B / A.");
+    if (ratios_differ(versus, RES_MEASURE_DEVICE))
+        res_put_note(out, format,
+                     "Noise may take a device time above the wall time: A and B of a step are then "
+                     "cut at it, as in other tables, and what is judged is not.");
     snprintf(text, sizeof text,
              "p: of no difference, corrected over all %zu figures that were judged (Holm); claimed "
              "at %.3g. visible: seen in 80 of 100. equivalent: within %.3g %%.",

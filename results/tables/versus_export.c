@@ -86,11 +86,11 @@ static json_t *headline_json(const res_versus *versus, const res_compared *cell)
 static json_t *cell_json(const res_versus *versus, const res_compared *cell)
 {
     json_t *object = json_pack(
-        "{so sb so so so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
-        "control", (int)cell->control, "headline", headline_json(versus, cell), "measures",
-        measures_json(cell), "comparison", comparison_json(&cell->comparison), "attribution",
-        attribution_json(&cell->attribution), "a_records", ids_json(cell->a, cell->pairs),
-        "b_records", ids_json(cell->b, cell->pairs));
+        "{so sb sb so so so so so so}", "experiment", res_experiment_to_json(&cell->experiment),
+        "control", (int)cell->control, "turns", (int)cell->turns, "headline",
+        headline_json(versus, cell), "measures", measures_json(cell), "comparison",
+        comparison_json(&cell->comparison), "attribution", attribution_json(&cell->attribution),
+        "a_records", ids_json(cell->a, cell->pairs), "b_records", ids_json(cell->b, cell->pairs));
     if (cell->failed) {
         const char side[] = {cell->failed, '\0'};
         json_object_set_new(object, "failure",

@@ -262,6 +262,118 @@ static void xla_has_results_and_a_baseline(void **state)
     drop(&all);
 }
 
+/* ---- the table's figures ------------------------------------------------------------------ */
+
+/* Processes of one experiment: of RUNS runs of three processes each, and one more of the first run
+ * that was measured on another machine, which no table pools with them. */
+static size_t fill_runs(res_record **records, size_t runs)
+{
+    size_t count = 0;
+    for (size_t run = 0; run < runs; run++)
+        for (size_t i = 0; i < 3 + (run == 0); i++) {
+            fixture_case c = fixture_lazy;
+            char group[16];
+            c.graphs = 1;
+            c.wall_ns = 20000000 + 3000000 * run + 400000 * i;
+            c.device_ns = 15e6 + 1e6 * (double)run + 1e5 * (double)i;
+            snprintf(group, sizeof group, "run-%zu", run);
+            res_record *r = fixture_record(&c, STEPS);
+            snprintf(r->id, sizeof r->id, "20260101T0%zu0%zu00.000000000Z-h-1-0", run, i);
+            fixture_group(r, group, (int)i + 1);
+            json_object_set_new(r->provenance, "runtime",
+                                json_pack("{ss ss ss}", "sha256", FIXTURE_DIGEST, "platform",
+                                          "cuda", "label", "0123abcd"));
+            json_object_set_new(r->provenance, "host", json_pack("{ss}", "hostname", "h"));
+            if (i == 3)
+                json_object_set_new(r->provenance, "pinning", json_string("other"));
+            json_object_set_new(
+                r->provenance, "memory",
+                json_pack("{sI}", "peak_rss_bytes", (json_int_t)((1 + run + i) << 28)));
+            records[count++] = r;
+        }
+    return count;
+}
+
+/* The one result of the one commit of EXPORT. */
+static json_t *asv_row(const res_collection *all)
+{
+    res_export export = made(all, "asv");
+    json_t *commit = json_of(file_with(&export, "/0123abcd-bench.json"));
+    json_t *results = json_object_get(commit, "results");
+    assert_int_equal(json_object_size(results), 1);
+    json_t *row = json_incref(json_object_iter_value(json_object_iter(results)));
+    json_decref(commit);
+    res_export_free(&export);
+    return row;
+}
+
+static double cell(const json_t *row, size_t column)
+{
+    return json_real_value(json_array_get(json_array_get(row, column), 0)) * 1e9;
+}
+
+/* exp of the mean of LOGS less and plus T times its error. */
+static void bounds(const double *logs, size_t count, double t, double *low, double *high)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < count; i++)
+        mean += logs[i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (logs[i] - mean) * (logs[i] - mean);
+    const double half = t * sqrt(squares / (double)(count - 1) / (double)count);
+    *low = exp(mean - half);
+    *high = exp(mean + half);
+}
+
+static void baseline_is(const res_collection *all, const char *metric, const char *key,
+                        double wanted)
+{
+    res_export export = made(all, "xla");
+    json_t *baseline = json_of(file_with(&export, "baseline.yml"));
+    assert_int_equal(json_object_size(baseline), 1);
+    const json_t *metrics = json_object_iter_value(json_object_iter(baseline));
+    assert_near(json_real_value(json_object_get(json_object_get(metrics, metric), key)), wanted,
+                1e-6 * wanted);
+    json_decref(baseline);
+    res_export_free(&export);
+}
+
+/* Of two runs the table has the processes of the later one, of three the mean of each. */
+static void results_are_those_of_the_table(void **state)
+{
+    (void)state;
+    for (size_t runs = 2; runs <= 3; runs++) {
+        res_record *records[10];
+        res_collection all = {.records = records, .count = fill_runs(records, runs)};
+        res_speedup table;
+        assert_true(res_speedup_make(&all, &table));
+        assert_int_equal(table.count, 1);
+        const res_figures *f = &table.rows[0].figures;
+        json_t *row = asv_row(&all);
+        assert_near(cell(row, 0), f->wall.value.estimate, 1e-3);
+        double logs[9], means[3] = {0}, low, high;
+        for (size_t i = 0, k = 0; i < all.count; i++)
+            if (i != 3)
+                logs[k++] = log(res_record_measures(records[i]).wall_ns);
+        for (size_t i = 0; i < 3 * runs; i++)
+            means[i / 3] += logs[i] / 3;
+        /* t(0.995, 2) = 9.92484. */
+        bounds(runs == 2 ? logs + 3 : means, 3, 9.92484, &low, &high);
+        assert_near(cell(row, 5) / low, 1, 1e-6);
+        assert_near(cell(row, 6) / high, 1, 1e-6);
+        /* Without the process under other conditions. */
+        assert_int_equal(json_array_size(json_array_get(json_array_get(row, 11), 0)),
+                         3 * runs * STEPS);
+        json_decref(row);
+        baseline_is(&all, "WALL_TIME", "baseline_ms", f->wall.value.estimate / 1e6);
+        baseline_is(&all, "GPU_DEVICE_TIME", "baseline_ms", f->device.value.estimate / 1e6);
+        /* 1, 2, 3 quarters of a gigabyte, and a quarter more in each later run. */
+        baseline_is(&all, "PEAK_CPU_MEMORY", "baseline_gb", 0.75);
+        res_speedup_free(&table);
+        drop(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +386,7 @@ int main(void)
         cmocka_unit_test(pytorch_xla_has_modes_as_imports_read_them),
         cmocka_unit_test(pytorch_benchmark_has_metrics_and_samples),
         cmocka_unit_test(xla_has_results_and_a_baseline),
+        cmocka_unit_test(results_are_those_of_the_table),
     };
     res_store_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);

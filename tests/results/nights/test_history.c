@@ -4,7 +4,10 @@
  */
 #include "tests/results/store_fixture.h"
 
+#include <time.h>
+
 #include "results/nights/nights.h"
+#include "results/tables/tables.h"
 
 static void make_history(const place *p, res_index *index, res_history *history)
 {
@@ -177,6 +180,270 @@ static void records_of_the_future_are_in_no_series(void **state)
     res_index_free(&index);
 }
 
+/* ---- the table's figures ------------------------------------------------------------------- */
+
+/* A process of the tests below. */
+typedef struct told_process {
+    const char *group; /* "": none */
+    const char *host;
+    double wall_ns, device_ns, overhead_ns;
+    bn_device_time_source source;
+} told_process;
+
+/* Writes PROCESS as number I of the night of DAY. */
+static void write_process(const place *p, int day, size_t i, const told_process *process)
+{
+    fixture_case c = fixture_lazy;
+    bn_status st = {0};
+    char path[600];
+    c.graphs = 1;
+    c.wall_ns = (uint64_t)process->wall_ns;
+    c.device_ns = process->device_ns;
+    res_record *r = fixture_record(&c, 20);
+    snprintf(r->id, sizeof r->id, "202601%02dT02%02zu00.000000000Z-h-1-0", day, i);
+    r->executions[0].device_source = process->source;
+    r->executions[0].overhead_ns = process->overhead_ns;
+    json_decref(r->provenance);
+    r->provenance = json_pack("{s{ss} s{ss}}", "runtime", "sha256", fixture_digest("aa"), "host",
+                              "hostname", process->host);
+    if (process->group[0])
+        fixture_group(r, process->group, (int)i + 1);
+    assert_ok(res_store_write(p->store, r, path, sizeof path, &st), &st);
+    res_record_free(r);
+}
+
+static void load_history(const place *p, res_metric metric, res_index *index, res_history *history)
+{
+    bn_status st = {0};
+    res_history_options o = res_history_defaults();
+    o.metric = metric;
+    load_with(p, NULL, index);
+    assert_ok(res_history_make(index, &o, history, &st), &st);
+}
+
+static void assert_alike(double value, double wanted)
+{
+    if (isnan(value) || isnan(wanted))
+        assert_true(isnan(value) && isnan(wanted));
+    else
+        assert_near(value, wanted, 1e-8 * fabs(wanted));
+}
+
+/* The figure that the speedup table of P's one row has for METRIC. */
+static res_over table_has(const place *p, res_metric metric)
+{
+    res_collection all;
+    res_speedup table;
+    bn_status st = {0};
+    assert_ok(res_store_load(p->store, &all, &st), &st);
+    assert_true(res_speedup_make(&all, &table));
+    assert_int_equal(table.count, 1);
+    const res_figures *f = &table.rows[0].figures;
+    const res_over over[RES_METRIC_COUNT] = {f->wall, f->device, f->overhead, f->trace, f->compile};
+    res_speedup_free(&table);
+    res_collection_free(&all);
+    return over[metric];
+}
+
+/* One night of COUNT processes has the table's figures in all metrics. */
+static void assert_night(const told_process *list, size_t count, size_t left_out)
+{
+    void *state;
+    begin(&state);
+    const place *p = state;
+    for (size_t i = 0; i < count; i++)
+        write_process(p, 1, i, &list[i]);
+    for (int m = 0; m < RES_METRIC_COUNT; m++) {
+        res_index index;
+        res_history history;
+        const res_over wanted = table_has(p, (res_metric)m);
+        load_history(p, (res_metric)m, &index, &history);
+        assert_int_equal(history.count, 1);
+        assert_int_equal(history.series[0].count, 1);
+        const res_night *night = &history.series[0].nights[0];
+        assert_alike(night->value, wanted.value.estimate);
+        assert_alike(night->low, wanted.value.low);
+        assert_alike(night->high, wanted.value.high);
+        assert_int_equal(night->left_out, left_out);
+        if (!isnan(wanted.value.estimate))
+            assert_int_equal(night->processes, wanted.processes);
+        res_history_free(&history);
+        res_index_free(&index);
+    }
+    end(&state);
+}
+
+#define SLOPE    BN_DEVICE_TIME_SLOPE
+#define PROFILER BN_DEVICE_TIME_PROFILER
+
+static void a_night_has_the_figures_of_the_table(void **state)
+{
+    (void)state;
+    /* Three runs: the mean of each is a value. */
+    const told_process runs[] = {
+        {"a", "h", 20e6, 9.0e6, 5e3, SLOPE},  {"a", "h", 21e6, 9.1e6, 9e3, SLOPE},
+        {"b", "h", 25e6, 9.9e6, 1e3, SLOPE},  {"b", "h", 26e6, 9.8e6, -7e3, SLOPE},
+        {"b", "h", 24e6, 9.7e6, -9e3, SLOPE}, {"c", "h", 20e6, 9.0e6, 2e3, SLOPE},
+    };
+    assert_night(runs, 6, 0);
+    /* Two: those of the later one. */
+    assert_night(runs, 5, 0);
+    /* Other conditions than the newest. */
+    told_process hosts[6];
+    memcpy(hosts, runs, sizeof hosts);
+    hosts[0].host = hosts[3].host = "other";
+    assert_night(hosts, 6, 2);
+    /* Two sources are never pooled, and what fewer than half could tell is none. */
+    told_process sources[6];
+    memcpy(sources, runs, sizeof sources);
+    sources[5].source = sources[4].source = sources[1].source = PROFILER;
+    assert_night(sources, 6, 0);
+    sources[1].source = SLOPE;
+    assert_night(sources, 6, 0);
+    /* Device time is cut at the wall time. */
+    const told_process long_ones[] = {{"", "h", 20e6, 15e6, 5e3, SLOPE},
+                                      {"", "h", 21e6, 28e6, 5e3, SLOPE},
+                                      {"", "h", 20e6, 33e6, 5e3, SLOPE}};
+    assert_night(long_ones, 3, 0);
+}
+
+static void write_nights(const place *p, const double *overhead_ns, size_t count)
+{
+    for (size_t day = 1; day <= count; day++)
+        for (size_t i = 0; i < 3; i++) {
+            const double off = ((double)i - 1) * 2e3;
+            const told_process process = {"", "h", 20e6, 9e6, overhead_ns[day - 1] + off, SLOPE};
+            write_process(p, (int)day, i, &process);
+        }
+}
+
+/* The middle night lies below zero; left out, it would lift the level. */
+static void nights_below_zero_are_nights(void **state)
+{
+    const place *p = *state;
+    static const double overhead_ns[] = {4e3, 6e3, 8e3, -9e3, 4e3, 60e3, 5e3};
+    res_index index;
+    res_history history;
+    bn_text out = {0};
+    write_nights(p, overhead_ns, 7);
+    load_history(p, RES_METRIC_OVERHEAD, &index, &history);
+    const res_timeline *series = &history.series[0];
+    assert_int_equal(series->count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_near(series->nights[i].value, overhead_ns[i], 1e-3);
+    /* Student's t: half is 4.3027 * 2 us / sqrt(3), 4.97 us. */
+    assert_near(series->nights[3].high - series->nights[3].value, 4.3027 * 2e3 / sqrt(3), 1);
+    assert_true(res_night_told(&series->nights[3])); /* below zero, by more than its interval */
+    assert_false(res_night_told(&series->nights[4]));
+    assert_int_equal(series->untold, 2);
+    assert_true(series->no_ratios);
+    assert_int_equal(series->stretch_count, 1);
+    assert_int_equal(series->stretches[0].nights, 7);
+    assert_near(series->stretches[0].median, 5e3, 1e-3);
+    res_table_history(&history, RES_TABLE_TEXT, &out);
+    assert_non_null(
+        strstr(out.data, "2 of 7 nights not told from zero; changes, which are ratios"));
+    assert_non_null(strstr(out.data, "newest, 2026-01-07: 5.00 us"));
+    bn_text_clear(&out);
+    res_table_history(&history, RES_TABLE_JSON, &out);
+    json_t *all = json_loads(out.data, 0, NULL);
+    const json_t *night = json_array_get(json_object_get(json_array_get(all, 0), "nights"), 4);
+    assert_near(json_real_value(json_object_get(night, "value_ns")), 4e3, 1e-3);
+    assert_near(json_real_value(json_object_get(night, "low_ns")), 4e3 - 4.3027 * 2e3 / sqrt(3), 1);
+    assert_true(json_is_false(json_object_get(night, "told")));
+    json_decref(all);
+    bn_text_free(&out);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+static void a_newest_night_that_is_not_told_has_no_time(void **state)
+{
+    const place *p = *state;
+    static const double overhead_ns[] = {4e3, 1e3};
+    res_index index;
+    res_history history;
+    bn_text out = {0};
+    write_nights(p, overhead_ns, 2);
+    load_history(p, RES_METRIC_OVERHEAD, &index, &history);
+    res_table_history(&history, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "newest, 2026-01-02: < 5.97 us"));
+    bn_text_free(&out);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+static void another_source_of_device_time_is_said(void **state)
+{
+    const place *p = *state;
+    res_index index;
+    res_history history;
+    bn_text out = {0};
+    for (int day = 1; day <= 16; day++) {
+        const bool late = day > 8;
+        const told_process process = {"",   "h",
+                                      20e6, (late ? 9e6 : 7e6) * (1 + 0.002 * (day % 3)),
+                                      5e3,  late ? PROFILER : SLOPE};
+        write_process(p, day, 0, &process);
+    }
+    load_history(p, RES_METRIC_DEVICE, &index, &history);
+    assert_int_equal(history.series[0].stretch_count, 2);
+    assert_true(history.series[0].stretches[1].other_source);
+    res_table_history(&history, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "same build, other source"));
+    bn_text_free(&out);
+    res_history_free(&history);
+    res_index_free(&index);
+}
+
+/* ---- crafted stores ---------------------------------------------------------------------------
+ */
+
+#define CROWD 100000
+
+/* Records of one cell and one span, each with a seed of its own: looked at in pairs, they would
+ * take minutes. */
+static void a_crowd_in_one_span_takes_its_number_of_looks(void **state)
+{
+    (void)state;
+    res_experiment *experiments = calloc(CROWD, sizeof *experiments);
+    const res_experiment **list = calloc(CROWD, sizeof(const res_experiment *));
+    res_summary *records = calloc(CROWD, sizeof *records);
+    static res_origin origin = {.label = "x"};
+    const res_history_options o = res_history_defaults();
+    res_history history;
+    bn_status st = {0};
+    assert_true(experiments && list && records);
+    snprintf(origin.sha256, sizeof origin.sha256, "%s", fixture_digest("aa"));
+    for (size_t i = 0; i < CROWD; i++) {
+        strcpy(experiments[i].model, "resnet18");
+        strcpy(experiments[i].settings, "device_us=20");
+        experiments[i].seed = i + 1;
+        list[i] = &experiments[i];
+        records[i] = (res_summary){.file = records[i].id,
+                                   .experiment = i,
+                                   .origin = &origin,
+                                   .status = BN_OK,
+                                   .steps = 1,
+                                   .wall_ns = 1e6,
+                                   .source = "unavailable",
+                                   .ctime_ns = INT64_MAX,
+                                   .mtime_ns = INT64_MAX};
+        snprintf(records[i].id, sizeof records[i].id, "20260101T020000.%09zuZ-h-1-0", i);
+    }
+    const res_index index = {
+        .records = records, .count = CROWD, .experiments = list, .experiment_count = CROWD};
+    const clock_t before = clock();
+    assert_ok(res_history_make(&index, &o, &history, &st), &st);
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 10);
+    assert_int_equal(history.count, 1);
+    assert_int_equal(history.series[0].nights[0].processes, CROWD);
+    res_history_free(&history);
+    free(records);
+    free(list);
+    free(experiments);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -187,6 +454,11 @@ int main(void)
         TEST(labels_and_files_of_one_night_are_entries),
         TEST(changed_settings_are_a_change_within_a_series),
         TEST(records_of_the_future_are_in_no_series),
+        cmocka_unit_test(a_night_has_the_figures_of_the_table),
+        TEST(nights_below_zero_are_nights),
+        TEST(a_newest_night_that_is_not_told_has_no_time),
+        TEST(another_source_of_device_time_is_said),
+        cmocka_unit_test(a_crowd_in_one_span_takes_its_number_of_looks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,8 @@ static void add(memory *m, const res_record *r, int i, const res_origin *build, 
                        .experiment = (size_t)i % CELLS,
                        .origin = build,
                        .simulated = true,
-                       .steps = STEPS};
+                       .steps = STEPS,
+                       .source = bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE)};
     snprintf(s->id, sizeof s->id, "%s.%09dZ-h-1-%d", stamp, i, i);
     s->wall_ns = res_quantile(r->wall_ns, r->step_count, 0.5);
     m->index.count++;

@@ -72,6 +72,9 @@ static void assert_same_summary(const res_summary *a, const res_summary *b)
     assert_int_equal(a->steps, b->steps);
     assert_memory_equal(a->origin, b->origin, sizeof *a->origin);
     assert_memory_equal(&a->wall_ns, &b->wall_ns, 5 * sizeof a->wall_ns);
+    assert_string_equal(a->source, b->source);
+    assert_string_equal(a->group, b->group);
+    assert_string_equal(a->conditions, b->conditions);
 }
 
 static void summaries_are_those_of_the_records(void **state)
@@ -255,7 +258,7 @@ static void older_columns_are_strangers(void **state)
     char *heads_end = strchr(body, '\n');
     memmove(heads_end - 5, heads_end, strlen(heads_end) + 1); /* "\tseed" */
     bn_sha256(body, strlen(body), digest);
-    snprintf(first, sizeof first, "bench-index 2 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
+    snprintf(first, sizeof first, "bench-index 3 records %d sha256 %s %zu\n", RES_SCHEMA_VERSION,
              digest, strlen(body));
     bn_text_puts(&whole, first);
     bn_text_puts(&whole, body);
@@ -315,7 +318,18 @@ static bool takes(const char *line, int column, const char *text, res_pools *poo
 static void lines_are_checked_as_records_are(void **state)
 {
     (void)state;
-    enum { WALL = 7, TRACE = 8, DEVICE = 9, COMPILE = 11, SHA256 = 12, LABEL = 13, HOST = 15 };
+    enum {
+        WALL = 7,
+        TRACE = 8,
+        DEVICE = 9,
+        COMPILE = 11,
+        SOURCE = 12,
+        GROUP = 13,
+        CONDITIONS = 14,
+        SHA256 = 15,
+        LABEL = 16,
+        HOST = 18
+    };
     static const char *const no_walls[] = {"-5", "0", "1e308", "1e17", "inf", "nan"};
     res_record *record = fixture_record(&fixture_lazy, 5);
     bn_arena *memory = bn_arena_new(4096);
@@ -331,6 +345,13 @@ static void lines_are_checked_as_records_are(void **state)
     assert_true(takes(line.data, DEVICE, "-1", &pools, &summary));
     assert_false(takes(line.data, DEVICE, "-1e17", &pools, &summary));
     assert_false(takes(line.data, COMPILE, "1e17", &pools, &summary));
+    assert_true(takes(line.data, SOURCE, "mixed", &pools, &summary));
+    assert_string_equal(summary.source, "mixed");
+    assert_false(takes(line.data, SOURCE, "guess", &pools, &summary));
+    assert_false(takes(line.data, SOURCE, "", &pools, &summary));
+    assert_true(takes(line.data, GROUP, "", &pools, &summary));
+    assert_false(takes(line.data, GROUP, "0123456789abcde", &pools, &summary));
+    assert_false(takes(line.data, CONDITIONS, "0123456789abcdeg", &pools, &summary));
     assert_false(takes(line.data, SHA256, "../../zz", &pools, &summary));
     assert_true(takes(line.data, SHA256, "", &pools, &summary));
     assert_true(takes(line.data, LABEL, "a\x1b[31m\xe2\x80\xae\\n", &pools, &summary));

@@ -28,8 +28,8 @@ static void make_sides(sides *s, const double *d, size_t pairs)
         s->series[1][i] = &s->steps[1][i];
         s->counts[i] = 1;
     }
-    s->a = (res_side){s->series[0], s->counts, pairs};
-    s->b = (res_side){s->series[1], s->counts, pairs};
+    s->a = (res_side){s->series[0], s->counts, pairs, NULL};
+    s->b = (res_side){s->series[1], s->counts, pairs, NULL};
 }
 
 static res_comparison compare(const double *d, size_t pairs)
@@ -391,7 +391,7 @@ static void steps_put_a_floor_under_the_error(void **state)
         series[i] = noisy;
         counts[i] = 50;
     }
-    const res_side side = {series, counts, 4};
+    const res_side side = {series, counts, 4, NULL};
     const res_compare_options o = res_compare_defaults();
     res_comparison c;
     bn_status st = {0};

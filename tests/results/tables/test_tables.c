@@ -107,6 +107,34 @@ static void record_table_accounts_for_the_step(void **state)
     res_record_free(record);
 }
 
+/* The median of rounds' medians is not that of all steps: 15 of one round, 3 of each other. */
+static void a_record_has_one_median(void **state)
+{
+    (void)state;
+    static const uint64_t steps[] = {15, 3, 3};
+    bn_status st = {0};
+    res_record *record = fixture_record(&cases[RESNET_LAZY], 21);
+    assert_int_equal(res_record_reserve_rounds(record, 3, &st), BN_OK);
+    for (size_t i = 0; i < 3; i++)
+        record->rounds[i] = (res_round){.steps = steps[i], .wall_ns = steps[i]};
+    for (size_t i = 0; i < 21; i++) {
+        const uint64_t more = (i < 15 ? 30000000 : 40000000) - record->wall_ns[i];
+        record->part_ns[i * BN_PART_COUNT + BN_PART_WAIT] += more;
+        record->wall_ns[i] += more;
+    }
+    bn_text out = record_table(record, RES_TABLE_TEXT);
+    assert_has(out.data, "\nwall      40.0 ms a step: median of 21 in 3 rounds");
+    assert_has(strstr(out.data, "Ledger of a step"), "\nwall          40000.0  30000.0  40000.0 ");
+    assert_has(out.data, "within this process");
+    assert_lacks(out.data, "95 %");
+    bn_text_free(&out);
+    json_t *json = res_record_to_json(record);
+    const json_t *wall = json_object_get(json_object_get(json, "ledger"), "wall");
+    assert_near(json_real_value(json_object_get(wall, "median_ns")), 40e6, 1e-3);
+    json_decref(json);
+    res_record_free(record);
+}
+
 static void many_executions_show_the_dearest(void **state)
 {
     (void)state;
@@ -177,6 +205,7 @@ int main(int argc, char **argv)
         return print_sample(argv[2], argv[3]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(record_table_accounts_for_the_step),
+        cmocka_unit_test(a_record_has_one_median),
         cmocka_unit_test(many_executions_show_the_dearest),
         cmocka_unit_test(failed_records_say_why),
         cmocka_unit_test(record_json_is_the_documented_object),
