@@ -7,20 +7,44 @@
 
 #include "results/records/records.h"
 
+/* ---- wrong dates (dates.c) ------------------------------------------------- */
+
+/* A record that is dated so much later than it can be has a wrong date: clocks of two machines
+ * differ by less. */
+#define RES_CLOCK_SLACK_S 3600.0
+/* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
+ * last written or changed. The clock was ahead when it was made, or has gone back since. An
+ * infinite NOW_S: now is not known, and only the file tells. A file's time that is older than this
+ * program tells nothing: an archive may set it. */
+bool res_misdated(const res_summary *summary, double now_s);
+
+void res_misdates_add(res_misdates *misdates, double time_s);
+/* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
+void res_put_misdates(const res_misdates *misdates, bn_text *out);
+
 /* ---- the records of a store that tables are of (newest.c) ------------------------ */
 
 /* Whether records of EXPERIMENT are wanted. */
 typedef bool res_experiment_filter(void *context, const res_experiment *experiment);
 
+/* What is asked for of a store. */
+typedef struct res_asked {
+    res_experiment_filter *wanted; /* NULL: all are */
+    void *context;                 /* for WANTED */
+    double now_s;                  /* for res_misdated */
+} res_asked;
+
 /*
  * Reads into ALL those records of STORE, whose index is INDEX, that tables can be made of: of each
  * cell, mode and number of graphs the records of the build of the newest good one, and failures
- * after it. ALL.unread counts the others. WANTED may be NULL: all are. The order is that of file
- * names. Files that cannot be read are in ALL.damaged, with those that INDEX has. BN_OUT_OF_MEMORY.
+ * after it. ALL.unread counts the others. Records whose dates are wrong are left out, counted in
+ * ALL.misdates; those whose ids have no time are older than all others. The order is that of file
+ * names. Files that cannot be read, and those of which the index says otherwise, are in
+ * ALL.damaged, with those that INDEX has; where a build has no others, the one before it is the
+ * newest. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
-                                    res_experiment_filter *wanted, void *context,
-                                    res_collection *all, bn_status *st);
+                                    const res_asked *asked, res_collection *all, bn_status *st);
 
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
 
@@ -218,6 +242,7 @@ typedef struct res_speedup {
     size_t mean_count;
     size_t ratios; /* that have an interval: the family over which differences are told */
     res_witness witness;
+    res_misdates misdates; /* of the collection */
 } res_speedup;
 
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */

@@ -119,7 +119,7 @@ static const res_record *newest_of(const res_record *const *records, size_t coun
     for (size_t i = 0; i < count; i++) {
         const bool good = res_record_good(records[i]);
         if (!newest ||
-            (good != res_record_good(newest) ? good : strcmp(records[i]->id, newest->id) > 0))
+            (good != res_record_good(newest) ? good : res_id_order(records[i]->id, newest->id) > 0))
             newest = records[i];
     }
     return newest;
@@ -127,7 +127,7 @@ static const res_record *newest_of(const res_record *const *records, size_t coun
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
+    return res_id_order(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
 }
 
 /* Processes of one run have the same group. Records without one ran alone. Ids are in order of

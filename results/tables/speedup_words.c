@@ -235,6 +235,16 @@ static void note_few(const res_speedup *speedup, json_t *notes)
     add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &list);
 }
 
+static void note_dates(const res_speedup *speedup, json_t *notes)
+{
+    bn_text text = {0};
+    res_put_misdates(&speedup->misdates, &text);
+    bn_text_puts(&text, text.length > 0 ? "." : "");
+    if (text.length > 0 && text.data)
+        json_array_append_new(notes, res_json_text(text.data));
+    bn_text_free(&text);
+}
+
 json_t *res_speedup_notes(const res_speedup *speedup)
 {
     json_t *notes = json_array();
@@ -244,6 +254,7 @@ json_t *res_speedup_notes(const res_speedup *speedup)
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);
     note_left_out(speedup, notes);
+    note_dates(speedup, notes);
     return notes;
 }
 
