@@ -64,13 +64,20 @@ typedef struct res_process {
     double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
 } res_process;
 
+/* Room for the words of all conditions that may differ. */
+#define RES_DIFFERING 256
+
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {
     const res_record *newest; /* good if one is: its build and conditions are those of the pool */
     res_process *list;        /* in the order of their ids */
     size_t count;
+    res_runs runs;    /* which of them count, and whether a value is of a process or of a run */
+    size_t counted;   /* processes that count: figures are of these, whatever each of them knows */
+    size_t run_count; /* that these are of: of several, each is a value; 1: processes are */
     size_t failed, other_builds, other_conditions; /* records that are left out */
-    char differing[128]; /* in what conditions the last of these differ: "host, pinning" */
+    char
+        differing[RES_DIFFERING]; /* in what conditions the last of these differ: "host, pinning" */
 } res_pool;
 
 /* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
@@ -80,20 +87,35 @@ bool res_pool_like(const res_collection *all, const res_record *like, res_pool *
 /* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
 void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
+/* Whether process I counts. */
+bool res_pool_counts(const res_pool *pool, size_t i);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
- * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
+ * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
+ * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
+ * and LD_PRELOAD. What a record does not say is like what another does not. Adds the words for
  * those that differ to DIFFERING, a text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 
-/* A figure over PROCESSES that know it: exp of the mean log and its interval, by Student's t over
- * the sample that res_sample_runs makes of them; bounds are NaN below RES_LEAST_PROCESSES. */
+/* A figure over PROCESSES that know it, of those that count: exp of the mean log and its interval,
+ * by Student's t over as many VALUES, which are of processes or of runs; bounds are NaN below
+ * RES_LEAST_PROCESSES of them. */
 typedef struct res_over {
     res_interval value;
-    size_t processes;
+    size_t processes, values;
 } res_over;
 /* That of VALUES, one of each process of POOL, of which NaN are left out; of a DIFFERENCE, which
  * may be negative, the plain mean. */
 res_over res_pool_over(const res_pool *pool, const double *values, bool difference);
+
+/* What is left out because it contradicts the rest, though processes could tell it. */
+typedef enum res_refusal {
+    RES_REFUSED_NOTHING,
+    /* The overhead is told to be above zero, but the device time was cut down to the wall time. */
+    RES_REFUSED_OVERHEAD,
+    /* The overhead is told to be below zero: the device time is above the PJRT time that it is part
+     * of. Both are left out. */
+    RES_REFUSED_DEVICE
+} res_refusal;
 
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
@@ -101,9 +123,12 @@ typedef struct res_figures {
     /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
-    double device_scale;               /* by which DEVICE was cut down to the wall time; else 1 */
+    /* By which DEVICE was cut down to the wall time; 1: it was not; NaN: it is far above that, and
+     * left out. */
+    double device_scale;
+    res_refusal refusal;
     res_over compile;                  /* of those that compiled all of their programs */
-    double executions, nodes_per_step; /* of the newest process */
+    double executions, nodes_per_step; /* of the newest process that counts */
     const char *source;
 } res_figures;
 res_figures res_pool_figures(const res_pool *pool);
@@ -115,9 +140,10 @@ typedef struct res_execution_figures {
     res_over null;             /* the null test, as a share of a lone execution */
     res_over lower, compile;   /* of the processes that compiled it */
     bn_device_time_source source;
+    res_refusal refusal;
 } res_execution_figures;
 /* Of the graph of LIKE; STEP are the pool's figures (res_pool_figures), whose device time may have
- * been cut. */
+ * been cut: then that of the graph is cut alike. */
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like);
 
@@ -158,12 +184,14 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate log;   /* over the pairs or, unmatched, over the processes of each */
+    res_estimate log;   /* over the pairs or, unmatched, over the processes of each; or over runs */
+    size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
+    bool of_runs;       /* a value is the mean of a run */
     res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
     double p;           /* of no difference; 1 without an interval */
-    double *pairs;     /* the sample: log ratio of each pair or, of three runs and more, the mean of
-                          each run, in order of time; owned */
-    size_t pair_count; /* 0 where unmatched */
+    double *pairs;      /* the sample: log ratio of each pair or, OF_RUNS, of each run, in order of
+                           time; owned */
+    size_t pair_count;  /* 0 where unmatched */
 } res_pool_ratio;
 
 /*
@@ -221,17 +249,19 @@ typedef struct res_speedup_row {
     bool told;     /* a difference is claimed, at 5 % over all of them */
     /* Why it is not compared though there is a base: other build, or conditions (named). */
     bool other_build;
-    char other_conditions[128];
+    char other_conditions[RES_DIFFERING];
 } res_speedup_row;
 
 /* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of
- * CELLS have one. */
+ * CELLS have one. Its interval is its own: no difference is claimed by it, and it is no part of the
+ * family over which the ratios are judged. */
 typedef struct res_speedup_mean {
     const res_record *example; /* its runtime, phase, mode and graphs */
     res_interval speedup;
     /* By process first, where all cells have as many pairs; else the cells' variances add up. */
     bool by_process;
     size_t processes; /* of each cell; the fewest */
+    size_t runs;      /* that these are of: of several, each is a value; 1: processes are */
     size_t covered, cells;
 } res_speedup_mean;
 
@@ -284,9 +314,10 @@ typedef struct res_finding {
     size_t cause_count;
     double executions_added; /* a step */
     /* Of RES_FINDING_NO_DIFFERENCE: which difference (0.03: 3 %) RES_POWER of such tables would
-     * have told, and of tables of MORE_PROCESSES, if these lie as far apart. */
+     * have told, and of tables of MORE_PROCESSES, or of as many runs, if these lie as far apart. */
     double visible, visible_with_more;
-    size_t more_processes;
+    size_t more_processes; /* or runs: OF_RUNS */
+    bool of_runs;
 } res_finding;
 
 /* A finding for each row that stands beside a lazy one, in the order of the rows. LIST has room for

@@ -45,22 +45,29 @@ bool res_same_way(const res_record *a, const res_record *b)
 /* ---- conditions ---------------------------------------------------------------------- */
 
 /* What must be alike beside the build: these members of the provenance. Settings of the runtime
- * that are an axis of experiments are compared as such. */
+ * that are an axis of experiments are compared as such, and so is what the environment tells the
+ * simulated device. */
 typedef struct condition {
     const char *section, *member; /* MEMBER NULL: the whole section */
+    const char *variables; /* those members of MEMBER whose names begin so; NULL: all of it */
     const char *word;
 } condition;
 
 static const condition conditions[] = {
-    {"host", "hostname", "host"},
-    {"host", "cpu", "processor"},
-    {"host", "cores_online", "cores"},
-    {"host", "kernel", "kernel"},
-    {"host", "governor", "governor"},
-    {"host", "bench_version", "version of bench"},
-    {"pinning", NULL, "pinning"},
-    {"runtime", "options", "options of the runtime"},
-    {"runtime", "compile_flags", "flags of the compiler"},
+    {"host", "hostname", NULL, "host"},
+    {"host", "cpu", NULL, "processor"},
+    {"host", "cores_online", NULL, "cores"},
+    {"host", "kernel", NULL, "kernel"},
+    {"host", "governor", NULL, "governor"},
+    {"host", "bench_version", NULL, "version of bench"},
+    {"pinning", NULL, NULL, "pinning"},
+    {"runtime", "options", NULL, "options of the runtime"},
+    {"runtime", "compile_flags", NULL, "flags of the compiler"},
+    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS"},
+    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS"},
+    {"runtime", "environment", "MALLOC_", "MALLOC_ variables"},
+    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES"},
+    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD"},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
@@ -70,9 +77,25 @@ static const json_t *value_of(const res_record *record, const condition *c)
     return c->member ? json_object_get(section, c->member) : section;
 }
 
+/* Whether B has those members of A whose names begin with PREFIX, with the same values. */
+static bool has_variables(const json_t *b, const json_t *a, const char *prefix)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)a, name, value)
+    {
+        if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+            !json_equal(value, json_object_get(b, name)))
+            return false;
+    }
+    return true;
+}
+
 static bool is_alike(const res_record *a, const res_record *b, const condition *c)
 {
     const json_t *left = value_of(a, c), *right = value_of(b, c);
+    if (c->variables)
+        return has_variables(left, right, c->variables) && has_variables(right, left, c->variables);
     return left == right || (left && right && json_equal(left, right));
 }
 
@@ -136,15 +159,36 @@ static int by_id(const void *a, const void *b)
 
 static void number_runs(res_pool *pool)
 {
-    size_t runs = 0;
     for (size_t i = 0; i < pool->count; i++) {
         const char *group = res_group_id(pool->list[i].record);
         const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
         size_t k = i;
         while (group[0] && k > least && strcmp(res_group_id(pool->list[k - 1].record), group) != 0)
             k--;
-        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : runs++;
+        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : pool->run_count++;
     }
+}
+
+/* Decides which of the runs count; false without memory. */
+static bool choose_runs(res_pool *pool)
+{
+    size_t *run = calloc(pool->count + 1, sizeof *run);
+    if (!run)
+        return false;
+    for (size_t i = 0; i < pool->count; i++)
+        run[i] = pool->list[i].run;
+    pool->runs = res_runs_choose(run, pool->count);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->counted += res_pool_counts(pool, i);
+    if (pool->run_count > 1 && !pool->runs.means)
+        pool->run_count = 1;
+    free(run);
+    return true;
+}
+
+bool res_pool_counts(const res_pool *pool, size_t i)
+{
+    return res_runs_have(&pool->runs, pool->list[i].run);
 }
 
 /* Pools RECORDS that are of NEWEST's build and conditions. */
@@ -168,6 +212,7 @@ static bool make_pool(const res_record *newest, const res_record *const *records
     }
     qsort(pool->list, pool->count, sizeof *pool->list, by_id);
     number_runs(pool);
+    made = made && choose_runs(pool);
     if (!made)
         res_pool_free(pool);
     return made;
@@ -217,16 +262,18 @@ void res_pool_free(res_pool *pool)
 
 /* ---- figures ------------------------------------------------------------------------------- */
 
+static const res_over none = {{(double)NAN, (double)NAN, (double)NAN}, 0, 0};
+
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
 res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
 {
     const double nan = (double)NAN;
-    res_over out = {{nan, nan, nan}, 0};
+    res_over out = {{nan, nan, nan}, 0, 0};
     res_sample s;
     const bool made = res_sample_begin(&s, pool->count);
     bool positive = !difference;
     for (size_t i = 0; made && i < pool->count; i++) {
-        positive = positive && !(values[i] <= 0);
+        positive = positive && !(values[i] <= 0 && res_pool_counts(pool, i));
         res_sample_add(&s, values[i], &pool->list[i]);
     }
     for (size_t i = 0; positive && i < s.count; i++)
@@ -235,6 +282,7 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
         const res_estimate over = res_sample_estimate(&s);
         out.value = positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
         out.processes = s.processes;
+        out.values = s.count;
     }
     res_sample_end(&s);
     return out;
@@ -245,29 +293,52 @@ res_over res_pool_over(const res_pool *pool, const double *values, bool differen
 static res_over of_most(const res_pool *pool, const double *values, bool difference)
 {
     res_over over = res_pool_over(pool, values, difference);
-    size_t known = 0;
-    for (size_t i = 0; i < pool->count; i++)
-        known += isfinite(values[i]) ? 1 : 0;
-    if (2 * known < pool->count)
-        over.value = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    if (2 * over.processes < pool->counted)
+        over.value = none.value;
     return over;
+}
+
+static double at_most(double value, double limit)
+{
+    return value > limit ? limit : value;
+}
+
+/* Makes DEVICE the share SCALE of itself; nothing of it is then above WALL, the time of the step
+ * that it is part of. A bound that is unknown stays so. */
+static void cut_device(res_interval *device, double scale, const res_interval *wall)
+{
+    *device = (res_interval){at_most(device->estimate * scale, wall->estimate),
+                             at_most(device->low * scale, wall->low),
+                             at_most(device->high * scale, wall->high)};
 }
 
 /* A step that waits for its own executions takes at least as long as these. Device time by probes
  * is of other executions than the steps, so that noise may turn the two around: what cannot be is
- * cut off. Returns by what factor DEVICE had to become less: 1 where nothing had to be cut, NaN for
+ * cut off. Returns by what factor DEVICE has to become less: 1 where nothing has to be cut, NaN for
  * none, where it is above the wall time by more than both intervals. */
-static double keep_within(res_over *device, const res_over *wall)
+static double scale_within(const res_interval *device, const res_interval *wall)
 {
-    const res_interval *w = &wall->value;
-    res_interval *d = &device->value;
-    if (!(d->estimate > w->estimate))
+    if (!(device->estimate > wall->estimate))
         return 1;
-    const double scale = d->low > w->high ? (double)NAN : w->estimate / d->estimate;
-    d->estimate *= scale;
-    d->low = isnan(scale) ? scale : fmin(d->low, w->low);
-    d->high = isnan(scale) ? scale : fmin(d->high, w->high);
-    return scale;
+    return device->low > wall->high ? (double)NAN : wall->estimate / device->estimate;
+}
+
+/* Leaves out what contradicts itself. An overhead that is told to be below zero says that the
+ * device time is above the PJRT time that it is part of. One that is told to be above zero does not
+ * fit into the step, where the device time had to be cut down to that: CUT. */
+static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
+{
+    const res_interval *o = &overhead->value;
+    res_refusal refusal = RES_REFUSED_NOTHING;
+    if (o->high < 0)
+        refusal = RES_REFUSED_DEVICE;
+    else if (cut && (isnan(o->low) ? o->estimate > 0 : o->low > 0))
+        refusal = RES_REFUSED_OVERHEAD;
+    if (refusal == RES_REFUSED_DEVICE)
+        device->value = none.value;
+    if (refusal != RES_REFUSED_NOTHING)
+        overhead->value = none.value;
+    return refusal;
 }
 
 /* Whether each step of RECORD waits for its executions, on the batch that probes have, too.
@@ -282,7 +353,7 @@ static bool steps_contain_probes(const res_record *record, const char *source)
 static const char *source_of(const res_pool *pool)
 {
     for (size_t i = pool->count; i-- > 0;)
-        if (isfinite(pool->list[i].measures.device_ns))
+        if (res_pool_counts(pool, i) && isfinite(pool->list[i].measures.device_ns))
             return pool->list[i].measures.source;
     return bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
 }
@@ -290,8 +361,15 @@ static const char *source_of(const res_pool *pool)
 res_figures res_pool_figures(const res_pool *pool)
 {
     const double nan = (double)NAN;
-    const res_over none = {{nan, nan, nan}, 0};
-    res_figures f = {none, none, none, none, 1, none, nan, nan, source_of(pool)};
+    res_figures f = {.wall = none,
+                     .trace = none,
+                     .device = none,
+                     .overhead = none,
+                     .device_scale = 1,
+                     .compile = none,
+                     .executions = nan,
+                     .nodes_per_step = nan,
+                     .source = source_of(pool)};
     double *room = calloc(pool->count + 1, 5 * sizeof *room);
     if (!room || pool->count == 0) {
         free(room);
@@ -306,16 +384,21 @@ res_figures res_pool_figures(const res_pool *pool)
         room[2 * n + i] = like ? m->device_ns : nan;
         room[3 * n + i] = like ? m->overhead_ns : nan;
         room[4 * n + i] = m->compile_ns;
+        if (res_pool_counts(pool, i)) {
+            f.executions = m->executions;
+            f.nodes_per_step = m->nodes_per_step;
+        }
     }
     f.wall = res_pool_over(pool, room, false);
     f.trace = res_pool_over(pool, room + n, false);
     f.device = of_most(pool, room + 2 * n, false);
     if (steps_contain_probes(pool->newest, f.source))
-        f.device_scale = keep_within(&f.device, &f.wall);
+        f.device_scale = scale_within(&f.device.value, &f.wall.value);
+    if (f.device_scale != 1)
+        cut_device(&f.device.value, f.device_scale, &f.wall.value);
     f.overhead = of_most(pool, room + 3 * n, true);
+    f.refusal = refuse(&f.device, &f.overhead, f.device_scale != 1);
     f.compile = res_pool_over(pool, room + 4 * n, false);
-    f.executions = pool->list[n - 1].measures.executions;
-    f.nodes_per_step = pool->list[n - 1].measures.nodes_per_step;
     free(room);
     return f;
 }
@@ -337,7 +420,8 @@ static const res_execution *same_graph(const res_record *record, const res_execu
 static bn_device_time_source source_of_graph(const res_pool *pool, const res_execution *like)
 {
     for (size_t i = pool->count; i-- > 0;) {
-        const res_execution *x = same_graph(pool->list[i].record, like);
+        const res_execution *x =
+            res_pool_counts(pool, i) ? same_graph(pool->list[i].record, like) : NULL;
         if (x && x->device_source != BN_DEVICE_TIME_UNAVAILABLE && isfinite(x->device_ns))
             return x->device_source;
     }
@@ -348,9 +432,8 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
                                          const res_execution *like)
 {
     const double nan = (double)NAN;
-    const res_over none = {{nan, nan, nan}, 0};
     const bn_device_time_source source = source_of_graph(pool, like);
-    res_execution_figures f = {none, none, none, none, none, none, source};
+    res_execution_figures f = {none, none, none, none, none, none, source, RES_REFUSED_NOTHING};
     const size_t n = pool->count;
     double *room = calloc(n + 1, 6 * sizeof *room);
     for (size_t i = 0; room && i < n; i++) {
@@ -367,10 +450,11 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
         f.pjrt = res_pool_over(pool, room, false);
         f.device = of_most(pool, room + n, false);
         /* The graphs of a step that was cut are cut alike. */
-        const double scale = source == BN_DEVICE_TIME_SLOPE ? step->device_scale : 1;
-        f.device.value = (res_interval){f.device.value.estimate * scale, f.device.value.low * scale,
-                                        f.device.value.high * scale};
+        const bool cut = source == BN_DEVICE_TIME_SLOPE && step->device_scale != 1;
+        if (cut)
+            cut_device(&f.device.value, step->device_scale, &step->wall.value);
         f.overhead = of_most(pool, room + 2 * n, true);
+        f.refusal = refuse(&f.device, &f.overhead, cut);
         f.null = res_pool_over(pool, room + 3 * n, true);
         f.lower = res_pool_over(pool, room + 4 * n, false);
         f.compile = res_pool_over(pool, room + 5 * n, false);
@@ -382,12 +466,12 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
 /* ---- remarks -----------------------------------------------------------------------------------
  */
 
-/* Median of COUNT values that VALUE takes of each process. */
+/* Median of the values that VALUE takes of each process that counts. */
 static double over_pool(const res_pool *pool, double *room, double (*value)(const res_process *))
 {
     size_t known = 0;
     for (size_t i = 0; i < pool->count; i++) {
-        room[known] = value(&pool->list[i]);
+        room[known] = res_pool_counts(pool, i) ? value(&pool->list[i]) : (double)NAN;
         known += isfinite(room[known]) ? 1 : 0;
     }
     return res_median(room, known);
@@ -434,8 +518,8 @@ res_remarks res_pool_remarks(const res_pool *pool)
     r.samples = over_pool(pool, room, samples_of);
     r.independent = over_pool(pool, room, independent_of);
     for (size_t i = 0; i < pool->count; i++)
-        r.unsettled +=
-            pool->list[i].record->warmup_count > 0 && !pool->list[i].record->warmup_stationary;
+        r.unsettled += res_pool_counts(pool, i) && pool->list[i].record->warmup_count > 0 &&
+                       !pool->list[i].record->warmup_stationary;
     free(room);
     return r;
 }
@@ -457,7 +541,7 @@ void res_witness_add(res_witness *w, const res_pool *pool)
         const res_record *record = pool->list[i].record;
         const json_t *host = json_object_get(record->provenance, "host");
         const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
-        for (size_t r = 0; r < record->round_count; r++) {
+        for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
             if (round->wall_ns == RES_UNTOLD)

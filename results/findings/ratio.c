@@ -124,12 +124,16 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     if (made && pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
         ratio->log = res_sample_estimate(&s);
+        ratio->processes = s.processes;
+        ratio->of_runs = s.of_runs;
         ratio->pair_count = s.count;
         ratio->pairs = s.values;
         s.values = NULL;
     } else if (made) {
         ratio->matching = RES_UNMATCHED;
         ratio->log = unmatched(base, other, log_wall, NULL);
+        ratio->processes = base->counted < other->counted ? base->counted : other->counted;
+        ratio->of_runs = base->runs.means || other->runs.means;
     }
     res_sample_end(&s);
     ratio->ratio = res_estimate_ratio(&ratio->log);

@@ -212,14 +212,27 @@ typedef struct covered {
     size_t count;
 } covered;
 
-/* How many pairs each of the cells has; 0 where some have others, or none. */
+/* How many pairs each of the cells has, of processes or of runs; 0 where some have others, or none.
+ */
 static size_t shared_pairs(const covered *of)
 {
     const size_t pairs = of->count > 0 ? of->list[0]->pair_count : 0;
     for (size_t i = 1; i < of->count; i++)
-        if (of->list[i]->pair_count != pairs)
+        if (of->list[i]->pair_count != pairs || of->list[i]->of_runs != of->list[0]->of_runs)
             return 0;
     return pairs;
+}
+
+/* What each of the cells has at least. */
+static void count_processes(const covered *of, res_speedup_mean *mean)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        const res_pool_ratio *ratio = of->list[i];
+        const size_t runs = ratio->of_runs ? ratio->log.values : 1;
+        mean->processes =
+            i == 0 || ratio->processes < mean->processes ? ratio->processes : mean->processes;
+        mean->runs = i == 0 || runs < mean->runs ? runs : mean->runs;
+    }
 }
 
 /* Each process says the mean over the cells; these are the sample. */
@@ -265,7 +278,7 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
             pairs > 0 ? mean_by_process(&of, pairs, room) : mean_by_cell(&of, room, list);
         mean->speedup = res_estimate_ratio(&log);
         mean->by_process = pairs > 0;
-        mean->processes = log.processes;
+        count_processes(&of, mean);
         mean->covered = of.count;
     }
     free(list);

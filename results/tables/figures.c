@@ -49,9 +49,9 @@ res_figure res_time_difference(res_interval ns)
 {
     res_figure figure = {"not told"};
     const bool bounds = isfinite(ns.low) && isfinite(ns.high);
-    if (isnan(ns.estimate) || (bounds ? res_told_from(ns, 0) : ns.estimate > 0))
+    if (isnan(ns.estimate) || (bounds ? ns.low > 0 : ns.estimate > 0))
         return res_time(ns.estimate);
-    if (!bounds)
+    if (!bounds || ns.high < 0)
         return figure;
     res_figure bound = res_time(ns.high);
     snprintf(figure.text, sizeof figure.text, "< %.*s", (int)sizeof figure.text - 3, bound.text);

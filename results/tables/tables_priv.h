@@ -66,9 +66,10 @@ typedef struct res_figure {
 /* Three significant digits and a unit that suits: "812 ns", "13.7 ms"; "-" for
  * NaN. */
 res_figure res_time(double ns);
-/* A difference of two measured times: the estimate, or "< 1.2 ms", the upper
- * end of its interval, where zero is not told apart (res_told_from); without an
- * interval the estimate if it is positive, else "not told". */
+/* A difference of two measured times, of which the second is part of the first: the estimate where
+ * it is told to be above zero, or "< 1.2 ms", the upper end of its interval, where zero is not told
+ * apart; "not told" where it is told to be below zero, which it cannot be. Without an interval the
+ * estimate if it is positive, else "not told". */
 res_figure res_time_difference(res_interval ns);
 /* Low and high in the unit and decimals of the estimate: "[13.1, 14.2]"; empty
  * when there are none. */
