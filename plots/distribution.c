@@ -193,18 +193,16 @@ static bool gather(const res_collection *all, const res_record *like, store_side
     res_pool pool;
     if (!res_pool_like(all, like, &pool))
         return false;
-    const res_process **used = calloc(pool.count + 1, sizeof *used);
     s->series = calloc(pool.count + 1, sizeof *s->series);
     s->counts = calloc(pool.count + 1, sizeof *s->counts);
-    const bool made =
-        used && s->series && s->counts && res_pool_used(&pool, used, &s->side.processes);
-    for (size_t i = 0; made && i < s->side.processes; i++) {
-        s->series[i] = used[i]->record->wall_ns;
-        s->counts[i] = used[i]->record->step_count;
-    }
+    const bool made = s->series && s->counts;
+    for (size_t i = 0; made && i < pool.count; i++)
+        if (res_pool_counts(&pool, i)) {
+            s->series[s->side.processes] = pool.list[i].record->wall_ns;
+            s->counts[s->side.processes++] = pool.list[i].record->step_count;
+        }
     s->side.series = s->series;
     s->side.counts = s->counts;
-    free(used);
     res_pool_free(&pool);
     return made;
 }

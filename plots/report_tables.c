@@ -113,8 +113,11 @@ static void put_means(const plot_rows *rows, bn_text *out)
 {
     size_t index;
     json_t *mean;
-    plot_table_begin(out, "Geometric means of the speedups over lazy, of the cells that have one.",
-                     "runtime|phase|mode|#graphs|#speedup|#95 %|cells");
+    plot_table_begin(
+        out,
+        "Geometric means of the speedups over lazy, of the cells that have one. They are not "
+        "judged: no difference is claimed by them.",
+        "runtime|phase|mode|#graphs|#speedup|#95 %|cells");
     json_array_foreach((json_t *)(uintptr_t)rows->means, index, mean)
     {
         char text[48];
@@ -154,12 +157,14 @@ static void put_speedups(const plot_rows *rows, bn_text *out)
         plot_html_text(out, json_string_value(busy));
         bn_text_puts(out, "</p>\n");
     }
-    plot_table_begin(out,
-                     "Median step; lazy step over this step, with what is claimed at 5 % over all "
-                     "ratios of the table; overhead of an execution: PJRT time less device time, "
-                     "\"<\": not told from zero. Intervals are over processes.",
-                     "experiment|mode|#processes|#step|#95 %|program|#speedup|#95 %|difference|"
-                     "#trace|#overhead|#device|source|#compile");
+    plot_table_begin(
+        out,
+        "Median step; lazy step over this step, with what is claimed at 5 % over all "
+        "ratios of the table; overhead of an execution: PJRT time less device time, "
+        "\"<\": not told from zero. Intervals are over processes, or over the means of "
+        "runs where there are several.",
+        "experiment|mode|#processes|#step|#95 %|program|#speedup|#95 %|difference|"
+        "#trace|#overhead|#device|source|#compile");
     for (size_t i = 0; i < rows->count; i++)
         speedup_row(&rows->rows[i], out);
     plot_table_end(out);

@@ -195,7 +195,7 @@ static void put_labels(plot *p, const drawing *d, double left, double top)
         }
         const int digits = b->speedup < 0.095 ? 3 : b->speedup < 9.95 ? 2 : 1;
         /* The table claims nothing of means either. */
-        const char *claim = b->kind == MEAN ? " no claim" : b->untold ? " not told" : "";
+        const char *claim = b->kind == MEAN ? " not judged" : b->untold ? " not told" : "";
         if (isfinite(b->low))
             snprintf(text, sizeof text, "%.*fx [%.*f, %.*f]%s", digits, b->speedup, digits, b->low,
                      digits, b->high, claim);
@@ -251,8 +251,8 @@ static void put_plot(plot *p, const drawing *d, const plot_rows *rows)
     plot_margins(p, left, WIDTH - FIGURES - 12, top, top + body);
     bn_text_printf(
         &p->description,
-        "Bars of speedup over the lazy step; \"not told\": no difference is claimed; \"no claim\": "
-        "of geometric means none ever is. %s.",
+        "Bars of speedup over the lazy step; \"not told\": no difference is claimed; means are not "
+        "judged. %s.",
         rows->common[0] ? rows->common : "Several runtimes");
     put_labels(p, d, left, top);
     put_data(p, d, present);

@@ -4,9 +4,11 @@
  */
 #include "harness/campaign/suites_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define STARTING_S 1.0 /* seconds of a worker beside its steps, whose times a record has */
 
@@ -23,8 +25,9 @@ typedef struct carry {
     size_t controls, failed_controls; /* that ran now, and of these */
     size_t strange;                   /* records of another build than the plan was made for */
     bn_status store;                  /* why it takes no records any more */
+    size_t *first;                    /* [item]: the first item of its group */
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
-                                         its control */
+                                         the controls */
     char cache[JOB_CACHE_PATH];       /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     cli_exit worst;
@@ -210,20 +213,75 @@ static size_t collect(const carry *c, size_t first, size_t list[JOB_MOST_MEMBERS
     return count;
 }
 
-/* The group of the runs LIST. It is one for all repetitions, which so learn from the first whether
- * its experiments have to be separate. */
+/* Where the group of ITEM stands among the groups. */
+static size_t place_of_group(const carry *c, const suite_item *item)
+{
+    const suite_item *base = item->control_of ? item->control_of : item;
+    return 2 * c->first[base - c->suite->items] + (base != item);
+}
+
+/* Whether RUN has a record that this suite made as a process of the group at PLACE. */
+static bool is_of_group(const carry *c, const suite_run *run, size_t place)
+{
+    if (!run->record || place_of_group(c, run->item) != place || !res_group_id(run->record)[0])
+        return false;
+    const json_t *suite = json_object_get(run->record->provenance, "suite");
+    const char *name = json_string_value(json_object_get(suite, "name"));
+    return name && strcmp(name, c->suite->name) == 0;
+}
+
+/*
+ * The name under which the store has processes of the group at PLACE; "": there are none, or they
+ * are too old. Tables take processes of one group for one run, so a suite that was stopped and goes
+ * on, or gets further repetitions, must not begin another. The runs of the plan say by their
+ * identities that the records are of these experiments and of this build; pools leave out those of
+ * other conditions. A run may take as long as a night: then its processes lie no farther apart than
+ * those of a suite that nothing stopped.
+ */
+static const char *stored_group(const carry *c, size_t place)
+{
+    const double night_s = res_history_defaults().night_hours * 3600;
+    const res_record *newest = NULL;
+    double begin_s = (double)time(NULL) + RES_CLOCK_SLACK_S;
+    const double end_s = begin_s;
+    for (size_t i = 0; i < c->plan->count; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        if (is_of_group(c, run, place) && (!newest || strcmp(run->record->id, newest->id) > 0))
+            newest = run->record;
+    }
+    if (!newest || !(res_id_time(newest->id) <= end_s) ||
+        strlen(res_group_id(newest)) >= sizeof c->groups->id)
+        return "";
+    for (size_t i = 0; i < c->plan->count; i++) {
+        const suite_run *run = &c->plan->runs[i];
+        if (is_of_group(c, run, place) &&
+            strcmp(res_group_id(run->record), res_group_id(newest)) == 0)
+            begin_s = fmin(begin_s, res_id_time(run->record->id));
+    }
+    return end_s - begin_s <= night_s + RES_CLOCK_SLACK_S ? res_group_id(newest) : "";
+}
+
+/* The group of the runs LIST. It is one for all repetitions, whatever their order, which so learn
+ * from the first whether its experiments have to be separate. */
 static job_group *group_of(carry *c, const size_t *list)
 {
     const suite_item *item = c->plan->runs[list[0]].item;
-    const suite_item *base = item->control_of ? item->control_of : item;
-    job_group *group = &c->groups[2 * (base - c->suite->items) + (base != item)];
-    if (!group->id[0])
+    const size_t place = place_of_group(c, item);
+    job_group *group = &c->groups[place];
+    if (!group->id[0]) {
+        const char *stored = stored_group(c, place);
         job_group_begin(group, item->repetitions, 0);
+        if (stored[0])
+            snprintf(group->id, sizeof group->id, "%s", stored);
+    }
     return group;
 }
 
-/* Measures the COUNT runs LIST, which are process NUMBER of OF. */
-static void run_process(carry *c, const size_t *list, size_t count, size_t number, size_t of)
+/* Measures the COUNT runs LIST, which are process NUMBER of OF. WHOLE: they are all of their
+ * group. Else the others have had a process of this repetition at another time, with which these
+ * must not be paired: 0 is the process that has no partner. */
+static void run_process(carry *c, const size_t *list, size_t count, bool whole, size_t number,
+                        size_t of)
 {
     job_experiment members[JOB_MOST_MEMBERS];
     char title[400], text[512];
@@ -243,11 +301,24 @@ static void run_process(carry *c, const size_t *list, size_t count, size_t numbe
         snprintf(text, sizeof text, "%s #%d", title, head->repetition);
     const job_order job = {NULL, text, number, of, members[0].timeout, c->options->output.verbose};
     expect(c, list, count);
-    job_measure_and_keep(group_of(c, list), head->repetition, members, count, &job, c->kept);
+    job_measure_and_keep(group_of(c, list), whole ? head->repetition : 0, members, count, &job,
+                         c->kept);
     const double seconds = (double)(bn_now_ns() - start) / 1e9 / (double)count;
     for (size_t i = 0; i < count; i++) {
         take(c, list[i], &c->kept[i], seconds);
         json_decref(members[i].suite);
+    }
+}
+
+/* Finds out with which items each is measured. */
+static void find_groups(carry *c)
+{
+    const suite_item *items = c->suite->items;
+    for (size_t i = 0; i < c->suite->count; i++) {
+        size_t first = 0;
+        while (first < i && !job_same_group(&items[first].e, &items[i].e))
+            first++;
+        c->first[i] = first;
     }
 }
 
@@ -270,7 +341,7 @@ static void run_open(carry *c)
          i = end) {
         const size_t count = collect(c, i, list, &end);
         if (count > 0)
-            run_process(c, list, count, ++number, c->planned);
+            run_process(c, list, count, count == end - i, ++number, c->planned);
     }
 }
 
@@ -363,12 +434,14 @@ static bool begin(carry *c, bn_status *st)
 {
     c->seconds = calloc(c->plan->count + 1, sizeof *c->seconds);
     c->records = calloc(c->plan->count + 1, sizeof(res_record *));
+    c->first = calloc(c->suite->count + 1, sizeof *c->first);
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
     c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
-    if (!c->seconds || !c->records || !c->groups || !c->kept) {
+    if (!c->seconds || !c->records || !c->first || !c->groups || !c->kept) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
+    find_groups(c);
     for (size_t i = 0; i < c->plan->count; i++) {
         const suite_run *run = &c->plan->runs[i];
         if (run->record)
@@ -420,6 +493,7 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         res_record_free(c.records[i]);
     free(c.records);
     free(c.seconds);
+    free(c.first);
     free(c.groups);
     free(c.kept);
     return code;

@@ -275,7 +275,7 @@ int command_table(const char *store, const char *table, const cli_output *output
     if (code == BN_OK)
         code = command_index_load(store, false, &index, &st);
     if (code == BN_OK)
-        code = res_newest_read(store, &index, NULL, NULL, &all, &st);
+        code = command_newest_read(store, &index, NULL, &all, &st);
     res_index_free(&index);
     if (code != BN_OK)
         return (int)cli_complain(&st);

@@ -51,11 +51,24 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn
     return code;
 }
 
+bn_code command_newest_read(const char *store, const res_index *index,
+                            const command_selection *selection, res_collection *all, bn_status *st)
+{
+    const res_asked asked = {selection ? wanted : NULL, (void *)(uintptr_t)selection,
+                             (double)time(NULL)};
+    bn_code code = res_newest_read(store, index, &asked, all, st);
+    bn_text misdates = {0};
+    res_put_misdates(&all->misdates, &misdates);
+    if (code == BN_OK && misdates.length > 0)
+        cli_say("bench: %s", misdates.data);
+    bn_text_free(&misdates);
+    return code;
+}
+
 bn_code command_records_read(const command_selection *selection, const res_index *index,
                              res_collection *all, bn_status *st)
 {
-    bn_code code =
-        res_newest_read(selection->store, index, wanted, (void *)(uintptr_t)selection, all, st);
+    bn_code code = command_newest_read(selection->store, index, selection, all, st);
     if (code == BN_OK && all->count == 0 && all->damaged_count == 0)
         code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
                        selection->store, index->count);

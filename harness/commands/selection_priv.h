@@ -14,8 +14,13 @@ bool command_selected(const command_selection *selection, const res_experiment *
  * files alone. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        bn_status *st);
-/* Those records that SELECTION asks for which tables can be made of (res_newest_read). BN_NOT_FOUND
- * where there are none, but a store whose records are all damaged. */
+/* The records of STORE that tables can be made of (res_newest_read), of those that SELECTION asks
+ * for; NULL: of all. Says on standard error which were left out for their dates. */
+BN_MUST_USE bn_code command_newest_read(const char *store, const res_index *index,
+                                        const command_selection *selection, res_collection *all,
+                                        bn_status *st);
+/* The same of SELECTION's store. BN_NOT_FOUND where there are none, but a store whose records are
+ * all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 

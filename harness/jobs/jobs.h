@@ -254,10 +254,10 @@ typedef struct job_kept {
     bn_status store;    /* why the store takes no records any more, or BN_OK */
     bool usage;         /* FAILURE is the user's, as job_outcome.usage: there is no record of it */
 } job_kept;
-/* Process PROCESS (from 1) of GROUP: measures the COUNT experiments LIST, and fills KEPT[i] for
- * each. Keeps a record of each failure as well. GROUP learns whether its experiments have to be
- * separate. JOB says how; its request is not looked at, its timeout is that of one experiment.
- * Prints nothing but progress. */
+/* Process PROCESS (from 1; 0: it has no partner in GROUP) of GROUP: measures the COUNT experiments
+ * LIST, and fills KEPT[i] for each. Keeps a record of each failure as well. GROUP learns whether
+ * its experiments have to be separate. JOB says how; its request is not looked at, its timeout is
+ * that of one experiment. Prints nothing but progress. */
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept);
 /* "resnet50 train lazy, capture b1 f32 on cpu": what the COUNT experiments LIST of a group are. */

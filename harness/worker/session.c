@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern char **environ;
+
 #define NAMED 16 /* unused tensors that a record names; the rest is counted */
 
 /* ---- runtime ------------------------------------------------------------------- */
@@ -224,7 +226,25 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
     return object;
 }
 
-/* What the environment told the plugin beside its options. */
+/* Adds variables that change how fast the plugin runs, though it does not ask for them: settings of
+ * the C library's allocator, and libraries that take the place of others. */
+static void add_allocator(json_t *object)
+{
+    static const char *const prefixes[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD="};
+    for (char **variable = environ; *variable; variable++) {
+        const char *equals = strchr(*variable, '=');
+        bool wanted = false;
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+            wanted = wanted || strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0;
+        char *name =
+            wanted && equals && equals[1] ? strndup(*variable, (size_t)(equals - *variable)) : NULL;
+        if (name)
+            json_object_set_new(object, name, text_json(equals + 1));
+        free(name);
+    }
+}
+
+/* What the environment told the plugin and its process beside the options. */
 static json_t *environment_json(void)
 {
     json_t *object = json_object();
@@ -232,6 +252,7 @@ static json_t *environment_json(void)
     for (size_t i = 0; rt_environment(i, &name, &value); i++)
         if (value && *value)
             json_object_set_new(object, name, text_json(value));
+    add_allocator(object);
     return object;
 }
 

@@ -77,17 +77,40 @@ static void consider(res_finding *finding, res_cause_kind kind, bn_part part,
         finding->causes[finding->cause_count++] = cause;
 }
 
-static void find_causes(const res_pool *base, const res_pool *other, res_finding *finding)
+/* Whether both rows show what IS of their figures. */
+static bool both_show(const res_speedup_row *base, const res_speedup_row *other,
+                      double (*is)(const res_figures *))
 {
+    return isfinite(is(&base->figures)) && isfinite(is(&other->figures));
+}
+
+static double device_figure(const res_figures *f)
+{
+    return f->device.value.estimate;
+}
+
+static double overhead_figure(const res_figures *f)
+{
+    return f->overhead.value.estimate;
+}
+
+/* A figure that the table refuses to show is no cause either. */
+static void find_causes(const res_speedup_row *base_row, const res_speedup_row *row,
+                        res_finding *finding)
+{
+    const res_pool *base = &base_row->pool, *other = &row->pool;
+    const bool device_known = both_show(base_row, row, device_figure);
     const res_estimate trace = res_pool_difference(base, other, trace_of, NULL);
     const res_estimate overhead = res_pool_difference(base, other, overhead_of, NULL);
     const res_estimate device = res_pool_difference(base, other, device_of, NULL);
     consider(finding, RES_CAUSE_TRACING, BN_PART_TRACE, &trace);
-    consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
-    consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
+    if (both_show(base_row, row, overhead_figure))
+        consider(finding, RES_CAUSE_OVERHEAD, BN_PART_DISPATCH, &overhead);
+    if (device_known)
+        consider(finding, RES_CAUSE_DEVICE, BN_PART_WAIT, &device);
     for (int p = 0; p < BN_PART_COUNT; p++) {
         const bn_part part = (bn_part)p;
-        if (!is_own_cause(part, isfinite(device.mean)))
+        if (!is_own_cause(part, device_known))
             continue;
         const res_estimate saved = res_pool_difference(base, other, part_of, &part);
         consider(finding, RES_CAUSE_PART, part, &saved);
@@ -96,15 +119,17 @@ static void find_causes(const res_pool *base, const res_pool *other, res_finding
 
 /* ---- findings ------------------------------------------------------------------------------ */
 
-static void say_what_is_visible(const res_speedup *speedup, const res_estimate *log,
+static void say_what_is_visible(const res_speedup *speedup, const res_pool_ratio *ratio,
                                 res_finding *finding)
 {
+    const res_estimate *log = &ratio->log;
     const double level = LEVEL / (double)speedup->ratios;
-    const size_t twice = 2 * log->processes;
+    const size_t twice = 2 * log->values;
+    finding->of_runs = ratio->of_runs;
     finding->more_processes = twice > USUAL_MORE ? twice : USUAL_MORE;
     finding->visible = expm1(res_estimate_visible(log, 1, level));
     finding->visible_with_more = expm1(
-        res_estimate_visible(log, (double)finding->more_processes / (double)log->processes, level));
+        res_estimate_visible(log, (double)finding->more_processes / (double)log->values, level));
 }
 
 static res_finding_kind kind_of(const res_speedup_row *row)
@@ -128,9 +153,9 @@ static res_finding explain(const res_speedup *speedup, size_t index)
     finding.saved_ns = -expm1(-row->ratio.log.mean) * base->figures.wall.value.estimate;
     finding.executions_added = row->figures.executions - base->figures.executions;
     if (row->told)
-        find_causes(&base->pool, &row->pool, &finding);
+        find_causes(base, row, &finding);
     if (finding.kind == RES_FINDING_NO_DIFFERENCE)
-        say_what_is_visible(speedup, &row->ratio.log, &finding);
+        say_what_is_visible(speedup, &row->ratio, &finding);
     return finding;
 }
 

@@ -7,20 +7,44 @@
 
 #include "results/records/records.h"
 
+/* ---- wrong dates (dates.c) ------------------------------------------------- */
+
+/* A record that is dated so much later than it can be has a wrong date: clocks of two machines
+ * differ by less. */
+#define RES_CLOCK_SLACK_S 3600.0
+/* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
+ * last written or changed. The clock was ahead when it was made, or has gone back since. An
+ * infinite NOW_S: now is not known, and only the file tells. A file's time that is older than this
+ * program tells nothing: an archive may set it. */
+bool res_misdated(const res_summary *summary, double now_s);
+
+void res_misdates_add(res_misdates *misdates, double time_s);
+/* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
+void res_put_misdates(const res_misdates *misdates, bn_text *out);
+
 /* ---- the records of a store that tables are of (newest.c) ------------------------ */
 
 /* Whether records of EXPERIMENT are wanted. */
 typedef bool res_experiment_filter(void *context, const res_experiment *experiment);
 
+/* What is asked for of a store. */
+typedef struct res_asked {
+    res_experiment_filter *wanted; /* NULL: all are */
+    void *context;                 /* for WANTED */
+    double now_s;                  /* for res_misdated */
+} res_asked;
+
 /*
  * Reads into ALL those records of STORE, whose index is INDEX, that tables can be made of: of each
  * cell, mode and number of graphs the records of the build of the newest good one, and failures
- * after it. ALL.unread counts the others. WANTED may be NULL: all are. The order is that of file
- * names. Files that cannot be read are in ALL.damaged, with those that INDEX has. BN_OUT_OF_MEMORY.
+ * after it. ALL.unread counts the others. Records whose dates are wrong are left out, counted in
+ * ALL.misdates; those whose ids have no time are older than all others. The order is that of file
+ * names. Files that cannot be read, and those of which the index says otherwise, are in
+ * ALL.damaged, with those that INDEX has; where a build has no others, the one before it is the
+ * newest. BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code res_newest_read(const char *store, const res_index *index,
-                                    res_experiment_filter *wanted, void *context,
-                                    res_collection *all, bn_status *st);
+                                    const res_asked *asked, res_collection *all, bn_status *st);
 
 /* ---- processes of one cell and way (pool.c) ---------------------------------- */
 
@@ -40,16 +64,23 @@ typedef struct res_process {
     size_t run; /* in order of time: processes of one run, which share a group, have the same */
     double *round_ns; /* [record->round_count] median step of each round; NULL: no rounds */
 } res_process;
-/* Numbers the runs of the COUNT processes of LIST, which are in the order of their ids. */
-void res_processes_number(res_process *list, size_t count);
+
+/* Room for the words of all conditions that may differ. */
+#define RES_DIFFERING 256
 
 /* Good records of one cell and way, of one build and like conditions. */
 typedef struct res_pool {
-    const res_record *newest; /* good if one is: its build and conditions are those of the pool */
-    res_process *list;        /* in the order of their ids */
+    /* Good if one is: its build and conditions are those of the pool. NULL: of summaries. */
+    const res_record *newest;
+    const res_experiment *experiment;
+    res_process *list; /* in the order of their ids */
     size_t count;
+    res_runs runs;    /* which of them count, and whether a value is of a process or of a run */
+    size_t counted;   /* processes that count: figures are of these, whatever each of them knows */
+    size_t run_count; /* that these are of: of several, each is a value; 1: processes are */
     size_t failed, other_builds, other_conditions; /* records that are left out */
-    char differing[128]; /* in what conditions the last of these differ: "host, pinning" */
+    char
+        differing[RES_DIFFERING]; /* in what conditions the last of these differ: "host, pinning" */
 } res_pool;
 
 /* Pools the COUNT records, at least one, which must outlive POOL. False without memory. */
@@ -59,20 +90,32 @@ bool res_pool_like(const res_collection *all, const res_record *like, res_pool *
 /* Counts the records of ALL that were not read as left out. res_pool_like has done so. */
 void res_pool_add_unread(res_pool *pool, const res_collection *all);
 void res_pool_free(res_pool *pool);
-/* The processes that figures of POOL are of, into LIST, which has room for all, and how many into
- * COUNT: of two runs the later alone where it has enough (res_sample_runs). False without memory.
- */
-bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count);
+/* Numbers the runs of POOL, whose list (in the order of ids), count and experiment are filled in,
+ * and decides which of them count. The others have done so. False without memory. */
+bool res_pool_settle(res_pool *pool);
+/* Whether process I counts. */
+bool res_pool_counts(const res_pool *pool, size_t i);
 
-/* A figure over PROCESSES that know it: exp of the mean log and its interval, by Student's t over
- * the sample that res_sample_runs makes of them; bounds are NaN below RES_LEAST_PROCESSES. */
+/* A figure over PROCESSES that know it, of those that count: exp of the mean log and its interval,
+ * by Student's t over as many VALUES, which are of processes or of runs; bounds are NaN below
+ * RES_LEAST_PROCESSES of them. */
 typedef struct res_over {
     res_interval value;
-    size_t processes;
+    size_t processes, values;
 } res_over;
 /* That of VALUES, one of each process of POOL, of which NaN are left out; of a DIFFERENCE, which
  * may be negative, the plain mean. */
 res_over res_pool_over(const res_pool *pool, const double *values, bool difference);
+
+/* What is left out because it contradicts the rest, though processes could tell it. */
+typedef enum res_refusal {
+    RES_REFUSED_NOTHING,
+    /* The overhead is told to be above zero, but the device time was cut down to the wall time. */
+    RES_REFUSED_OVERHEAD,
+    /* The overhead is told to be below zero: the device time is above the PJRT time that it is part
+     * of. Both are left out. */
+    RES_REFUSED_DEVICE
+} res_refusal;
 
 /* The figures of a cell: of each process as in res_measures. */
 typedef struct res_figures {
@@ -80,16 +123,15 @@ typedef struct res_figures {
     /* Of the processes whose source is SOURCE; NaN where fewer than half of all could tell. The
      * device time is at most the wall time where steps wait for their executions. */
     res_over device, overhead;
-    double device_scale;               /* by which DEVICE was cut down to the wall time; else 1 */
+    /* By which DEVICE was cut down to the wall time; 1: it was not; NaN: it is far above that, and
+     * left out. */
+    double device_scale;
+    res_refusal refusal;
     res_over compile;                  /* of those that compiled all of their programs */
-    double executions, nodes_per_step; /* of the newest process */
+    double executions, nodes_per_step; /* of the newest process that counts */
     const char *source;
 } res_figures;
 res_figures res_pool_figures(const res_pool *pool);
-/* The same of the COUNT processes of LIST, whose runs are numbered: of EXPERIMENT, of one build and
- * like conditions. Their records are not looked at. */
-res_figures res_processes_figures(const res_process *list, size_t count,
-                                  const res_experiment *experiment);
 
 /* One graph of the step, over the processes that ran it. */
 typedef struct res_execution_figures {
@@ -98,9 +140,10 @@ typedef struct res_execution_figures {
     res_over null;             /* the null test, as a share of a lone execution */
     res_over lower, compile;   /* of the processes that compiled it */
     bn_device_time_source source;
+    res_refusal refusal;
 } res_execution_figures;
 /* Of the graph of LIKE; STEP are the pool's figures (res_pool_figures), whose device time may have
- * been cut. */
+ * been cut: then that of the graph is cut alike. */
 res_execution_figures res_pool_execution(const res_pool *pool, const res_figures *step,
                                          const res_execution *like);
 
@@ -145,14 +188,16 @@ typedef enum res_matching {
 /* BASE over OTHER: wall times of a step. */
 typedef struct res_pool_ratio {
     res_matching matching;
-    res_estimate own;   /* log over the pairs or, unmatched, over the processes of each */
+    res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
     double drift;       /* standard error that OWN's sample does not show (RES_BUSY_DRIFT) */
     res_estimate log;   /* OWN and DRIFT */
+    size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
+    bool of_runs;       /* a value is the mean of a run */
     res_interval ratio; /* 95 %; bounds are NaN below RES_LEAST_PROCESSES */
     double p;           /* of no difference; 1 without an interval */
-    double *pairs;     /* the sample: log ratio of each pair or, of three runs and more, the mean of
-                          each run, in order of time; owned */
-    size_t pair_count; /* 0 where unmatched */
+    double *pairs;      /* the sample: log ratio of each pair or, OF_RUNS, of each run, in order of
+                           time; owned */
+    size_t pair_count;  /* 0 where unmatched */
 } res_pool_ratio;
 
 /*
@@ -227,17 +272,19 @@ typedef struct res_speedup_row {
     bool told;     /* a difference is claimed, at 5 % over all of them */
     /* Why it is not compared though there is a base: other build, or conditions (named). */
     bool other_build;
-    char other_conditions[128];
+    char other_conditions[RES_DIFFERING];
 } res_speedup_row;
 
 /* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of
- * CELLS have one. */
+ * CELLS have one. Its interval is its own: no difference is claimed by it, and it is no part of the
+ * family over which the ratios are judged. */
 typedef struct res_speedup_mean {
     const res_record *example; /* its runtime, phase, mode and graphs */
     res_interval speedup;
     /* By process first, where all cells have as many pairs; else the cells' variances add up. */
     bool by_process;
     size_t processes; /* of each cell; the fewest */
+    size_t runs;      /* that these are of: of several, each is a value; 1: processes are */
     size_t covered, cells;
 } res_speedup_mean;
 
@@ -246,8 +293,9 @@ typedef struct res_speedup {
     size_t count;
     res_speedup_mean *means;
     size_t mean_count;
-    size_t ratios;       /* that have an interval: the family over which differences are told */
-    res_witness witness; /* of all rows together */
+    size_t ratios;         /* that have an interval: the family over which differences are told */
+    res_witness witness;   /* of all rows together */
+    res_misdates misdates; /* of the collection */
 } res_speedup;
 
 /* Makes the rows of ALL, which must outlive SPEEDUP. False without memory. */
@@ -292,9 +340,10 @@ typedef struct res_finding {
     size_t cause_count;
     double executions_added; /* a step */
     /* Of RES_FINDING_NO_DIFFERENCE: which difference (0.03: 3 %) RES_POWER of such tables would
-     * have told, and of tables of MORE_PROCESSES, if these lie as far apart. */
+     * have told, and of tables of MORE_PROCESSES, or of as many runs, if these lie as far apart. */
     double visible, visible_with_more;
-    size_t more_processes;
+    size_t more_processes; /* or runs: OF_RUNS */
+    bool of_runs;
 } res_finding;
 
 /* A finding for each row that stands beside a lazy one, in the order of the rows. LIST has room for

@@ -19,14 +19,18 @@ typedef struct res_sample {
     double *values;
     size_t *run;
     size_t count;
-    size_t processes; /* that the estimate is of; after res_sample_estimate */
+    /* After res_sample_estimate: */
+    size_t processes; /* that the estimate is of */
+    bool of_runs;     /* its values are means of runs */
 } res_sample;
 /* An empty one with room for MOST values; false without memory. To be ended in any case. */
 bool res_sample_begin(res_sample *sample, size_t most);
 void res_sample_end(res_sample *sample);
-/* Adds VALUE of PROCESS, unless it is unknown. */
+/* Adds VALUE of PROCESS, which may be NaN: unknown. */
 void res_sample_add(res_sample *sample, double value, const res_process *process);
-/* The estimate by res_sample_runs; VALUES and COUNT are then what it made of them. */
+/* The estimate of the values that are known; VALUES and COUNT are then what it is of. Which runs
+ * count (res_runs_choose) depends on the processes alone: all figures of a pool are of the same
+ * ones, whatever each of them knows. */
 res_estimate res_sample_estimate(res_sample *sample);
 
 /* ---- a cell of a comparison -------------------------------------------------------------- */

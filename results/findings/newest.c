@@ -1,7 +1,8 @@
 /*
  * newest.c - the records that tables and pictures of a store are made of: pool.c takes those of the
  * newest build of each cell and way. In a store of many nights these are few, and the index knows
- * which, so that no other file is opened.
+ * which, so that no other file is opened. The index is a file like any other: what it says of a
+ * record that it chose is checked against the record.
  */
 #include "results/findings/findings.h"
 
@@ -10,16 +11,21 @@
 
 /* The records of one cell and way. */
 typedef struct way {
-    const res_summary *newest; /* good, if one is */
+    const res_summary *newest; /* good, if one is; NULL: there is none */
+    size_t tried, held;        /* records like NEWEST; those of them that were read */
     size_t good, failed;       /* that are not read */
 } way;
+
+/* What became of a record of the index. */
+typedef enum fate { FATE_OPEN, FATE_READ, FATE_MISDATED, FATE_DAMAGED } fate;
 
 typedef struct choice {
     const char *store;
     const res_index *index;
-    way *ways;
-    size_t way_count;
-    size_t *way_of; /* of an experiment, twice: measured, simulated; SIZE_MAX: not known yet */
+    const res_asked *asked;
+    way *ways;       /* [2 * number]: measured, simulated */
+    size_t *numbers; /* [experiment]: the same for experiments of one way */
+    fate *fates;     /* [record] */
     bn_status *st;
 } choice;
 
@@ -33,87 +39,173 @@ static const res_experiment *experiment_of(const choice *c, const res_summary *s
     return c->index->experiments[s->experiment];
 }
 
+static bool is_wanted(const choice *c, const res_summary *s)
+{
+    return !c->asked->wanted || c->asked->wanted(c->asked->context, experiment_of(c, s));
+}
+
 static way *way_of(const choice *c, const res_summary *s)
 {
-    size_t *known = &c->way_of[2 * s->experiment + s->simulated];
-    for (size_t i = 0; *known == SIZE_MAX && i < c->way_count; i++) {
-        const res_summary *other = c->ways[i].newest;
-        if (other->simulated == s->simulated &&
-            res_same_way_asked(experiment_of(c, other), experiment_of(c, s)))
-            *known = i;
+    return &c->ways[2 * c->numbers[s->experiment] + s->simulated];
+}
+
+/* ---- ways ------------------------------------------------------------------------------ */
+
+/* An experiment of the index, to be sorted. */
+typedef struct numbered {
+    const res_experiment *experiment;
+    size_t number;
+} numbered;
+
+static int numbered_order(const void *a, const void *b)
+{
+    return res_experiment_order(((const numbered *)a)->experiment,
+                                ((const numbered *)b)->experiment);
+}
+
+/* Gives experiments of one way one number. */
+static bool number_ways(choice *c)
+{
+    const size_t count = c->index->experiment_count;
+    numbered *list = calloc(count + 1, sizeof *list);
+    if (!list)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        list[i] = (numbered){c->index->experiments[i], i};
+    qsort(list, count, sizeof *list, numbered_order);
+    for (size_t i = 0, number = 0; i < count; i++) {
+        number += i > 0 && !res_same_way_asked(list[i - 1].experiment, list[i].experiment);
+        c->numbers[list[i].number] = number;
     }
-    return *known == SIZE_MAX ? NULL : &c->ways[*known];
+    free(list);
+    return true;
+}
+
+/* Leaves out the records that cannot be as new as they say: they would be the newest for ever. */
+static void leave_misdated(choice *c, res_collection *all)
+{
+    for (size_t i = 0; i < c->index->count; i++) {
+        const res_summary *s = &c->index->records[i];
+        if (!res_misdated(s, c->asked->now_s))
+            continue;
+        c->fates[i] = FATE_MISDATED;
+        if (is_wanted(c, s))
+            res_misdates_add(&all->misdates, res_id_time(s->id));
+    }
 }
 
 /* As pool.c has it: the newest record, but a good one if there is any. */
 static bool is_newer(const res_summary *s, const res_summary *than)
 {
-    return is_good(s) == is_good(than) ? strcmp(s->id, than->id) > 0 : is_good(s);
+    return is_good(s) == is_good(than) ? res_id_order(s->id, than->id) > 0 : is_good(s);
 }
 
-static void find_ways(choice *c)
+static void find_newest(choice *c)
 {
+    memset(c->ways, 0, 2 * c->index->experiment_count * sizeof *c->ways);
     for (size_t i = 0; i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
         way *w = way_of(c, s);
-        if (!w) {
-            c->way_of[2 * s->experiment + s->simulated] = c->way_count;
-            w = &c->ways[c->way_count++];
-            w->newest = s;
-        }
-        if (is_newer(s, w->newest))
+        if (c->fates[i] == FATE_MISDATED || c->fates[i] == FATE_DAMAGED)
+            continue;
+        if (!w->newest || is_newer(s, w->newest))
             w->newest = s;
     }
 }
+
+/* ---- reading ----------------------------------------------------------------------------- */
 
 /* Whether S may be in its way's pool. A failure that came after the newest good record is news. */
 static bool is_needed(const res_summary *s, const res_summary *newest)
 {
     return strcmp(s->origin->sha256, newest->origin->sha256) == 0 ||
-           (!is_good(s) && is_good(newest) && strcmp(s->id, newest->id) > 0);
+           (!is_good(s) && is_good(newest) && res_id_order(s->id, newest->id) > 0);
 }
 
-/* Reads the file of S into ALL, which has room, or reports it as damaged. */
-static bn_code read_record(choice *c, const res_summary *s, res_collection *all)
+/* Whether RECORD is what the index, which chose it, says of its file. */
+static bool is_described(const choice *c, const res_summary *s, const res_record *record)
+{
+    return strcmp(record->id, s->id) == 0 && record->simulated == s->simulated &&
+           res_record_good(record) == is_good(s) &&
+           strcmp(res_plugin_sha256(record), s->origin->sha256) == 0 &&
+           res_same_way_asked(&record->experiment, experiment_of(c, s));
+}
+
+/* Reads the file of S into *RECORD, or reports it as damaged: *RECORD is then NULL. */
+static bn_code read_record(choice *c, const res_summary *s, res_record **record,
+                           res_collection *all)
 {
     bn_text path = {0};
     bn_status why = {.code = BN_OK};
     bn_text_printf(&path, "%s/%s", c->store, s->file);
     bn_code code = path.failed ? bn_fail(&why, BN_OUT_OF_MEMORY, "no memory for a file name")
-                               : res_store_read_foreign(path.data, &all->records[all->count], &why);
-    if (code == BN_OK) {
-        all->count++;
-    } else if (code != BN_OUT_OF_MEMORY) {
+                               : res_store_read_foreign(path.data, record, &why);
+    if (code == BN_OK && !is_described(c, s, *record)) {
+        res_record_free(*record);
+        *record = NULL;
+        code = bn_fail(&why, BN_FORMAT,
+                       "%s: not the record that the store's index describes; bench history "
+                       "--reindex makes the index anew",
+                       path.data);
+    }
+    if (code != BN_OK && code != BN_OUT_OF_MEMORY) {
         all->damaged[all->damaged_count++] = (res_damaged){path.data, why};
         return BN_OK;
-    } else {
-        *c->st = why;
     }
+    if (code != BN_OK)
+        *c->st = why;
     bn_text_free(&path);
     return code;
 }
 
-static bn_code read_needed(choice *c, res_experiment_filter *wanted, void *context,
-                           res_collection *all)
+/* Reads what is needed and was not read yet; RECORDS has a place for each record of the index. */
+static bn_code read_needed(choice *c, res_record **records, res_collection *all)
 {
     bn_code code = BN_OK;
     for (size_t i = 0; code == BN_OK && i < c->index->count; i++) {
         const res_summary *s = &c->index->records[i];
-        if (wanted && !wanted(context, experiment_of(c, s)))
-            continue;
         way *w = way_of(c, s);
-        if (is_needed(s, w->newest))
-            code = read_record(c, s, all);
-        else
+        if (c->fates[i] == FATE_MISDATED || c->fates[i] == FATE_DAMAGED || !is_wanted(c, s))
+            continue;
+        const bool needed = is_needed(s, w->newest);
+        const bool like = needed && is_good(s) == is_good(w->newest);
+        w->tried += like;
+        if (needed && c->fates[i] == FATE_OPEN) {
+            code = read_record(c, s, &records[i], all);
+            c->fates[i] = records[i] ? FATE_READ : FATE_DAMAGED;
+        }
+        if (c->fates[i] == FATE_READ)
+            w->held += like;
+        else if (c->fates[i] == FATE_OPEN)
             *(is_good(s) ? &w->good : &w->failed) += 1;
     }
+    return code;
+}
+
+/* Whether a way's newest build turned out to have no file that can be read. */
+static bool lost_a_build(const choice *c)
+{
+    for (size_t i = 0; i < 2 * c->index->experiment_count; i++)
+        if (c->ways[i].tried > 0 && c->ways[i].held == 0)
+            return true;
+    return false;
+}
+
+/* Reads the newest build of each way, and where its files are damaged the one before it. */
+static bn_code read_builds(choice *c, res_record **records, res_collection *all)
+{
+    bn_code code = BN_OK;
+    do {
+        find_newest(c);
+        code = read_needed(c, records, all);
+    } while (code == BN_OK && lost_a_build(c));
     res_store_vet_end();
     return code;
 }
 
 static void count_unread(const choice *c, res_collection *all)
 {
-    for (size_t i = 0; i < c->way_count; i++) {
+    for (size_t i = 0; i < 2 * c->index->experiment_count; i++) {
         const way *w = &c->ways[i];
         if (w->good + w->failed > 0)
             all->unread[all->unread_count++] = (res_unread){
@@ -136,26 +228,28 @@ static bn_code take_damaged(const res_index *index, res_collection *all, bn_stat
 static bool make_room(choice *c, res_collection *all)
 {
     const res_index *index = c->index;
-    const size_t keys = 2 * index->experiment_count;
-    c->ways = calloc(keys + 1, sizeof *c->ways);
-    c->way_of = malloc((keys + 1) * sizeof *c->way_of);
+    const size_t ways = 2 * index->experiment_count;
+    c->ways = calloc(ways + 1, sizeof *c->ways);
+    c->numbers = calloc(index->experiment_count + 1, sizeof *c->numbers);
+    c->fates = calloc(index->count + 1, sizeof *c->fates);
     all->records = calloc(index->count + 1, sizeof(res_record *));
     all->damaged = calloc(index->count + index->damaged_count + 1, sizeof *all->damaged);
-    all->unread = calloc(keys + 1, sizeof *all->unread);
-    if (c->way_of)
-        memset(c->way_of, 0xff, (keys + 1) * sizeof *c->way_of);
-    return c->ways && c->way_of && all->records && all->damaged && all->unread;
+    all->unread = calloc(ways + 1, sizeof *all->unread);
+    return c->ways && c->numbers && c->fates && all->records && all->damaged && all->unread;
 }
 
-bn_code res_newest_read(const char *store, const res_index *index, res_experiment_filter *wanted,
-                        void *context, res_collection *all, bn_status *st)
+bn_code res_newest_read(const char *store, const res_index *index, const res_asked *asked,
+                        res_collection *all, bn_status *st)
 {
-    choice c = {.store = store, .index = index, .st = st};
+    choice c = {.store = store, .index = index, .asked = asked, .st = st};
     *all = (res_collection){0};
     bn_code code = BN_OK;
-    if (make_room(&c, all)) {
-        find_ways(&c);
-        code = read_needed(&c, wanted, context, all);
+    if (make_room(&c, all) && number_ways(&c)) {
+        leave_misdated(&c, all);
+        code = read_builds(&c, all->records, all);
+        for (size_t i = 0; i < index->count; i++)
+            if (all->records[i])
+                all->records[all->count++] = all->records[i];
         count_unread(&c, all);
     } else {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
@@ -163,7 +257,8 @@ bn_code res_newest_read(const char *store, const res_index *index, res_experimen
     if (code == BN_OK)
         code = take_damaged(index, all, st);
     free(c.ways);
-    free(c.way_of);
+    free(c.numbers);
+    free(c.fates);
     if (code != BN_OK)
         res_collection_free(all);
     return code;

@@ -73,7 +73,7 @@ static const res_record *newest_of(const res_record *const *records, size_t coun
     for (size_t i = 0; i < count; i++) {
         const bool good = res_record_good(records[i]);
         if (!newest ||
-            (good != res_record_good(newest) ? good : strcmp(records[i]->id, newest->id) > 0))
+            (good != res_record_good(newest) ? good : res_id_order(records[i]->id, newest->id) > 0))
             newest = records[i];
     }
     return newest;
@@ -81,31 +81,59 @@ static const res_record *newest_of(const res_record *const *records, size_t coun
 
 static int by_id(const void *a, const void *b)
 {
-    return strcmp(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
+    return res_id_order(((const res_process *)a)->record->id, ((const res_process *)b)->record->id);
 }
 
 /* Processes of one run have the same group. Records without one ran alone. Ids are in order of
  * time, so that few processes of other runs stand between those of one. */
 #define MOST_BETWEEN 256
 
-void res_processes_number(res_process *list, size_t count)
+static void number_runs(res_pool *pool)
 {
-    size_t runs = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *group = list[i].group;
+    for (size_t i = 0; i < pool->count; i++) {
+        const char *group = pool->list[i].group;
         const size_t least = i > MOST_BETWEEN ? i - MOST_BETWEEN : 0;
         size_t k = i;
-        while (group[0] && k > least && strcmp(list[k - 1].group, group) != 0)
+        while (group[0] && k > least && strcmp(pool->list[k - 1].group, group) != 0)
             k--;
-        list[i].run = group[0] && k > least ? list[k - 1].run : runs++;
+        pool->list[i].run = group[0] && k > least ? pool->list[k - 1].run : pool->run_count++;
     }
+}
+
+/* Decides which of the runs count; false without memory. */
+static bool choose_runs(res_pool *pool)
+{
+    size_t *run = calloc(pool->count + 1, sizeof *run);
+    if (!run)
+        return false;
+    for (size_t i = 0; i < pool->count; i++)
+        run[i] = pool->list[i].run;
+    pool->runs = res_runs_choose(run, pool->count);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->counted += res_pool_counts(pool, i);
+    if (pool->run_count > 1 && !pool->runs.means)
+        pool->run_count = 1;
+    free(run);
+    return true;
+}
+
+bool res_pool_counts(const res_pool *pool, size_t i)
+{
+    return res_runs_have(&pool->runs, pool->list[i].run);
+}
+
+bool res_pool_settle(res_pool *pool)
+{
+    pool->run_count = pool->counted = 0;
+    number_runs(pool);
+    return choose_runs(pool);
 }
 
 /* Ends a POOL whose list is filled; MADE: with all of them. */
 static bool end_pool(res_pool *pool, bool made)
 {
     qsort(pool->list, pool->count, sizeof *pool->list, by_id);
-    res_processes_number(pool->list, pool->count);
+    made = made && res_pool_settle(pool);
     if (!made)
         res_pool_free(pool);
     return made;
@@ -116,7 +144,9 @@ static bool make_pool(const res_record *newest, const res_record *const *records
                       res_pool *pool)
 {
     bool made = true;
-    *pool = (res_pool){.newest = newest, .list = calloc(count + 1, sizeof *pool->list)};
+    *pool = (res_pool){.newest = newest,
+                       .experiment = &newest->experiment,
+                       .list = calloc(count + 1, sizeof *pool->list)};
     if (!pool->list)
         return false;
     for (size_t i = 0; made && i < count; i++) {
@@ -140,6 +170,7 @@ bool res_pool_take(const res_record *const *records, size_t count, res_pool *poo
                        .list = calloc(count + 1, sizeof *pool->list)};
     if (!pool->list)
         return false;
+    pool->experiment = pool->newest ? &pool->newest->experiment : NULL;
     for (size_t i = 0; made && i < count; i++)
         made = fill_process(&pool->list[pool->count++], records[i]);
     return end_pool(pool, made);
@@ -187,40 +218,21 @@ void res_pool_free(res_pool *pool)
     *pool = (res_pool){0};
 }
 
-bool res_pool_used(const res_pool *pool, const res_process **list, size_t *count)
-{
-    double *index = calloc(pool->count + 1, sizeof *index);
-    size_t *run = calloc(pool->count + 1, sizeof *run), used = 0;
-    const bool made = index && run;
-    for (size_t i = 0; made && i < pool->count; i++) {
-        index[i] = (double)i;
-        run[i] = pool->list[i].run;
-    }
-    if (made)
-        (void)res_sample_runs(index, run, pool->count, &used);
-    /* Where all count, INDEX may hold means of runs. */
-    for (size_t i = 0; i < used; i++)
-        list[i] = &pool->list[used == pool->count ? i : (size_t)index[i]];
-    *count = used;
-    free(run);
-    free(index);
-    return made;
-}
-
 /* ---- figures ------------------------------------------------------------------------------- */
 
+static const res_over none = {{(double)NAN, (double)NAN, (double)NAN}, 0, 0};
+
 /* Of times: by their logs, but by the times themselves where one of them is nothing. */
-static res_over over_list(const res_process *list, size_t count, const double *values,
-                          bool difference)
+res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
 {
     const double nan = (double)NAN;
-    res_over out = {{nan, nan, nan}, 0};
+    res_over out = {{nan, nan, nan}, 0, 0};
     res_sample s;
-    const bool made = res_sample_begin(&s, count);
+    const bool made = res_sample_begin(&s, pool->count);
     bool positive = !difference;
-    for (size_t i = 0; made && i < count; i++) {
-        positive = positive && !(values[i] <= 0);
-        res_sample_add(&s, values[i], &list[i]);
+    for (size_t i = 0; made && i < pool->count; i++) {
+        positive = positive && !(values[i] <= 0 && res_pool_counts(pool, i));
+        res_sample_add(&s, values[i], &pool->list[i]);
     }
     for (size_t i = 0; positive && i < s.count; i++)
         s.values[i] = log(s.values[i]);
@@ -228,45 +240,63 @@ static res_over over_list(const res_process *list, size_t count, const double *v
         const res_estimate over = res_sample_estimate(&s);
         out.value = positive ? res_estimate_ratio(&over) : res_estimate_interval(&over);
         out.processes = s.processes;
+        out.values = s.count;
     }
     res_sample_end(&s);
     return out;
 }
 
-res_over res_pool_over(const res_pool *pool, const double *values, bool difference)
-{
-    return over_list(pool->list, pool->count, values, difference);
-}
-
 /* That of VALUES; a figure that most processes could not tell is none: those that could may differ
  * from the rest. */
-static res_over of_most(const res_process *list, size_t count, const double *values,
-                        bool difference)
+static res_over of_most(const res_pool *pool, const double *values, bool difference)
 {
-    res_over over = over_list(list, count, values, difference);
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++)
-        known += isfinite(values[i]) ? 1 : 0;
-    if (2 * known < count)
-        over.value = (res_interval){(double)NAN, (double)NAN, (double)NAN};
+    res_over over = res_pool_over(pool, values, difference);
+    if (2 * over.processes < pool->counted)
+        over.value = none.value;
     return over;
+}
+
+static double at_most(double value, double limit)
+{
+    return value > limit ? limit : value;
+}
+
+/* Makes DEVICE the share SCALE of itself; nothing of it is then above WALL, the time of the step
+ * that it is part of. A bound that is unknown stays so. */
+static void cut_device(res_interval *device, double scale, const res_interval *wall)
+{
+    *device = (res_interval){at_most(device->estimate * scale, wall->estimate),
+                             at_most(device->low * scale, wall->low),
+                             at_most(device->high * scale, wall->high)};
 }
 
 /* A step that waits for its own executions takes at least as long as these. Device time by probes
  * is of other executions than the steps, so that noise may turn the two around: what cannot be is
- * cut off. Returns by what factor DEVICE had to become less: 1 where nothing had to be cut, NaN for
+ * cut off. Returns by what factor DEVICE has to become less: 1 where nothing has to be cut, NaN for
  * none, where it is above the wall time by more than both intervals. */
-static double keep_within(res_over *device, const res_over *wall)
+static double scale_within(const res_interval *device, const res_interval *wall)
 {
-    const res_interval *w = &wall->value;
-    res_interval *d = &device->value;
-    if (!(d->estimate > w->estimate))
+    if (!(device->estimate > wall->estimate))
         return 1;
-    const double scale = d->low > w->high ? (double)NAN : w->estimate / d->estimate;
-    d->estimate *= scale;
-    d->low = isnan(scale) ? scale : fmin(d->low, w->low);
-    d->high = isnan(scale) ? scale : fmin(d->high, w->high);
-    return scale;
+    return device->low > wall->high ? (double)NAN : wall->estimate / device->estimate;
+}
+
+/* Leaves out what contradicts itself. An overhead that is told to be below zero says that the
+ * device time is above the PJRT time that it is part of. One that is told to be above zero does not
+ * fit into the step, where the device time had to be cut down to that: CUT. */
+static res_refusal refuse(res_over *device, res_over *overhead, bool cut)
+{
+    const res_interval *o = &overhead->value;
+    res_refusal refusal = RES_REFUSED_NOTHING;
+    if (o->high < 0)
+        refusal = RES_REFUSED_DEVICE;
+    else if (cut && (isnan(o->low) ? o->estimate > 0 : o->low > 0))
+        refusal = RES_REFUSED_OVERHEAD;
+    if (refusal == RES_REFUSED_DEVICE)
+        device->value = none.value;
+    if (refusal != RES_REFUSED_NOTHING)
+        overhead->value = none.value;
+    return refusal;
 }
 
 /* Whether each step of EXPERIMENT waits for its executions, on the batch that probes have, too.
@@ -278,51 +308,57 @@ static bool steps_contain_probes(const res_experiment *experiment, const char *s
 }
 
 /* The source of the newest process that has a device time: only like times are pooled. */
-static const char *source_of(const res_process *list, size_t count)
+static const char *source_of(const res_pool *pool)
 {
-    for (size_t i = count; i-- > 0;)
-        if (isfinite(list[i].measures.device_ns))
-            return list[i].measures.source;
+    for (size_t i = pool->count; i-- > 0;)
+        if (res_pool_counts(pool, i) && isfinite(pool->list[i].measures.device_ns))
+            return pool->list[i].measures.source;
     return bn_device_time_source_name(BN_DEVICE_TIME_UNAVAILABLE);
 }
 
-res_figures res_processes_figures(const res_process *list, size_t n,
-                                  const res_experiment *experiment)
+res_figures res_pool_figures(const res_pool *pool)
 {
     const double nan = (double)NAN;
-    const res_over none = {{nan, nan, nan}, 0};
-    res_figures f = {none, none, none, none, 1, none, nan, nan, source_of(list, n)};
-    double *room = calloc(n + 1, 5 * sizeof *room);
-    if (!room || n == 0) {
+    res_figures f = {.wall = none,
+                     .trace = none,
+                     .device = none,
+                     .overhead = none,
+                     .device_scale = 1,
+                     .compile = none,
+                     .executions = nan,
+                     .nodes_per_step = nan,
+                     .source = source_of(pool)};
+    double *room = calloc(pool->count + 1, 5 * sizeof *room);
+    if (!room || pool->count == 0) {
         free(room);
         return f;
     }
+    const size_t n = pool->count;
     for (size_t i = 0; i < n; i++) {
-        const res_measures *m = &list[i].measures;
+        const res_measures *m = &pool->list[i].measures;
         const bool like = strcmp(m->source, f.source) == 0;
         room[i] = m->wall_ns;
         room[n + i] = m->trace_ns;
         room[2 * n + i] = like ? m->device_ns : nan;
         room[3 * n + i] = like ? m->overhead_ns : nan;
         room[4 * n + i] = m->compile_ns;
+        if (res_pool_counts(pool, i)) {
+            f.executions = m->executions;
+            f.nodes_per_step = m->nodes_per_step;
+        }
     }
-    f.wall = over_list(list, n, room, false);
-    f.trace = over_list(list, n, room + n, false);
-    f.device = of_most(list, n, room + 2 * n, false);
-    if (steps_contain_probes(experiment, f.source))
-        f.device_scale = keep_within(&f.device, &f.wall);
-    f.overhead = of_most(list, n, room + 3 * n, true);
-    f.compile = over_list(list, n, room + 4 * n, false);
-    f.executions = list[n - 1].measures.executions;
-    f.nodes_per_step = list[n - 1].measures.nodes_per_step;
+    f.wall = res_pool_over(pool, room, false);
+    f.trace = res_pool_over(pool, room + n, false);
+    f.device = of_most(pool, room + 2 * n, false);
+    if (steps_contain_probes(pool->experiment, f.source))
+        f.device_scale = scale_within(&f.device.value, &f.wall.value);
+    if (f.device_scale != 1)
+        cut_device(&f.device.value, f.device_scale, &f.wall.value);
+    f.overhead = of_most(pool, room + 3 * n, true);
+    f.refusal = refuse(&f.device, &f.overhead, f.device_scale != 1);
+    f.compile = res_pool_over(pool, room + 4 * n, false);
     free(room);
     return f;
-}
-
-res_figures res_pool_figures(const res_pool *pool)
-{
-    return res_processes_figures(pool->list, pool->count,
-                                 pool->newest ? &pool->newest->experiment : NULL);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -342,7 +378,8 @@ static const res_execution *same_graph(const res_record *record, const res_execu
 static bn_device_time_source source_of_graph(const res_pool *pool, const res_execution *like)
 {
     for (size_t i = pool->count; i-- > 0;) {
-        const res_execution *x = same_graph(pool->list[i].record, like);
+        const res_execution *x =
+            res_pool_counts(pool, i) ? same_graph(pool->list[i].record, like) : NULL;
         if (x && x->device_source != BN_DEVICE_TIME_UNAVAILABLE && isfinite(x->device_ns))
             return x->device_source;
     }
@@ -353,9 +390,8 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
                                          const res_execution *like)
 {
     const double nan = (double)NAN;
-    const res_over none = {{nan, nan, nan}, 0};
     const bn_device_time_source source = source_of_graph(pool, like);
-    res_execution_figures f = {none, none, none, none, none, none, source};
+    res_execution_figures f = {none, none, none, none, none, none, source, RES_REFUSED_NOTHING};
     const size_t n = pool->count;
     double *room = calloc(n + 1, 6 * sizeof *room);
     for (size_t i = 0; room && i < n; i++) {
@@ -370,12 +406,13 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
     }
     if (room) {
         f.pjrt = res_pool_over(pool, room, false);
-        f.device = of_most(pool->list, n, room + n, false);
+        f.device = of_most(pool, room + n, false);
         /* The graphs of a step that was cut are cut alike. */
-        const double scale = source == BN_DEVICE_TIME_SLOPE ? step->device_scale : 1;
-        f.device.value = (res_interval){f.device.value.estimate * scale, f.device.value.low * scale,
-                                        f.device.value.high * scale};
-        f.overhead = of_most(pool->list, n, room + 2 * n, true);
+        const bool cut = source == BN_DEVICE_TIME_SLOPE && step->device_scale != 1;
+        if (cut)
+            cut_device(&f.device.value, step->device_scale, &step->wall.value);
+        f.overhead = of_most(pool, room + 2 * n, true);
+        f.refusal = refuse(&f.device, &f.overhead, cut);
         f.null = res_pool_over(pool, room + 3 * n, true);
         f.lower = res_pool_over(pool, room + 4 * n, false);
         f.compile = res_pool_over(pool, room + 5 * n, false);
@@ -387,12 +424,12 @@ res_execution_figures res_pool_execution(const res_pool *pool, const res_figures
 /* ---- remarks -----------------------------------------------------------------------------------
  */
 
-/* Median of COUNT values that VALUE takes of each process. */
+/* Median of the values that VALUE takes of each process that counts. */
 static double over_pool(const res_pool *pool, double *room, double (*value)(const res_process *))
 {
     size_t known = 0;
     for (size_t i = 0; i < pool->count; i++) {
-        room[known] = value(&pool->list[i]);
+        room[known] = res_pool_counts(pool, i) ? value(&pool->list[i]) : (double)NAN;
         known += isfinite(room[known]) ? 1 : 0;
     }
     return res_median(room, known);
@@ -439,8 +476,8 @@ res_remarks res_pool_remarks(const res_pool *pool)
     r.samples = over_pool(pool, room, samples_of);
     r.independent = over_pool(pool, room, independent_of);
     for (size_t i = 0; i < pool->count; i++)
-        r.unsettled +=
-            pool->list[i].record->warmup_count > 0 && !pool->list[i].record->warmup_stationary;
+        r.unsettled += res_pool_counts(pool, i) && pool->list[i].record->warmup_count > 0 &&
+                       !pool->list[i].record->warmup_stationary;
     free(room);
     return r;
 }
@@ -462,7 +499,7 @@ void res_witness_add(res_witness *w, const res_pool *pool)
         const res_record *record = pool->list[i].record;
         const json_t *host = json_object_get(record->provenance, "host");
         const json_int_t cores = json_integer_value(json_object_get(host, "cores_online"));
-        for (size_t r = 0; r < record->round_count; r++) {
+        for (size_t r = 0; res_pool_counts(pool, i) && r < record->round_count; r++) {
             const res_round *round = &record->rounds[r];
             const double wall_ns = (double)round->wall_ns;
             if (round->wall_ns == RES_UNTOLD)

@@ -119,24 +119,18 @@ static bool was_busy(const res_pool *base, const res_pool *other)
     return res_witness_busy(&witness);
 }
 
-static size_t runs_of(const res_pool *pool)
-{
-    return pool->count > 0 ? pool->list[pool->count - 1].run + 1 : 0;
-}
-
 res_estimate res_with_drift(res_estimate estimate, double drift)
 {
     static const double weights[] = {1, 1};
     /* It is known, not estimated. */
-    const res_estimate both[] = {estimate, {0, drift, 1e9, estimate.processes}};
+    const res_estimate both[] = {estimate, {0, drift, 1e9, estimate.values}};
     return drift > 0 ? res_estimate_sum(both, weights, 2) : estimate;
 }
 
 static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     ratio->own = ratio->log;
-    if (!(ratio->log.freedom > 0) || runs_of(other) >= RES_LEAST_PROCESSES ||
-        !was_busy(base, other))
+    if (!(ratio->log.freedom > 0) || ratio->of_runs || !was_busy(base, other))
         return;
     ratio->drift = RES_BUSY_DRIFT * -expm1(-fabs(ratio->log.mean));
     ratio->log = res_with_drift(ratio->log, ratio->drift);
@@ -157,12 +151,16 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     if (made && pairs_count(s.count, base, other)) {
         ratio->matching = RES_MATCHED;
         ratio->log = res_sample_estimate(&s);
+        ratio->processes = s.processes;
+        ratio->of_runs = s.of_runs;
         ratio->pair_count = s.count;
         ratio->pairs = s.values;
         s.values = NULL;
     } else if (made) {
         ratio->matching = RES_UNMATCHED;
         ratio->log = unmatched(base, other, log_wall, NULL);
+        ratio->processes = base->counted < other->counted ? base->counted : other->counted;
+        ratio->of_runs = base->runs.means || other->runs.means;
     }
     res_sample_end(&s);
     allow_drift(base, other, ratio);

@@ -213,14 +213,27 @@ typedef struct covered {
     size_t count;
 } covered;
 
-/* How many pairs each of the cells has; 0 where some have others, or none. */
+/* How many pairs each of the cells has, of processes or of runs; 0 where some have others, or none.
+ */
 static size_t shared_pairs(const covered *of)
 {
     const size_t pairs = of->count > 0 ? of->list[0]->pair_count : 0;
     for (size_t i = 1; i < of->count; i++)
-        if (of->list[i]->pair_count != pairs)
+        if (of->list[i]->pair_count != pairs || of->list[i]->of_runs != of->list[0]->of_runs)
             return 0;
     return pairs;
+}
+
+/* What each of the cells has at least. */
+static void count_processes(const covered *of, res_speedup_mean *mean)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        const res_pool_ratio *ratio = of->list[i];
+        const size_t runs = ratio->of_runs ? ratio->log.values : 1;
+        mean->processes =
+            i == 0 || ratio->processes < mean->processes ? ratio->processes : mean->processes;
+        mean->runs = i == 0 || runs < mean->runs ? runs : mean->runs;
+    }
 }
 
 /* Each process says the mean over the cells; these are the sample. */
@@ -276,7 +289,7 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
         const res_estimate log = res_with_drift(own, mean_drift(&of));
         mean->speedup = res_estimate_ratio(&log);
         mean->by_process = pairs > 0;
-        mean->processes = log.processes;
+        count_processes(&of, mean);
         mean->covered = of.count;
     }
     free(list);
@@ -307,7 +320,7 @@ static bool take_means(res_speedup *speedup)
 
 bool res_speedup_make(const res_collection *all, res_speedup *speedup)
 {
-    *speedup = (res_speedup){0};
+    *speedup = (res_speedup){.misdates = all->misdates};
     speedup->rows = calloc(all->count + 1, sizeof *speedup->rows);
     speedup->means = calloc(all->count + 1, sizeof *speedup->means);
     bool made = speedup->rows && speedup->means && pick(all, speedup);

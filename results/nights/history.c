@@ -209,8 +209,8 @@ static res_over figure_of(const res_figures *f, res_metric metric)
 }
 
 /* Fills in the figures of NIGHT from its COUNT records PLACES in ITEMS, which are in order of time.
- * ROOM is for as many processes. */
-static void settle_night(res_night *night, const item *items, const size_t *places, size_t count,
+ * ROOM is for as many processes. False without memory. */
+static bool settle_night(res_night *night, const item *items, const size_t *places, size_t count,
                          res_metric metric, res_process *room)
 {
     const res_summary *newest = NULL;
@@ -234,9 +234,11 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
             night->left_out += is_good(s);
     }
     if (n == 0)
-        return;
-    res_processes_number(room, n);
-    const res_figures figures = res_processes_figures(room, n, items[places[0]].experiment);
+        return true;
+    res_pool pool = {.experiment = items[places[0]].experiment, .list = room, .count = n};
+    if (!res_pool_settle(&pool))
+        return false;
+    const res_figures figures = res_pool_figures(&pool);
     const res_over over = figure_of(&figures, metric);
     night->status = BN_OK;
     night->value = over.value.estimate;
@@ -244,6 +246,7 @@ static void settle_night(res_night *night, const item *items, const size_t *plac
     night->high = over.value.high;
     night->processes = isnan(over.value.estimate) ? 0 : over.processes;
     night->source = figures.source;
+    return true;
 }
 
 /* Where the records of each of NIGHTS begin in ORDER, which lists them night by night, each in
@@ -269,8 +272,8 @@ typedef struct nights_room {
     double *values;
 } nights_room;
 
-/* Sorts ITEMS into nights. */
-static void make_nights(res_timeline *series, const item *items, size_t count,
+/* Sorts ITEMS into nights; false without memory. */
+static bool make_nights(res_timeline *series, const item *items, size_t count,
                         const res_history_options *o, nights_room *room)
 {
     const double span_s = o->night_hours * 3600;
@@ -282,10 +285,12 @@ static void make_nights(res_timeline *series, const item *items, size_t count,
         if (failed)
             night->status = items[i].summary->status;
     }
+    bool made = true;
     sort_by_night(room->where, count, series->count, room->end, room->order);
-    for (size_t n = 0, first = 0; n < series->count; first = room->end[n++])
-        settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
-                     o->metric, room->processes);
+    for (size_t n = 0, first = 0; made && n < series->count; first = room->end[n++])
+        made = settle_night(&series->nights[n], items, room->order + first, room->end[n] - first,
+                            o->metric, room->processes);
+    return made;
 }
 
 /* ---- stretches ------------------------------------------------------------------------ */
@@ -419,12 +424,10 @@ static bn_code make_series(res_timeline *series, const item *items, size_t count
                              .of_device = o->metric == RES_METRIC_DEVICE ||
                                           o->metric == RES_METRIC_OVERHEAD};
     series->nights = calloc(count, sizeof *series->nights);
-    if (!make_room(&room, count) || !series->nights) {
+    if (!make_room(&room, count) || !series->nights || !make_nights(series, items, count, o, &room))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a series of %zu records", count);
-    } else {
-        make_nights(series, items, count, o, &room);
+    else
         code = make_stretches(series, &o->change, room.values, st);
-    }
     free_room(&room);
     return code;
 }

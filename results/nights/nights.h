@@ -7,26 +7,6 @@
 
 #include "results/findings/findings.h"
 
-/* ---- wrong dates (dates.c) ------------------------------------------------- */
-
-/* A record that is dated so much later than it can be has a wrong date: clocks of two machines
- * differ by less. */
-#define RES_CLOCK_SLACK_S 3600.0
-/* Whether SUMMARY's date is wrong: it lies after NOW_S (seconds since 1970), or after its file was
- * last written or changed. The clock was ahead when it was made, or has gone back since. An
- * infinite NOW_S: now is not known, and only the file tells. A file's time that is older than this
- * program tells nothing: an archive may set it. */
-bool res_misdated(const res_summary *summary, double now_s);
-
-/* Records whose dates are wrong. */
-typedef struct res_misdates {
-    size_t count;
-    double first_s, last_s; /* the dates that they have */
-} res_misdates;
-void res_misdates_add(res_misdates *misdates, double time_s);
-/* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
-void res_put_misdates(const res_misdates *misdates, bn_text *out);
-
 /* ---- history (history.c) -------------------------------------------------- */
 
 typedef enum res_metric {

@@ -110,6 +110,35 @@ static bn_code take_files(update *u)
     return code;
 }
 
+/* Reports copies of records as damaged files, and takes them out of the summaries. Their lines stay
+ * in the index: once the other file is gone the copy counts. */
+static bn_code drop_copies(update *u)
+{
+    res_index *index = u->index;
+    res_summary *records = index->records;
+    bn_code code = BN_OK;
+    size_t kept = 0;
+    res_found *list = calloc(index->count + 1, sizeof *list);
+    if (!list)
+        return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
+    for (size_t i = 0; i < index->count; i++)
+        list[i] = (res_found){records[i].id, records[i].file, i, NULL};
+    const bool any = res_copies_find(list, index->count) > 0;
+    for (size_t i = 0; any && i < index->count && code == BN_OK; i++) {
+        if (!list[i].copy_of)
+            continue;
+        code = res_listing_report_copy(&u->files, &list[i], &index->damaged, &index->damaged_count,
+                                       &u->damaged_room, u->st);
+        records[list[i].at].file = NULL;
+    }
+    for (size_t i = 0; any && i < index->count; i++)
+        if (records[i].file)
+            records[kept++] = records[i];
+    index->count = any ? kept : index->count;
+    free(list);
+    return code;
+}
+
 static bn_code finish(update *u)
 {
     res_index *index = u->index;
@@ -132,6 +161,8 @@ bn_code res_index_load(const char *store, const res_index_options *options, res_
         res_listing_begin(&u.files, store, options && options->rebuild, index->memory, st);
     if (code == BN_OK)
         code = take_files(&u);
+    if (code == BN_OK)
+        code = drop_copies(&u);
     if (code == BN_OK)
         code = finish(&u);
     res_store_vet_end();

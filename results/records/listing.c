@@ -126,6 +126,57 @@ bn_code res_listing_report(const res_listing *l, const res_file *file, const bn_
     return BN_OK;
 }
 
+/* ---- copies -------------------------------------------------------------------------- */
+
+/* Whether the file is called by the record's id. */
+static bool is_called_by_id(const res_found *found)
+{
+    const size_t length = strlen(found->id);
+    return strncmp(found->file, found->id, length) == 0 && found->file[length] == '-';
+}
+
+static int found_order(const void *a, const void *b)
+{
+    const res_found *left = a, *right = b;
+    const int order = strcmp(left->id, right->id);
+    if (order != 0)
+        return order;
+    const bool called = is_called_by_id(left);
+    if (called != is_called_by_id(right))
+        return called ? -1 : 1;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+size_t res_copies_find(res_found *list, size_t count)
+{
+    size_t copies = 0, ascending = 1;
+    while (ascending < count && strcmp(list[ascending - 1].id, list[ascending].id) < 0)
+        ascending++;
+    /* The usual case: files are called by their ids. */
+    if (ascending >= count)
+        return 0;
+    qsort(list, count, sizeof *list, found_order);
+    for (size_t i = 1, first = 0; i < count; i++) {
+        if (strcmp(list[first].id, list[i].id) != 0) {
+            first = i;
+            continue;
+        }
+        list[i].copy_of = list[first].file;
+        copies++;
+    }
+    return copies;
+}
+
+bn_code res_listing_report_copy(const res_listing *l, const res_found *found, res_damaged **list,
+                                size_t *count, size_t *room, bn_status *st)
+{
+    bn_status why = {.code = BN_OK};
+    const res_file file = {.name = found->file};
+    bn_fail(&why, BN_FORMAT, "%s/%s: has the id of %s; a record counts once, so remove one of them",
+            l->store, found->file, found->copy_of);
+    return res_listing_report(l, &file, &why, list, count, room, st);
+}
+
 /* ---- the index as it was --------------------------------------------------------------- */
 
 static void first_line(const char *body, size_t size, char line[FIRST_LINE])

@@ -97,6 +97,12 @@ double res_id_time(const char *id)
     return (double)seconds + (double)nanoseconds * 1e-9;
 }
 
+int res_id_order(const char *a, const char *b)
+{
+    const bool timed = !isnan(res_id_time(a));
+    return timed == !isnan(res_id_time(b)) ? strcmp(a, b) : timed ? 1 : -1;
+}
+
 bool res_id_names_a_file(const char *id)
 {
     const char *c = id;

@@ -74,35 +74,64 @@ int res_group_process(const res_record *record)
 /* ---- conditions ---------------------------------------------------------------------- */
 
 /* What must be alike beside the build: these members of the provenance. Settings of the runtime
- * that are an axis of experiments are compared as such. */
+ * that are an axis of experiments are compared as such, and so is what the environment tells the
+ * simulated device. */
 typedef struct condition {
     const char *section, *member; /* MEMBER NULL: the whole section */
+    const char *variables; /* those members of MEMBER whose names begin so; NULL: all of it */
     const char *word;
 } condition;
 
 static const condition conditions[] = {
-    {"host", "hostname", "host"},
-    {"host", "cpu", "processor"},
-    {"host", "cores_online", "cores"},
-    {"host", "kernel", "kernel"},
-    {"host", "governor", "governor"},
-    {"host", "bench_version", "version of bench"},
-    {"pinning", NULL, "pinning"},
-    {"runtime", "options", "options of the runtime"},
-    {"runtime", "compile_flags", "flags of the compiler"},
+    {"host", "hostname", NULL, "host"},
+    {"host", "cpu", NULL, "processor"},
+    {"host", "cores_online", NULL, "cores"},
+    {"host", "kernel", NULL, "kernel"},
+    {"host", "governor", NULL, "governor"},
+    {"host", "bench_version", NULL, "version of bench"},
+    {"pinning", NULL, NULL, "pinning"},
+    {"runtime", "options", NULL, "options of the runtime"},
+    {"runtime", "compile_flags", NULL, "flags of the compiler"},
+    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS"},
+    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS"},
+    {"runtime", "environment", "MALLOC_", "MALLOC_ variables"},
+    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES"},
+    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD"},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
-static const json_t *value_of(const res_record *record, const condition *c)
+/* The members of ALL whose names begin with PREFIX (new reference); NULL: there are none. */
+static json_t *only(json_t *all, const char *prefix)
 {
-    const json_t *section = json_object_get(record->provenance, c->section);
-    return c->member ? json_object_get(section, c->member) : section;
+    json_t *some = json_object(), *value;
+    const char *name;
+    json_object_foreach(all, name, value)
+    {
+        if (strncmp(name, prefix, strlen(prefix)) == 0)
+            json_object_set(some, name, value);
+    }
+    if (json_object_size(some) > 0)
+        return some;
+    json_decref(some);
+    return NULL;
+}
+
+/* What RECORD says of C (new reference); NULL: nothing. */
+static json_t *value_of(const res_record *record, const condition *c)
+{
+    json_t *value = json_object_get(record->provenance, c->section);
+    if (c->member)
+        value = json_object_get(value, c->member);
+    return c->variables ? only(value, c->variables) : json_incref(value);
 }
 
 static bool is_alike(const res_record *a, const res_record *b, const condition *c)
 {
-    const json_t *left = value_of(a, c), *right = value_of(b, c);
-    return left == right || (left && right && json_equal(left, right));
+    json_t *left = value_of(a, c), *right = value_of(b, c);
+    const bool alike = left == right || (left && right && json_equal(left, right));
+    json_decref(left);
+    json_decref(right);
+    return alike;
 }
 
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size)
@@ -140,13 +169,14 @@ bool res_conditions_mark(const res_record *record, char out[RES_MARK])
 {
     bn_text all = {0};
     for (size_t i = 0; i < CONDITIONS; i++) {
-        const json_t *value = value_of(record, &conditions[i]);
+        json_t *value = value_of(record, &conditions[i]);
         char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |
                                                    JSON_ENCODE_ANY)
                            : NULL;
         bn_text_printf(&all, "%s=%s\n", conditions[i].word, text ? text : "");
         all.failed = all.failed || (value && !text);
         free(text);
+        json_decref(value);
     }
     const bool made = !all.failed;
     if (made)

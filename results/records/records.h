@@ -232,15 +232,18 @@ const char *res_runtime_text(const res_record *record, const char *name);
 const char *res_host_text(const res_record *record, const char *name);
 /*
  * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
- * same processes. Records of one group and one process, counted from 1 (0 without a group), shared
- * that process, or, where they could not, ran next to each other in processes of their own. From
- * provenance.group: {"id", "process", "processes", "members", "how": "interleaved" or "separate",
- * "why" it is separate}.
+ * same processes. Records of one group and one process, counted from 1, shared that process, or,
+ * where they could not, ran next to each other in processes of their own. Process 0, which is also
+ * that of records without a group, has no partner: it ran at another time. From provenance.group:
+ * {"id", "process", "processes", "members", "how": "interleaved" or "separate", "why" it is
+ * separate}.
  */
 const char *res_group_id(const res_record *record);
 int res_group_process(const res_record *record);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
- * version of bench, pinning, options of the runtime, flags of the compiler. Adds the words for
+ * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
+ * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
+ * and LD_PRELOAD. What a record does not say is like what another does not. Adds the words for
  * those that differ to DIFFERING, a text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 /* Digits that two records share where they are of one group, "" for none, or were measured under
@@ -326,7 +329,8 @@ BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record
 void res_store_vet_end(void);
 
 /* All records of a store in order of their ids. Damaged files do not hide the others: each is
- * reported in DAMAGED, and remembered in the store's index, so that it is tried once only. */
+ * reported in DAMAGED, and remembered in the store's index, so that it is tried once only. A
+ * file with the id of another is reported, too: a record counts once. */
 typedef struct res_damaged {
     char *path;
     bn_status status;
@@ -338,6 +342,11 @@ typedef struct res_unread {
     bool simulated;
     size_t good, failed;
 } res_unread;
+/* Records whose dates are wrong, and which were left out therefore (findings/dates.c). */
+typedef struct res_misdates {
+    size_t count;
+    double first_s, last_s; /* the dates that they have */
+} res_misdates;
 typedef struct res_collection {
     res_record **records;
     size_t count;
@@ -345,6 +354,7 @@ typedef struct res_collection {
     size_t damaged_count;
     res_unread *unread;
     size_t unread_count;
+    res_misdates misdates;
 } res_collection;
 BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_status *st);
 void res_collection_free(res_collection *all);
@@ -366,6 +376,8 @@ res_store_file res_store_file_of(const char *name);
 /* Seconds since 1970, UTC, at which the record of this ID, or in a file of this name, was made;
  * NaN where the text does not begin with a time. */
 double res_id_time(const char *id);
+/* Below, above or 0: the order of time of two ids. Those without a time come first. */
+int res_id_order(const char *a, const char *b);
 
 /* ---- fields (fields.c) ------------------------------------------------- */
 
@@ -412,7 +424,7 @@ typedef struct res_index {
     size_t count;
     const res_experiment **experiments; /* each once */
     size_t experiment_count;
-    res_damaged *damaged; /* files that cannot be read */
+    res_damaged *damaged; /* files that cannot be read, and those with the ids of others */
     size_t damaged_count;
     size_t read;       /* files that were read: new, changed, or such as may be read another time */
     bn_status unsaved; /* why the index could not be written; BN_OK: it is up to date */

@@ -62,7 +62,8 @@ out:
 typedef struct loading {
     res_collection *all;
     res_listing files;
-    size_t record_room, damaged_room;
+    const res_file **from; /* [record] */
+    size_t record_room, from_room, damaged_room;
     bn_status *st;
 } loading;
 
@@ -80,10 +81,12 @@ static bn_code add_record(loading *l, const res_file *file, res_record *record, 
 {
     res_collection *all = l->all;
     bn_text fresh = {0};
-    if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records)) {
+    if (!bn_reserve(&all->records, all->count + 1, &l->record_room, sizeof *all->records) ||
+        !bn_reserve(&l->from, all->count + 1, &l->from_room, sizeof *l->from)) {
         res_record_free(record);
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
     }
+    l->from[all->count] = file;
     all->records[all->count++] = record;
     if (!line)
         res_line_write(record, file->name, file->size, file->mtime_ns, &fresh);
@@ -119,6 +122,36 @@ static bn_code collect(loading *l, const res_file *file)
     return add_damaged(l, file, &why);
 }
 
+/* Reports copies of records as damaged files. */
+static bn_code drop_copies(loading *l)
+{
+    res_collection *all = l->all;
+    bn_code code = BN_OK;
+    size_t kept = 0;
+    res_found *list = calloc(all->count + 1, sizeof *list);
+    if (!list)
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
+    for (size_t i = 0; i < all->count; i++)
+        list[i] = (res_found){all->records[i]->id, l->from[i]->name, i, NULL};
+    const bool any = res_copies_find(list, all->count) > 0;
+    for (size_t i = 0; any && i < all->count && code == BN_OK; i++) {
+        if (!list[i].copy_of)
+            continue;
+        code = res_listing_report_copy(&l->files, &list[i], &all->damaged, &all->damaged_count,
+                                       &l->damaged_room, l->st);
+        l->from[list[i].at] = NULL;
+    }
+    for (size_t i = 0; any && i < all->count; i++) {
+        if (l->from[i])
+            all->records[kept++] = all->records[i];
+        else
+            res_record_free(all->records[i]);
+    }
+    all->count = any ? kept : all->count;
+    free(list);
+    return code;
+}
+
 static int record_order(const void *a, const void *b)
 {
     const res_record *const *left = a, *const *right = b;
@@ -144,6 +177,9 @@ static bn_code load_files(const char *store, loading *l)
     for (size_t i = 0; code == BN_OK && i < l->files.count; i++)
         code = collect(l, &l->files.files[i]);
     res_store_vet_end();
+    if (code == BN_OK)
+        code = drop_copies(l);
+    free(l->from);
     if (code == BN_OK && l->files.found_damaged)
         res_listing_save(&l->files, &unsaved);
     res_listing_end(&l->files);

@@ -15,7 +15,6 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <string.h>
 
 /* A series that stays like itself for longer is worth next to nothing anyway. */
 #define MOST_LAGS 200
@@ -25,7 +24,7 @@ static const res_estimate unknown = {(double)NAN, (double)NAN, 0, 0};
 res_estimate res_estimate_of(const double *values, size_t count)
 {
     res_estimate out = unknown;
-    out.processes = count;
+    out.values = count;
     if (count > 0)
         out.mean = gsl_stats_mean(values, 1, count);
     if (count < RES_LEAST_PROCESSES)
@@ -51,7 +50,8 @@ static void sort_by_run(double *values, size_t *run, size_t count)
     }
 }
 
-/* Puts the mean of each run in place of its values; returns how many runs there are. */
+/* Puts the mean of each run in place of its values, which stand together; returns how many runs
+ * there are. */
 static size_t means_of_runs(double *values, size_t *run, size_t count)
 {
     size_t runs = 0;
@@ -66,24 +66,46 @@ static size_t means_of_runs(double *values, size_t *run, size_t count)
     return runs;
 }
 
-size_t res_sample_runs(double *values, size_t *run, size_t count, size_t *used)
+res_runs res_runs_choose(const size_t *run, size_t count)
 {
-    size_t runs = count > 0, last = 0;
-    *used = count;
-    sort_by_run(values, run, count);
-    for (size_t i = 1; i < count; i++)
-        if (run[i] != run[i - 1]) {
-            runs++;
-            last = i;
+    res_runs out = {.alone = SIZE_MAX};
+    size_t first = SIZE_MAX, last = 0, of_first = 0, of_last = 0;
+    for (size_t i = 0; i < count; i++) {
+        first = run[i] < first ? run[i] : first;
+        last = run[i] > last ? run[i] : last;
+    }
+    for (size_t i = 0; i < count; i++) {
+        of_first += run[i] == first;
+        of_last += run[i] == last;
+    }
+    if (first >= last)
+        return out;
+    if (of_first + of_last == count && of_last >= RES_LEAST_PROCESSES)
+        out.alone = last;
+    else if (of_first + of_last == count && of_first >= RES_LEAST_PROCESSES)
+        out.alone = first;
+    else
+        out.means = true;
+    return out;
+}
+
+bool res_runs_have(const res_runs *runs, size_t run)
+{
+    return runs->alone == SIZE_MAX || run == runs->alone;
+}
+
+size_t res_runs_sample(const res_runs *runs, double *values, size_t *run, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (res_runs_have(runs, run[i])) {
+            values[kept] = values[i];
+            run[kept++] = run[i];
         }
-    if (runs > 2)
-        return means_of_runs(values, run, count);
-    if (runs < 2 || count - last < RES_LEAST_PROCESSES)
-        return count;
-    *used = count - last;
-    memmove(values, values + last, *used * sizeof *values);
-    memmove(run, run + last, *used * sizeof *run);
-    return *used;
+    if (!runs->means)
+        return kept;
+    sort_by_run(values, run, kept);
+    return means_of_runs(values, run, kept);
 }
 
 res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count)
@@ -98,8 +120,8 @@ res_estimate res_estimate_sum(const res_estimate *list, const double *weights, s
         out.error += variance;
         fourth += variance * variance / list[i].freedom;
         least = fmin(least, list[i].freedom);
-        if (i == 0 || list[i].processes < out.processes)
-            out.processes = list[i].processes;
+        if (i == 0 || list[i].values < out.values)
+            out.values = list[i].values;
     }
     /* No spread at all: 0 / 0. */
     out.freedom = fourth > 0 ? out.error * out.error / fourth : least;

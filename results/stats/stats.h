@@ -33,22 +33,31 @@ double res_median(double *values, size_t count);
 
 /* A mean over processes. */
 typedef struct res_estimate {
-    double mean;      /* NaN: of none */
-    double error;     /* standard error of MEAN; NaN below RES_LEAST_PROCESSES */
-    double freedom;   /* degrees of freedom of ERROR; 0 where it is unknown */
-    size_t processes; /* of a sum the fewest of its terms */
+    double mean;    /* NaN: of none */
+    double error;   /* standard error of MEAN; NaN below RES_LEAST_PROCESSES */
+    double freedom; /* degrees of freedom of ERROR; 0 where it is unknown */
+    size_t values;  /* that MEAN is of; of a sum the fewest of its terms */
 } res_estimate;
 
-/* Of COUNT values, one a process. */
+/* Of COUNT values, one a process or a run. */
 res_estimate res_estimate_of(const double *values, size_t count);
 /*
- * Makes a sample of COUNT VALUES of processes, which belong to the runs RUN, numbered in order of
- * time. Both arrays come back changed; returns how many values the sample has, and in *USED of how
- * many processes they are. One run: its processes. Two do not tell how far runs differ: the
- * processes of the later one, if they are RES_LEAST_PROCESSES; else all. Three or more: the mean of
- * each run.
+ * What a sample of processes is of, which belong to runs. One run: its processes. Two do not tell
+ * how far runs differ, so one of them stands alone, that of its processes: the later one, or where
+ * that has fewer than RES_LEAST_PROCESSES the earlier one. Where both have fewer, and where there
+ * are three runs or more, a value is the mean of a run: two such values have no interval.
  */
-size_t res_sample_runs(double *values, size_t *run, size_t count, size_t *used);
+typedef struct res_runs {
+    size_t alone; /* the run that stands alone; SIZE_MAX: all count */
+    bool means;   /* a value is the mean of a run, not that of a process */
+} res_runs;
+/* Decides it for COUNT processes of the runs RUN, which are numbered in order of time. */
+res_runs res_runs_choose(const size_t *run, size_t count);
+/* Whether processes of RUN count. */
+bool res_runs_have(const res_runs *runs, size_t run);
+/* Makes the sample of COUNT VALUES of processes of the runs RUN. Both arrays come back changed;
+ * returns how many values the sample has. */
+size_t res_runs_sample(const res_runs *runs, double *values, size_t *run, size_t count);
 /* The sum of WEIGHTS[i] times LIST[i], which share no process: with 1 and -1 Welch's difference.
  * One unknown error makes that of the sum unknown. */
 res_estimate res_estimate_sum(const res_estimate *list, const double *weights, size_t count);

@@ -54,9 +54,9 @@ res_difference_shown res_difference_shows(res_interval ns)
     const bool bounds = isfinite(ns.low) && isfinite(ns.high);
     if (isnan(ns.estimate))
         return RES_DIFFERENCE_UNKNOWN;
-    if (bounds ? res_told_from(ns, 0) : ns.estimate > 0)
+    if (bounds ? ns.low > 0 : ns.estimate > 0)
         return RES_DIFFERENCE_TOLD;
-    return bounds ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_TOLD;
+    return bounds && ns.high >= 0 ? RES_DIFFERENCE_BELOW : RES_DIFFERENCE_NOT_TOLD;
 }
 
 res_figure res_time_difference(res_interval ns)

@@ -38,12 +38,12 @@ void res_json_identity(json_t *object, const char *kind, const res_record *recor
     json_object_set_new(object, "steps", json_integer((json_int_t)record->step_count));
 }
 
-/* All steps of the pool; a failed record's own. */
+/* All steps of the pool's processes that count; a failed record's own. */
 static json_int_t steps_of(const res_speedup_row *row)
 {
     size_t steps = row->pool.count > 0 ? 0 : row->record->step_count;
     for (size_t i = 0; i < row->pool.count; i++)
-        steps += row->pool.list[i].record->step_count;
+        steps += res_pool_counts(&row->pool, i) ? row->pool.list[i].record->step_count : 0;
     return (json_int_t)steps;
 }
 
@@ -51,11 +51,13 @@ static void set_pool(json_t *object, const res_speedup_row *row)
 {
     bn_text ids = {0};
     for (size_t i = 0; i < row->pool.count; i++)
-        bn_text_printf(&ids, "%s%s", i > 0 ? " " : "", row->pool.list[i].record->id);
+        if (res_pool_counts(&row->pool, i))
+            bn_text_printf(&ids, "%s%s", ids.length > 0 ? " " : "", row->pool.list[i].record->id);
     json_object_set_new(object, "steps", json_integer(steps_of(row)));
-    json_object_set_new(object, "processes", json_integer((json_int_t)row->figures.wall.processes));
-    json_object_set_new(object, "left_out_earlier_run",
-                        json_integer((json_int_t)(row->pool.count - row->figures.wall.processes)));
+    json_object_set_new(object, "processes", json_integer((json_int_t)row->pool.counted));
+    json_object_set_new(object, "runs", json_integer((json_int_t)row->pool.run_count));
+    json_object_set_new(object, "left_out_other_run",
+                        json_integer((json_int_t)(row->pool.count - row->pool.counted)));
     json_object_set_new(object, "records", res_json_text(ids.data ? ids.data : ""));
     bn_text_free(&ids);
     json_object_set_new(object, "left_out_failed", json_integer((json_int_t)row->pool.failed));
@@ -79,6 +81,8 @@ static void set_figures(json_t *object, const res_figures *f)
     json_object_set_new(object, "device_high_ns", res_json_real(f->device.value.high));
     json_object_set_new(object, "device_processes", json_integer((json_int_t)f->device.processes));
     json_object_set_new(object, "device_cut", json_boolean(f->device_scale != 1));
+    json_object_set_new(object, "overhead_refused",
+                        json_boolean(f->refusal != RES_REFUSED_NOTHING));
     json_object_set_new(object, "device_time_source", json_string(f->source));
     res_json_interval(object, "wall", f->wall.value);
     json_object_set_new(object, "compile_ns", res_json_real(f->compile.value.estimate));
@@ -106,6 +110,7 @@ static void set_speedup(json_t *object, const res_speedup_row *row)
                         row->compared ? json_boolean(row->ratio.matching == RES_MATCHED)
                                       : json_null());
     json_object_set_new(object, "p_holm", row->compared ? res_json_real(row->p_holm) : json_null());
+    json_object_set_new(object, "judged", json_boolean(row->ratio.log.freedom > 0));
     json_object_set_new(object, "told", row->compared ? json_boolean(row->told) : json_null());
     json_object_set_new(object, "program",
                         row->compared ? json_string(res_program_name(row->program)) : json_null());
@@ -131,7 +136,9 @@ static json_t *mean_json(const res_speedup_mean *mean)
     json_object_set_new(object, "speedup", res_json_real(mean->speedup.estimate));
     json_object_set_new(object, "speedup_low", res_json_real(mean->speedup.low));
     json_object_set_new(object, "speedup_high", res_json_real(mean->speedup.high));
+    json_object_set_new(object, "judged", json_false());
     json_object_set_new(object, "processes", json_integer((json_int_t)mean->processes));
+    json_object_set_new(object, "runs", json_integer((json_int_t)mean->runs));
     json_object_set_new(object, "by_process", json_boolean(mean->by_process));
     json_object_set_new(object, "covered", json_integer((json_int_t)mean->covered));
     json_object_set_new(object, "cells", json_integer((json_int_t)mean->cells));
@@ -197,11 +204,12 @@ static const char *const csv_columns[] = {
     "message",
     "steps",
     "processes",
+    "runs",
     "records",
     "left_out_failed",
     "left_out_other_builds",
     "left_out_other_conditions",
-    "left_out_earlier_run",
+    "left_out_other_run",
     "nodes_per_step",
     "executions_per_step",
     "trace_ns",
@@ -213,6 +221,7 @@ static const char *const csv_columns[] = {
     "device_high_ns",
     "device_processes",
     "device_cut",
+    "overhead_refused",
     "device_time_source",
     "wall_ns",
     "wall_low_ns",
@@ -230,6 +239,7 @@ static const char *const csv_columns[] = {
     "speedup_drift",
     "matched",
     "p_holm",
+    "judged",
     "told",
     "program",
     "lazy_is_other_build",

@@ -67,7 +67,7 @@ static void name_row(const res_speedup *speedup, const res_speedup_row *row, nam
 static void name_row(const res_speedup *speedup, const res_speedup_row *row, named *list,
                      const char *detail, ...)
 {
-    char text[200];
+    char text[320];
     va_list arguments;
     va_start(arguments, detail);
     vsnprintf(text, sizeof text, detail, arguments);
@@ -178,7 +178,7 @@ static void note_warmups(const res_speedup *speedup, json_t *notes)
         const res_speedup_row *row = &speedup->rows[i];
         if (row->remarks.unsettled > 0)
             name_row(speedup, row, &list, "(%zu of %zu processes)", row->remarks.unsettled,
-                     row->pool.count);
+                     row->pool.counted);
     }
     add_note(notes, "The step time was not stationary when the warm-up ended", &list);
 }
@@ -221,36 +221,67 @@ static void note_left_out(const res_speedup *speedup, json_t *notes)
         if (pool->other_conditions > 0)
             name_row(speedup, row, &conditions, "(%zu: %s)", pool->other_conditions,
                      pool->differing);
-        if (pool->count > row->figures.wall.processes)
-            name_row(speedup, row, &runs, "(%zu)", pool->count - row->figures.wall.processes);
+        if (pool->count > pool->counted)
+            name_row(speedup, row, &runs, "(%zu)", pool->count - pool->counted);
     }
     add_note(notes, "Records of other or unknown builds are left out", &builds);
     add_note(notes, "Records measured under other conditions are left out", &conditions);
+    add_note(
+        notes,
+        "Records of one of two runs are left out, because two do not tell how far runs differ: "
+        "the later run stands, or the one that has three processes",
+        &runs);
+}
+
+/* Where each run is a value the number of processes is not that of values. */
+static void note_runs(const res_speedup *speedup, json_t *notes)
+{
+    named several = {0}, two = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const res_speedup_row *row = &speedup->rows[i];
+        const res_pool *pool = &row->pool;
+        if (pool->run_count > 2 && pool->run_count < pool->counted)
+            name_row(speedup, row, &several, "(%zu processes of %zu runs)", pool->counted,
+                     pool->run_count);
+        else if (pool->run_count == 2 && pool->counted > 2)
+            name_row(speedup, row, &two, "(%zu processes)", pool->counted);
+    }
+    add_note(notes, "Each run is one value, the mean of its processes", &several);
     add_note(notes,
-             "Records of an earlier run are left out, because two runs do not tell how far runs "
-             "differ; of three or more, each counts as one value",
-             &runs);
+             "Two runs of fewer than three processes each, which do not tell how far runs differ, "
+             "so no interval; --processes 4 makes one",
+             &two);
 }
 
 static void note_devices(const res_speedup *speedup, json_t *notes)
 {
-    named list = {0}, cut = {0};
+    named list = {0}, cut = {0}, refused = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        const size_t known = row->figures.device.processes;
-        const bool none = isnan(row->figures.device.value.estimate);
-        if (row->figures.device_scale != 1)
+        const res_figures *f = &row->figures;
+        const size_t known = f->device.processes, all = row->pool.counted;
+        const bool none = isnan(f->device.value.estimate);
+        const bool contrary = f->refusal == RES_REFUSED_DEVICE;
+        if (contrary)
+            name_row(speedup, row, &refused, "%s", "");
+        else if (f->device_scale != 1)
             name_row(speedup, row, &cut, "%s",
-                     none ? "(by more than both intervals: not shown)" : "");
-        const size_t all = row->figures.wall.processes;
+                     none ? "(by more than both intervals: not shown)"
+                     : f->refusal == RES_REFUSED_OVERHEAD
+                         ? "(its overhead no longer fits: not shown)"
+                         : "");
         if (known > 0 && known < all)
             name_row(speedup, row, &list, "(%zu of %zu%s)", known, all,
-                     none && !isnan(row->figures.device_scale) ? ", too few to show" : "");
+                     none && !contrary && !isnan(f->device_scale) ? ", too few to show" : "");
     }
     add_note(notes, "Only some processes could tell the device time", &list);
     add_note(notes,
              "The device time came out above the step that it is part of, and is cut off there",
              &cut);
+    add_note(notes,
+             "The device time came out above the PJRT time that it is part of, by more than its "
+             "interval, so neither it nor the overhead is shown",
+             &refused);
 }
 
 static void note_few(const res_speedup *speedup, json_t *notes)
@@ -258,22 +289,34 @@ static void note_few(const res_speedup *speedup, json_t *notes)
     named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (row->pool.count > 0 && row->pool.count < RES_LEAST_PROCESSES)
-            name_row(speedup, row, &list, "(%zu)", row->pool.count);
+        if (row->pool.counted > 0 && row->pool.counted < RES_LEAST_PROCESSES)
+            name_row(speedup, row, &list, "(%zu)", row->pool.counted);
     }
     add_note(notes, "Fewer than three processes, so no interval; --processes 4 makes one", &list);
+}
+
+static void note_dates(const res_speedup *speedup, json_t *notes)
+{
+    bn_text text = {0};
+    res_put_misdates(&speedup->misdates, &text);
+    bn_text_puts(&text, text.length > 0 ? "." : "");
+    if (text.length > 0 && text.data)
+        json_array_append_new(notes, res_json_text(text.data));
+    bn_text_free(&text);
 }
 
 json_t *res_speedup_notes(const res_speedup *speedup)
 {
     json_t *notes = json_array();
     note_few(speedup, notes);
+    note_runs(speedup, notes);
     note_means(speedup, notes);
     note_warmups(speedup, notes);
     note_neighbours(speedup, notes);
     note_devices(speedup, notes);
     note_drift(speedup, notes);
     note_left_out(speedup, notes);
+    note_dates(speedup, notes);
     return notes;
 }
 
@@ -386,12 +429,27 @@ static void put_percents(double least, double most, bn_text *out)
         bn_text_printf(out, " to %s", high.text);
 }
 
+/* What would tell smaller differences: where runs are the values further processes of a run are
+ * not.
+ */
+static void put_more(size_t processes, size_t runs, bn_text *out)
+{
+    bn_text_puts(out, "; with ");
+    if (processes > 0)
+        bn_text_printf(out, "--processes %zu, ", processes);
+    if (processes > 0 && runs > 0)
+        bn_text_puts(out, "or where each run is a value ");
+    if (runs > 0)
+        bn_text_printf(out, "%zu runs in all, ", runs);
+    bn_text_puts(out, "of about ");
+}
+
 static void add_undecided(const res_speedup *speedup, const res_finding *list, size_t count,
                           json_t *out)
 {
     named rows = {0};
     double least = (double)INFINITY, most = 0, more_least = least, more_most = 0;
-    size_t processes = 0;
+    size_t more[2] = {0, 0}; /* processes, runs */
     bn_text text = {0};
     for (size_t i = 0; i < count; i++) {
         const res_finding *f = &list[i];
@@ -404,7 +462,8 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
         most = fmax(most, f->visible);
         more_least = fmin(more_least, f->visible_with_more);
         more_most = fmax(more_most, f->visible_with_more);
-        processes = f->more_processes > processes ? f->more_processes : processes;
+        size_t *of = &more[f->of_runs];
+        *of = f->more_processes > *of ? f->more_processes : *of;
     }
     if (rows.count == 0)
         return;
@@ -413,7 +472,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     put_named(&rows, &text);
     bn_text_puts(&text, ". Four of five such tables would tell a difference of ");
     put_percents(least, most, &text);
-    bn_text_printf(&text, "; with --processes %zu, of about ", processes);
+    put_more(more[0], more[1], &text);
     put_percents(more_least, more_most, &text);
     bn_text_puts(&text,
                  res_witness_busy(&speedup->witness) ? ", and on a quieter machine less." : ".");
@@ -453,7 +512,8 @@ json_t *res_speedup_findings(const res_speedup *speedup)
     add_differences(speedup, list, count, out);
     add_undecided(speedup, list, count, out);
     add_rest(speedup, list, count, RES_FINDING_TOO_FEW,
-             "Nothing can be told of fewer than three processes; --processes 4 would measure four",
+             "Nothing can be told of fewer than three processes of a run; --processes 4 would "
+             "measure four",
              out);
     add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD,
              "Not compared, since lazy was measured on another build", out);

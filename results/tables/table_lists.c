@@ -13,7 +13,8 @@ static json_t *row_of(const char *kind, const res_speedup_row *of, json_t *rows)
 {
     json_t *row = json_object();
     res_json_identity(row, kind, of->record);
-    json_object_set_new(row, "processes", json_integer((json_int_t)of->figures.wall.processes));
+    json_object_set_new(row, "processes", json_integer((json_int_t)of->pool.counted));
+    json_object_set_new(row, "runs", json_integer((json_int_t)of->pool.run_count));
     json_array_append_new(rows, row);
     return row;
 }
@@ -24,6 +25,13 @@ static json_t *amount(int64_t bytes)
 }
 
 /* ---- executions ------------------------------------------------------------------- */
+
+static const char *refusal_words(res_refusal refusal)
+{
+    return refusal == RES_REFUSED_DEVICE
+               ? "the device time came out above the PJRT time that it is part of"
+               : "the device time was cut off at the step, into which the overhead does not fit";
+}
 
 static void execution_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
 {
@@ -45,7 +53,9 @@ static void execution_row(const res_speedup_row *of, const res_execution *x, jso
     json_object_set_new(row, "null_high_share", res_json_real(f.null.value.high));
     json_object_set_new(row, "device_time_source",
                         json_string(bn_device_time_source_name(f.source)));
-    json_object_set_new(row, "device_note", res_json_text(x->device_note));
+    json_object_set_new(row, "device_note",
+                        res_json_text(f.refusal == RES_REFUSED_NOTHING ? x->device_note
+                                                                       : refusal_words(f.refusal)));
 }
 
 static void compile_row(const res_speedup_row *of, const res_execution *x, json_t *rows)
@@ -57,9 +67,9 @@ static void compile_row(const res_speedup_row *of, const res_execution *x, json_
     char cache[64] = "compiled";
     if (f.compile.processes == 0)
         snprintf(cache, sizeof cache, "from disk");
-    else if (f.compile.processes < of->pool.count)
+    else if (f.compile.processes < of->pool.counted)
         snprintf(cache, sizeof cache, "compiled in %zu of %zu", f.compile.processes,
-                 of->pool.count);
+                 of->pool.counted);
     json_object_set_new(row, "cache", json_string(cache));
     json_object_set_new(row, "lower_ns", res_json_real(f.lower.value.estimate));
     json_object_set_new(row, "compile_ns", res_json_real(f.compile.value.estimate));
@@ -224,7 +234,8 @@ static const list_table tables[] = {
       "null test: of executions awaited one by one, the later half less the earlier, of one's "
       "time: "
       "zero but for disturbance.",
-      "Intervals: 95 %, Student's t over the processes; fewer than three have none.",
+      "Intervals: 95 %, Student's t over the processes, or over the means of runs where there are "
+      "several; fewer than three have none.",
       res_times_note}},
     {"ledger",
      "Ledger of a step",

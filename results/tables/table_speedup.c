@@ -112,13 +112,15 @@ static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_so
         res_grid_spill(grid, text, strlen(BLOCK_ALIGN) - 5);
         return;
     }
-    res_grid_cell(grid, "%zu", row->figures.wall.processes);
+    res_grid_cell(grid, "%zu", row->pool.counted);
     if (isfinite(f->nodes_per_step))
         res_grid_cell(grid, "%.10g", f->nodes_per_step);
     else
         res_grid_cell(grid, "-");
     res_grid_cell(grid, "%s", res_time(f->trace.value.estimate).text);
-    res_grid_cell(grid, "%s", res_time_difference(f->overhead.value).text);
+    res_grid_cell(grid, "%s",
+                  f->refusal != RES_REFUSED_NOTHING ? "not told"
+                                                    : res_time_difference(f->overhead.value).text);
     res_grid_cell(grid, "%s", res_time(f->device.value.estimate).text);
     res_grid_cell(grid, "%s",
                   !name_source                         ? ""
@@ -187,8 +189,7 @@ static void put_legend(res_format format, bn_text *out)
 {
     static const char *const lines[] = {
         "processes: that measured the row; each says one value, and intervals (95 %, Student's t) "
-        "are "
-        "of these values.",
+        "are of these values, or of the means of runs where there are several (they are named).",
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
         "device: of a step.",
@@ -200,8 +201,8 @@ static void put_legend(res_format format, bn_text *out)
         "vs lazy: wall of lazy with the fewest graphs over this wall, by round and process.",
         "difference: told at 5 % over all ratios of the table together, by Holm's procedure.",
         "Geometric means: (cells that have a value, of all cells of the phase); of each process "
-        "first, or of each cell where they have unequal processes (\"or more\"). No difference is "
-        "claimed of them.",
+        "first, or of each cell where they have unequal processes (\"or more\"). They are not "
+        "judged: no difference is claimed by them.",
     };
     bn_text_putc(out, '\n');
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -130,6 +130,7 @@ static void speedup_has_every_ratio(void **state)
     assert_int_equal(lines(bars), 1);
     assert_int_equal(lines(cut), 1);
     assert_int_equal(lines(means), 3);
+    assert_non_null(strstr(p.description.data, "] not judged."));
     assert_has(p.script.data, "train capture (2 of 2)");
     assert_has(p.script.data, "train eager (1 of 2)");
     assert_has(p.script.data, "set arrow from 1,0");

@@ -119,6 +119,47 @@ for name in smoke reference nightly; do
     )"
 done
 
+# A suite that goes on is one run. Its first three repetitions may as well be all that a kill left.
+run suite "$mine" --store "$folder/more" --filter 'resnet18*' --repetitions 3
+run suite "$mine" --store "$folder/more" --filter 'resnet18*' --repetitions 7
+run table --store "$folder/more" --format json
+report "a suite that goes on adds to its run: all of its repetitions count" "$(
+    fault_of 0
+    holds '
+rows = [r for r in records["rows"] if r["model"] == "resnet18"]
+assert len(rows) == 4, len(rows)
+for r in rows:
+    assert (r["processes"], r["runs"], r["left_out_other_run"]) == (7, 1, 0), r
+capture = [r for r in rows if (r["mode"], r["graphs"], r["phase"]) == ("capture", 1, "infer")]
+assert capture[0]["matched"] and capture[0]["judged"], capture
+'
+)"
+# What is measured beside stored records of its repetition, at another time, is no pair with them.
+rm -f "$folder"/more/*-resnet18-infer-capture.h5
+run suite "$mine" --store "$folder/more" --filter 'resnet18*' --repetitions 7
+run table --store "$folder/more" --format json
+report "what is measured beside older records joins their run, but not their processes" "$(
+    fault_of 0
+    holds '
+rows = [r for r in records["rows"] if r["model"] == "resnet18" and r["phase"] == "infer"]
+assert all((r["processes"], r["runs"]) == (7, 1) for r in rows), rows
+assert [r["matched"] for r in rows if r["mode"] == "capture" and r["graphs"] == 1] == [False]
+'
+)"
+
+# Half a day later it is another run: of two the later one stands, which has three processes.
+mkdir "$folder/old"
+"${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night" "$folder/more" "$folder/old" $((-13 * 3600)) 1
+run suite "$mine" --store "$folder/old" --filter 'resnet18*' --repetitions 10
+run table --store "$folder/old" --format json
+report "13 hours later it begins another run" "$(
+    fault_of 0
+    holds '
+rows = [r for r in records["rows"] if r["model"] == "resnet18"]
+assert all((r["processes"], r["runs"], r["left_out_other_run"]) == (3, 1, 7) for r in rows), rows
+'
+)"
+
 # One experiment fails, the others run; it is repeated on request only. What a simulator of
 # another name is told is no part of an identity, so the repetition can go well.
 cp "${bench%/*}/libpjrt_sim.so" "$folder/device.so"

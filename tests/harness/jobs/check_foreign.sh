@@ -32,7 +32,7 @@ from_disk "another option compiles anew" False --runtime sim --runtime-option va
 export PJRT_SIM=launch_us=1
 from_disk "another environment compiles anew" False "${usual[@]}"
 report "and the record has it" "$(
-    holds "assert records[0]['provenance']['runtime']['environment'] == {'PJRT_SIM': 'launch_us=1'}, records[0]['provenance']"
+    holds "assert records[0]['provenance']['runtime']['environment']['PJRT_SIM'] == 'launch_us=1', records[0]['provenance']"
 )"
 unset PJRT_SIM
 echo '{"device_us": 300}' >"$folder/sim.json"
@@ -42,6 +42,22 @@ echo '{"device_us": 301}' >"$folder/sim.json"
 from_disk "so do its new contents" False "${usual[@]}"
 unset PJRT_SIM_CONFIG
 from_disk "the first ones are still there" True "${usual[@]}"
+export MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=
+from_disk "settings of malloc change no program" True "${usual[@]}"
+report "but the record has them" "$(
+    holds "
+environment = records[0]['provenance']['runtime']['environment']
+assert environment['MALLOC_ARENA_MAX'] == '2' and 'MALLOC_TRIM_THRESHOLD_' not in environment, environment"
+)"
+unset MALLOC_ARENA_MAX MALLOC_TRIM_THRESHOLD_
+run table --store "$store" --format json
+report "and tables pool no others with it" "$(
+    fault_of 0
+    holds "
+row = [r for r in records['rows'] if r['settings'] == 'values=none device_us=200']
+assert [r['left_out_other_conditions'] for r in row] == [3], row
+assert any(': MALLOC_ variables)' in n for n in records['notes']), records['notes']"
+)"
 if "$bench" list runtimes 2>/dev/null | grep -q '^cpu .*yes'; then
     from_disk "XLA for CPU compiles" False --runtime cpu
     from_disk "XLA for CPU loads" True --runtime cpu
@@ -86,6 +102,14 @@ run history --store "$ahead"
 report "where all dates are wrong, history says so" "$(
     fault_of 3 "none of ${#records[@]} records is of what was asked for" \
         "${#records[@]} records left out, dated "
+)"
+# What a table is made of is not of the future either.
+cp "${records[-1]}" "$ahead"
+run table --store "$ahead"
+report "tables are not of records with wrong dates, and say so" "$(
+    fault_of 0 "${#records[@]} records left out, dated "
+    grep -q "^${#records[@]} records left out, dated .*has gone back\.$" "$folder/out" || echo "no note"
+    [ "$(grep -c '^resnet18 ' "$folder/out")" = 1 ] || echo "not the one record"
 )"
 
 # ---- damaged records ---------------------------------------------------------------------------------

@@ -153,6 +153,8 @@ static void runs_of_other_days_are_a_value_each(void **state)
         const res_over *wall = &table.rows[0].figures.wall;
         held += !res_told_from(wall->value, 1e7);
         assert_int_equal(wall->processes, 16);
+        assert_int_equal(wall->values, 4);
+        assert_int_equal(table.rows[0].pool.run_count, 4);
         res_speedup_free(&table);
         clear(&s);
     }
@@ -167,6 +169,39 @@ static void runs_of_other_days_are_a_value_each(void **state)
     assert_near(log(table.rows[0].figures.wall.value.estimate), sum, 1e-9);
     assert_int_equal(table.rows[0].figures.wall.processes, 4);
     assert_int_equal(table.rows[0].pool.count, 8);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* Three runs of four processes each in both modes: what would tell more is runs, and the mean of
+ * the cells is of twelve processes. */
+static void runs_are_the_values_of_ratios_and_means(void **state)
+{
+    (void)state;
+    uint64_t seed = 41;
+    store s = {.count = 0};
+    for (int run = 0; run < 3; run++) {
+        const char group[] = {'r', (char)('0' + run), '\0'};
+        for (int p = 1; p <= 4; p++)
+            for (int mode = 0; mode < 2; mode++) {
+                const double wall = 1e7 * exp(0.03 * fixture_normal(&seed));
+                fixture_group(add_rounds(&s, "m", mode ? "capture" : "lazy", &wall, 1, p), group,
+                              p);
+            }
+    }
+    res_speedup table = made(&s);
+    const res_pool_ratio *ratio = &row_of(&table, "m", "capture")->ratio;
+    assert_int_equal(ratio->matching, RES_MATCHED);
+    assert_true(ratio->of_runs);
+    assert_int_equal(ratio->processes, 12);
+    assert_int_equal(ratio->pair_count, 3);
+    assert_int_equal(table.means[0].processes, 12);
+    assert_int_equal(table.means[0].runs, 3);
+    res_finding list[2];
+    assert_int_equal(res_speedup_explain(&table, list), 1);
+    assert_int_equal(list[0].kind, RES_FINDING_NO_DIFFERENCE);
+    assert_true(list[0].of_runs);
+    assert_int_equal(list[0].more_processes, 8);
     res_speedup_free(&table);
     clear(&s);
 }
@@ -236,6 +271,7 @@ static void means_are_of_processes_first(void **state)
     table = made(&s);
     assert_false(table.means[0].by_process);
     assert_int_equal(table.means[0].processes, 3);
+    assert_int_equal(table.means[0].runs, 1);
     assert_near(table.means[0].speedup.estimate, 2, 1e-9);
     /* Errors log 2 / sqrt(3) and log 2 sqrt(2/3) / 2, of two halves. */
     const double error = log(2) * sqrt(1.0 / 3 + 1.0 / 6) / 2;
@@ -308,6 +344,7 @@ int main(void)
         cmocka_unit_test(tables_of_like_modes_claim_nothing),
         cmocka_unit_test(chance_agreement_is_no_claim),
         cmocka_unit_test(runs_of_other_days_are_a_value_each),
+        cmocka_unit_test(runs_are_the_values_of_ratios_and_means),
         cmocka_unit_test(claims_are_holms),
         cmocka_unit_test(means_are_of_processes_first),
         cmocka_unit_test(causes_are_named_with_their_time),

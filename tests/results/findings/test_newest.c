@@ -32,8 +32,9 @@ static void read_newest(const place *p, res_experiment_filter *wanted, res_colle
 {
     res_index index;
     bn_status st = {.code = BN_OK};
+    const res_asked asked = {wanted, NULL, (double)INFINITY};
     load_with(p, NULL, &index);
-    assert_ok(res_newest_read(p->store, &index, wanted, NULL, all, &st), &st);
+    assert_ok(res_newest_read(p->store, &index, &asked, all, &st), &st);
     res_index_free(&index);
 }
 
@@ -124,13 +125,143 @@ static void lost_files_are_reported(void **state)
     assert_ok(bn_file_write_atomic(bad, "no record", 9, &st), &st);
     load_with(p, NULL, &index);
     assert_int_equal(unlink(path), 0);
-    assert_ok(res_newest_read(p->store, &index, NULL, NULL, &all, &st), &st);
+    const res_asked asked = {.now_s = (double)INFINITY};
+    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
     res_index_free(&index);
     assert_int_equal(all.count, 0);
     assert_int_equal(all.damaged_count, 2);
     assert_string_equal(all.damaged[0].path, path);
     assert_string_equal(all.damaged[1].path, bad);
     res_collection_free(&all);
+}
+
+/* The newest build's files are gone: that before it is the newest, and what failed since stays. */
+static void a_lost_build_makes_room_for_the_one_before(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    res_index index;
+    res_collection all;
+    bn_status st = {.code = BN_OK};
+    const res_asked asked = {.now_s = (double)INFINITY};
+    write_nights(p, "a.so");
+    load_with(p, NULL, &index);
+    for (size_t i = 0; i < index.count; i++) {
+        snprintf(path, sizeof path, "%s/%s", p->store, index.records[i].file);
+        if (strcmp(index.records[i].origin->sha256, fixture_digest("bb")) == 0 &&
+            index.records[i].status == BN_OK)
+            assert_int_equal(unlink(path), 0);
+    }
+    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
+    res_index_free(&index);
+    assert_int_equal(all.damaged_count, 2);
+    assert_int_equal(all.count, 5);
+    assert_string_equal(all.records[0]->id, nights[0].id);
+    assert_string_equal(all.records[1]->id, nights[1].id);
+    for (size_t i = 1; i < all.count; i++)
+        assert_true(strcmp(all.records[i - 1]->id, all.records[i]->id) < 0);
+    assert_int_equal(all.unread_count, 0);
+    res_collection_free(&all);
+}
+
+/* Reads a store whose index, which is a file, says of record 3 what CHANGE makes of it. */
+static void read_with_lie(const place *p, void (*change)(res_index *index), res_collection *all)
+{
+    res_index index;
+    bn_status st = {.code = BN_OK};
+    const res_asked asked = {.now_s = (double)INFINITY};
+    load_with(p, NULL, &index);
+    change(&index);
+    assert_ok(res_newest_read(p->store, &index, &asked, all, &st), &st);
+    res_index_free(&index);
+}
+
+static void say_other_build(res_index *index)
+{
+    index->records[0].origin = index->records[3].origin;
+}
+
+static void say_other_id(res_index *index)
+{
+    index->records[3].id[7]++;
+}
+
+static void say_simulated(res_index *index)
+{
+    index->records[3].simulated = true;
+}
+
+static void say_failed(res_index *index)
+{
+    index->records[3].status = BN_CRASH;
+}
+
+/* Of the two experiments, which differ in their seeds. */
+static void say_other_way(res_index *index)
+{
+    res_experiment *other = bn_arena_zalloc(index->memory, sizeof *other);
+    assert_non_null(other);
+    *other = *index->experiments[index->records[4].experiment];
+    strcpy(other->mode, "eager");
+    index->experiments[index->records[4].experiment] = other;
+}
+
+static void what_the_index_says_is_checked(void **state)
+{
+    const place *p = *state;
+    void (*const lies[])(res_index *) = {say_other_build, say_other_id, say_simulated, say_failed,
+                                         say_other_way};
+    write_nights(p, "a.so");
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        res_collection all;
+        read_with_lie(p, lies[i], &all);
+        assert_int_equal(all.damaged_count, 1);
+        assert_non_null(strstr(all.damaged[0].status.message,
+                               ".h5: not the record that the store's index describes; bench "
+                               "history --reindex makes the index anew"));
+        res_collection_free(&all);
+    }
+}
+
+/* A record of the future, and one whose id has no time, are not the newest. */
+static void wrong_dates_are_never_the_newest(void **state)
+{
+    const place *p = *state;
+    const maker future = {"29990101T020000.000000000Z-h-1-0", "cc", "h1", 9, BN_OK, 1},
+                timeless = {"imported-7", "dd", "h1", 9, BN_OK, 1};
+    char path[600];
+    res_collection all;
+    bn_text table = {0};
+    write_nights(p, "a.so");
+    write_with(p, &future, "a.so", path);
+    write_with(p, &timeless, "a.so", path);
+    read_newest(p, NULL, &all);
+    assert_int_equal(all.count, 4);
+    for (size_t i = 0; i < all.count; i++)
+        assert_string_equal(all.records[i]->id, nights[3 + i].id);
+    assert_int_equal(all.misdates.count, 1);
+    assert_int_equal(all.unread[0].good, 3);
+    res_table_speedup(&all, RES_TABLE_TEXT, &table);
+    assert_non_null(strstr(table.data, "\n1 record left out, dated 2999-01-01 02:00 UTC, later "
+                                       "than now or than their files were written: the clock was "
+                                       "ahead, or has gone back.\n"));
+    bn_text_free(&table);
+    res_collection_free(&all);
+    /* What is not asked for is not said. */
+    read_newest(p, of_b, &all);
+    assert_int_equal(all.misdates.count, 0);
+    res_collection_free(&all);
+}
+
+/* In a pool, too, a record without a time is older than others. */
+static void a_pool_is_in_order_of_time(void **state)
+{
+    (void)state;
+    assert_true(res_id_order("imported-7", nights[0].id) < 0);
+    assert_true(res_id_order(nights[0].id, "imported-7") > 0);
+    assert_true(res_id_order(nights[0].id, nights[1].id) < 0);
+    assert_true(res_id_order("a", "b") < 0);
+    assert_int_equal(res_id_order(nights[0].id, nights[0].id), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -140,7 +271,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_newest_build_is_read),          TEST(tables_say_the_same),
         TEST(nothing_good_is_read_as_it_failed), TEST(what_is_not_wanted_is_not_counted),
-        TEST(lost_files_are_reported),
+        TEST(lost_files_are_reported),           TEST(a_lost_build_makes_room_for_the_one_before),
+        TEST(what_the_index_says_is_checked),    TEST(wrong_dates_are_never_the_newest),
+        TEST(a_pool_is_in_order_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,63 @@ static void all_thirty_repetitions_count(void **state)
     clear(&s);
 }
 
+/* The same repetitions as processes of one group, of which some were measured later under the same
+ * name: one run. */
+static void grouped_repetitions_are_one_run(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    uint64_t seed = 9;
+    for (int p = 1; p <= 30; p++) {
+        const double wall = 5e6 * exp(0.05 * fixture_normal(&seed));
+        add_rounds(&s, "m", "lazy", &wall, 1, p);
+    }
+    res_speedup table = made(&s);
+    assert_int_equal(table.rows[0].pool.counted, 30);
+    assert_int_equal(table.rows[0].pool.run_count, 1);
+    assert_int_equal(table.rows[0].figures.wall.values, 30);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* Two processes in a later run: the earlier four stand, in all figures, though the later ones alone
+ * know the device time. Two in each: no interval. */
+static void a_run_that_is_too_small_does_not_count(void **state)
+{
+    (void)state;
+    const double wall[] = {10e6, 11e6, 12e6, 13e6, 30e6, 31e6};
+    store s = {.count = 0};
+    for (int p = 0; p < 6; p++) {
+        res_record *record = add_rounds(&s, "m", "lazy", &wall[p], 1, 0);
+        fixture_group(record, p < 4 ? "first" : "second", p % 4 + 1);
+        record->executions[0].device_ns = p < 4 ? (double)NAN : 9e6;
+        if (p >= 4)
+            record->executions[0].device_source = BN_DEVICE_TIME_SLOPE;
+    }
+    res_speedup table = made(&s);
+    const res_speedup_row *row = &table.rows[0];
+    assert_int_equal(row->pool.count, 6);
+    assert_int_equal(row->pool.counted, 4);
+    assert_near(log(row->figures.wall.value.estimate), log(10e6 * 11e6 * 12e6 * 13e6) / 4, 1e-9);
+    assert_int_equal(row->figures.trace.processes, 4);
+    assert_int_equal(row->figures.compile.processes, 4);
+    assert_int_equal(row->figures.device.processes, 0);
+    assert_true(isnan(row->figures.device.value.estimate));
+    res_speedup_free(&table);
+    for (size_t i = 0; i < 2; i++)
+        res_record_free(s.records[i]);
+    memmove(s.records, s.records + 2, 4 * sizeof *s.records);
+    s.count = 4;
+    table = made(&s);
+    row = &table.rows[0];
+    assert_int_equal(row->pool.counted, 4);
+    assert_int_equal(row->pool.run_count, 2);
+    assert_near(log(row->figures.wall.value.estimate), log(12e6 * 13e6 * 30e6 * 31e6) / 4, 1e-9);
+    assert_true(isnan(row->figures.wall.value.low));
+    res_speedup_free(&table);
+    clear(&s);
+}
+
 static void set(res_record *record, const char *section, const char *member, const char *value)
 {
     json_t *object = json_object_get(record->provenance, section);
@@ -215,6 +272,46 @@ static void other_builds_and_conditions_are_left_out(void **state)
         json_object_del(s.records[i]->provenance, "runtime");
     table = made(&s);
     assert_int_equal(table.rows[0].pool.count, 1);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* Says that RECORD was measured with NAME set to VALUE. */
+static void set_variable(res_record *record, const char *name, const char *value)
+{
+    json_t *runtime = json_object_get(record->provenance, "runtime");
+    if (!json_object_get(runtime, "environment"))
+        json_object_set_new(runtime, "environment", json_object());
+    json_object_set_new(json_object_get(runtime, "environment"), name, json_string(value));
+}
+
+/* Flags of XLA, settings of malloc and preloaded libraries change what is measured. What the
+ * simulated device is told is an axis of experiments, and older records do not tell any. */
+static void other_environments_are_left_out(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall = 1e6;
+    set_variable(add(&s, "m", "lazy", &wall, 1), "XLA_FLAGS", "--xla_a=1");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "MALLOC_ARENA_MAX", "1");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "MALLOC_MMAP_MAX_", "1");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "LD_PRELOAD", "libjemalloc.so.2");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "LIBTPU_INIT_ARGS", "--a");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "GLIBC_TUNABLES", "glibc.malloc.check=3");
+    set_variable(add(&s, "m", "lazy", &wall, 1), "PJRT_SIM", "device_us=1");
+    add(&s, "m", "lazy", &wall, 1);
+    res_speedup table = made(&s);
+    const res_pool *pool = &table.rows[0].pool;
+    assert_int_equal(pool->count, 2);
+    assert_int_equal(pool->other_conditions, 6);
+    assert_string_equal(pool->differing, "XLA_FLAGS, MALLOC_ variables, LD_PRELOAD, "
+                                         "LIBTPU_INIT_ARGS, GLIBC_TUNABLES");
+    res_speedup_free(&table);
+    /* The newest one says which. */
+    set_variable(s.records[7], "MALLOC_ARENA_MAX", "1");
+    table = made(&s);
+    assert_int_equal(table.rows[0].pool.count, 2);
+    assert_int_equal(table.rows[0].pool.other_conditions, 6);
     res_speedup_free(&table);
     clear(&s);
 }
@@ -271,6 +368,7 @@ static void a_device_time_is_within_its_step(void **state)
         res_execution *x = &add_rounds(&s, "m", "lazy", &wall, 1, p)->executions[0];
         x->device_source = BN_DEVICE_TIME_SLOPE;
         x->device_ns = device[p - 1];
+        x->overhead_ns = (p - 2) * 1e3; /* none to be told */
     }
     res_speedup table = made(&s);
     const res_interval cut = table.rows[0].figures.device.value;
@@ -294,6 +392,78 @@ static void a_device_time_is_within_its_step(void **state)
     }
     table = made(&s);
     assert_true(isnan(table.rows[0].figures.device.value.estimate));
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* The bounds of what is cut off are those of the share that is left, and none is above the step's:
+ * the one graph of a step says the same. */
+static void a_cut_is_the_same_in_each_table(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall[] = {19e6, 20e6, 21e6}, device[] = {21e6, 24e6, 22e6};
+    for (int p = 0; p < 3; p++) {
+        res_execution *x = &add_rounds(&s, "m", "lazy", &wall[p], 1, p + 1)->executions[0];
+        x->device_source = BN_DEVICE_TIME_SLOPE;
+        x->device_ns = device[p];
+        x->overhead_ns = 1e6 + 1e4 * p; /* which does not fit into the step any more */
+    }
+    res_speedup table = made(&s);
+    const res_figures *f = &table.rows[0].figures;
+    const double logs[] = {log(21e6), log(24e6), log(22e6)};
+    const res_estimate uncut = res_estimate_of(logs, 3);
+    const res_interval raw = res_estimate_ratio(&uncut);
+    assert_near(f->device_scale, f->wall.value.estimate / raw.estimate, 1e-12);
+    assert_near(f->device.value.low, raw.low * f->device_scale, 1e-3);
+    assert_true(raw.low > f->device.value.low && raw.high * f->device_scale > f->wall.value.high);
+    assert_near(f->device.value.high, f->wall.value.high, 1e-3);
+    assert_int_equal(f->refusal, RES_REFUSED_OVERHEAD);
+    assert_true(isnan(f->overhead.value.estimate));
+    const res_execution_figures x =
+        res_pool_execution(&table.rows[0].pool, f, &s.records[0]->executions[0]);
+    assert_near(x.device.value.estimate, f->device.value.estimate, 1e-6);
+    assert_near(x.device.value.low, f->device.value.low, 1e-6);
+    assert_near(x.device.value.high, f->device.value.high, 1e-6);
+    assert_int_equal(x.refusal, RES_REFUSED_OVERHEAD);
+    res_speedup_free(&table);
+    /* Too few tell the device time for bounds: those of the wall time are not its own. */
+    s.records[0]->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    table = made(&s);
+    assert_near(table.rows[0].figures.device.value.estimate,
+                table.rows[0].figures.wall.value.estimate, 1e-3);
+    assert_true(isnan(table.rows[0].figures.device.value.low));
+    assert_true(isnan(table.rows[0].figures.device.value.high));
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+/* Overheads of -1 ms in each process: the device time is above the PJRT time that it is part of. */
+static void an_overhead_below_zero_is_refused(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    const double wall = 20e6;
+    for (int p = 1; p <= 3; p++) {
+        res_execution *x = &add_rounds(&s, "m", "lazy", &wall, 1, p)->executions[0];
+        x->device_source = BN_DEVICE_TIME_SLOPE;
+        x->device_ns = 12e6;
+        x->overhead_ns = -1e6 - 1e4 * p;
+    }
+    res_speedup table = made(&s);
+    const res_figures *f = &table.rows[0].figures;
+    assert_int_equal(f->refusal, RES_REFUSED_DEVICE);
+    assert_true(isnan(f->overhead.value.estimate) && isnan(f->device.value.estimate));
+    const res_execution_figures x =
+        res_pool_execution(&table.rows[0].pool, f, &s.records[0]->executions[0]);
+    assert_int_equal(x.refusal, RES_REFUSED_DEVICE);
+    assert_true(isnan(x.device.value.estimate));
+    res_speedup_free(&table);
+    /* Noise that may be zero is no contradiction. */
+    s.records[0]->executions[0].overhead_ns = 1e6;
+    table = made(&s);
+    assert_int_equal(table.rows[0].figures.refusal, RES_REFUSED_NOTHING);
+    assert_near(table.rows[0].figures.device.value.estimate, 12e6, 1);
     res_speedup_free(&table);
     clear(&s);
 }
@@ -388,26 +558,21 @@ static void figures_are_of_the_processes_that_count(void **state)
     store s = {.count = 0};
     const double wall = 1e6;
     res_pool pool;
-    const res_process *used[9];
-    size_t count;
     for (int i = 0; i < 9; i++) {
         res_record *record = add(&s, "m", "lazy", &wall, 1);
         fixture_group(record, i < 3 ? "first" : i < 6 ? "second" : "third", i % 3 + 1);
     }
     const res_record *const *records = (const res_record *const *)s.records;
-    assert_true(res_pool_make(records, 6, &pool));
-    assert_true(res_pool_used(&pool, used, &count));
-    assert_int_equal(count, 3);
-    assert_int_equal(count, res_pool_figures(&pool).wall.processes);
-    for (size_t i = 0; i < 3; i++)
-        assert_ptr_equal(used[i]->record, s.records[3 + i]);
-    res_pool_free(&pool);
-    for (size_t of = 5; of <= 9; of += 4) {
-        assert_true(res_pool_make(records, of, &pool));
-        assert_true(res_pool_used(&pool, used, &count));
-        assert_int_equal(count, of);
-        for (size_t i = 0; i < of; i++)
-            assert_ptr_equal(used[i]->record, s.records[i]);
+    /* Two runs: the later one, or the earlier where that has too few. Three: all. */
+    static const struct {
+        size_t of, first, end;
+    } rows[] = {{6, 3, 6}, {5, 0, 3}, {9, 0, 9}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        assert_true(res_pool_make(records, rows[k].of, &pool));
+        assert_int_equal(pool.count, rows[k].of);
+        for (size_t i = 0; i < pool.count; i++)
+            assert_int_equal(res_pool_counts(&pool, i), i >= rows[k].first && i < rows[k].end);
+        assert_int_equal(res_pool_figures(&pool).wall.processes, rows[k].end - rows[k].first);
         res_pool_free(&pool);
     }
     clear(&s);
@@ -444,9 +609,14 @@ int main(void)
         cmocka_unit_test(a_ratio_of_one_does_not_move),
         cmocka_unit_test(two_processes_have_no_interval_and_no_claim),
         cmocka_unit_test(all_thirty_repetitions_count),
+        cmocka_unit_test(grouped_repetitions_are_one_run),
+        cmocka_unit_test(a_run_that_is_too_small_does_not_count),
         cmocka_unit_test(other_builds_and_conditions_are_left_out),
+        cmocka_unit_test(other_environments_are_left_out),
         cmocka_unit_test(figures_are_of_the_processes_that_know_them),
         cmocka_unit_test(a_device_time_is_within_its_step),
+        cmocka_unit_test(a_cut_is_the_same_in_each_table),
+        cmocka_unit_test(an_overhead_below_zero_is_refused),
         cmocka_unit_test(the_machine_is_busy_above_a_share),
         cmocka_unit_test(remarks_are_medians_over_processes),
     };

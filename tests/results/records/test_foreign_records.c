@@ -267,8 +267,18 @@ static size_t killed_by(const res_collection *all)
     return killed;
 }
 
+/* How many of ALL's files were read, and turned out to be copies of the one that counts. */
+static size_t copies_in(const res_collection *all)
+{
+    size_t copies = 0;
+    for (size_t i = 0; i < all->damaged_count; i++)
+        copies += strstr(all->damaged[i].status.message, "has the id of") != NULL;
+    return copies;
+}
+
 /* libhdf5 1.10.8 crashes on a few of 300 such files, and does not come back from some. Whoever
- * loads a store with them gets its good records, and the names of the others. */
+ * loads a store with them gets its good records, and the names of the others. Damage to bytes that
+ * mean nothing leaves a whole record, of which there then are many copies. */
 static void sealed_damage_kills_no_reader(void **state)
 {
     enum { FILES = 300 };
@@ -288,7 +298,7 @@ static void sealed_damage_kills_no_reader(void **state)
     assert_int_equal(res_store_load(store, &all, &st), BN_OK);
     assert_int_equal(all.count + all.damaged_count, FILES + 1);
     assert_true(all.count > 0);
-    const size_t killed = killed_by(&all), damaged = all.damaged_count;
+    const size_t killed = killed_by(&all), damaged = all.damaged_count - copies_in(&all);
     res_collection_free(&all);
     assert_int_equal(H5get_libversion(&version[0], &version[1], &version[2]), 0);
     print_message("# %zu of %d files were damaged, %zu ended a child; libhdf5 %u.%u.%u\n", damaged,

@@ -447,6 +447,56 @@ static void ids_tell_the_time(void **state)
         assert_true(isnan(res_id_time(none[i])));
 }
 
+/* A copy of ORIGINAL in the store under NAME; its path into PATH. */
+static void copy_as(const place *p, const char *original, const char *name, char path[600])
+{
+    size_t size;
+    char *data = contents(original, &size);
+    snprintf(path, 600, "%s/%s", p->store, name);
+    overwrite(path, data, size);
+    free(data);
+}
+
+/* What loads say of a store with one record and COPIES of it, of which ORIGINAL counts. */
+static void assert_copies(const place *p, const char *original, size_t copies)
+{
+    res_index index;
+    res_collection all;
+    bn_status st = {0};
+    load_with(p, NULL, &index);
+    assert_int_equal(index.count, 1);
+    assert_string_equal(index.records[0].file, bn_base_name(original));
+    assert_int_equal(index.damaged_count, copies);
+    assert_ok(res_store_load(p->store, &all, &st), &st);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.damaged_count, copies);
+    for (size_t i = 0; i < copies; i++) {
+        assert_non_null(strstr(index.damaged[i].status.message, bn_base_name(original)));
+        assert_non_null(strstr(all.damaged[i].status.message, "has the id of"));
+        assert_non_null(strstr(all.damaged[i].status.message, bn_base_name(original)));
+    }
+    res_collection_free(&all);
+    res_index_free(&index);
+}
+
+/* A record under two names is one process, whether the index is new or not. The file that is called
+ * by the id counts, as long as it is there. */
+static void a_record_counts_once(void **state)
+{
+    const place *p = *state;
+    char original[600], before[600], after[600];
+    write_record(p, "20260101T020000.000000000Z-h-1-0", original);
+    assert_copies(p, original, 0);
+    copy_as(p, original, "00-copy.h5", before);
+    copy_as(p, original, "zz-copy.h5", after);
+    assert_copies(p, original, 2);
+    assert_copies(p, original, 2);
+    assert_int_equal(unlink(original), 0);
+    assert_copies(p, before, 1);
+    assert_int_equal(unlink(before), 0);
+    assert_copies(p, after, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
@@ -465,6 +515,7 @@ int main(void)
         TEST(writers_at_once_lose_nothing_for_good),
         TEST(what_a_killed_reader_left_is_swept),
         TEST(ids_tell_the_time),
+        TEST(a_record_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

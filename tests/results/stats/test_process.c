@@ -29,33 +29,51 @@ static void an_interval_by_hand(void **state)
     assert_close(res_estimate_visible(&e, 4, 0.05), (2.1314495456 + 0.8662449739) * 0.3227486122);
 }
 
-/* One run is its processes; of two the later one, if it is three; of more, each is a value. */
+/* The sample that COUNT VALUES of the runs RUN make. */
+static size_t sample_of(double *values, size_t *run, size_t count)
+{
+    const res_runs runs = res_runs_choose(run, count);
+    return res_runs_sample(&runs, values, run, count);
+}
+
+/* One run is its processes; of two one stands alone, if it is three; of more, each is a value. */
 static void runs_are_what_differs(void **state)
 {
     (void)state;
-    size_t used;
     double one[] = {1, 2, 3, 4};
     size_t first[] = {7, 7, 7, 7};
-    assert_int_equal(res_sample_runs(one, first, 4, &used), 4);
-    assert_int_equal(used, 4);
+    assert_int_equal(sample_of(one, first, 4), 4);
     double two[] = {1, 2, 9, 3, 11, 10};
     size_t both[] = {0, 0, 1, 0, 1, 1};
-    assert_int_equal(res_sample_runs(two, both, 6, &used), 3);
-    assert_int_equal(used, 3);
+    assert_int_equal(sample_of(two, both, 6), 3);
     assert_close(two[0] + two[1] + two[2], 30);
-    double few[] = {1, 2, 9, 3, 11};
-    size_t late[] = {0, 0, 1, 0, 1};
-    assert_int_equal(res_sample_runs(few, late, 5, &used), 5);
-    assert_int_equal(used, 5);
     double three[] = {1, 3, 10, 20, 30, 7};
     size_t runs[] = {0, 0, 2, 2, 2, 5};
-    assert_int_equal(res_sample_runs(three, runs, 6, &used), 3);
-    assert_int_equal(used, 6);
+    assert_int_equal(sample_of(three, runs, 6), 3);
     assert_close(three[0], 2);
     assert_close(three[1], 20);
     assert_close(three[2], 7);
-    assert_int_equal(res_sample_runs(three, runs, 0, &used), 0);
-    assert_int_equal(used, 0);
+    assert_int_equal(sample_of(three, runs, 0), 0);
+}
+
+/* Values of two runs are no sample of processes: the earlier run stands where the later one is too
+ * small, and two small ones are two values. */
+static void two_runs_are_never_mixed(void **state)
+{
+    (void)state;
+    double small[] = {1, 2, 9, 3, 11};
+    size_t late[] = {0, 0, 1, 0, 1};
+    assert_int_equal(sample_of(small, late, 5), 3);
+    assert_close(small[0] + small[1] + small[2], 6);
+    double few[] = {1, 2, 9, 11};
+    size_t each[] = {0, 0, 1, 1};
+    const res_runs runs = res_runs_choose(each, 4);
+    assert_true(runs.means && res_runs_have(&runs, 0) && res_runs_have(&runs, 1));
+    assert_int_equal(res_runs_sample(&runs, few, each, 4), 2);
+    assert_close(few[0], 1.5);
+    assert_close(few[1], 10);
+    const res_estimate e = res_estimate_of(few, 2);
+    assert_true(isnan(e.error) && e.values == 2);
 }
 
 static void fewer_than_three_have_no_interval(void **state)
@@ -84,7 +102,7 @@ static void welch_by_hand(void **state)
     assert_close(less.mean, 9);
     assert_close(less.error, sqrt(11.0 / 6));
     assert_close(less.freedom, 3.5328467153);
-    assert_int_equal(less.processes, 3);
+    assert_int_equal(less.values, 3);
     const res_estimate lacking[] = {res_estimate_of(a, 3), res_estimate_of(b, 2)};
     const res_estimate no = res_estimate_sum(lacking, weights, 2);
     assert_close(no.mean, 10.5);
@@ -187,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interval_by_hand),
         cmocka_unit_test(runs_are_what_differs),
+        cmocka_unit_test(two_runs_are_never_mixed),
         cmocka_unit_test(fewer_than_three_have_no_interval),
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(no_spread_has_a_point_for_an_interval),

@@ -272,6 +272,110 @@ static void like_modes_are_told_no_difference(void **state)
     res_collection_free(&all);
 }
 
+/* Further runs of two like modes: GROUP names the run of the processes of BEGIN. */
+static void rename_run(res_collection *all, size_t begin, const char *group)
+{
+    for (size_t i = begin; i < begin + 8; i++)
+        fixture_group(all->records[i], group, (int)(i - begin) / 2 + 1);
+}
+
+/* Three runs of four processes of two like modes. */
+static res_collection three_runs(void)
+{
+    res_collection all = {.records = calloc(24 + 1, sizeof(res_record *)), .count = 24};
+    assert_non_null(all.records);
+    for (size_t run = 0; run < 3; run++) {
+        const char group[] = {'r', (char)('0' + run), '\0'};
+        res_collection four = like_modes(4);
+        memcpy(all.records + 8 * run, four.records, 8 * sizeof(res_record *));
+        free(four.records);
+        rename_run(&all, 8 * run, group);
+    }
+    /* The runs lie apart. */
+    for (size_t i = 0; i < 8; i += 2)
+        for (size_t step = 0; step < all.records[i]->step_count; step++)
+            all.records[i]->wall_ns[step] += 200000;
+    return all;
+}
+
+/* The legend, the note, the advice and the means speak of runs. */
+static void runs_are_said_where_they_are_the_values(void **state)
+{
+    (void)state;
+    res_collection all = three_runs();
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Each run is one value, the mean of its processes: resnet50 train lazy "
+                         "(12 processes of 3 runs); resnet50 train capture (12 processes of 3 "
+                         "runs).");
+    assert_has(out.data, " %; with 8 runs in all, of about ");
+    assert_has(out.data, "or of the means of runs where there are several");
+    assert_has(out.data, "They are not judged: no difference is claimed by them.");
+    line_with(out.data, "(1 of 1)", "12");
+    bn_text_free(&out);
+    json_t *means = NULL, *rows = speedup_rows(&all, &means);
+    assert_true(number(json_array_get(rows, 1), "runs") == 3);
+    assert_true(number(json_array_get(rows, 1), "processes") == 12);
+    assert_true(json_is_true(json_object_get(json_array_get(rows, 1), "judged")));
+    assert_true(number(json_array_get(means, 0), "runs") == 3);
+    assert_true(number(json_array_get(means, 0), "processes") == 12);
+    assert_true(json_is_false(json_object_get(json_array_get(means, 0), "judged")));
+    json_decref(means);
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
+static void of_two_runs_the_later_one_stands(void **state)
+{
+    (void)state;
+    res_collection all = three_runs();
+    all.count = 16;
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "Records of one of two runs are left out, because two do not tell how far "
+                         "runs differ: the later run stands, or the one that has three processes: "
+                         "resnet50 train lazy (4); resnet50 train capture (4).");
+    assert_has(out.data, " %; with --processes 8, of about ");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    assert_true(number(json_array_get(rows, 0), "runs") == 1);
+    assert_true(number(json_array_get(rows, 0), "left_out_other_run") == 4);
+    const char *ids = json_string_value(json_object_get(json_array_get(rows, 0), "records"));
+    assert_lacks(ids, all.records[0]->id);
+    assert_has(ids, all.records[8]->id);
+    json_decref(rows);
+    all.count = 24;
+    res_collection_free(&all);
+}
+
+/* What contradicts the rest is not shown, and the note names the row. */
+static void contradictions_are_not_told(void **state)
+{
+    (void)state;
+    res_collection all = like_modes(4);
+    for (size_t i = 0; i < all.count; i++) {
+        res_execution *x = &all.records[i]->executions[0];
+        x->device_ns = i % 2 ? 10e6 + 0.25e6 * (double)(i / 2) : 5e6;
+        x->overhead_ns = (i % 2 ? 1 : -1) * (1e6 + 1e4 * (double)i);
+    }
+    bn_text out = speedup_table(&all, RES_TABLE_TEXT);
+    assert_has(out.data, "The device time came out above the PJRT time that it is part of, by more "
+                         "than its interval, so neither it nor the overhead is shown: resnet50 "
+                         "train lazy.");
+    assert_has(out.data, "The device time came out above the step that it is part of, and is cut "
+                         "off there: resnet50 train capture (its overhead no longer fits: not "
+                         "shown).");
+    line_with(out.data, "lazy          1          4", "not told        - ");
+    line_with(out.data, "capture       1          4", "not told  10.");
+    bn_text_free(&out);
+    json_t *rows = speedup_rows(&all, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *row = json_array_get(rows, i);
+        assert_true(json_is_true(json_object_get(row, "overhead_refused")));
+        assert_true(json_is_null(json_object_get(row, "overhead_per_execution_ns")));
+    }
+    json_decref(rows);
+    res_collection_free(&all);
+}
+
 static void few_processes_make_no_claim(void **state)
 {
     (void)state;
@@ -280,8 +384,8 @@ static void few_processes_make_no_claim(void **state)
     line_with(out.data, "1.00x", "too few processes");
     assert_has(out.data, "Fewer than three processes, so no interval; --processes 4 makes one: "
                          "resnet50 train lazy (2); resnet50 train capture (2).");
-    assert_has(out.data, "Nothing can be told of fewer than three processes; --processes 4 would "
-                         "measure four: resnet50 train capture.");
+    assert_has(out.data, "Nothing can be told of fewer than three processes of a run; --processes "
+                         "4 would measure four: resnet50 train capture.");
     bn_text_free(&out);
     res_collection_free(&all);
 }
@@ -414,6 +518,9 @@ int main(void)
         cmocka_unit_test(sources_are_named_when_they_differ),
         cmocka_unit_test(the_table_ends_with_what_was_found),
         cmocka_unit_test(like_modes_are_told_no_difference),
+        cmocka_unit_test(runs_are_said_where_they_are_the_values),
+        cmocka_unit_test(of_two_runs_the_later_one_stands),
+        cmocka_unit_test(contradictions_are_not_told),
         cmocka_unit_test(few_processes_make_no_claim),
         cmocka_unit_test(nothing_beside_lazy_is_said),
         cmocka_unit_test(a_busy_machine_is_said_first),

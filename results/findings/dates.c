@@ -7,7 +7,7 @@
  * last changed, which nobody can set. The later of the two is an upper bound. Images of file
  * systems may have neither: times before there was this program tell nothing.
  */
-#include "results/nights/nights.h"
+#include "results/findings/findings.h"
 
 #include <math.h>
 #include <time.h>
