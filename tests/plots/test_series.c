@@ -20,7 +20,7 @@ static void distribution_has_every_step(void **state)
     assert_string_equal(right, "8000.0 0\n8000.0 0.500000\n9000.0 1.000000\n");
     assert_string_equal(processes, "3000.0 -0.090\n3000.0 -0.090\n");
     assert_has(p.script.data, "with steps");
-    assert_has(p.description.data, "A: old, median 3.00 µs (5 steps, 2 processes)");
+    assert_has(p.description.data, "A: old, median of all 5 steps 3.00 µs (2 processes)");
     free(left);
     free(right);
     free(processes);
