@@ -262,6 +262,20 @@ static void no_file_leads_to_another(void **state)
     }
 }
 
+/* Whatever our reader looks at first, HDF5 itself leaves no file. */
+static void hdf5_knows_no_links_out_of_a_file(void **state)
+{
+    (void)state;
+    unsigned plugins = 1;
+    assert_int_equal(H5Lis_registered(H5L_TYPE_EXTERNAL), 0);
+    assert_true(H5PLget_loading_state(&plugins) >= 0);
+    assert_int_equal(plugins, 0);
+    hid_t file = H5Fopen(in_folder("times.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0);
+    assert_true(H5Dopen2(file, "steps/wall_ns", H5P_DEFAULT) < 0);
+    H5Fclose(file);
+}
+
 /* ---- who reads ------------------------------------------------------------------------------- */
 
 static void assert_reads(const char *name)
@@ -473,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_file_leads_to_another),
+        cmocka_unit_test(hdf5_knows_no_links_out_of_a_file),
         cmocka_unit_test(hdf5_sees_foreign_bytes_in_the_child_only),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(the_childs_bytes_are_not_believed),
