@@ -28,7 +28,7 @@ typedef struct carry {
     size_t *first;                    /* [item]: the first item of its group */
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
                                          the controls */
-    char cache[JOB_CACHE_PATH];       /* of executables, for this run */
+    job_cache cache;                  /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
     cli_exit worst;
     bool refused; /* a runtime refused its options */
@@ -115,7 +115,7 @@ static void note(carry *c, const bn_status *st, const char *title)
         c->worst = code;
 }
 
-/* What the record says of the suite. A record of a failure takes the runtime's digest from here. */
+/* What the record says of the suite. */
 static json_t *describe(const carry *c, const suite_run *run)
 {
     return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
@@ -291,7 +291,7 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
         members[i] = c->plan->runs[list[i]].item->e;
         members[i].suite = describe(c, &c->plan->runs[list[i]]);
         if (!members[i].cache_dir[0]) {
-            members[i].cache_dir = c->cache;
+            members[i].cache_dir = c->cache.path;
             members[i].compile_anew = head->repetition == 1;
         }
     }
@@ -468,11 +468,11 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
         for (size_t i = 0; i < plan->count; i++)
             of += to_run(&c, &plan->runs[i]);
     if (st.code == BN_OK && of > 0)
-        (void)(job_cache_begin(options->store, c.cache, &st) == BN_OK);
+        (void)(job_cache_begin(options->store, &c.cache, &st) == BN_OK);
     if (st.code == BN_OK) {
         job_supervise_begin();
         run_open(&c);
-        job_cache_end(c.cache);
+        job_cache_end(&c.cache);
         cli_line_clear();
         print_spent(&c);
         print_table(&c, format);

@@ -20,14 +20,14 @@ typedef struct run_state {
     res_record **records;
     size_t count;
     cli_exit worst;
-    bool several;               /* experiments */
-    bool separate;              /* --separate */
-    bool store_lost;            /* the store takes no records any more */
-    bool refused;               /* the runtime refused its options */
-    char cache[JOB_CACHE_PATH]; /* of executables, for this run */
-    size_t planned;             /* processes */
-    job_spent spent;            /* by all processes that ran */
-    job_kept *kept;             /* [JOB_MOST_MEMBERS]: of the group that runs */
+    bool several;    /* experiments */
+    bool separate;   /* --separate */
+    bool store_lost; /* the store takes no records any more */
+    bool refused;    /* the runtime refused its options */
+    job_cache cache; /* of executables, for this run */
+    size_t planned;  /* processes */
+    job_spent spent; /* by all processes that ran */
+    job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
 } run_state;
 
 /* Experiments that are measured together. */
@@ -96,8 +96,8 @@ static void run_process(run_state *run, run_group *g, int process, size_t number
         if (g->failed[i])
             continue;
         list[count] = g->list[i];
-        if (!list[count].cache_dir[0] && run->cache[0]) {
-            list[count].cache_dir = run->cache;
+        if (!list[count].cache_dir[0] && run->cache.path[0]) {
+            list[count].cache_dir = run->cache.path;
             list[count].compile_anew = process == 1;
         }
         place[count++] = i;
@@ -206,10 +206,10 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     const char *store = list[0].store;
     bn_status st = {.code = BN_OK};
     job_supervise_begin();
-    if (job_cache_begin(store, run->cache, &st) != BN_OK ||
+    if (job_cache_begin(store, &run->cache, &st) != BN_OK ||
         run_groups(run, list, count, processes, &st) != BN_OK)
         run->worst = cli_complain(&st);
-    job_cache_end(run->cache);
+    job_cache_end(&run->cache);
     cli_line_clear();
     print_spent(run);
     print_results(run);

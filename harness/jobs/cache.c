@@ -1,6 +1,9 @@
 /*
  * cache.c - the folder of executables that a run has for itself: its first process of each kind
  * compiles, so that compile time is measured once, and the others load.
+ *
+ * Whoever has such a folder holds a lock on it. That its process is not to be seen does not say
+ * that it is gone: it may run in another container that shares the store and the host's name.
  */
 #include "harness/jobs/jobs.h"
 
@@ -11,81 +14,152 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define PREFIX ".executables-"
+#define PREFIX     ".executables-"
+/* Before a number, in the name of a folder whose usual name was taken. No host has it in its own.
+ */
+#define NUMBER     '+'
+#define MOST_NAMES 8
+/* Where nothing can be locked, a folder in use is one that is younger. */
+#define UNLOCKED_S (24 * 3600)
 
-/* Removes the folder NAME of PARENT with the files in it. A link of that name, which others may
- * have put there, is not followed. */
+/* Whether somebody uses the open folder; else it is locked. */
+static bool in_use(int fd)
+{
+    struct stat info;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return false;
+    return errno == EWOULDBLOCK || fstat(fd, &info) != 0 || time(NULL) - info.st_mtime < UNLOCKED_S;
+}
+
+/* Removes the folder NAME of PARENT with the files in it, unless somebody uses it. A link of that
+ * name, which others may have put there, is not followed. */
 static void remove_folder(int parent, const char *name)
 {
     int fd;
     if (bn_folder_in(parent, name, &fd, NULL) != BN_OK)
         return;
-    DIR *folder = fdopendir(fd);
+    DIR *folder = in_use(fd) ? NULL : fdopendir(fd);
     if (!folder) {
         close(fd);
         return;
     }
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
         unlinkat(fd, entry->d_name, 0); /* "." and ".." refuse */
-    closedir(folder);
     unlinkat(parent, name, AT_REMOVEDIR);
+    closedir(folder); /* only now: it holds the lock */
+}
+
+/* The process whose folder NAME is, if it was one of HOST, whose processes we can see; else 0. */
+static long process_of(const char *name, const char *host)
+{
+    const size_t length = strlen(host);
+    char *end = NULL;
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+        return 0;
+    const long pid = strtol(name + strlen(PREFIX), &end, 10);
+    if (pid <= 0 || *end != '-' || strncmp(end + 1, host, length) != 0)
+        return 0;
+    const char after = end[1 + length];
+    return after == '\0' || after == NUMBER ? pid : 0;
 }
 
 void job_cache_sweep_old(const char *store)
 {
+    char host[64] = "";
     DIR *folder = opendir(store);
     if (!folder)
         return;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char *end = NULL;
-        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
-            continue;
-        const long pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
-        /* A name of ours goes on with the host's, whose processes we can see. */
-        char host[64] = "";
-        if (gethostname(host, sizeof host - 1) != 0 || pid <= 0 || *end != '-' ||
-            strcmp(end + 1, host) != 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-            continue;
-        remove_folder(dirfd(folder), entry->d_name);
+    const bool named = gethostname(host, sizeof host - 1) == 0;
+    for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
+        const long pid = process_of(entry->d_name, host);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            remove_folder(dirfd(folder), entry->d_name);
     }
     closedir(folder);
 }
 
-bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status *st)
+/* Whether PATH names the open folder: somebody may have swept it before it was locked. */
+static bool is_at(int fd, const char *path)
+{
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
+/* Makes the folder cache->path and locks it. *TAKEN, without a failure: somebody has it. */
+static bn_code make_folder(job_cache *cache, bool *taken, bn_status *st)
+{
+    *taken = false;
+    if (mkdir(cache->path, 0700) != 0) {
+        if (errno != EEXIST)
+            return bn_fail_errno(st, errno, "%s", cache->path);
+        /* A process of our number left it, or one that others see has it. */
+        remove_folder(AT_FDCWD, cache->path);
+        *taken = mkdir(cache->path, 0700) != 0;
+        if (*taken)
+            return BN_OK;
+    }
+    bn_code code = bn_private_folder(cache->path, &cache->lock, st);
+    if (code != BN_OK) {
+        remove_folder(AT_FDCWD, cache->path);
+        return code;
+    }
+    /* Where nothing can be locked, the run goes on without. */
+    *taken = (flock(cache->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+             !is_at(cache->lock, cache->path);
+    if (*taken)
+        close(cache->lock);
+    return BN_OK;
+}
+
+/* Makes the folder under the first name that can be had. BN_INVALID where there can be none. */
+static bn_code find_name(job_cache *cache, const char *store, bn_status *st)
 {
     char host[64] = "";
+    bool taken = true;
+    bn_code code = BN_OK;
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
-    const int length =
-        snprintf(path, JOB_CACHE_PATH, "%s/" PREFIX "%ld-%s", store, (long)getpid(), host);
-    if (length < 0 || length >= JOB_CACHE_PATH)
-        return bn_fail(st, BN_INVALID, "the name of the store is too long");
-    remove_folder(AT_FDCWD, path);
-    if (mkdir(path, 0700) != 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    int fd;
-    bn_code code = bn_private_folder(path, &fd, st);
-    if (code == BN_OK) {
-        close(fd);
-        return BN_OK;
+    for (int i = 0; code == BN_OK && taken && i < MOST_NAMES; i++) {
+        char number[16] = "";
+        if (i > 0)
+            snprintf(number, sizeof number, "%c%d", NUMBER, i);
+        const int length = snprintf(cache->path, sizeof cache->path, "%s/" PREFIX "%ld-%s%s", store,
+                                    (long)getpid(), host, number);
+        code = length < 0 || (size_t)length >= sizeof cache->path
+                   ? bn_fail(st, BN_IO, "the name of the store is too long")
+                   : make_folder(cache, &taken, st);
     }
-    remove_folder(AT_FDCWD, path);
-    if (code == BN_INVALID) {
-        /* A file system that keeps no permissions, say. */
-        cli_say("bench: no executables are kept for this run, so each process compiles: %s",
-                st->message);
-        path[0] = '\0';
-        *st = (bn_status){.code = BN_OK};
-        code = BN_OK;
-    }
+    if (code == BN_OK && taken)
+        code = bn_fail(st, BN_INVALID, "%s: others have all names for it", cache->path);
     return code;
 }
 
-void job_cache_end(const char *path)
+bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st)
 {
-    if (path[0])
-        remove_folder(AT_FDCWD, path);
+    bn_status why = {.code = BN_OK};
+    bn_code code = find_name(cache, store, &why);
+    if (code == BN_OK)
+        return BN_OK;
+    cache->path[0] = '\0';
+    if (code != BN_INVALID)
+        return bn_fail(st, code, "%s", why.message);
+    /* Others have the names, or the file system keeps no permissions: it is not worth a run. */
+    cli_say("bench: no executables are kept for this run, so each process compiles: %s",
+            why.message);
+    return BN_OK;
+}
+
+void job_cache_end(job_cache *cache)
+{
+    if (!cache->path[0])
+        return;
+    close(cache->lock);
+    remove_folder(AT_FDCWD, cache->path);
+    cache->path[0] = '\0';
 }

@@ -268,12 +268,18 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
 /* A run has a folder of executables for itself, for experiments without a cache_dir: the first
  * process compiles anew, further ones load. */
 #define JOB_CACHE_PATH 4200
-/* Makes the folder in STORE, which exists, for this process and its user alone. Where the file system
- * cannot keep others out, says so on standard error, and PATH is empty: each process compiles. */
-BN_MUST_USE bn_code job_cache_begin(const char *store, char path[JOB_CACHE_PATH], bn_status *st);
-/* Removes it; "": there is none. */
-void job_cache_end(const char *path);
-/* Removes what processes of this machine that are gone left in STORE. */
+typedef struct job_cache {
+    char path[JOB_CACHE_PATH]; /* "": there is none */
+    int lock;                  /* the folder, open and locked, where there is one */
+} job_cache;
+/* Makes the folder in STORE, which exists, for this process and its user alone. Where the file
+ * system cannot keep others out, or all names for it are taken, says so on standard error, and the
+ * path is empty: each process compiles. End it also after a failure. */
+BN_MUST_USE bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st);
+/* Removes it, if there is one. */
+void job_cache_end(job_cache *cache);
+/* Removes what processes of this machine that are gone left in STORE. What a process has locked
+ * stays, whether we see the process or not. */
 void job_cache_sweep_old(const char *store);
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */

@@ -9,19 +9,54 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Which build failed: the one that the runtime's name leads to now, into DIGEST. Where the file was
- * replaced while it was in use, that is another one. False where it is not known. */
-static bool build_that_failed(const job_experiment *e, bn_code failure, char digest[BN_SHA256_TEXT])
+/* The file that RUNTIME's name leads to now, into INFO and, unless it is NULL, its DIGEST. False,
+ * with an INFO of no links, where there is none. */
+static bool build_look(const char *runtime, struct stat *info, char *digest)
 {
     char path[4096];
-    return failure != BN_CHANGED &&
-           job_runtime_ready(e->what.runtime, path, sizeof path, NULL) == BN_OK &&
-           bn_file_sha256(path, digest, NULL) == BN_OK;
+    *info = (struct stat){0};
+    if (job_runtime_ready(runtime, path, sizeof path, NULL) != BN_OK ||
+        (digest && bn_file_sha256(path, digest, NULL) != BN_OK) || stat(path, info) != 0) {
+        *info = (struct stat){0};
+        return false;
+    }
+    return true;
 }
 
-/* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. */
-static res_record *failure_record(const job_experiment *e, const bn_status *failure)
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Which build failed, into DIGEST. The file may have been replaced at any moment, and nobody knows
+ * which one the worker loaded: it is known if the name leads to the same file, unchanged, as BEFORE
+ * the worker started. Looking at the file is as good as its digest, and hashing one takes a second.
+ */
+static bool build_that_failed(const job_experiment *e, const struct stat *before,
+                              char digest[BN_SHA256_TEXT])
+{
+    struct stat now;
+    return build_look(e->what.runtime, &now, digest) && before->st_nlink > 0 &&
+           now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
+           now.st_size == before->st_size && same_time(now.st_mtim, before->st_mtim) &&
+           same_time(now.st_ctim, before->st_ctim);
+}
+
+/* The record that lies at PATH, in a store that others may write. No child is left: whoever waits
+ * for workers would come across it. */
+static bn_code read_kept(const char *path, res_record **record, bn_status *st)
+{
+    bn_code code = res_store_read_foreign(path, record, st);
+    res_store_vet_end();
+    return code;
+}
+
+/* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. Its
+ * build is the one that BEFORE tells of, or unknown. */
+static res_record *failure_record(const job_experiment *e, const struct stat *before,
+                                  const bn_status *failure)
 {
     res_record *r = res_record_new();
     if (!r)
@@ -34,10 +69,7 @@ static res_record *failure_record(const job_experiment *e, const bn_status *fail
     r->simulated = job_simulated_name(e->what.runtime);
     json_decref(r->provenance);
     char digest[BN_SHA256_TEXT];
-    /* A suite knows which build it began with. */
-    const char *sha256 = build_that_failed(e, failure->code, digest)
-                             ? digest
-                             : json_string_value(json_object_get(e->suite, "runtime_sha256"));
+    const char *sha256 = build_that_failed(e, before, digest) ? digest : NULL;
     r->provenance =
         json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
                   "suite", e->suite, "runtime", "label", e->label, "sha256", sha256);
@@ -94,7 +126,7 @@ bn_code job_measure_in_worker(const job_experiment *e, const job_order *job, res
     if (code == BN_OK && outcome.status != BN_OK)
         code = bn_fail(st, outcome.status, "%s", outcome.message);
     if (code == BN_OK)
-        code = res_store_read(path, record, st);
+        code = read_kept(path, record, st);
     json_decref(outcome.result);
     return code;
 }
@@ -136,7 +168,7 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
         code = !path ? st->code
                : outcomes[i].status != BN_OK
                    ? bn_fail(st, outcomes[i].status, "%s", outcomes[i].message)
-                   : res_store_read(path, &records[i], st);
+                   : read_kept(path, &records[i], st);
     }
     for (int i = 0; i < 2; i++) {
         json_decref(outcomes[i].result);
@@ -150,26 +182,27 @@ bn_code job_measure_in_turns(const job_experiment *const pair[2], const job_orde
 
 /* Writes the parent's record of a failure. A full disk fails worker and parent alike: the user
  * is then told once. */
-static void keep_failure(const job_experiment *e, job_kept *kept)
+static void keep_failure(const job_experiment *e, const struct stat *before, job_kept *kept)
 {
     if (kept->failure.code == BN_CANCELLED || kept->usage)
         return;
-    kept->record = failure_record(e, &kept->failure);
+    kept->record = failure_record(e, before, &kept->failure);
     if (!kept->record || res_store_write(e->store, kept->record, NULL, 0, &kept->store) == BN_OK)
         return;
     if (kept->failure.code == BN_IO || kept->failure.code == kept->store.code)
         kept->failure = kept->store;
 }
 
-/* What became of member INDEX, E, of OUTCOME's worker. */
-static void keep_member(const job_experiment *e, const job_outcome *outcome, size_t index,
-                        job_kept *kept)
+/* What became of member INDEX, E, of OUTCOME's worker. BEFORE: its runtime's file when the worker
+ * started. */
+static void keep_member(const job_experiment *e, const struct stat *before,
+                        const job_outcome *outcome, size_t index, job_kept *kept)
 {
     const char *path = member_path(outcome, index, &kept->failure);
     kept->usage = !path && outcome->usage;
     if (!path) {
-        keep_failure(e, kept);
-    } else if (res_store_read(path, &kept->record, &kept->failure) == BN_OK &&
+        keep_failure(e, before, kept);
+    } else if (read_kept(path, &kept->record, &kept->failure) == BN_OK &&
                outcome->status != BN_OK && outcome->status != BN_CANCELLED) {
         /* A written record stands, however its worker ended afterwards: the libraries of some
          * plugins break when their process exits. That the user ended it is no failure at all. */
@@ -209,7 +242,10 @@ static bool measure_together(job_group *group, int process, const job_experiment
 {
     job_outcome outcome = {0};
     bn_status st = {.code = BN_OK};
+    struct stat before[JOB_MOST_MEMBERS];
     json_t *about = about_group(group, process, count);
+    for (size_t i = 0; i < count; i++)
+        (void)build_look(list[i]->what.runtime, &before[i], NULL);
     const uint64_t start = bn_now_ns();
     bn_code code = run_worker(list, count, about, group->seed ? group->seed + (uint64_t)process : 0,
                               job, &outcome, &st);
@@ -226,7 +262,7 @@ static bool measure_together(job_group *group, int process, const job_experiment
         if (again && !said_of(&outcome, i))
             continue;
         if (code == BN_OK)
-            keep_member(list[i], &outcome, i, kept[i]);
+            keep_member(list[i], &before[i], &outcome, i, kept[i]);
         else
             kept[i]->failure = st;
     }

@@ -73,7 +73,7 @@ typedef struct res_timeline {
 
 typedef struct res_history {
     res_metric metric;
-    res_timeline *series; /* by the members of the experiment, in the order of fields.c */
+    res_timeline *series; /* by the members of the experiment, in the order of axes.def */
     size_t count;
     size_t timeless;       /* records whose ids have no time: left out */
     res_misdates misdates; /* records whose dates are wrong: left out, too */

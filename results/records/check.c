@@ -206,6 +206,22 @@ static bn_code check_execution(res_execution *x, bn_status *st)
     return BN_OK;
 }
 
+/* The rounds have the steps that there are, each once. */
+static bn_code check_rounds(const res_record *r, bn_status *st)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < r->round_count; i++) {
+        if (r->rounds[i].steps > r->step_count - sum)
+            return bn_fail(st, BN_FORMAT, "its rounds have more steps than there are");
+        sum += (size_t)r->rounds[i].steps;
+    }
+    if (r->round_count > 0 && sum != r->step_count)
+        return bn_fail(st, BN_FORMAT, "its rounds do not have all steps");
+    if (!told_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
+        return bn_fail(st, BN_FORMAT, "a round is out of range");
+    return BN_OK;
+}
+
 static bn_code check_samples(const res_record *r, bn_status *st)
 {
     if (!times_fit(r->wall_ns, r->step_count) || !times_fit(r->warmup_wall_ns, r->warmup_count))
@@ -217,9 +233,7 @@ static bn_code check_samples(const res_record *r, bn_status *st)
         return bn_fail(st, BN_FORMAT, "a part of a step took longer than 104 days");
     if (!counters_fit(r->counters) || !counters_fit(r->step_counters))
         return bn_fail(st, BN_FORMAT, "a counter is out of range");
-    if (!told_fit((const uint64_t *)r->rounds, r->round_count * WORDS_OF(res_round)))
-        return bn_fail(st, BN_FORMAT, "a round is out of range");
-    return BN_OK;
+    return check_rounds(r, st);
 }
 
 bn_code res_record_check(res_record *r, bn_status *st)

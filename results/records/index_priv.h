@@ -5,6 +5,8 @@
 #ifndef BENCH_RESULTS_INDEX_PRIV_H
 #define BENCH_RESULTS_INDEX_PRIV_H
 
+#include <sys/types.h>
+
 #include "results/records/records_priv.h"
 
 /* Objects that many records share. Each is kept once, under the text of its columns. */
@@ -65,12 +67,14 @@ typedef struct res_file {
 typedef struct res_listing {
     const char *store;
     bn_arena *memory; /* borrowed */
+    uid_t owner;      /* of the folder */
     res_file *files;
     size_t count;
-    char *old;        /* the index as it was, terminated; NULL: none that can be used */
-    const char *line; /* in OLD: the first line that was not passed yet */
-    size_t old_lines; /* that were passed */
-    bn_text body;     /* the index as it will be, without its first line */
+    char *old;          /* the index as it was, terminated; NULL: none that can be used */
+    bn_status distrust; /* why the index that is there is not believed */
+    const char *line;   /* in OLD: the first line that was not passed yet */
+    size_t old_lines;   /* that were passed */
+    bn_text body;       /* the index as it will be, without its first line */
     size_t lines, kept;
     bool found_damaged; /* a file that was not known to be damaged is */
 } res_listing;
@@ -115,7 +119,8 @@ bool res_listing_damaged(const char *line, size_t length, bn_status *why);
 void res_listing_put(res_listing *l, const char *line, size_t length, bool kept);
 /* Adds a line on FILE, which cannot be read, if that is the file's own fault (BN_FORMAT). */
 void res_listing_put_damaged(res_listing *l, const res_file *file, const bn_status *why);
-/* Writes the new index, unless it is the old one or empty. ST says why it cannot. */
+/* Writes the new index, unless it is the old one or empty. ST says why it cannot, and, where there
+ * is one that is not believed, why not. */
 void res_listing_save(res_listing *l, bn_status *st);
 
 #endif

@@ -16,7 +16,8 @@
  *
  * An index is not used at all unless its digest and its columns are as expected: it may be cut off,
  * edited, or of another version of this program. Nor is one that is larger than lines of so many
- * files can be.
+ * files can be. And since whoever writes an index says what is in the records, it is believed only
+ * if it belongs to us, to root or to the owner of the store's folder, and nobody else may write it.
  */
 #include "results/records/index_priv.h"
 
@@ -97,6 +98,9 @@ static bn_code list_files(res_listing *l, bn_status *st)
     for (const struct dirent *e; code == BN_OK && (e = readdir(folder)) != NULL;)
         if (res_store_file_of(e->d_name) == RES_STORE_RECORD)
             code = add_file(l, dirfd(folder), e->d_name, &capacity, st);
+    struct stat info;
+    /* Where nobody can say, the index must be ours. */
+    l->owner = fstat(dirfd(folder), &info) == 0 ? info.st_uid : geteuid();
     closedir(folder);
     if (code == BN_OK && l->count > 1)
         qsort(l->files, l->count, sizeof *l->files, file_order);
@@ -214,15 +218,32 @@ static bn_code index_path(const char *store, bn_text *path, bn_status *st)
     return path->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name") : BN_OK;
 }
 
-/* The text of the index at PATH, with *LINES in it; NULL where there is none that can be used. */
-static char *read_usable(const char *path, size_t most, const char **lines)
+/* Whether to believe the file of INFO: nobody could have written it but us, root, and OWNER. */
+static bool is_trusted(const struct stat *info, uid_t owner, const char *path, bn_status *why)
+{
+    const uid_t uid = info->st_uid;
+    if (uid != geteuid() && uid != 0 && uid != owner)
+        bn_fail(why, BN_INVALID,
+                "%s belongs to user %ld, who is neither you nor the owner of the store, so it is "
+                "not believed",
+                path, (long)uid);
+    else if (info->st_mode & (S_IWGRP | S_IWOTH))
+        bn_fail(why, BN_INVALID, "others may write %s, so it is not believed", path);
+    return why->code == BN_OK;
+}
+
+/* The text of the index at PATH, with *LINES in it; NULL where there is none that can be used. WHY
+ * says so if that is because of who may write it. */
+static char *read_usable(const char *path, size_t most, uid_t owner, const char **lines,
+                         bn_status *why)
 {
     int fd;
-    size_t size;
+    struct stat info;
     char *text = NULL;
-    if (bn_regular_open(path, &fd, &size, NULL) != BN_OK)
+    if (bn_open_at(AT_FDCWD, path, O_NOFOLLOW, &fd, &info, NULL) != BN_OK)
         return NULL;
-    if (size > 0 && size <= most)
+    const size_t size = (size_t)info.st_size;
+    if (S_ISREG(info.st_mode) && size > 0 && size <= most && is_trusted(&info, owner, path, why))
         text = malloc(size + 1);
     if (text && bn_regular_rest(fd, path, text, size, NULL) == BN_OK) {
         text[size] = '\0';
@@ -241,7 +262,8 @@ static bn_code read_old(res_listing *l, bn_status *st)
     bn_text path = {0};
     bn_code code = index_path(l->store, &path, st);
     if (code == BN_OK)
-        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, &l->line);
+        l->old = read_usable(path.data, MOST_HEADS + l->count * MOST_LINE, l->owner, &l->line,
+                             &l->distrust);
     bn_text_free(&path);
     return code;
 }
@@ -360,9 +382,9 @@ void res_listing_save(res_listing *l, bn_status *st)
                        ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the index")
                        : index_path(l->store, &path, st);
     if (code == BN_OK)
-        code = bn_file_write_atomic(path.data, whole.data, whole.length, st);
+        code = bn_file_write_own(path.data, whole.data, whole.length, st);
     if (code != BN_OK)
-        bn_context(st, "index");
+        bn_context(st, "%s", l->distrust.code != BN_OK ? l->distrust.message : "index");
     bn_text_free(&path);
     bn_text_free(&whole);
 }

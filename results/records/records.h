@@ -131,10 +131,10 @@ typedef struct res_record {
 
 /*
  * The one check of a record that somebody else may have written; readers of files and imports call
- * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as is a provenance deeper
- * than BN_JSON_DEPTH. Texts become plain (bn_plain): those of the experiment and of executions, the
- * message, and those of the provenance that programs print (check.c lists them), which are cut,
- * too. A loss that is infinite becomes unknown.
+ * it. Ids, digests and numbers that are out of their range are BN_FORMAT, as are rounds that do not
+ * have each step once, and a provenance deeper than BN_JSON_DEPTH. Texts become plain (bn_plain):
+ * those of the experiment and of executions, the message, and those of the provenance that programs
+ * print (check.c lists them), which are cut, too. A loss that is infinite becomes unknown.
  */
 BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
@@ -307,7 +307,8 @@ int res_series_order(const res_experiment *a, const res_experiment *b);
 
 /* ---- store (store.c) --------------------------------------------------------- */
 
-/* Readies HDF5 and GSL: HDF5 no longer prints, GSL no longer aborts. Call once before the rest. */
+/* Readies HDF5 and GSL: HDF5 no longer prints, opens other files that a file names, or loads code
+ * that a file asks for; GSL no longer aborts. Call once before the rest. */
 void res_store_begin(void);
 
 /*
@@ -318,12 +319,11 @@ void res_store_begin(void);
  */
 BN_MUST_USE bn_code res_store_write(const char *store, const res_record *record, char *path,
                                     size_t path_size, bn_status *st);
-/* Reads one file. A file that is not a whole record of a schema we know is
- * BN_FORMAT. */
-BN_MUST_USE bn_code res_store_read(const char *path, res_record **record, bn_status *st);
-/* The same of a record that somebody else may have written (vet.c): a child of this process reads
- * its bytes first, since libhdf5 does not survive all damaged files. What kills the child, or takes
- * it more memory or time than a record should, is BN_FORMAT.
+/* Reads one file, which somebody else may have written (vet.c): a child of this process reads its
+ * bytes, since libhdf5 does not survive all damaged files, and hands over the record. A file that
+ * is not a whole record of a schema we know is BN_FORMAT, and so is what kills the child, or takes
+ * it more memory or time than a record should. What the file is not to blame for is BN_IO: another
+ * time it may be read.
  * The child waits for more until res_store_vet_end, or the end of this process. */
 BN_MUST_USE bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st);
 void res_store_vet_end(void);
@@ -379,7 +379,7 @@ double res_id_time(const char *id);
 /* Below, above or 0: the order of time of two ids. Those without a time come first. */
 int res_id_order(const char *a, const char *b);
 
-/* ---- fields (fields.c) ------------------------------------------------- */
+/* ---- fields (record.c) ------------------------------------------------- */
 
 /* Ends with a row whose NAME is NULL. */
 extern const res_field res_execution_fields[];

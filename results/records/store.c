@@ -20,7 +20,7 @@
 
 void res_store_begin(void)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    res_h5_begin();
     gsl_set_error_handler_off();
 }
 

@@ -1,7 +1,17 @@
 /*
- * store_h5.c - what reading and writing share of HDF5: its errors, and types of ours.
+ * store_h5.c - what reading and writing share of HDF5: what it may do, its errors, and types of
+ * ours.
  */
 #include "results/records/store_priv.h"
+
+void res_h5_begin(void)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    /* A record is one file. HDF5 must neither open others that it names, nor load code that it asks
+     * for to unpack it. A second call finds no such links any more. */
+    (void)H5Lunregister(H5L_TYPE_EXTERNAL);
+    (void)H5PLset_loading_state(0);
+}
 
 /* The innermost entry of HDF5's stack says what went wrong. */
 static herr_t innermost(unsigned depth, const H5E_error2_t *entry, void *reason)

@@ -1,7 +1,8 @@
 /*
  * store_priv.h - the layers of the store: a record becomes an HDF5 image in
  * memory (store_write.c, store_read.c), an image becomes a sealed file
- * (store_file.c).
+ * (store_file.c). Sealed files are read by a child (vet.c), which hands over
+ * the record as plain bytes (wire.c).
  */
 #ifndef BENCH_RESULTS_STORE_PRIV_H
 #define BENCH_RESULTS_STORE_PRIV_H
@@ -40,7 +41,20 @@ BN_MUST_USE bn_code res_file_image(const char *path, size_t most, char **image, 
 BN_MUST_USE bn_code res_file_publish(const char *folder, const char *temporary, const char *name,
                                      const char *bytes, size_t size, bn_status *st);
 
+/* ---- records between processes (wire.c) ------------------------------------------ */
+
+/* Appends RECORD as plain bytes, which res_wire_take understands in the same program only. Texts
+ * of RECORD are cut where they have no end. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_wire_put(res_record *record, bn_text *out, bn_status *st);
+/* The record in SIZE bytes that somebody else may have made: BN_FORMAT where they are no record, or
+ * one that res_record_check refuses. */
+BN_MUST_USE bn_code res_wire_take(const char *bytes, size_t size, res_record **record,
+                                  bn_status *st);
+
 /* ---- HDF5 (store_h5.c) ------------------------------------------------------- */
+
+/* Once, before the rest: no printing, no other files, no code that a file asks for. */
+void res_h5_begin(void);
 
 /* The one translation of HDF5's errors: CODE with WHAT and HDF5's own reason. */
 bn_code res_h5_fail(bn_status *st, bn_code code, const char *what);

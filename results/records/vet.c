@@ -1,12 +1,14 @@
 /*
- * vet.c - files of a store are read; those that somebody else may have written, by a child first.
+ * vet.c - files of a store, which somebody else may have written, are read by a child.
  *
  * libhdf5 does not survive every damaged file (store_file.c), and a seal is no proof of who made
- * it. So a child of this process reads each file before we do, with a limit of memory and time.
- * Where that kills it, the file is at fault, and the next one gets a new child.
+ * it. What it survives depends on what memory held before, too: that one process survived a file
+ * says nothing of the next. So libhdf5 gets foreign bytes in a child of this process only, which
+ * has a limit of memory and time. Where that kills it, the file is at fault, and the next one gets
+ * a new child. What the child read comes back as plain bytes (wire.c).
  *
- * The file is opened and read once, by us, and the child gets the bytes over the wire: what it was
- * given is what we read afterwards, whatever becomes of the file's name meanwhile.
+ * The file is opened and read once, by us, and the child gets the bytes over the wire, whatever
+ * becomes of the file's name meanwhile.
  */
 #define _GNU_SOURCE
 #include "results/records/store_priv.h"
@@ -52,16 +54,29 @@ static size_t address_space(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void set_limits(void)
+/* The signals that a file is to blame for. All others are somebody's doing. */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
+/* What ends a whole group of processes is for the parent to decide, and the child ends with it. */
+static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+static void set_signals(void)
+{
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        signal(requests[i], SIG_IGN);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+}
+
+/* Whether less memory than a record may take is the limit's doing, and so the file's. */
+static bool set_limits(void)
 {
     const struct rlimit space = {address_space() + MOST_BYTES, address_space() + MOST_BYTES};
     const struct rlimit none = {0, 0};
-    /* Where they cannot be set, the time limit still holds. */
-    (void)setrlimit(RLIMIT_AS, &space);
+    struct rlimit before;
+    const bool tighter = getrlimit(RLIMIT_AS, &before) == 0 && before.rlim_cur < space.rlim_cur;
     (void)setrlimit(RLIMIT_CORE, &none);
-    signal(SIGSEGV, SIG_DFL);
-    signal(SIGXCPU, SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent decides */
+    /* Where it cannot be set, the time limit still holds. */
+    return !tighter && setrlimit(RLIMIT_AS, &space) == 0;
 }
 
 /* The limit counts from the child's start, so each file moves it. */
@@ -75,49 +90,84 @@ static void allow_time(void)
     (void)setrlimit(RLIMIT_CPU, &time);
 }
 
-/* The SIZE bytes of an image, which come in packets; NULL: the wire has ended, or there is no
- * memory, which is less than a record of ours may take. */
-static char *receive_image(size_t size)
+/* What the child says of an image; the record's bytes follow, if it is one. */
+typedef struct answer {
+    bn_status st;
+    size_t size;
+} answer;
+
+/* Sends SIZE bytes to FD as packets. False, with errno, where the other end does not take them. */
+static bool send_all(int fd, const void *data, size_t size)
 {
-    char *image = malloc(size ? size : 1);
-    for (size_t at = 0; image && at < size;) {
-        const ssize_t got = recv(SOCKET_FD, image + at, size - at, 0);
-        if (got <= 0) {
-            free(image);
-            return NULL;
-        }
-        at += (size_t)got;
+    const char *bytes = data;
+    while (size > 0) {
+        const ssize_t sent = send(fd, bytes, size < PACKET ? size : PACKET, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return false;
+        bytes += sent;
+        size -= (size_t)sent;
     }
-    return image;
+    return true;
 }
 
-/* Reads each image that it is given, and answers. Never returns. */
+/* Receives SIZE bytes that send_all sent. False, with errno, or 0 where the wire has ended. */
+static bool receive_all(int fd, void *data, size_t size)
+{
+    char *bytes = data;
+    while (size > 0) {
+        const ssize_t got = recv(fd, bytes, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            errno = got < 0 ? errno : 0;
+            return false;
+        }
+        bytes += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+/* Reads the image and puts the record into OUT. Frees the image. */
+static bn_code read_image(char *image, size_t size, bn_text *out, bn_status *st)
+{
+    res_record *record = NULL;
+    bn_code code = res_image_read(image, size, &record, st);
+    free(image);
+    if (code == BN_OK)
+        code = res_wire_put(record, out, st);
+    res_record_free(record);
+    return code;
+}
+
+/* Reads each image that it is given, and answers. Never returns: where the wire ends, or there is
+ * no memory for the bytes, it ends, and says nothing of the file. */
 static void serve(int fd, pid_t parent)
 {
+    set_signals();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(0);
     /* Locks and pipes of the parent must not live as long as we do. */
-    if (dup2(fd, SOCKET_FD) < 0)
+    if (getppid() != parent || dup2(fd, SOCKET_FD) < 0)
         _exit(0);
     close_range(SOCKET_FD + 1, ~0U, 0);
-    set_limits();
-    for (;;) {
-        size_t size = 0;
-        if (recv(SOCKET_FD, &size, sizeof size, 0) != (ssize_t)sizeof size)
-            _exit(0);
+    const bool limited = set_limits();
+    for (size_t size; receive_all(SOCKET_FD, &size, sizeof size);) {
+        bn_text out = {0};
+        answer a = {.st = {.code = BN_OK}};
+        char *image = malloc(size ? size : 1);
         allow_time();
-        char *image = receive_image(size);
-        if (!image)
+        if (!image || !receive_all(SOCKET_FD, image, size))
             _exit(0);
-        res_record *record = NULL;
-        bn_status st = {.code = BN_OK};
-        if (res_image_read(image, size, &record, &st) == BN_OK)
-            res_record_free(record);
-        free(image);
-        if (send(SOCKET_FD, &st, sizeof st, MSG_NOSIGNAL) != (ssize_t)sizeof st)
-            _exit(0);
+        if (read_image(image, size, &out, &a.st) == BN_OUT_OF_MEMORY && !limited)
+            a.st.code = BN_IO;
+        a.size = a.st.code == BN_OK ? out.length : 0;
+        if (!send_all(SOCKET_FD, &a, sizeof a) || !send_all(SOCKET_FD, out.data, a.size))
+            break;
+        bn_text_free(&out);
     }
+    _exit(0);
 }
 
 /* ---- the parent --------------------------------------------------------------------------- */
@@ -171,15 +221,26 @@ static bn_code begin(bn_status *st)
     return BN_OK;
 }
 
-/* Ends the child, and says how. What the file alone cannot be blamed for is BN_IO: another time it
- * may be read. */
+static bool is_fault(int number)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (faults[i] == number)
+            return true;
+    return false;
+}
+
+/* Ends the child, and says how it ended. What the file alone cannot be blamed for is BN_IO: another
+ * time it may be read. */
 static bn_code blame(bool late, bn_status *st)
 {
     int status = 0;
-    if (late)
+    /* It may live with its end of the wire closed. One that is about to end keeps its own status.
+     */
+    if (waitpid(child.pid, &status, WNOHANG) == 0) {
         kill(child.pid, SIGKILL);
-    while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
-        ;
+        while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
     forget();
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (late)
@@ -188,80 +249,68 @@ static bn_code blame(bool late, bn_status *st)
         return bn_fail(st, BN_FORMAT,
                        "not read: a child took longer than %d s of processor time for it",
                        MOST_CPU_S);
-    if (number == SIGKILL)
-        return bn_fail(st, BN_IO, "not read: somebody killed the child that tried");
-    if (number)
+    if (is_fault(number))
         return bn_fail(st, BN_FORMAT, "not read: it killed the child that tried, by signal %d",
                        number);
-    return bn_fail(st, BN_FORMAT, "not read: it ended the child that tried");
+    if (number)
+        return bn_fail(st, BN_IO, "not read: somebody ended the child that tried, by signal %d",
+                       number);
+    /* A sanitizer ends it so. */
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        return bn_fail(st, BN_FORMAT, "not read: it ended the child that tried");
+    return bn_fail(st, BN_IO,
+                   "not read: the child that should do it had no memory, or was cut off");
 }
 
-/* Sends SIZE bytes as packets. False, with errno, where the child does not take them. */
-static bool send_all(const void *data, size_t size)
+/* Why there is no record, as the child says. */
+static bn_code refusal(answer *a, bn_status *st)
 {
-    const char *bytes = data;
-    while (size > 0) {
-        const ssize_t sent = send(child.socket, bytes, size < PACKET ? size : PACKET, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return false;
-        bytes += sent;
-        size -= (size_t)sent;
-    }
-    return true;
+    a->st.message[sizeof a->st.message - 1] = '\0';
+    /* What the child could not read in little memory may take all of ours: its word is the last. */
+    if (a->st.code == BN_OUT_OF_MEMORY)
+        return bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
+                       MOST_BYTES >> 20);
+    return bn_fail(st, a->st.code == BN_IO ? BN_IO : BN_FORMAT, "%s", a->st.message);
 }
 
 /* Has the child read the image; messages do not name the file. */
-static bn_code vet(const char *image, size_t size, bn_status *st)
+static bn_code vet(const char *image, size_t size, res_record **record, bn_status *st)
 {
-    bn_status answer;
-    ssize_t got;
+    answer a;
+    char *bytes = NULL;
     bn_code code = begin(st);
     if (code != BN_OK)
         return code;
-    if (!send_all(&size, sizeof size) || !send_all(image, size))
+    if (!send_all(child.socket, &size, sizeof size) || !send_all(child.socket, image, size) ||
+        !receive_all(child.socket, &a, sizeof a))
         return blame(errno == EAGAIN, st);
-    do
-        got = recv(child.socket, &answer, sizeof answer, 0);
-    while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof answer)
-        return blame(got < 0 && errno == EAGAIN, st);
-    answer.message[sizeof answer.message - 1] = '\0';
+    if (a.st.code != BN_OK)
+        code = refusal(&a, st);
+    else if (a.size == 0 || a.size > MOST_BYTES)
+        code = bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
+                       MOST_BYTES >> 20);
+    else if (!(bytes = malloc(a.size)))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", a.size);
+    else if (!receive_all(child.socket, bytes, a.size))
+        code = blame(errno == EAGAIN, st);
+    else
+        code = res_wire_take(bytes, a.size, record, st);
+    free(bytes);
     /* A damaged file may have harmed the child's memory, and what that says of the next file would
      * be wrong. */
-    if (answer.code != BN_OK)
-        res_store_vet_end();
-    /* What the child could not read in little memory may take all of ours: its word is the last. */
-    if (answer.code == BN_OUT_OF_MEMORY)
-        return bn_fail(st, BN_FORMAT, "not read: it takes more than %zu MB of memory",
-                       MOST_BYTES >> 20);
-    return answer.code == BN_OK ? BN_OK : bn_fail(st, BN_FORMAT, "%s", answer.message);
-}
-
-/* ---- both ways of reading ------------------------------------------------------------------ */
-
-static bn_code read_file(const char *path, bool foreign, res_record **record, bn_status *st)
-{
-    char *image = NULL;
-    size_t size = 0;
-    bn_code code = res_file_image(path, foreign ? MOST_IMAGE : SIZE_MAX, &image, &size, st);
     if (code != BN_OK)
-        return code;
-    if (foreign)
-        code = vet(image, size, st);
-    if (code == BN_OK)
-        code = res_image_read(image, size, record, st);
-    free(image);
-    return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
-}
-
-bn_code res_store_read(const char *path, res_record **record, bn_status *st)
-{
-    return read_file(path, false, record, st);
+        res_store_vet_end();
+    return code;
 }
 
 bn_code res_store_read_foreign(const char *path, res_record **record, bn_status *st)
 {
-    return read_file(path, true, record, st);
+    char *image = NULL;
+    size_t size = 0;
+    bn_code code = res_file_image(path, MOST_IMAGE, &image, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = vet(image, size, record, st);
+    free(image);
+    return code == BN_OK ? BN_OK : bn_context(st, "%s", path);
 }

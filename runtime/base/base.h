@@ -181,6 +181,10 @@ BN_MUST_USE bn_code bn_regular_rest(int fd, const char *path, void *data, size_t
 BN_MUST_USE bn_code bn_file_write_atomic(const char *path, const void *data, size_t size,
                                          bn_status *st);
 
+/* The same; nobody but the file's owner may write it, whatever the umask (0644). */
+BN_MUST_USE bn_code bn_file_write_own(const char *path, const void *data, size_t size,
+                                      bn_status *st);
+
 /*
  * The same in pieces, for files larger than memory should hold. bn_writer_finish
  * gives the file its name; without REPLACE a file of that name is an error and

@@ -269,6 +269,11 @@ bn_code bn_file_write_atomic(const char *path, const void *data, size_t size, bn
     return write_whole(AT_FDCWD, path, 0666, data, size, st);
 }
 
+bn_code bn_file_write_own(const char *path, const void *data, size_t size, bn_status *st)
+{
+    return write_whole(AT_FDCWD, path, 0644, data, size, st);
+}
+
 static bn_code make_one_folder(const char *path, bn_status *st)
 {
     if (mkdir(path, 0777) == 0)

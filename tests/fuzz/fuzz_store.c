@@ -2,11 +2,15 @@
  * fuzz_store.c - record files. What begins like a record is a file as it lies in a
  * store, damaged by whatever happens to files: the seal must tell. Anything else is a
  * list of edits to a good record, done with HDF5 and sealed: the well-formed file of
- * another program, of which our reader must believe nothing.
+ * another program, of which our reader must believe nothing. What such a file names elsewhere is a
+ * pipe that nobody writes: whoever opens it takes too long.
  *
- * HDF5's own parsing of damaged bytes is not tried: nothing unsealed gets there.
+ * HDF5's own parsing of damaged bytes is not tried here, but by fuzz_foreign.c: this reads in our
+ * own process, so that a fuzzer sees which ways the reader went.
  */
 #include "tests/fuzz/fuzz.h"
+
+#include <sys/stat.h>
 
 #include "results/records/store_priv.h"
 #include "results/tables/tables.h"
@@ -48,7 +52,12 @@ static void read_file(const uint8_t *data, size_t size)
     bn_status st = {0};
     res_record *record = NULL;
     int fd = fuzz_file(data, size, path);
-    bn_code code = res_store_read(path, &record, &st);
+    char *image = NULL;
+    size_t length = 0;
+    bn_code code = res_file_image(path, SIZE_MAX, &image, &length, &st);
+    if (code == BN_OK)
+        code = res_image_read(image, length, &record, &st);
+    free(image);
     fuzz_status(code, &st);
     fuzz_require((code == BN_OK) == (record != NULL), "a record of a damaged file");
     if (record)
@@ -198,27 +207,87 @@ static void put_attribute(script *s, hid_t file, const char *at, const char *nam
     H5Tclose(type);
 }
 
-/* In one piece or, so that it can be compressed, in chunks. */
+/* A pipe that nobody writes, in a folder that is gone when this process is. */
+static char pipe_folder[64], pipe_path[80];
+
+static void pipe_remove(void)
+{
+    unlink(pipe_path);
+    rmdir(pipe_folder);
+}
+
+static void pipe_make(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(pipe_folder, sizeof pipe_folder, "%.40s/fuzz.XXXXXX", parent ? parent : P_tmpdir);
+    fuzz_require(mkdtemp(pipe_folder) != NULL, "no folder");
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", pipe_folder);
+    fuzz_require(mkfifo(pipe_path, 0600) == 0 && atexit(pipe_remove) == 0, "no pipe");
+}
+
+/* How a dataset lies in the file: in one piece, in pieces, which a filter that only a plugin has
+ * may pack, or in other files. */
+static hid_t make_layout(script *s, hid_t space)
+{
+    static const hsize_t chunk[3] = {4, 4, 4};
+    const int rank = H5Sget_simple_extent_ndims(space);
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    const unsigned kind = next(s) % 8;
+    if (kind % 2 && rank > 0)
+        H5Pset_chunk(layout, rank, chunk);
+    if (kind == 3)
+        H5Pset_filter(layout, 32015, H5Z_FLAG_OPTIONAL, 0, NULL);
+    else if (kind == 4)
+        H5Pset_external(layout, pipe_path, 0, H5F_UNLIMITED);
+    else if (kind == 6)
+        H5Pset_virtual(layout, space, pipe_path, "x", space);
+    return layout;
+}
+
 static void put_dataset(script *s, hid_t file, const char *at)
 {
     static uint8_t values[VALUE_BYTES];
     char text[64];
     size_t count;
     hid_t type = make_type(s), space = make_space(s, &count);
-    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    const hsize_t chunk[3] = {4, 4, 4};
-    if (next(s) % 2 && H5Sget_simple_extent_ndims(space) > 0)
-        H5Pset_chunk(layout, H5Sget_simple_extent_ndims(space), chunk);
+    hid_t layout = make_layout(s, space);
+    const H5D_layout_t kind = H5Pget_layout(layout);
+    const bool here = kind != H5D_VIRTUAL && H5Pget_external_count(layout) == 0;
     hid_t data = H5Dcreate2(file, at, type, space, H5P_DEFAULT, layout, H5P_DEFAULT);
     if (data >= 0) {
         make_values(s, type, values, count, text);
-        if (count)
+        if (count && here)
             H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
         H5Dclose(data);
     }
     H5Pclose(layout);
     H5Sclose(space);
     H5Tclose(type);
+}
+
+static hid_t nowhere(const char *name, hid_t at, const void *data, size_t size, hid_t access,
+                     hid_t transfer)
+{
+    (void)name;
+    (void)at;
+    (void)data;
+    (void)size;
+    (void)access;
+    (void)transfer;
+    return H5I_INVALID_HID;
+}
+
+/* What H5Lcreate_external makes. That HDF5 no longer knows such links is why it cannot be called.
+ */
+static void put_external_link(hid_t file, const char *to, const char *at)
+{
+    char target[160] = {0}; /* a version and flags, two terminated texts */
+    const int length = snprintf(target + 1, sizeof target - 1, "%s%c%s", pipe_path, '\0', to);
+    const H5L_class_t links = {
+        .version = H5L_LINK_CLASS_T_VERS, .id = H5L_TYPE_EXTERNAL, .trav_func = nowhere};
+    H5Lregister(&links);
+    H5Lcreate_ud(file, at, H5L_TYPE_EXTERNAL, target, (size_t)length + 2, H5P_DEFAULT, H5P_DEFAULT);
+    H5Lunregister(H5L_TYPE_EXTERNAL);
 }
 
 static void edit(script *s, hid_t file)
@@ -239,7 +308,7 @@ static void edit(script *s, hid_t file)
         else if (what == 4)
             H5Lcreate_soft(place(s), file, at, H5P_DEFAULT, H5P_DEFAULT);
         else if (what == 5)
-            H5Lcreate_external("nowhere.h5", place(s), file, at, H5P_DEFAULT, H5P_DEFAULT);
+            put_external_link(file, place(s), at);
     }
 }
 
@@ -282,8 +351,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
     static const char seal[] = "bench-rec";
-    if (!begun)
+    if (!begun) {
+        pipe_make();
         res_store_begin();
+    }
     begun = true;
     if (size >= sizeof seal - 1 && memcmp(data, seal, sizeof seal - 1) == 0)
         read_file(data, size);

@@ -276,7 +276,10 @@ for i, edits in enumerate([b"\0\0\1", b"\0\2\0", b"\1\0\0\0\1\1", b"\1\17\3\1\0\
                            b"\3\12\0\0\0\0\2{}", b"\3\12\0\0\0\0\5[1,2]", b"\4\2\1", b"\4\2\2",
                            b"\5\4\1", b"\1\3\0\0\15\0\377\377\377\377", b"\1\4\7\0\4\3",
                            b"\3\14\0\15\2\5\1", b"\3\10\0\3\2\3\0", b"\0\6\0\0\7\0", b"\1\11\0\0\0\2\12",
-                           b"\1\11\0\0\0\2\27\4wait", b"\3\11\0\15\5\3\27", b"\3\11\0\15\5\3\2\0\0"]):
+                           b"\1\11\0\0\0\2\27\4wait", b"\3\11\0\15\5\3\27", b"\3\11\0\15\5\3\2\0\0",
+                           # In other files, in pieces, behind links out of the file.
+                           b"\3\10\0\15\2\3\4", b"\3\10\0\15\2\3\6", b"\3\10\0\15\2\3\3",
+                           b"\3\12\0\0\0\4", b"\5\10\0", b"\5\3\0", b"\5\12\1"]):
     put("store", f"edit-{i:02}", edits)
 if len(sys.argv) > 1:
     with open(sys.argv[1], "rb") as f:
@@ -290,6 +293,14 @@ if len(sys.argv) > 1:
     flipped = bytearray(record[:])
     flipped[700] ^= 1
     put("store", "flipped", bytes(flipped))
+    # fuzz_foreign.c makes the seal anew.
+    put("foreign", "record", record)
+    put("foreign", "flipped", bytes(flipped))
+    for i, at in enumerate((520, 560, 800, 1200, 2000)):
+        harmed = bytearray(record)
+        harmed[at:at + 4] = b"\xff\xff\xff\xff"
+        put("foreign", f"harmed-{i}", bytes(harmed))
+    put("foreign", "cut", record[:1500])
 
 
 # ---- index -------------------------------------------------------------------------------------
@@ -301,9 +312,18 @@ a\t\t1
 b\t1\t2\t!\t
 """
 
+# fuzz_listing.c has files of these names, sizes and times; what begins with "bench-index" is a whole
+# index, all else the lines of one.
+put("listing", "damaged", b"a.h5\t10\t1000000000\t!\tgone\nb.h5\t20\t2000000000\t!\talso gone\n")
+put("listing", "order", b"b.h5\t20\t2000000000\t!\tx\na.h5\t10\t1000000000\t!\ty\n")
+put("listing", "names", b"\n\t\na.h5\na.h5\t10\na.h5x\t10\t1000000000\t!\t\n\xff\t1\t2\t!\tz\n")
+put("listing", "whole", b"bench-index 2 records 5 sha256 " + b"0" * 64 + b" 12\nfile\tsize\n\n\n")
+put("listing", "first-line", b"bench-index 2 records 5 sha256 ")
+
 if len(sys.argv) > 2:
     with open(sys.argv[2], "rb") as f:
         lines = f.read().splitlines(keepends=True)[:4]
+    put("listing", "record", b"a.h5\t10\t1000000000\t" + lines[2].split(b"\t", 3)[3])
     put("index", "damaged", DAMAGED)
     put("index", "lines", b"".join(lines))
     put("index", "cut", lines[2][:120])

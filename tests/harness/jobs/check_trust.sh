@@ -110,6 +110,23 @@ report "a failure is of the build that failed" "$(
     )'], records"
 )"
 
+# The worker may have loaded the one or the other.
+cp "$fake" "$folder/build/fake.so"
+: >"$folder/err"
+FAKE_PJRT=hang "$bench" "${tiny[@]}" --runtime "$folder/build/fake.so" --store "$folder/unknown" --timeout 3 \
+    --format json >"$folder/out" 2>"$folder/err" </dev/null &
+job=$!
+await 60 grep -q '  compiling' "$folder/err"
+cp "$fake" "$folder/build/new.so"
+mv "$folder/build/new.so" "$folder/build/fake.so"
+wait $job
+status=$?
+report "where a plugin was replaced meanwhile, nobody knows which build failed" "$(
+    fault_of 1 "no end after 3 s"
+    holds "assert [(r['status'], r['provenance']['runtime'].get('sha256')) for r in records] == [
+    ('timeout', None)], records"
+)"
+
 # ---- limits -------------------------------------------------------------------------------------
 
 limited() { # OPTION VALUE: as run, with a limit of the shell's

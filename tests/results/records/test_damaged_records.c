@@ -38,7 +38,7 @@ static void read_damaged(const char *bytes, size_t size, const char *text)
     bn_status st = {0};
     res_record *record = NULL;
     assert_int_equal(bn_file_write_atomic(path, bytes, size, &st), BN_OK);
-    assert_int_equal(res_store_read(path, &record, &st), BN_FORMAT);
+    assert_int_equal(res_store_read_foreign(path, &record, &st), BN_FORMAT);
     assert_null(record);
     assert_int_equal(st.code, BN_FORMAT);
     assert_non_null(strstr(st.message, path));
@@ -391,9 +391,9 @@ static void foreign_files_are_told(void **state)
         {real_times, "/steps/wall_ns has another type"},
         {short_parts, "/steps/part_ns does not fit"},
         {flat_parts, "/steps/part_ns has another rank"},
-        {few_rounds, "/rounds do not have all steps"},
-        {many_rounds, "/rounds have more steps than there are"},
-        {huge_round, "/rounds have more steps than there are"},
+        {few_rounds, "its rounds do not have all steps"},
+        {many_rounds, "its rounds have more steps than there are"},
+        {huge_round, "its rounds have more steps than there are"},
         {nameless_rounds, "/rounds does not name its columns"},
         {foreign_rounds, "/rounds has a column that"},
         {wide_rounds, "/rounds has columns that"},

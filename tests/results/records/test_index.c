@@ -13,6 +13,17 @@
 
 #include "results/records/index_priv.h"
 
+/* Of whom each regular file says it is, unless it is 0. */
+static uid_t stranger;
+
+int fstat(int fd, struct stat *info)
+{
+    const int result = fstatat(fd, "", info, AT_EMPTY_PATH);
+    if (result == 0 && stranger && S_ISREG(info->st_mode))
+        info->st_uid = stranger;
+    return result;
+}
+
 static void write_record(const place *p, const char *id, char path[600])
 {
     const maker m = {id, "aa", "h1", 1, BN_OK, 1};
@@ -57,7 +68,7 @@ static char *contents(const char *path, size_t *size)
 static void overwrite(const char *path, const char *data, size_t size)
 {
     bn_status st = {0};
-    assert_ok(bn_file_write_atomic(path, data, size, &st), &st);
+    assert_ok(bn_file_write_own(path, data, size, &st), &st);
 }
 
 /* ---- the index ------------------------------------------------------------------------ */
@@ -88,7 +99,7 @@ static void summaries_are_those_of_the_records(void **state)
     write_record(p, "20260101T020000.000000000Z-h-1-0", path);
     load_with(p, NULL, &cold);
     res_index_free(&cold);
-    assert_ok(res_store_read(path, &record, &st), &st);
+    assert_ok(res_store_read_foreign(path, &record, &st), &st);
     const res_measures of = res_record_measures(record);
     write_with(p, &failed, "cpu", path);
     load_with(p, NULL, &cold);
@@ -242,6 +253,72 @@ static void indexes_that_cannot_be_used_are_made_anew(void **state)
     overwrite(p->index, good, size);
     assert_update(p, 0, 1, 0);
     free(good);
+}
+
+/* Whoever writes an index says what is in the records. */
+static void indexes_that_others_may_write_are_not_believed(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    struct stat info;
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    const mode_t mask = umask(0);
+    assert_update(p, 1, 1, 0);
+    umask(mask);
+    assert_int_equal(stat(p->index, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0644); /* whatever the umask */
+    assert_update(p, 0, 1, 0);
+    static const mode_t open_to[] = {0664, 0646, 0666};
+    for (size_t i = 0; i < sizeof open_to / sizeof *open_to; i++) {
+        assert_int_equal(chmod(p->index, open_to[i]), 0);
+        assert_update(p, 1, 1, 0);
+        assert_update(p, 0, 1, 0); /* it is ours again */
+    }
+}
+
+static void indexes_of_others_are_not_believed(void **state)
+{
+    const place *p = *state;
+    char path[600];
+    struct stat info;
+    res_index index;
+    bn_status st = {0};
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_update(p, 1, 1, 0);
+    stranger = geteuid() + 4711;
+    assert_update(p, 1, 1, 0);
+    assert_update(p, 1, 1, 0);
+    /* The folder's owner may do with it what he likes. */
+    assert_int_equal(stat(p->store, &info), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(p->store, stranger, (gid_t)-1), 0);
+        assert_update(p, 0, 1, 0);
+        assert_int_equal(chown(p->store, info.st_uid, (gid_t)-1), 0);
+    }
+    /* Where it cannot be replaced, the reason is told. */
+    assert_int_equal(unlink(p->index), 0);
+    assert_int_equal(mkdir(p->index, 0700), 0);
+    assert_ok(res_index_load(p->store, NULL, &index, &st), &st);
+    assert_int_equal(index.read, 1);
+    assert_int_not_equal(index.unsaved.code, BN_OK);
+    res_index_free(&index);
+    stranger = 0;
+    assert_int_equal(rmdir(p->index), 0);
+}
+
+static void indexes_that_lie_elsewhere_are_not_believed(void **state)
+{
+    const place *p = *state;
+    char path[600], other[420];
+    struct stat info;
+    write_record(p, "20260101T020000.000000000Z-h-1-0", path);
+    assert_update(p, 1, 1, 0);
+    snprintf(other, sizeof other, "%s.elsewhere", p->index);
+    assert_int_equal(rename(p->index, other), 0);
+    assert_int_equal(symlink(other, p->index), 0);
+    assert_update(p, 1, 1, 0);
+    assert_int_equal(lstat(p->index, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
 }
 
 /* A well-formed index of an older program: sealed as it should be, with a column less. */
@@ -508,6 +585,9 @@ int main(void)
         TEST(loads_and_indexes_share_what_is_damaged),
         TEST(a_huge_index_is_not_read),
         TEST(indexes_that_cannot_be_used_are_made_anew),
+        TEST(indexes_that_others_may_write_are_not_believed),
+        TEST(indexes_of_others_are_not_believed),
+        TEST(indexes_that_lie_elsewhere_are_not_believed),
         TEST(older_columns_are_strangers),
         TEST(lines_that_are_none_are_refused),
         TEST(lines_are_checked_as_records_are),

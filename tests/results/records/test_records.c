@@ -58,7 +58,7 @@ static res_record *write_and_read(const res_record *record, const char *store)
     bn_status st = {0};
     res_record *back = NULL;
     assert_int_equal(res_store_write(store, record, path, sizeof path, &st), BN_OK);
-    assert_int_equal(res_store_read(path, &back, &st), BN_OK);
+    assert_int_equal(res_store_read_foreign(path, &back, &st), BN_OK);
     assert_int_equal(st.code, BN_OK);
     return back;
 }
@@ -358,7 +358,7 @@ static void stores_load_in_order_around_damage(void **state)
     res_collection_free(&all);
     assert_int_equal(res_store_load(in_folder("nowhere"), &all, &st), BN_NOT_FOUND);
     res_record *none = NULL;
-    assert_int_equal(res_store_read(in_folder("nothing.h5"), &none, &st), BN_NOT_FOUND);
+    assert_int_equal(res_store_read_foreign(in_folder("nothing.h5"), &none, &st), BN_NOT_FOUND);
 }
 
 static void sweeping_takes_only_the_dead_workers_files(void **state)
@@ -421,7 +421,7 @@ static int failing_write(const char *store, const char *text, void (*lift)(void)
     char path[512];
     res_record *back = NULL;
     if (res_store_write(store, record, path, sizeof path, &st) != BN_OK ||
-        res_store_read(path, &back, &st) != BN_OK || back->step_count != 2000)
+        res_store_read_foreign(path, &back, &st) != BN_OK || back->step_count != 2000)
         return LATER_FAILED;
     res_record_free(back);
     res_record_free(record);
