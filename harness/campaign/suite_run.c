@@ -260,6 +260,17 @@ static size_t processes(const carry *c)
     return number;
 }
 
+/* Whether records may still go where they went. */
+static bool may_write(carry *c)
+{
+    const suite_options *o = c->options;
+    if (!o->may_write || o->may_write(o->place, &c->store) == BN_OK)
+        return true;
+    const cli_exit code = cli_complain(&c->store);
+    c->worst = code > c->worst ? code : c->worst;
+    return false;
+}
+
 /* Runs what is to be run, until the user or the store ends it. */
 static void run_open(carry *c)
 {
@@ -269,7 +280,7 @@ static void run_open(carry *c)
          i < c->plan->count && !job_interrupted() && c->store.code == BN_OK && !c->refused;
          i = end) {
         const size_t count = collect(c, i, list, &end);
-        if (count > 0)
+        if (count > 0 && may_write(c))
             run_process(c, list, count, ++number, c->planned);
     }
 }
