@@ -202,12 +202,12 @@ static void four_pairs_find_nothing(void **state)
 static void nothing_is_found_where_nothing_changed(void **state)
 {
     const world quiet = {.cells = CELLS, .spread = 0.005}, noisy = {.cells = CELLS, .spread = 0.04};
-    const rates q = try(*state, "equal builds, processes of 0.5 %", &quiet, 60);
+    const rates q = try(*state, "equal builds, processes of 0.5 %", &quiet, 40);
     assert_true(q.alarms <= 0.05);
     /* Few cells look slower by chance, and the night can say what it would have seen. */
     assert_true(q.further <= 0.1);
     assert_true(q.untold <= 0.05);
-    const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 60);
+    const rates n = try(*state, "equal builds, processes of 4 %", &noisy, 40);
     assert_true(n.alarms <= 0.05);
     assert_true(n.untold >= 0.9);
 }
@@ -216,10 +216,10 @@ static void a_slower_build_is_found(void **state)
 {
     const world w = {.cells = CELLS, .slow = 5, .spread = 0.01, .wall = 0.06},
                 noisy = {.cells = CELLS, .slow = 5, .spread = 0.03, .wall = 0.2};
-    const rates r = try(*state, "5 of 119 cells 6 % slower, processes of 1 %", &w, 30);
+    const rates r = try(*state, "5 of 119 cells 6 % slower, processes of 1 %", &w, 20);
     assert_true(r.found >= 0.9);
     assert_true(r.alarms <= 0.05);
-    assert_true(try(*state, "5 of 119 cells 20 % slower, processes of 3 %", &noisy, 30).found >=
+    assert_true(try(*state, "5 of 119 cells 20 % slower, processes of 3 %", &noisy, 20).found >=
                 0.9);
 }
 
