@@ -220,7 +220,8 @@ static res_basis basis_of(const res_tonight *t)
                                   : RES_BASIS_RECORDS;
 }
 
-/* Says which experiments have more pairs than the suite gave to all. */
+/* Says how many experiments have more pairs than the others: fewer than the family needs tell
+ * nothing, but they told where to look. */
 static void note_further(res_versus *versus)
 {
     size_t fewest = RES_MOST_PAIRS, more = 0;
@@ -254,10 +255,10 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     verdict->versus.all_measures = control;
     verdict->versus.options.looks = control && t->looks;
     code = res_versus_judge(&verdict->versus, st);
-    if (code == BN_OK && control)
-        res_versus_note_pairs(&verdict->versus);
     if (code == BN_OK && verdict->versus.options.looks)
         note_further(&verdict->versus);
+    else if (code == BN_OK && control)
+        res_versus_note_pairs(&verdict->versus);
     if (code == BN_OK && !control)
         code = widen_all(t, verdict, st);
     verdict->judged = code == BN_OK;
