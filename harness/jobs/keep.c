@@ -10,14 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which build failed: the one that the runtime's name leads to now, into DIGEST. Where the file was
- * replaced while it was in use, that is another one. False where it is not known. */
-static bool build_that_failed(const job_experiment *e, bn_code failure, char digest[BN_SHA256_TEXT])
+/* Which build failed, perhaps in DIGEST; NULL where it is not known. A suite was made for one
+ * build, and its workers load no other. Else it is the one that the runtime's name leads to now,
+ * unless the file was replaced while it was in use. */
+static const char *build_that_failed(const job_experiment *e, bn_code failure,
+                                     char digest[BN_SHA256_TEXT])
 {
     char path[4096];
-    return failure != BN_CHANGED &&
-           job_runtime_ready(e->what.runtime, path, sizeof path, NULL) == BN_OK &&
-           bn_file_sha256(path, digest, NULL) == BN_OK;
+    const char *planned = json_string_value(json_object_get(e->suite, "runtime_sha256"));
+    if (planned)
+        return planned;
+    const bool found = failure != BN_CHANGED &&
+                       job_runtime_ready(e->what.runtime, path, sizeof path, NULL) == BN_OK &&
+                       bn_file_sha256(path, digest, NULL) == BN_OK;
+    return found ? digest : NULL;
 }
 
 /* The record of a worker that wrote none. It belongs to the same cell of a table as a good one. */
@@ -34,13 +40,9 @@ static res_record *failure_record(const job_experiment *e, const bn_status *fail
     r->simulated = job_simulated_name(e->what.runtime);
     json_decref(r->provenance);
     char digest[BN_SHA256_TEXT];
-    /* A suite knows which build it began with. */
-    const char *sha256 = build_that_failed(e, failure->code, digest)
-                             ? digest
-                             : json_string_value(json_object_get(e->suite, "runtime_sha256"));
-    r->provenance =
-        json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options", e->echo,
-                  "suite", e->suite, "runtime", "label", e->label, "sha256", sha256);
+    r->provenance = json_pack("{so sO* sO* s{ss ss*}}", "host", job_host_describe(), "options",
+                              e->echo, "suite", e->suite, "runtime", "label", e->label, "sha256",
+                              build_that_failed(e, failure->code, digest));
     return r;
 }
 
