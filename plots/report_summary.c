@@ -117,7 +117,10 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     else
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
-    snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
+    if (isfinite(c->smallest_visible))
+        snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
+    else
+        snprintf(text, sizeof text, "-");
     plot_cell_number(out, c->smallest_visible, text);
     plot_cell(out, c->attribution ? c->attribution : "");
     bn_text_puts(out, "</tr>\n");

@@ -321,10 +321,10 @@ void night_sides_announce(const nightly *n)
         night_side_name(side, &line);
         bn_text_printf(
             &line,
-            ": to tell a slower one of %zu experiments, by up to %d figures each, takes %zu "
-            "pairs; the suite has %zu",
-            side->asked, RES_MEASURE_COUNT, res_least_pairs(res_compare_defaults().level, family),
-            side->reached);
+            ": to judge %zu experiment%s, by up to %d figures each, takes %zu pairs of each; the "
+            "suite has %zu",
+            side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
+            res_least_pairs(res_compare_defaults().level, family), side->reached);
         if (side->looks)
             bn_text_printf(&line, ", and what looks slower after them gets up to %d",
                            RES_LAST_LOOK);

@@ -99,7 +99,7 @@ report "the build of the last good night is measured beside a new one" "$(
         "$folder/out" || echo "not compared"
     grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
     grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    grep -q '^bench: sim: to tell a slower one of 1 experiments, by up to 6 figures each, takes 5 pairs; the suite has 2' \
+    grep -q '^bench: sim: to judge 1 experiment, by up to 6 figures each, takes 5 pairs of each; the suite has 2' \
         "$folder/err" || echo "not said before"
     # Two pairs, and more if the machine made one of them look slower.
     pairs=$(ls "$store/controls"/*.h5 | wc -l)
@@ -185,7 +185,7 @@ between 1.2 1
 report "what looks slower gets further pairs, and is found where four pairs tell nothing" "$(
     ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
         'nightly: found slower: 2 of 2 experiments; '
-    grep -q '^bench: sim: to tell a slower one of 2 experiments, .* takes 6 pairs; the suite has 4, and' \
+    grep -q '^bench: sim: to judge 2 experiments, .* takes 6 pairs of each; the suite has 4, and' \
         "$folder/err" || echo "not said before"
     grep -q '^bench: 2 experiments look slower: 5 pairs of each' "$folder/err" || echo "none suspected"
     [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
