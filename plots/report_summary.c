@@ -117,10 +117,7 @@ static void comparison_row(const plot_comparison *c, bn_text *out)
     else
         snprintf(text, sizeof text, "-");
     plot_cell_number(out, isfinite(c->ratio.low) ? c->ratio.low - 1 : 0, text);
-    if (isfinite(c->smallest_visible))
-        snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
-    else
-        snprintf(text, sizeof text, "-");
+    snprintf(text, sizeof text, "%.1f %%", 100 * c->smallest_visible);
     plot_cell_number(out, c->smallest_visible, text);
     plot_cell(out, c->attribution ? c->attribution : "");
     bn_text_puts(out, "</tr>\n");
