@@ -424,7 +424,7 @@ wait $job
 status=$?
 report "a folder that is put in place of the night's own ends the night" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
-    complaints | grep -q "$store/tonight was replaced while the night ran" || echo "not said"
+    complaints | grep -qE "$store/tonight was (replaced|removed) while the night ran" || echo "not said"
     # What ran at that moment may have gone there.
     [ "$(find "$store/tonight" -name '*.h5' | wc -l)" -le 2 ] || echo "it went on there"
     ls "$folder/ours"/*.h5 >/dev/null || echo "what was measured is lost"
