@@ -1,6 +1,6 @@
 /*
  * nightly.c - bench nightly: the suite is run, and compared with the last good night and with the
- * history; the results go to one page.
+ * history; what looks slower is measured further; the results go to one page.
  *
  * Tonight's records are written to a folder of their own inside the store, and join the others
  * when the suite has ended (night_folder.c). So a night that was killed goes on where it stopped
@@ -29,7 +29,8 @@ const char night_help[] =
     "within --night-hours.\n"
     "\n"
     "A new build is measured beside the last good night's, which the store keeps (--keep-builds):\n"
-    "such a night takes twice the time. A night with the same build is never slower.\n";
+    "such a night takes twice the time. What looks slower then is measured up to 12 times.\n"
+    "A night with the same build is never slower.\n";
 
 /* ---- tonight's records ------------------------------------------------------------------- */
 
