@@ -81,6 +81,29 @@ static bn_code draw_cell(const res_compared *cell, const char *title, const char
     return plot_distribution(&words, labels[0], &a, labels[1], &b, picture, st);
 }
 
+/* What stands beside a headline that is no slowdown and is not decided: a device time may be faster
+ * while nobody can tell of the wall time whether it is slower. */
+static bn_code add_open(plot_page *page, const res_versus *versus, const res_compared *cell,
+                        const char *on, bn_status *st)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    const res_measure open = res_compared_open_in(versus, cell);
+    if (cell->failed || head.verdict == RES_UNDECIDED ||
+        (head.verdict == RES_SLOWER && !head.little) || open == RES_MEASURE_COUNT)
+        return BN_OK;
+    const res_comparison *c = res_compared_measure(cell, open);
+    const plot_comparison told = {.title = title_of(page, cell, on),
+                                  .verdict = RES_UNDECIDED,
+                                  .measure = res_measure_words(open),
+                                  .ratio = c->ratio,
+                                  .smallest_visible = c->smallest_visible,
+                                  .attribution = cause_of(page, cell)};
+    if (!told.title || !told.attribution)
+        return no_memory(st);
+    page->comparisons[page->comparison_count++] = told;
+    return BN_OK;
+}
+
 static bn_code add_cell(plot_page *page, const res_versus *versus, const res_compared *cell,
                         const char *on, const char *const labels[2], bn_status *st)
 {
@@ -137,16 +160,18 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
 {
     if (begin(page, st) != BN_OK)
         return st->code;
-    if (!bn_reserve(&page->comparisons, page->comparison_count + versus->count,
+    if (!bn_reserve(&page->comparisons, page->comparison_count + 2 * versus->count,
                     &page->comparison_capacity, sizeof *page->comparisons))
         return no_memory(st);
-    res_table_versus(versus, RES_TABLE_HTML, &page->details);
+    res_table_judged(versus, RES_TABLE_HTML, &page->details);
     bn_code code = BN_OK;
     for (size_t i = 0; i < versus->count && code == BN_OK; i++) {
         const res_compared *cell = &versus->cells[i];
         /* The remarks tell about controls. */
         if (!cell->control && (cell->pairs > 0 || cell->failed))
             code = add_cell(page, versus, cell, on, labels, st);
+        if (code == BN_OK && !cell->control && cell->pairs > 0)
+            code = add_open(page, versus, cell, on, st);
     }
     return code;
 }

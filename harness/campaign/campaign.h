@@ -27,6 +27,10 @@ typedef struct suite_options {
     /* Called once for each matrix that is expanded. Returns MATRIX as the options of bench run
      * (new reference), for its records; NULL: they have none. */
     json_t *(*echo)(const job_matrix *matrix);
+    /* Called with PLACE before each process; NULL: never. Its failure ends the suite, as a store
+     * does that takes no more records. */
+    bn_code (*may_write)(void *place, bn_status *st);
+    void *place;
 } suite_options;
 
 /* Runs the suite WHAT: a name of those that come with bench, or a file. */

@@ -11,10 +11,14 @@
 #include <string.h>
 
 const char compare_help[] =
-    "Exit codes: 0 nothing slower; 1 error: wrong words, no such plugin, a process that failed, a\n"
-    "control that alarms; 2 something is slower (by more than --fail-if-slower), or takes more\n"
-    "memory; 130 interrupted (verdicts on what was measured are printed). Judged are wall time,\n"
-    "device time, overhead, compile time, memory of the process and of the device.\n"
+    "Exit codes: 0 nothing is slower, and no more than --fail-if-slower is possible; 1 error: "
+    "wrong\n"
+    "words, no such plugin, a process that failed, a control that alarms; 2 something is slower "
+    "(by\n"
+    "more than --fail-if-slower), or takes more memory; 4 could not tell: nothing slower was "
+    "found,\n"
+    "but it could hide; 130 interrupted (verdicts on what was measured are printed). Judged are\n"
+    "wall time, device time, overhead, compile time, memory of the process and of the device.\n"
     "\n"
     "In CI, last night's build against the one that is known to be good:\n"
     "\n"
@@ -127,6 +131,7 @@ static int exit_of(const compare_run *compare)
     return sum.alarms   ? COMPARE_ERROR
            : sum.slower ? COMPARE_SLOWER
            : failed     ? COMPARE_ERROR
+           : sum.untold ? COMPARE_UNTOLD
                         : COMPARE_FINE;
 }
 
@@ -287,7 +292,7 @@ int compare_command(const compare_options *options)
         print(&compare, w.format);
     if (code == BN_OK && options->report && write_page(&compare, w.stores, &st) != BN_OK) {
         cli_complain(&st);
-        end = end == COMPARE_FINE ? COMPARE_ERROR : end;
+        end = end == COMPARE_FINE || end == COMPARE_UNTOLD ? COMPARE_ERROR : end;
     }
     for (size_t i = 0; i < compare.record_count; i++)
         res_record_free(compare.records[i]);

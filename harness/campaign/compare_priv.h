@@ -14,6 +14,7 @@ enum {
     COMPARE_FINE = 0,
     COMPARE_ERROR = 1,
     COMPARE_SLOWER = 2,
+    COMPARE_UNTOLD = 4, /* nothing slower was found, but it could hide */
     COMPARE_SKIP = 125,
     COMPARE_ABORT = 128
 };

@@ -34,6 +34,23 @@ static bn_code check_folder(const char *path, bn_status *st)
     return BN_OK;
 }
 
+/* Who may write STORE could put other folders in place of ours, between the moment in which a build
+ * is checked and the one in which it is loaded. */
+static bn_code check_store(const char *store, bn_status *st)
+{
+    struct stat info;
+    if (stat(store, &info) != 0)
+        return bn_fail_errno(st, errno, "%s", store);
+    if (info.st_uid != geteuid() && info.st_uid != 0)
+        return bn_fail(st, BN_INVALID, "builds are not kept in %s, which belongs to another user",
+                       store);
+    if (info.st_mode & (S_IWGRP | S_IWOTH))
+        return bn_fail(st, BN_INVALID,
+                       "builds are not kept in %s, which others may write: chmod go-w %s", store,
+                       store);
+    return BN_OK;
+}
+
 static bn_code make_folder(const char *path, bn_status *st)
 {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -41,14 +58,15 @@ static bn_code make_folder(const char *path, bn_status *st)
     return check_folder(path, st);
 }
 
-/* Fills in the names of STORE's folder of builds and of one build; both are checked. MAKE makes
- * them. */
+/* Fills in the names of STORE's folder of builds and of one build; all three are checked. MAKE
+ * makes the two. */
 static bn_code open_folder(const char *store, const char *sha256, bool make, bn_text *folder,
                            bn_status *st)
 {
     bn_code code = BN_OK;
     if (!is_digest(sha256))
         return bn_fail(st, BN_NOT_FOUND, "nobody knows the digest of the build");
+    code = check_store(store, st);
     bn_text_printf(folder, "%s/builds", store);
     for (int i = 0; i < 2 && code == BN_OK; i++) {
         if (i == 1)
@@ -196,7 +214,9 @@ bn_code night_builds_drop(const char *store, const char *const *keep, size_t cou
         bn_text_free(&path);
         return BN_OK;
     }
-    code = check_folder(path.data, st);
+    code = check_store(store, st);
+    if (code == BN_OK)
+        code = check_folder(path.data, st);
     for (const struct dirent *e; code == BN_OK && (e = readdir(list));)
         if (is_digest(e->d_name) && !wanted(e->d_name, keep, count))
             code = remove_build(dirfd(list), e->d_name, st);

@@ -3,7 +3,9 @@
  * them again.
  *
  * A build is STORE/builds/DIGEST/NAME: the digest is that of the file, the name is its own. The
- * folders are 0700: what lies there is loaded as code. No path comes out of a record.
+ * folders are 0700: what lies there is loaded as code. The store is the user's or root's, and
+ * nobody else may write it; else no build is kept or found, which is BN_INVALID. No path comes out
+ * of a record.
  */
 #ifndef BENCH_HARNESS_NIGHT_BUILDS_H
 #define BENCH_HARNESS_NIGHT_BUILDS_H

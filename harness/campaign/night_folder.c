@@ -211,6 +211,11 @@ static bn_code hold(night_folder *t, bn_status *st)
     if (fd < 0)
         return bn_fail_errno(st, errno, "store %s", t->store);
     t->store_fd = fd;
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return bn_fail_errno(st, errno, "store %s", t->store);
+    t->at[0].device = info.st_dev;
+    t->at[0].inode = info.st_ino;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return bn_fail(st, BN_IO, "store %s: another bench nightly is at work here", t->store);
     return BN_OK;
@@ -255,6 +260,56 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
                 "they are",
                 count);
     return code == BN_OK ? BN_OK : bn_context(st, "store %s", store);
+}
+
+/* Holds INFO, of what PATH leads to now, against place WHICH; the first time is remembered. */
+static bn_code check_same(night_folder *t, int which, const struct stat *info, const char *path,
+                          bn_status *st)
+{
+    if (t->at[which].inode == 0) {
+        t->at[which].device = info->st_dev;
+        t->at[which].inode = info->st_ino;
+    }
+    if (t->at[which].device != info->st_dev || t->at[which].inode != info->st_ino)
+        return bn_fail(st, BN_CHANGED, "%s was replaced while the night ran", path);
+    return BN_OK;
+}
+
+/* The same of the folder NAME in PARENT, which is place WHICH; *FD is open then, or -1 where there
+ * is none yet. */
+static bn_code check_inside(night_folder *t, int which, int parent, const char *name,
+                            const char *path, int *fd, bn_status *st)
+{
+    struct stat info;
+    bn_code code = bn_folder_in(parent, name, fd, st);
+    if (code == BN_NOT_FOUND) {
+        *fd = -1;
+        return t->at[which].inode == 0
+                   ? BN_OK
+                   : bn_fail(st, BN_CHANGED, "%s was removed while the night ran", path);
+    }
+    if (code != BN_OK)
+        return code;
+    return fstat(*fd, &info) == 0 ? check_same(t, which, &info, path, st)
+                                  : bn_fail_errno(st, errno, "%s", path);
+}
+
+bn_code night_folder_check(night_folder *t, bn_status *st)
+{
+    struct stat info;
+    int folder = -1, controls = -1;
+    if (stat(t->store, &info) != 0)
+        return bn_fail_errno(st, errno, "%s", t->store);
+    bn_code code = check_same(t, 0, &info, t->store, st);
+    if (code == BN_OK)
+        code = check_inside(t, 1, t->store_fd, TONIGHT, t->folder, &folder, st);
+    if (code == BN_OK && folder >= 0)
+        code = check_inside(t, 2, folder, CONTROLS, t->controls, &controls, st);
+    if (controls >= 0)
+        close(controls);
+    if (folder >= 0)
+        close(folder);
+    return code;
 }
 
 bn_code night_folder_share(const night_folder *t, bn_status *st)

@@ -7,6 +7,8 @@
 
 #include "runtime/base/base.h"
 
+#include <sys/types.h>
+
 /* Zero at first; ends with night_folder_close, also after a failure. */
 typedef struct night_folder {
     const char *store;   /* borrowed */
@@ -14,6 +16,12 @@ typedef struct night_folder {
     char controls[4160]; /* in it: the same for records of the builds before */
     char kept[4160];     /* in the store: where those of CONTROLS go */
     int store_fd;        /* the store, open and locked */
+    /* The store, FOLDER and CONTROLS, as they were when they were first looked at; inode 0: they
+     * were not there yet. */
+    struct {
+        dev_t device;
+        ino_t inode;
+    } at[3];
 } night_folder;
 
 /* Makes STORE if need be, and locks it: a second night at the same time is BN_IO. If a night was
@@ -21,6 +29,10 @@ typedef struct night_folder {
  * the folder, and tonight's suite goes on with them. */
 BN_MUST_USE bn_code night_folder_begin(night_folder *tonight, const char *store, double night_hours,
                                        bn_status *st);
+/* Whether the paths above still lead to the folders that they led to: who may write the store could
+ * have put others there, or links. BN_CHANGED if not. To be asked before anything is written by
+ * path. */
+BN_MUST_USE bn_code night_folder_check(night_folder *tonight, bn_status *st);
 /* Puts the records into the store, those of controls into its own folder of that name, and leaves
  * them in the folder as well: a night that is killed from here on is found whole there. May be
  * called again. */

@@ -9,16 +9,17 @@
 #include "harness/campaign/suites_priv.h"
 #include "results/nights/nights.h"
 
-/* The exit codes of a night beside compare's: nothing slower was found, but it could hide. Two
- * stands for slower and one for errors, as for compare. */
-enum { NIGHT_UNTOLD = 4 };
-
 /* A runtime tonight and on its last good night. Its file's name says which it is, since each build
  * may lie in a folder of its own; where tonight has several settings or labels of it, these too. */
 typedef struct night_side {
     char runtime[256], settings[256], label[RES_TEXT];
     bool by_settings, by_label;
-    bool same; /* file and settings are those of the last good night */
+    char sha256[BN_SHA256_TEXT]; /* of the file tonight */
+    size_t asked;                /* experiments */
+    size_t reached; /* repetitions that all of them have had; the suite's own at first */
+    size_t next;    /* that those which look slower are to have now; 0: they are done */
+    bool looks;     /* there is room for more repetitions than the suite's own: res_tonight */
+    bool same;      /* file and settings are those of the last good night */
     char before_sha256[BN_SHA256_TEXT], before_settings[256];
     double before_s;   /* the date of that night; NaN: there is none */
     char control[256]; /* its build, which is measured tonight, too; "": it is not */
@@ -33,7 +34,10 @@ typedef struct nightly {
     res_index earlier; /* before the night */
     night_side *sides;
     size_t side_count;
-    size_t asked; /* experiments */
+    size_t asked;                       /* experiments */
+    char (*identities)[BN_SHA256_TEXT]; /* of the runs of all passes of the suite */
+    size_t identity_count, identity_capacity;
+    bool stopped; /* there can be no further pairs */
     res_collection tonight, controls;
     res_index index, control_index; /* after it */
     res_history history, control_history;
@@ -50,10 +54,19 @@ typedef struct nightly {
 /* Makes the sides of what SUITE asks for, reads the records of their last good nights, keeps
  * tonight's builds, and gives the experiments their controls. */
 BN_MUST_USE bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st);
+/* Says, before anything is measured, how many pairs a control takes. */
+void night_sides_announce(const nightly *n);
 /* Deals the good records of tonight and of the controls out to the sides. */
 BN_MUST_USE bn_code night_sides_deal(nightly *n, bn_status *st);
-/* Judges each side. */
+/* Judges each side. May be done again, once the records were dealt out anew. */
 BN_MUST_USE bn_code night_sides_judge(nightly *n, bn_status *st);
+/* Forgets verdicts and whose records are whose: new ones are coming. */
+void night_sides_forget(nightly *n);
+/* Plans further pairs for what looks slower, and says so; false where nothing gets any. */
+bool night_sides_plan(nightly *n);
+/* Leaves in SUITE the experiments of that plan alone, with their controls. BN_CHANGED where a
+ * runtime's file is another one by now. */
+BN_MUST_USE bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st);
 void night_sides_free(nightly *n);
 
 /* ---- words (night_words.c) --------------------------------------------------------------- */

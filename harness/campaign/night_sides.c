@@ -5,9 +5,14 @@
  * so that whatever the night does to the machine it does to both. That doubles the time of a night
  * whose build is new. A night with the build of the last one needs none: what differs is the
  * machine.
+ *
+ * A suite has few repetitions, and a large family needs many. So what looks slower is measured
+ * again by further passes of the suite, in the same folder and with more repetitions (see
+ * res_tonight_next_look). A suite skips what is done, so a night that was killed goes on here, too.
  */
 #include "harness/campaign/night_builds_priv.h"
 #include "harness/campaign/night_priv.h"
+#include "harness/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,15 +48,26 @@ static void compare_items(const suite_spec *suite, const suite_item *item, bool 
     }
 }
 
-static night_side *side_for(nightly *n, const suite_spec *suite, const suite_item *item)
+/* The side of ITEM; NULL: there is none yet. */
+static night_side *side_of(const nightly *n, const suite_item *item)
 {
     for (size_t i = 0; i < n->side_count; i++)
         if (of_side(&n->sides[i], &item->e.what, item->e.label))
             return &n->sides[i];
+    return NULL;
+}
+
+static night_side *side_for(nightly *n, const suite_spec *suite, const suite_item *item)
+{
+    night_side *known = side_of(n, item);
+    if (known)
+        return known;
     night_side *side = &n->sides[n->side_count++];
     snprintf(side->runtime, sizeof side->runtime, "%s", bn_base_name(item->e.what.runtime));
     snprintf(side->settings, sizeof side->settings, "%s", item->e.what.settings);
     snprintf(side->label, sizeof side->label, "%s", item->e.label);
+    snprintf(side->sha256, sizeof side->sha256, "%s", item->sha256);
+    side->reached = (size_t)item->repetitions;
     side->before_s = (double)NAN;
     compare_items(suite, item, &side->by_settings, &side->by_label);
     return side;
@@ -180,6 +196,10 @@ static bn_code make(nightly *n, suite_spec *suite, const res_night_of *tonight, 
         if (!suite_wanted(item->title, n->options->suites))
             continue;
         night_side *side = side_for(n, suite, item);
+        const size_t repetitions = (size_t)item->repetitions;
+        side->asked++;
+        side->reached = repetitions < side->reached ? repetitions : side->reached;
+        side->looks = side->reached < RES_LAST_LOOK;
         if (n->side_count > before) {
             code = look_before(n, side, tonight, item->sha256, st);
             if (code == BN_OK)
@@ -226,6 +246,9 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
 
 static bn_code make_room(night_side *side, size_t tonight, size_t controls, bn_status *st)
 {
+    free(side->tonight.records);
+    free(side->again.records);
+    side->tonight.count = side->again.count = 0;
     side->tonight.records = calloc(tonight + 1, sizeof(res_record *));
     side->again.records = calloc(controls + 1, sizeof(res_record *));
     return side->tonight.records && side->again.records
@@ -268,10 +291,92 @@ bn_code night_sides_judge(nightly *n, bn_status *st)
                                      .before = &side->before,
                                      .same = side->same,
                                      .history = &n->history,
-                                     .threshold = n->options->fail_if_slower};
+                                     .threshold = n->options->fail_if_slower,
+                                     .looks = side->looks};
+        res_tonight_free(&side->verdict);
         code = res_tonight_judge(&tonight, &side->verdict, st);
-        night_put_side(side, &n->words);
     }
+    return code;
+}
+
+void night_sides_forget(nightly *n)
+{
+    for (size_t i = 0; i < n->side_count; i++) {
+        night_side *side = &n->sides[i];
+        res_tonight_free(&side->verdict);
+        side->tonight.count = side->again.count = 0;
+    }
+}
+
+/* ---- further pairs -------------------------------------------------------------------------- */
+
+void night_sides_announce(const nightly *n)
+{
+    for (size_t i = 0; i < n->side_count; i++) {
+        const night_side *side = &n->sides[i];
+        const size_t family = side->asked * RES_MEASURE_COUNT;
+        bn_text line = {0};
+        if (!side->control[0])
+            continue;
+        night_side_name(side, &line);
+        bn_text_printf(
+            &line,
+            ": to judge %zu experiment%s, by up to %d figures each, takes %zu pairs of each; the "
+            "suite has %zu",
+            side->asked, side->asked == 1 ? "" : "s", RES_MEASURE_COUNT,
+            res_least_pairs(res_compare_defaults().level, family), side->reached);
+        if (side->looks)
+            bn_text_printf(&line, ", and what looks slower after them gets up to %d",
+                           RES_LAST_LOOK);
+        if (!line.failed)
+            cli_say("bench: %s", line.data);
+        bn_text_free(&line);
+    }
+}
+
+bool night_sides_plan(nightly *n)
+{
+    size_t cells = 0, pairs = 0;
+    for (size_t i = 0; i < n->side_count; i++) {
+        night_side *side = &n->sides[i];
+        const res_tonight_verdict *v = &side->verdict;
+        side->reached = side->next > side->reached ? side->next : side->reached;
+        side->next = 0;
+        if (v->basis != RES_BASIS_CONTROL || !v->judged)
+            continue;
+        side->next = res_tonight_next_look(v, side->reached);
+        cells += side->next > 0 ? v->candidates : 0;
+        pairs = side->next > pairs ? side->next : pairs;
+    }
+    if (cells > 0)
+        cli_say("bench: %zu experiment%s look%s slower: %zu pairs of %s", cells,
+                cells == 1 ? "" : "s", cells == 1 ? "s" : "", pairs, cells == 1 ? "it" : "each");
+    return cells > 0;
+}
+
+bn_code night_sides_again(nightly *n, suite_spec *suite, bn_status *st)
+{
+    bn_code code = BN_OK;
+    size_t kept = 0;
+    bn_text_free(&suite->notes); /* They were said. */
+    for (size_t i = 0; i < suite->count && code == BN_OK; i++) {
+        suite_item *item = &suite->items[i];
+        night_side *side = suite_wanted(item->title, n->options->suites) ? side_of(n, item) : NULL;
+        if (!side || side->next == 0 || !res_tonight_candidate(&side->verdict, &item->resolved))
+            continue;
+        if (strcmp(item->sha256, side->sha256) != 0)
+            code = bn_fail(st, BN_CHANGED,
+                           "no further pairs: the file of %s was replaced while the night ran",
+                           side->runtime);
+        item = &suite->items[kept++];
+        *item = suite->items[i];
+        if ((size_t)item->repetitions < side->next)
+            item->repetitions = (int)side->next;
+        if (code == BN_OK)
+            code = add_control(n, suite, item, side, st);
+    }
+    suite->count = kept;
+    n->stopped = code != BN_OK;
     return code;
 }
 

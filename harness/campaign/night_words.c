@@ -36,7 +36,7 @@ int night_exit(const nightly *n)
     const night_sum sum = night_add_up(n);
     return n->failed                  ? COMPARE_ERROR
            : sum.slower || n->changed ? COMPARE_SLOWER
-           : sum.untold || !sum.cells ? NIGHT_UNTOLD
+           : sum.untold || !sum.cells ? COMPARE_UNTOLD
                                       : COMPARE_FINE;
 }
 

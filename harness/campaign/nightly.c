@@ -1,6 +1,6 @@
 /*
  * nightly.c - bench nightly: the suite is run, and compared with the last good night and with the
- * history; the results go to one page.
+ * history; what looks slower is measured further; the results go to one page.
  *
  * Tonight's records are written to a folder of their own inside the store, and join the others
  * when the suite has ended (night_folder.c). So a night that was killed goes on where it stopped
@@ -29,31 +29,45 @@ const char night_help[] =
     "within --night-hours.\n"
     "\n"
     "A new build is measured beside the last good night's, which the store keeps (--keep-builds):\n"
-    "such a night takes twice the time. A night with the same build is never slower.\n";
+    "such a night takes twice the time. What looks slower then is measured up to 12 times.\n"
+    "A night with the same build is never slower.\n";
 
 /* ---- tonight's records ------------------------------------------------------------------- */
 
-static bool in_suite(const suite_end *end, const res_record *record)
+static bool in_suite(const nightly *n, const res_record *record)
 {
     char identity[BN_SHA256_TEXT];
     bool found = false;
     if (res_record_identity(record, identity))
-        for (size_t i = 0; i < end->count && !found; i++)
-            found = strcmp(identity, end->identities[i]) == 0;
+        for (size_t i = 0; i < n->identity_count && !found; i++)
+            found = strcmp(identity, n->identities[i]) == 0;
     return found;
+}
+
+/* Adds the runs of a pass. */
+static bn_code add_runs(nightly *n, const suite_end *end, bn_status *st)
+{
+    if (!bn_reserve(&n->identities, n->identity_count + end->count, &n->identity_capacity,
+                    sizeof *n->identities))
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the runs of a night");
+    memcpy(n->identities + n->identity_count, end->identities, end->count * sizeof *n->identities);
+    n->identity_count += end->count;
+    return BN_OK;
 }
 
 /* Loads the records that are in FOLDER and of the suite as it is now. A night that was killed may
  * have left others there, of another suite or of the build before. */
-static bn_code load(const char *folder, const suite_end *end, res_collection *all, bn_status *st)
+static bn_code load(const nightly *n, const char *folder, res_collection *all, bn_status *st)
 {
     size_t kept = 0;
+    res_collection_free(all);
+    *all = (res_collection){0};
     if (access(folder, F_OK) != 0)
         return BN_OK;
     bn_code code = res_store_load(folder, all, st);
     for (size_t i = 0; i < all->count; i++) {
         res_record *r = all->records[i];
-        if (in_suite(end, r))
+        if (in_suite(n, r))
             all->records[kept++] = r;
         else
             res_record_free(r);
@@ -64,32 +78,80 @@ static bn_code load(const char *folder, const suite_end *end, res_collection *al
 
 static bn_code prepare(void *context, suite_spec *suite, bn_status *st)
 {
-    return night_sides_make(context, suite, st);
+    bn_code code = night_sides_make(context, suite, st);
+    if (code == BN_OK)
+        night_sides_announce(context);
+    return code;
 }
 
-/* Runs the suite into the night's folder, which prints its own table and summary. Sets *WHOLE if it
- * came to its end, and loads tonight's records then. */
-static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
+static bn_code prepare_again(void *context, suite_spec *suite, bn_status *st)
+{
+    return night_sides_again(context, suite, st);
+}
+
+static bn_code may_write(void *place, bn_status *st)
+{
+    return night_folder_check(place, st);
+}
+
+/* Runs a pass of the suite, prepared by VISIT, into the night's folder, which prints its own table
+ * and summary. Sets *WHOLE if it came to its end, and loads tonight's records then. */
+static bn_code run_pass(nightly *n, bn_code (*visit)(void *, suite_spec *, bn_status *),
+                        cli_exit *code, bool *whole, bn_status *st)
 {
     suite_options o = *n->options->suites;
-    const suite_visitor visitor = {prepare, n};
+    const suite_visitor visitor = {visit, n};
     suite_end end = {0};
-    bn_code done = night_folder_begin(&n->place, o.store, n->options->night_hours, st);
+    bn_code done = night_folder_check(&n->place, st);
     if (done != BN_OK)
         return done;
     o.store = n->place.folder;
     o.output.format = "text";
+    o.may_write = may_write;
+    o.place = &n->place;
     /* One process runs the night, whatever launcher's environment it has. */
     o.shard = "none";
-    *code = (cli_exit)suite_to_end(&o, n->options->suite, &visitor, &end);
+    const cli_exit ran = (cli_exit)suite_to_end(&o, n->options->suite, &visitor, &end);
+    *code = ran > *code ? ran : *code;
     /* Only an interrupt cuts a night short. An experiment that cannot be run here, say of a runtime
      * without its device, is a failure of the night like any other. */
-    *whole = end.whole && *code != CLI_EXIT_INTERRUPTED;
-    if (*whole)
-        done = load(n->place.folder, &end, &n->tonight, st);
+    *whole = end.whole && ran != CLI_EXIT_INTERRUPTED;
+    if (*whole) {
+        night_sides_forget(n);
+        done = add_runs(n, &end, st);
+    }
     if (*whole && done == BN_OK)
-        done = load(n->place.controls, &end, &n->controls, st);
+        done = load(n, n->place.folder, &n->tonight, st);
+    if (*whole && done == BN_OK)
+        done = load(n, n->place.controls, &n->controls, st);
     free(end.identities);
+    return done;
+}
+
+static bn_code judge_sides(nightly *n, bn_status *st)
+{
+    bn_code code = night_sides_deal(n, st);
+    return code == BN_OK ? night_sides_judge(n, st) : code;
+}
+
+/* Runs the suite, then further pairs of what looks slower, until nothing does or all looks are
+ * taken. *WHOLE as for run_pass. */
+static bn_code run_suite(nightly *n, cli_exit *code, bool *whole, bn_status *st)
+{
+    bn_code done =
+        night_folder_begin(&n->place, n->options->suites->store, n->options->night_hours, st);
+    if (done == BN_OK)
+        done = run_pass(n, prepare, code, whole, st);
+    while (done == BN_OK && *whole) {
+        done = judge_sides(n, st);
+        if (done != BN_OK || !night_sides_plan(n))
+            break;
+        done = run_pass(n, prepare_again, code, whole, st);
+        if (n->stopped) {
+            *whole = true; /* by what there is */
+            break;
+        }
+    }
     for (size_t i = 0; i < n->tonight.count; i++)
         n->failed += n->tonight.records[i]->status != BN_OK && !res_tried_again(&n->tonight, i);
     return done;
@@ -229,7 +291,9 @@ static bn_code drop_builds(nightly *n, bn_status *st)
     for (size_t i = 0; i < count; i++)
         keep[i] = builds[i]->sha256;
     bn_status why = {.code = BN_OK};
-    if (code == BN_OK && night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
+    /* None: every experiment failed, and no build is known to be older than another. */
+    if (code == BN_OK && count > 0 &&
+        night_builds_drop(n->options->suites->store, keep, count, &why) != BN_OK)
         bn_text_printf(&n->words, "older builds stay: %s\n", why.message);
     free(builds);
     free(keep);
@@ -261,9 +325,9 @@ static bn_code look_back(nightly *n, bn_status *st)
                                        .night_hours = n->options->night_hours,
                                        .family = family_of(n)};
     tell_misdates(n);
-    code = night_sides_deal(n, st);
-    if (code == BN_OK)
-        code = night_sides_judge(n, st);
+    code = judge_sides(n, st);
+    for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
+        night_put_side(&n->sides[i], &n->words);
     if (code == BN_OK)
         code = tell_history(n, &options, st);
     if (code == BN_OK)
@@ -288,6 +352,7 @@ static void nightly_free(nightly *n)
     res_collection_free(&n->controls);
     bn_text_free(&n->words);
     bn_text_free(&n->headline);
+    free(n->identities);
     night_folder_close(&n->place);
 }
 

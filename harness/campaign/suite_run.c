@@ -23,7 +23,6 @@ typedef struct carry {
     size_t planned; /* processes */
     size_t done, skipped, kept_failures, failed[BN_CODE_COUNT];
     size_t controls, failed_controls; /* that ran now, and of these */
-    size_t strange;                   /* records of another build than the plan was made for */
     bn_status store;                  /* why it takes no records any more */
     size_t *first;                    /* [item]: the first item of its group */
     job_group *groups;                /* [2 * item]: of which this item is the first; behind it, of
@@ -115,7 +114,8 @@ static void note(carry *c, const bn_status *st, const char *title)
         c->worst = code;
 }
 
-/* What the record says of the suite. */
+/* What the record says of the suite. A worker loads the runtime's file only if it has this digest,
+ * and a record of a failure takes it from here. */
 static json_t *describe(const carry *c, const suite_run *run)
 {
     return json_pack("{ss sI sI ss ss}", "name", c->suite->name, "repetition",
@@ -123,28 +123,9 @@ static json_t *describe(const carry *c, const suite_run *run)
                      "identity", run->identity, "runtime_sha256", run->item->sha256);
 }
 
-/* If the runtime's file was replaced meanwhile, the record is of another build, and so of no run of
- * this plan. */
-static void note_build(carry *c, const suite_run *run, const res_record *record, const char *title)
-{
-    const json_t *runtime = json_object_get(record->provenance, "runtime");
-    const char *sha256 = json_string_value(json_object_get(runtime, "sha256"));
-    bn_status st = {.code = BN_OK};
-    if (!sha256 || strcmp(sha256, run->item->sha256) == 0)
-        return;
-    c->strange++;
-    bn_fail(&st, BN_EXECUTE,
-            "the runtime's file was replaced while the suite ran: this is of build %.12s, not "
-            "%.12s; the same command again measures what is missing",
-            sha256, run->item->sha256);
-    note(c, &st, title);
-}
-
 /* Counts what became of RUN, and complains of failures. */
-static void count_run(carry *c, const suite_run *run, const job_kept *kept, const char *title)
+static void count_run(carry *c, const job_kept *kept, const char *title)
 {
-    if (kept->record)
-        note_build(c, run, kept->record, title);
     if (kept->failure.code == BN_OK) {
         c->done++;
         return;
@@ -186,7 +167,7 @@ static void take(carry *c, size_t index, const job_kept *kept, double seconds)
         if (control)
             count_control(c, kept, title);
         else
-            count_run(c, run, kept, title);
+            count_run(c, kept, title);
     }
     /* The table is of the suite alone. */
     if (kept->record && !control)
@@ -331,6 +312,17 @@ static size_t processes(const carry *c)
     return number;
 }
 
+/* Whether records may still go where they went. */
+static bool may_write(carry *c)
+{
+    const suite_options *o = c->options;
+    if (!o->may_write || o->may_write(o->place, &c->store) == BN_OK)
+        return true;
+    const cli_exit code = cli_complain(&c->store);
+    c->worst = code > c->worst ? code : c->worst;
+    return false;
+}
+
 /* Runs what is to be run, until the user or the store ends it. */
 static void run_open(carry *c)
 {
@@ -340,7 +332,7 @@ static void run_open(carry *c)
          i < c->plan->count && !job_interrupted() && c->store.code == BN_OK && !c->refused;
          i = end) {
         const size_t count = collect(c, i, list, &end);
-        if (count > 0)
+        if (count > 0 && may_write(c))
             run_process(c, list, count, count == end - i, ++number, c->planned);
     }
 }
@@ -417,8 +409,6 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
     if (c->kept_failures)
         bn_text_printf(&line, ", %zu had failed before (--retry-failed repeats them)",
                        c->kept_failures);
-    if (c->strange)
-        bn_text_printf(&line, ", %zu of another build", c->strange);
     if (c->controls)
         bn_text_printf(&line, "; controls: %zu done, %zu failed", c->controls - c->failed_controls,
                        c->failed_controls);

@@ -48,13 +48,15 @@ static bn_code client_create(worker_session *s, bn_status *st)
 
 bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_status *st)
 {
+    /* A suite was made for one file of the runtime. */
+    const char *build = json_string_value(json_object_get(e->suite, "runtime_sha256"));
     *s = (worker_session){.experiment = e};
     worker_send_progress(JOB_LOADING, 0, 0);
     bn_code code = job_pin_begin(e->pin, &s->pinning, st);
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     if (code == BN_OK)
-        code = rt_plugin_load(s->path, &s->plugin, st);
+        code = rt_plugin_load_only(s->path, build, &s->plugin, st);
     if (code == BN_OK)
         code = client_create(s, st);
     if (code == BN_OK)

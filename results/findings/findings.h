@@ -511,7 +511,13 @@ res_headline res_compared_headline(const res_versus *versus, const res_compared 
 /* Whether more pairs of CELL are needless: something is found slower, or its wall time and the
  * profiler's device time are decided. */
 bool res_compared_decided(const res_versus *versus, const res_compared *cell);
-/* Whether the wall time or the profiler's device time may still be slower by more than counts. */
+/* Whether MEASURE of CELL decides that it is equivalent: the wall time, and a device time that a
+ * profiler tells. */
+bool res_measure_decides(const res_compared *cell, res_measure measure);
+/* The first measure that decides, is undecided and may be slower by more than counts, whatever
+ * the headline says; RES_MEASURE_COUNT: there is none. */
+res_measure res_compared_open_in(const res_versus *versus, const res_compared *cell);
+/* Whether there is one. */
 bool res_compared_open(const res_versus *versus, const res_compared *cell);
 /* Says in the notes where a cell that is not decided has too few pairs for any claim in this
  * family; before res_versus_judge, where any cell has. */
@@ -523,13 +529,16 @@ typedef struct res_versus_sum {
     size_t slower, little; /* by more than the threshold; by less */
     size_t faster, equivalent, undecided, failed;
     size_t controls, alarms, dead_controls;
-    bool open; /* res_compared_open of one of them */
+    size_t untold; /* not found slower, but open, whatever their headlines say */
+    size_t closed; /* of UNDECIDED: faster or the same, but not slower by what counts */
+    bool open;     /* res_compared_open of one of them */
 } res_versus_sum;
 res_versus_sum res_versus_add_up(const res_versus *versus);
 /* Appends the cell that is slower by most, of those that count: "resnet18 train lazy: wall time 5.1
  * % slower, from its device time". False: there is none. */
 bool res_versus_put_worst(const res_versus *versus, bn_text *out);
-/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm" */
+/* "1 of 3 slower (resnet18 train lazy: device time 20.0 % slower), ...; control: no alarm". Where
+ * none is found slower and any is open, it begins with "undecided: 2 of 3". */
 void res_versus_summary(const res_versus *versus, bn_text *out);
 
 /* Which records of a store are a side: those of this runtime and label. */

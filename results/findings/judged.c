@@ -132,9 +132,8 @@ static bool by_profiler(const res_record *r)
     return r->execution_count > 0;
 }
 
-/* A measure that decides whether the cell is equivalent. Device times by the slope of the host's
- * clock vary too much for that. */
-static bool decides(const res_compared *cell, res_measure measure)
+/* Device times by the slope of the host's clock vary too much to decide anything. */
+bool res_measure_decides(const res_compared *cell, res_measure measure)
 {
     return measure == RES_MEASURE_WALL || (measure == RES_MEASURE_DEVICE && cell->pairs > 0 &&
                                            by_profiler(cell->a[0]) && by_profiler(cell->b[0]));
@@ -157,7 +156,7 @@ static double size_of(const res_comparison *c)
 static bool leads(const res_compared *cell, res_measure measure, res_verdict verdict, bool little)
 {
     if (little)
-        return decides(cell, measure);
+        return res_measure_decides(cell, measure);
     return verdict == RES_SLOWER || measure == RES_MEASURE_WALL || measure == RES_MEASURE_DEVICE;
 }
 
@@ -187,7 +186,7 @@ static res_measure undecided(const res_compared *cell)
 {
     for (int m = 0; m < RES_MEASURE_COUNT; m++) {
         const res_comparison *c = res_compared_measure(cell, (res_measure)m);
-        if (c && c->verdict == RES_UNDECIDED && decides(cell, (res_measure)m))
+        if (c && c->verdict == RES_UNDECIDED && res_measure_decides(cell, (res_measure)m))
             return (res_measure)m;
     }
     return RES_MEASURE_COUNT;
@@ -214,14 +213,19 @@ bool res_compared_decided(const res_versus *versus, const res_compared *cell)
     return (head.verdict == RES_SLOWER && !head.little) || undecided(cell) == RES_MEASURE_COUNT;
 }
 
-bool res_compared_open(const res_versus *versus, const res_compared *cell)
+res_measure res_compared_open_in(const res_versus *versus, const res_compared *cell)
 {
     for (int i = 0; i < RES_MEASURE_COUNT; i++) {
         const res_measure m = (res_measure)i;
         const res_comparison *c = res_compared_measure(cell, m);
-        if (c && decides(cell, m) && c->verdict == RES_UNDECIDED &&
+        if (c && res_measure_decides(cell, m) && c->verdict == RES_UNDECIDED &&
             !(c->ratio.high < 1 + res_measure_threshold(versus, m)))
-            return true;
+            return m;
     }
-    return false;
+    return RES_MEASURE_COUNT;
+}
+
+bool res_compared_open(const res_versus *versus, const res_compared *cell)
+{
+    return res_compared_open_in(versus, cell) != RES_MEASURE_COUNT;
 }

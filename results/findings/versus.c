@@ -171,7 +171,11 @@ static void add_cell(const res_versus *versus, const res_compared *cell, res_ver
     sum->faster += head.verdict == RES_FASTER;
     sum->equivalent += head.verdict == RES_EQUIVALENT;
     sum->undecided += head.verdict == RES_UNDECIDED;
-    sum->open = sum->open || res_compared_open(versus, cell);
+    const bool open = res_compared_open(versus, cell);
+    const bool found = head.verdict == RES_SLOWER && !head.little;
+    sum->untold += open && !found;
+    sum->closed += head.verdict == RES_UNDECIDED && !open;
+    sum->open = sum->open || open;
 }
 
 res_versus_sum res_versus_add_up(const res_versus *versus)
@@ -242,7 +246,12 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
 {
     const res_versus_sum sum = res_versus_add_up(versus);
     const size_t cells = versus->count - sum.controls;
-    bn_text_printf(out, "%zu of %zu slower", sum.slower, cells);
+    /* Nobody knows of what is undecided that it is not slower: it is never counted so. */
+    const bool untold = sum.slower == 0 && sum.untold > 0;
+    if (untold)
+        bn_text_printf(out, "undecided: %zu of %zu", sum.untold, cells);
+    else
+        bn_text_printf(out, "%zu of %zu slower", sum.slower, cells);
     if (sum.slower > 0) {
         bn_text_printf(out, " (%s", sum.slower > 1 ? "worst: " : "");
         res_versus_put_worst(versus, out);
@@ -253,7 +262,10 @@ void res_versus_summary(const res_versus *versus, bn_text *out)
                        100 * versus->threshold);
     put_count(out, sum.faster, "faster");
     put_count(out, sum.equivalent, "equivalent");
-    put_count(out, sum.undecided, "undecided");
+    if (sum.slower > 0)
+        put_count(out, sum.undecided, "undecided");
+    else
+        put_count(out, sum.closed, "undecided but not slower");
     put_count(out, sum.failed, "failed");
     if (sum.controls == 0)
         bn_text_puts(out, "; no control");

@@ -1,7 +1,9 @@
 /* nights.c - one night among the others: which night it is compared with, which builds
- * are the newest, and which series it belongs to. */
+ * are the newest, and which series it belongs to. What is newer is told by ids alone: a copy of a
+ * record under another name is as old as the record, and what has no time is of no night. */
 #include "results/nights/nights.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +33,26 @@ static bool asked(const res_night_of *tonight, const res_runs_of *runs,
     return false;
 }
 
+/* Whether S is a good record whose id has a time, and a right one. */
+static bool has_date(const res_summary *s, double now_s)
+{
+    return s->status == BN_OK && !isnan(res_id_time(s->id)) && !res_misdated(s, now_s);
+}
+
+/* Ids begin with their time, all in the same figures. */
+static int older_first(const void *a, const void *b)
+{
+    const res_summary *const *x = a, *const *y = b;
+    return strcmp((*x)->id, (*y)->id);
+}
+
 /* Whether S is a good record of RUNS, of a night before TONIGHT. */
 static bool good_before(const res_index *index, const res_summary *s, const res_night_of *tonight,
                         const res_runs_of *runs)
 {
-    return s->status == BN_OK && res_ran_on(index->experiments[s->experiment], runs) &&
+    return has_date(s, tonight->now_s) && res_ran_on(index->experiments[s->experiment], runs) &&
            (!runs->label || res_same_label(s->origin->label, runs->label)) &&
-           !res_misdated(s, tonight->now_s) && !holds(tonight->records, s->id);
+           !holds(tonight->records, s->id);
 }
 
 /* Other suites may write to the store as well, and run on the same runtime: only records of what
@@ -45,13 +60,14 @@ static bool good_before(const res_index *index, const res_summary *s, const res_
 static const res_summary *newest_before(const res_index *index, const res_night_of *tonight,
                                         const res_runs_of *runs)
 {
-    for (size_t i = index->count; i-- > 0;) {
+    const res_summary *newest = NULL;
+    for (size_t i = 0; i < index->count; i++) {
         const res_summary *s = &index->records[i];
-        if (good_before(index, s, tonight, runs) &&
+        if ((!newest || strcmp(s->id, newest->id) > 0) && good_before(index, s, tonight, runs) &&
             asked(tonight, runs, index->experiments[s->experiment]))
-            return s;
+            newest = s;
     }
-    return NULL;
+    return newest;
 }
 
 size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
@@ -68,7 +84,13 @@ size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
             res_id_time(newest->id) - res_id_time(s->id) <= tonight->hours * 3600)
             night[count++] = s;
     }
-    return count;
+    if (count > 1)
+        qsort(night, count, sizeof *night, older_first);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(night[kept - 1]->id, night[i]->id) != 0)
+            night[kept++] = night[i];
+    return kept;
 }
 
 res_misdates res_misdates_of(const res_index *index, double now_s)
@@ -102,17 +124,22 @@ size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds)
 {
     const char **runtimes = calloc(index->count + 1, sizeof(const char *));
-    size_t count = 0;
-    for (size_t i = index->count; runtimes && i-- > 0;) {
-        const res_summary *s = &index->records[i];
-        const char *runtime = bn_base_name(index->experiments[s->experiment]->runtime);
+    const res_summary **good = calloc(index->count + 1, sizeof(const res_summary *));
+    size_t count = 0, goods = 0;
+    for (size_t i = 0; good && i < index->count; i++)
+        if (index->records[i].origin->sha256[0] && has_date(&index->records[i], now_s))
+            good[goods++] = &index->records[i];
+    if (goods > 1)
+        qsort(good, goods, sizeof *good, older_first);
+    for (size_t i = goods; runtimes && i-- > 0;) {
+        const char *runtime = bn_base_name(index->experiments[good[i]->experiment]->runtime);
         size_t others;
-        if (s->status != BN_OK || !s->origin->sha256[0] || res_misdated(s, now_s) ||
-            listed(builds, runtimes, count, s, runtime, &others) || others == most)
+        if (listed(builds, runtimes, count, good[i], runtime, &others) || others == most)
             continue;
         runtimes[count] = runtime;
-        builds[count++] = s->origin;
+        builds[count++] = good[i]->origin;
     }
+    free(good);
     free(runtimes);
     return count;
 }
@@ -122,8 +149,9 @@ bool res_tried_again(const res_collection *all, size_t i)
     char identity[BN_SHA256_TEXT], later[BN_SHA256_TEXT];
     if (!res_record_identity(all->records[i], identity))
         return false;
-    for (size_t k = i + 1; k < all->count; k++)
-        if (res_record_identity(all->records[k], later) && strcmp(identity, later) == 0)
+    for (size_t k = 0; k < all->count; k++)
+        if (strcmp(all->records[k]->id, all->records[i]->id) > 0 &&
+            res_record_identity(all->records[k], later) && strcmp(identity, later) == 0)
             return true;
     return false;
 }

@@ -119,20 +119,22 @@ typedef struct res_night_of {
 } res_night_of;
 
 /* Finds the last good night of RUNS before TONIGHT. Its good records' summaries go into NIGHT,
- * which has room for INDEX->count, in the order of INDEX. Returns how many there are. The newest
- * good record of INDEX that is not TONIGHT's, has a right date and is of an experiment that TONIGHT
- * asks for says which night it is: the night is the good records of that build, with those
- * settings, that are at most so many hours older. */
+ * which has room for INDEX->count, in the order of their ids. Returns how many there are. The
+ * record of INDEX with the last id that is good, not TONIGHT's, has a right date and is of an
+ * experiment that TONIGHT asks for says which night it is: the night is the good records of that
+ * build, with those settings, that are at most so many hours older. Ids without a time are of no
+ * night, and copies of a record count once. */
 size_t res_last_good_night(const res_index *index, const res_night_of *tonight,
                            const res_runs_of *runs, const res_summary **night);
 /* Counts the records of INDEX whose dates are wrong. */
 res_misdates res_misdates_of(const res_index *index, double now_s);
-/* Lists the digests of the newest MOST builds that INDEX has good records of, for each runtime (by
- * the last part of its path). BUILDS has room for INDEX->count; returns how many there are. */
+/* Lists the digests of the newest MOST builds, by ids, that INDEX has good records of, for each
+ * runtime (by the last part of its path). BUILDS has room for INDEX->count; returns how many there
+ * are, none without memory. */
 size_t res_newest_builds(const res_index *index, size_t most, double now_s,
                          const res_origin **builds);
-/* Whether a later record of ALL has the identity of record I: a failure that was tried again
- * stays beside the new record. */
+/* Whether a later record of ALL, by its id, has the identity of record I: a failure that was tried
+ * again stays beside the new record. */
 bool res_tried_again(const res_collection *all, size_t i);
 
 /* Whether RECORD, if it is good, belongs to SERIES. */
@@ -158,6 +160,7 @@ typedef struct res_tonight {
     bool same;                     /* file and settings are those of that night */
     const res_history *history;    /* of the store, tonight included; wall time */
     double threshold;              /* as of res_versus_begin */
+    bool looks; /* on CONTROL what looks slower gets further pairs: see res_tonight_next_look */
 } res_tonight;
 
 /* A slowdown of this share should be seen where no threshold says otherwise. */
@@ -169,13 +172,14 @@ typedef struct res_tonight_verdict {
      * final: nothing is slower or faster by records of another night. */
     res_versus versus;
     bool judged;
-    size_t cells;    /* experiments of tonight */
-    size_t fresh;    /* of these, the ones that there is nothing to compare with */
-    size_t slower;   /* by more than the threshold */
-    size_t untold;   /* where a slowdown of the threshold may be hidden, FRESH included */
-    size_t suspects; /* of the untold ones, on records: out of line with the nights before */
-    double visible;  /* what would have been seen in 80 of 100 in all others; NaN: there are none */
-    double hidden;   /* what would have been seen in all of the untold; may be infinite */
+    size_t cells;      /* experiments of tonight */
+    size_t fresh;      /* of these, the ones that there is nothing to compare with */
+    size_t slower;     /* by more than the threshold */
+    size_t untold;     /* where a slowdown of the threshold may be hidden, FRESH included */
+    size_t suspects;   /* of the untold ones, on records: out of line with the nights before */
+    size_t candidates; /* on a control, by looks: those that further pairs may tell */
+    double visible; /* what would have been seen in 80 of 100 in all others; NaN: there are none */
+    double hidden;  /* what would have been seen in all of the untold; may be infinite */
     /* Steps of the build of the last good night, tonight over then, geometric mean of so many
      * experiments; NaN: it was not measured tonight. */
     double machine;
@@ -199,6 +203,26 @@ typedef struct res_tonight_verdict {
 BN_MUST_USE bn_code res_tonight_judge(const res_tonight *tonight, res_tonight_verdict *verdict,
                                       bn_status *st);
 void res_tonight_free(res_tonight_verdict *verdict);
+
+/* ---- further pairs (further.c) --------------------------------------------- */
+
+/*
+ * A suite's few pairs tell nothing in a large family (res_least_pairs). So a night on a control is
+ * judged by looks: once the suite has run, the cells that look slower, and are not told, get
+ * further pairs up to the next look, and the night is judged again, up to RES_LAST_LOOK pairs. The
+ * others end. They claim nothing, so that this choice, which the values make, adds no error.
+ *
+ * A cell looks slower where a measure is slower by half of res_night_wanted: of those that are
+ * slower by all of it, more than half do.
+ */
+
+/* Whether further pairs may find EXPERIMENT slower: it is a cell of VERDICT, and looks slower. */
+bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment);
+/* The next look after PAIRS pairs at which anything can be claimed in the family of VERDICT; 0:
+ * there is none, or nothing looks slower. */
+size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs);
+
+/* ---- series (tonight.c) ------------------------------------------------------ */
 
 /* What a change of a series goes with. */
 typedef enum res_drift_cause {

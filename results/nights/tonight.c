@@ -2,7 +2,7 @@
  * tonight.c - what one night says: of a runtime against the build of its last good night, and of a
  * series against the nights before.
  */
-#include "results/nights/nights.h"
+#include "results/nights/further_priv.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -11,17 +11,24 @@
 
 /* ---- the machine ---------------------------------------------------------------------- */
 
-/* What the processes of EXPERIMENT in ALL say together; NaN for none. */
-static double value_of(const res_collection *all, const res_experiment *experiment)
+/* The wall time that tables give for EXPERIMENT in ALL; NaN for none. */
+static bn_code wall_of(const res_collection *all, const res_experiment *experiment, double *ns,
+                       bn_status *st)
 {
-    double values[RES_MOST_PAIRS];
+    const res_record **list = calloc(all->count + 1, sizeof *list);
+    res_pool pool = {0};
     size_t count = 0;
-    for (size_t i = all->count; i-- > 0 && count < RES_MOST_PAIRS;) {
-        const res_record *r = all->records[i];
-        if (res_record_good(r) && res_same_request(&r->experiment, experiment))
-            values[count++] = res_quantile(r->wall_ns, r->step_count, 0.5);
-    }
-    return res_median(values, count);
+    *ns = (double)NAN;
+    for (size_t i = 0; list && i < all->count; i++)
+        if (res_record_good(all->records[i]) &&
+            res_same_request(&all->records[i]->experiment, experiment))
+            list[count++] = all->records[i];
+    const bool made = list && (count == 0 || res_pool_make(list, count, &pool));
+    if (made && count > 0)
+        *ns = res_pool_figures(&pool).wall.value.estimate;
+    res_pool_free(&pool);
+    free(list);
+    return made ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
 }
 
 /* Whether a record of ALL before I asked for the same. */
@@ -39,19 +46,24 @@ static bn_code measure_machine(const res_collection *before, const res_collectio
 {
     double *logs = calloc(before->count + 1, sizeof *logs);
     size_t count = 0;
-    if (!logs)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
-    for (size_t i = 0; i < before->count; i++) {
+    bn_code code = logs ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a night");
+    for (size_t i = 0; code == BN_OK && i < before->count; i++) {
         const res_experiment *e = &before->records[i]->experiment;
+        double then = (double)NAN, now = (double)NAN;
         if (asked_before(before, i))
             continue;
-        logs[count] = log(value_of(again, e) / value_of(before, e));
+        code = wall_of(before, e, &then, st);
+        if (code == BN_OK)
+            code = wall_of(again, e, &now, st);
+        logs[count] = log(now / then);
         count += isfinite(logs[count]) ? 1 : 0;
     }
-    verdict->machine = exp(res_estimate_of(logs, count).mean);
-    verdict->machine_cells = count;
+    if (code == BN_OK) {
+        verdict->machine = exp(res_estimate_of(logs, count).mean);
+        verdict->machine_cells = count;
+    }
     free(logs);
-    return BN_OK;
+    return code;
 }
 
 /* ---- on records -------------------------------------------------------------------------- */
@@ -132,25 +144,46 @@ static bn_code widen_all(const res_tonight *tonight, res_tonight_verdict *verdic
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static void count_cell(const res_compared *cell, double threshold, res_tonight_verdict *verdict)
+/* The slowdown that would have been seen in MEASURE of CELL; NaN where it is told what it is. */
+static double seen_of(const res_tonight_verdict *verdict, const res_compared *cell,
+                      res_measure measure)
 {
-    const res_headline head = res_compared_headline(&verdict->versus, cell);
-    const res_comparison *c = res_compared_measure(cell, head.measure);
-    const double wanted = threshold > 0 ? threshold : RES_NIGHT_VISIBLE;
-    double visible = c->smallest_visible;
-    if (isnan(visible))
-        visible = (double)INFINITY;
-    if (head.verdict == RES_SLOWER) {
-        verdict->slower += !head.little;
-    } else if (head.verdict == RES_UNDECIDED && visible > wanted) {
-        verdict->untold++;
-        verdict->hidden = fmax(verdict->hidden, visible);
-    } else if (head.verdict == RES_UNDECIDED || head.verdict == RES_EQUIVALENT) {
-        /* Where sides are equivalent, this much is excluded. */
-        if (head.verdict == RES_EQUIVALENT)
-            visible = fmin(visible, verdict->versus.options.delta);
-        verdict->visible = fmax(verdict->visible, visible);
+    const res_comparison *c = res_compared_measure(cell, measure);
+    const double visible = isnan(c->smallest_visible) ? (double)INFINITY : c->smallest_visible;
+    if (c->verdict == RES_UNDECIDED)
+        return fmin(visible, res_night_planned(&verdict->versus, cell, measure));
+    /* Where sides are equivalent, this much is excluded. */
+    return c->verdict == RES_EQUIVALENT ? fmin(visible, c->delta) : (double)NAN;
+}
+
+/* Counts CELL. That it is faster, or slower by little, in one measure decides nothing about the
+ * others: each that decides is looked at. */
+static void count_cell(const res_compared *cell, res_tonight_verdict *verdict)
+{
+    const res_versus *versus = &verdict->versus;
+    const res_headline head = res_compared_headline(versus, cell);
+    double told = (double)NAN, hidden = (double)NAN;
+    if (head.verdict == RES_SLOWER && !head.little) {
+        verdict->slower++;
+        return;
     }
+    for (int i = 0; i < RES_MEASURE_COUNT; i++) {
+        const res_measure m = (res_measure)i;
+        const res_comparison *c = res_compared_measure(cell, m);
+        if (!c || !res_measure_decides(cell, m))
+            continue;
+        const double seen = seen_of(verdict, cell, m);
+        if (c->verdict == RES_UNDECIDED && seen > res_night_wanted(versus, m))
+            hidden = fmax(hidden, seen);
+        else
+            told = fmax(told, seen);
+    }
+    verdict->untold += isnan(hidden) ? 0 : 1;
+    verdict->candidates += res_night_candidate(versus, cell);
+    if (isnan(hidden))
+        verdict->visible = fmax(verdict->visible, told);
+    else
+        verdict->hidden = fmax(verdict->hidden, hidden);
 }
 
 static void count_cells(const res_tonight *tonight, res_tonight_verdict *verdict)
@@ -160,7 +193,7 @@ static void count_cells(const res_tonight *tonight, res_tonight_verdict *verdict
     if (verdict->basis == RES_BASIS_SAME)
         return;
     for (size_t i = 0; verdict->judged && i < verdict->versus.count; i++)
-        count_cell(&verdict->versus.cells[i], tonight->threshold, verdict);
+        count_cell(&verdict->versus.cells[i], verdict);
     const size_t known = verdict->judged ? verdict->versus.count : 0;
     verdict->fresh = verdict->cells > known ? verdict->cells - known : 0;
     verdict->untold += verdict->fresh;
@@ -187,6 +220,21 @@ static res_basis basis_of(const res_tonight *t)
                                   : RES_BASIS_RECORDS;
 }
 
+/* Says how many experiments have more pairs than the others: fewer than the family needs tell
+ * nothing, but they told where to look. */
+static void note_further(res_versus *versus)
+{
+    size_t fewest = RES_MOST_PAIRS, more = 0;
+    for (size_t i = 0; i < versus->count; i++)
+        fewest = versus->cells[i].pairs < fewest ? versus->cells[i].pairs : fewest;
+    for (size_t i = 0; i < versus->count; i++)
+        more += versus->cells[i].pairs > fewest;
+    if (more > 0)
+        bn_text_printf(&versus->notes,
+                       "%zu of %zu experiments looked slower and got further pairs, up to %d.\n",
+                       more, versus->count, RES_LAST_LOOK);
+}
+
 static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_status *st)
 {
     const bool control = verdict->basis == RES_BASIS_CONTROL;
@@ -205,9 +253,12 @@ static bn_code compare(const res_tonight *t, res_tonight_verdict *verdict, bn_st
     /* A step that takes no longer may still need more of the device, or of memory. Records of
      * another night tell only the variance of wall times between nights (widen). */
     verdict->versus.all_measures = control;
-    if (control)
-        res_versus_note_pairs(&verdict->versus);
+    verdict->versus.options.looks = control && t->looks;
     code = res_versus_judge(&verdict->versus, st);
+    if (code == BN_OK && verdict->versus.options.looks)
+        note_further(&verdict->versus);
+    else if (code == BN_OK && control)
+        res_versus_note_pairs(&verdict->versus);
     if (code == BN_OK && !control)
         code = widen_all(t, verdict, st);
     verdict->judged = code == BN_OK;

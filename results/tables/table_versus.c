@@ -491,13 +491,9 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
     }
 }
 
-void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
+void res_table_judged(const res_versus *versus, res_format format, bn_text *out)
 {
     bn_text line = {0};
-    if (format == RES_TABLE_JSON || format == RES_TABLE_CSV) {
-        res_versus_export(versus, format, out);
-        return;
-    }
     const res_axis_set mask = differences(versus);
     put_side(versus, false, format, out);
     put_side(versus, true, format, out);
@@ -516,6 +512,16 @@ void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
         if (changed(versus, &versus->cells[i]))
             put_change(versus, &versus->cells[i], mask, format, out);
     put_compilation(versus, format, out);
+}
+
+void res_table_versus(const res_versus *versus, res_format format, bn_text *out)
+{
+    bn_text line = {0};
+    if (format == RES_TABLE_JSON || format == RES_TABLE_CSV) {
+        res_versus_export(versus, format, out);
+        return;
+    }
+    res_table_judged(versus, format, out);
     bn_text_putc(out, '\n');
     bn_text_puts(&line, "compare: ");
     res_versus_summary(versus, &line);

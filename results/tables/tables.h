@@ -73,6 +73,9 @@ BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 /* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
  * memory. CSV has a line a cell, JSON has everything. */
 void res_table_versus(const res_versus *versus, res_format format, bn_text *out);
+/* The same for people, text, Markdown or HTML, without the last line, for whoever says himself what
+ * it comes to. */
+void res_table_judged(const res_versus *versus, res_format format, bn_text *out);
 /* Each series with its stretches and what changed between them. Text has a picture of blocks, JSON
  * has every night. */
 void res_table_history(const res_history *history, res_format format, bn_text *out);

@@ -80,6 +80,10 @@ const char *rt_plugin_known(size_t index, const char **source);
  * initialisation failed; BN_CHANGED the file was replaced or changed meanwhile.
  */
 BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st);
+/* The same of the file with the digest SHA256 alone: BN_CHANGED where PATH has another one, of
+ * which nothing is loaded. NULL: any. */
+BN_MUST_USE bn_code rt_plugin_load_only(const char *path, const char *sha256, rt_plugin **plugin,
+                                        bn_status *st);
 
 /* Whether a shared object lies at PATH, without loading it: BN_INVALID for a folder or a device,
  * BN_PLUGIN for another file. */

@@ -91,8 +91,20 @@ no_memory:
     return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe the plugin");
 }
 
-/* Loads the plugin at the resolved PATH; the list is locked. */
-static bn_code plugin_open(const char *path, rt_plugin **plugin, bn_status *st)
+/* Code of a file that is not the one which was asked for must not run. */
+static bn_code check_digest(const char *path, const char *sha256, const char *wanted, bn_status *st)
+{
+    if (!wanted || strcmp(sha256, wanted) == 0)
+        return BN_OK;
+    return bn_fail(
+        st, BN_CHANGED,
+        "%s: the plugin's file was replaced: it has the digest %.12s, and %.12s was asked "
+        "for",
+        path, sha256, wanted);
+}
+
+/* Loads the plugin at the resolved PATH if it is WANTED; the list is locked. */
+static bn_code plugin_open(const char *path, const char *wanted, rt_plugin **plugin, bn_status *st)
 {
     rt_plugin *opened = calloc(1, sizeof *opened);
     bn_arena *arena = bn_arena_new(4096);
@@ -103,6 +115,8 @@ static bn_code plugin_open(const char *path, rt_plugin **plugin, bn_status *st)
     }
     opened->arena = arena;
     code = rt_identity_take(path, &opened->identity, st);
+    if (code == BN_OK)
+        code = check_digest(path, opened->identity.sha256, wanted, st);
     if (code == BN_OK)
         code = api_open(path, &opened->identity, &opened->api, st);
     if (code == BN_OK)
@@ -134,6 +148,11 @@ out:
 
 bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st)
 {
+    return rt_plugin_load_only(path, NULL, plugin, st);
+}
+
+bn_code rt_plugin_load_only(const char *path, const char *sha256, rt_plugin **plugin, bn_status *st)
+{
     char resolved[PATH_MAX];
     if (!realpath(path, resolved))
         return bn_fail_errno(st, errno, "%s", path);
@@ -144,7 +163,9 @@ bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st)
     while (found && strcmp(found->info->path, resolved) != 0)
         found = found->next;
     if (!found)
-        code = plugin_open(resolved, &found, st);
+        code = plugin_open(resolved, sha256, &found, st);
+    else
+        code = check_digest(resolved, found->identity.sha256, sha256, st);
     pthread_mutex_unlock(&plugins_lock);
     if (code == BN_OK)
         *plugin = found;

@@ -163,6 +163,53 @@ static void the_page_says_what_the_tables_say(void **state)
     res_collection_free(&all);
 }
 
+/* Where the device is faster and nobody can tell of the wall time, the page says both. */
+static void what_hides_beside_a_faster_device_is_on_the_page(void **state)
+{
+    (void)state;
+    enum { PAIRS = 8 };
+    res_compared cell = {.pairs = PAIRS};
+    res_versus versus;
+    plot_page built = {0};
+    bn_status st = {0};
+    uint64_t seed = 5;
+    const char *const labels[2] = {"old", "new"};
+    res_record *records[2][PAIRS];
+    res_versus_begin(&versus, 0);
+    versus.cells = &cell;
+    versus.count = 1;
+    versus.all_measures = true;
+    for (size_t i = 0; i < PAIRS; i++)
+        for (int side = 0; side < 2; side++) {
+            fixture_case c = cases[LAZY];
+            c.wall_ns = (uint64_t)(25e6 * exp(0.3 * fixture_normal(&seed)));
+            c.device_ns = (side ? 4e6 : 5e6) + (double)i;
+            res_record *r = records[side][i] = fixture_record(&c, 9);
+            r->executions[0].device_source = BN_DEVICE_TIME_PROFILER;
+            r->executions[0].overhead_ns = 1e6;
+        }
+    for (size_t i = 0; i < PAIRS; i++) {
+        cell.a[i] = records[0][i];
+        cell.b[i] = records[1][i];
+    }
+    cell.experiment = cell.a[0]->experiment;
+    assert_int_equal(res_versus_judge(&versus, &st), BN_OK);
+    assert_int_equal(plot_page_judged(&built, &versus, NULL, labels, &st), BN_OK);
+    assert_int_equal(built.comparison_count, 2);
+    assert_int_equal(built.comparisons[0].verdict, RES_FASTER);
+    assert_string_equal(built.comparisons[0].measure, "device time");
+    assert_int_equal(built.comparisons[1].verdict, RES_UNDECIDED);
+    assert_string_equal(built.comparisons[1].measure, "wall time");
+    /* What it comes to, who made the page says. */
+    assert_lacks(built.details.data, "no control");
+    plot_page_free(&built);
+    bn_text_free(&versus.notes);
+    for (size_t i = 0; i < PAIRS; i++) {
+        res_record_free(records[0][i]);
+        res_record_free(records[1][i]);
+    }
+}
+
 static void page_without_comparisons_tells_the_newest(void **state)
 {
     (void)state;
@@ -243,6 +290,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(summary_comes_first_and_in_order),
         cmocka_unit_test(no_zero_stands_beside_what_is_undecided),
         cmocka_unit_test(the_page_says_what_the_tables_say),
+        cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
         cmocka_unit_test(long_names_are_cut_between_characters),
     };

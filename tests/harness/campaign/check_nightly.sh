@@ -9,6 +9,7 @@ trap 'rm -rf "$folder"' EXIT
 make_night=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night
 plugin=${bench%/*}/libpjrt_sim.so
 day=86400
+umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
 cat >"$folder/suite.json" <<'END'
 {"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
@@ -30,11 +31,12 @@ past() {
     shift
     "$make_night" "$folder/measured" "$store" $((-days * day)) "$@" || echo "no night" >&2
 }
+measured=$folder/measured # of which the next ones are copies
 # tonight FACTOR ...: what the next night has measured already.
-tonight() { "$make_night" "$folder/measured" "$store/tonight" 60 "$@"; }
+tonight() { "$make_night" "$measured" "$store/tonight" 60 "$@"; }
 # control FACTOR SHA256: that build again tonight.
 control() {
-    "$make_night" "$folder/measured" "$store/tonight/controls" 60 "$1" "$2" control \
+    "$make_night" "$measured" "$store/tonight/controls" 60 "$1" "$2" control \
         "$store/builds/$2/libpjrt_sim.so"
 }
 # keep FILE: it lies among the store's builds; its digest goes to $kept.
@@ -43,6 +45,7 @@ keep() {
     mkdir -p -m 700 "$store/builds" "$store/builds/$kept"
     cp "$1" "$store/builds/$kept/libpjrt_sim.so"
 }
+skipped=10 # records that the suite's first pass has already
 # ends STATUS TEXT...: faults of a night that ends so and says each TEXT, without measuring anything.
 ends() {
     fault_of "$1"
@@ -51,10 +54,11 @@ ends() {
     for text in "$@"; do
         grep -qF -- "$text" "$folder/out" || echo "not said: $text"
     done
-    grep -q ' done, 10 skipped' "$folder/err" || echo "something was measured"
+    grep -q " done, $skipped skipped" "$folder/err" || echo "something was measured"
+    grep '^suite tiny: ' "$folder/err" | grep -v 'suite tiny: 0 done' && echo "something was measured"
     [ ! -e "$store/tonight" ] || echo "the night's own folder is left"
     # What could not be told is not counted as not slower.
-    grep '\b0 slower' "$folder/out" "$folder/page/index.html"
+    grep '\b0 slower\|0 of [0-9]* slower\|no control\(<\|\.\|$\)' "$folder/out" "$folder/page/index.html"
     [ "$status" -ne 4 ] || ! grep -q '<strong>0</strong> slower' "$folder/page/index.html" ||
         echo "the page counts no slower ones"
 }
@@ -95,8 +99,12 @@ report "the build of the last good night is measured beside a new one" "$(
         "$folder/out" || echo "not compared"
     grep -q '; the machine: that build takes ' "$folder/out" || echo "nothing on the machine"
     grep -q '^suite tiny: 2 done, .*; controls: 2 done, 0 failed' "$folder/err" || echo "no controls"
-    [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 2 ] || echo "not 2 records of the control"
-    [ "$(ls "$store"/*.h5 | wc -l)" -eq 22 ] || echo "not 22 records"
+    grep -q '^bench: sim: to judge 1 experiment, by up to 6 figures each, takes 5 pairs of each; the suite has 2' \
+        "$folder/err" || echo "not said before"
+    # Two pairs, and more if the machine made one of them look slower.
+    pairs=$(ls "$store/controls"/*.h5 | wc -l)
+    [ "$pairs" -ge 2 ] || echo "not 2 records of the control"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq $((20 + pairs)) ] || echo "not as many of tonight"
     [ "$(ls "$store/builds" | wc -l)" -eq 2 ] || echo "not 2 builds"
 )"
 brief --keep-builds 1
@@ -155,6 +163,43 @@ night
 report "a build as slow as its control is not slower, and what would have been seen is said" "$(
     ends 0 'the machine: that build takes +' 'nothing slower was found in 2 experiments; a slowdown of'
 )"
+# ---- further pairs -------------------------------------------------------------------------
+# Four pairs tell nothing of two experiments. All that the night could need lies there already, as
+# after a night that was killed at its end: nothing is measured, so nothing depends on the machine.
+mkdir "$folder/many"
+run suite "$folder/suite.json" --repetitions 12 --store "$folder/twelve"
+cp "$folder/twelve"/*.h5 "$folder/many"
+sed 's/"repetitions": 5/"repetitions": 4/' "$folder/suite.json" >"$folder/four.json"
+four() { run nightly --suite "$folder/four.json" --store "$store" --report "$folder/page" "$@"; }
+# between FACTOR FACTOR: a night that took so long, beside its control.
+between() {
+    keep "$folder/other.so"
+    past 1 1 "$other"
+    measured=$folder/many skipped=8
+    tonight "$1"
+    control "$2" "$other"
+    four
+}
+new_store further
+between 1.2 1
+report "what looks slower gets further pairs, and is found where four pairs tell nothing" "$(
+    ends 2 'measured again tonight: 2 of 2 slower (worst: resnet18 infer' \
+        'nightly: found slower: 2 of 2 experiments; '
+    grep -q '^bench: sim: to judge 2 experiments, .* takes 6 pairs of each; the suite has 4, and' \
+        "$folder/err" || echo "not said before"
+    grep -q '^bench: 2 experiments look slower: 5 pairs of each' "$folder/err" || echo "none suspected"
+    [ "$(ls "$store/controls"/*.h5 | wc -l)" -eq 24 ] || echo "not all records are kept"
+    [ "$(ls "$store"/*.h5 | wc -l)" -eq 34 ] || echo "not 34 records"
+)"
+new_store content
+between 1 1.0001
+report "what does not look slower gets none, and the plan says what would have been seen" "$(
+    ends 0 'nothing slower was found in 2 experiments; a slowdown of'
+    grep -q 'look slower' "$folder/err" && echo "one was suspected"
+    grep -q 'no figure .* can be judged' "$folder/out" && echo "the page says two things"
+)"
+measured=$folder/measured skipped=10
+
 new_store pruned
 past 1 1 "$other"
 tonight 3
@@ -180,6 +225,16 @@ night
 report "nor one that others could have put there" "$(
     ends 4 'measured again: '"$store/builds is not a folder of this user alone" \
         'this build cannot be kept for the next night: '
+)"
+new_store shared
+keep "$folder/other.so"
+chmod 775 "$store"
+past 1 1 "$other"
+tonight 1
+night
+report "nor one from a store that others may write, which keeps none" "$(
+    ends 4 "measured again: builds are not kept in $store, which others may write" \
+        'this build cannot be kept for the next night: builds are not kept in'
 )"
 new_store none
 past 1 1 "$other"
@@ -356,5 +411,23 @@ for name in tonight tonight.ended controls builds; do
     )"
     rm "$store/$name"
 done
+
+new_store swapped
+mkdir "$folder/theirs"
+"$bench" nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+job=$!
+await 60 some
+mv "$store/tonight" "$folder/ours"
+mv "$folder/theirs" "$store/tonight"
+wait $job
+status=$?
+report "a folder that is put in place of the night's own ends the night" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    complaints | grep -qE "$store/tonight was (replaced|removed) while the night ran" || echo "not said"
+    # What ran at that moment may have gone there.
+    [ "$(find "$store/tonight" -name '*.h5' | wc -l)" -le 2 ] || echo "it went on there"
+    ls "$folder/ours"/*.h5 >/dev/null || echo "what was measured is lost"
+)"
 
 echo "1..$count"

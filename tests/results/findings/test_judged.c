@@ -248,6 +248,33 @@ static void wall_and_profiled_device_time_are_to_be_decided(void **state)
                     RES_MEASURE_WALL, false);
 }
 
+static void assert_summary(change c, double threshold, const char *wanted)
+{
+    judged *j = judge(c, threshold, true, false);
+    bn_text text = {0};
+    res_versus_summary(&j->versus, &text);
+    assert_string_equal(text.data, wanted);
+    bn_text_free(&text);
+    release(j);
+}
+
+/* "0 of 1 slower" is said only where nothing could hide. */
+static void what_is_undecided_is_not_counted_as_not_slower(void **state)
+{
+    (void)state;
+    assert_summary((change){.wall = 0}, 0.03, "0 of 1 slower, 1 equivalent; no control");
+    assert_summary((change){.spread = 0.3}, 0.03, "undecided: 1 of 1; no control");
+    /* A faster device hides no slower step, nor does a device that is slower by little. */
+    assert_summary((change){.spread = 0.3, .device = -0.2}, 0.03,
+                   "undecided: 1 of 1, 1 faster; no control");
+    assert_summary((change){.spread = 0.3, .device = 0.02}, 0.03,
+                   "undecided: 1 of 1, 1 slower by no more than 3 %; no control");
+    assert_summary((change){.spread = 0.3, .device = 0.2}, 0.03,
+                   "1 of 1 slower (resnet50 train lazy: device time 20.0 % slower); no control");
+    /* Not by more than half, whatever else it is. */
+    assert_summary((change){.device_spread = 0.3}, 0.9, "0 of 1 slower, 1 equivalent; no control");
+}
+
 static void a_control_alarms_by_any_measure(void **state)
 {
     (void)state;
@@ -311,6 +338,7 @@ int main(void)
         cmocka_unit_test(what_is_worse_comes_first),
         cmocka_unit_test(changes_are_said_in_the_words_of_the_measure),
         cmocka_unit_test(wall_and_profiled_device_time_are_to_be_decided),
+        cmocka_unit_test(what_is_undecided_is_not_counted_as_not_slower),
         cmocka_unit_test(a_control_alarms_by_any_measure),
         cmocka_unit_test(records_say_whether_verdicts_ended_them),
     };

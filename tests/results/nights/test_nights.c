@@ -69,6 +69,43 @@ static void the_last_good_night_is_of_one_build(void **state)
     bn_text_free(&ids);
 }
 
+/* What is newest is told by ids, not by names of files: a copy of an old record under a late name
+ * hides no night, and neither does an id without a time. */
+static void names_of_files_say_nothing_of_dates(void **state)
+{
+    const place *p = *state;
+    char *data = NULL, path[600];
+    size_t size = 0;
+    bn_status st = {0};
+    res_index index;
+    const res_summary *night[8];
+    const res_origin *builds[8];
+    const double now_s = res_id_time("20260110T000000.000000000Z");
+    write_ours(p, "20260101T020000.000000000Z-h-1-0", "aa", BN_OK);
+    write_ours(p, "20260102T020000.000000000Z-h-1-0", "bb", BN_OK);
+    write_ours(p, "20260102T020001.000000000Z-h-1-1", "bb", BN_OK);
+    load_with(p, NULL, &index);
+    snprintf(path, sizeof path, "%s/%s", p->store, index.records[0].file);
+    res_index_free(&index);
+    assert_ok(bn_file_read(path, &data, &size, &st), &st);
+    snprintf(path, sizeof path, "%s/zzz.h5", p->store);
+    assert_ok(bn_file_write_atomic(path, data, size, &st), &st);
+    free(data);
+    write_ours(p, "z", "cc", BN_OK);
+    load_with(p, NULL, &index);
+    assert_int_equal(index.count, 5);
+    assert_string_equal(index.records[4].file, "zzz.h5");
+    const res_experiment *asked[] = {index.experiments[0]};
+    const res_night_of tonight = {.asked = asked, .asked_count = 1, .hours = 12, .now_s = now_s};
+    assert_int_equal(res_last_good_night(&index, &tonight, &ours, night), 2);
+    assert_string_equal(night[0]->id, "20260102T020000.000000000Z-h-1-0");
+    assert_string_equal(night[1]->id, "20260102T020001.000000000Z-h-1-1");
+    assert_int_equal(res_newest_builds(&index, 1, now_s, builds), 1);
+    assert_string_equal(builds[0]->sha256, fixture_digest("bb"));
+    assert_int_equal(res_newest_builds(&index, 4, now_s, builds), 2);
+    res_index_free(&index);
+}
+
 /* What another suite asks for on the same runtime is no night of ours. */
 static void other_requests_are_no_night(void **state)
 {
@@ -206,6 +243,7 @@ static void a_change_is_new_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(names_of_files_say_nothing_of_dates),
         TEST(the_last_good_night_is_of_one_build),
         TEST(other_requests_are_no_night),
         TEST(nights_of_the_future_are_left_out),

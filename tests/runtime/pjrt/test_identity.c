@@ -79,6 +79,28 @@ static void another_file_in_its_place_is_noticed(void **state)
     unlink(path);
 }
 
+/* Who knows which file it wants gets no other one, and no code of another runs. */
+static void only_the_file_that_was_asked_for_is_loaded(void **state)
+{
+    bn_status st = {.code = BN_OK};
+    rt_plugin *plugin = NULL;
+    char wanted[BN_SHA256_TEXT], other_digest[BN_SHA256_TEXT];
+    bn_sha256(bytes, size, wanted);
+    bn_sha256("other", 5, other_digest);
+    snprintf(path, sizeof path, "%s/wanted.so", folder);
+    assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
+    assert_fails(rt_plugin_load_only(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced",
+                 &st);
+    assert_null(plugin);
+    assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+    assert_ok(rt_plugin_load_only(path, wanted, &plugin, &st), &st);
+    assert_string_equal(rt_plugin_describe(plugin)->sha256, wanted);
+    /* Nor is one that is loaded already given for another. */
+    assert_fails(rt_plugin_load_only(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced",
+                 &st);
+    unlink(path);
+}
+
 /* Moved away and back, it is the same bytes. While it is loaded nobody knows what that was; later
  * it is as harmless as another name or other rights. */
 static void a_file_that_was_moved_is_noticed(void **state)
@@ -174,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_digest_is_of_what_was_loaded),
         cmocka_unit_test(another_file_in_its_place_is_noticed),
+        cmocka_unit_test(only_the_file_that_was_asked_for_is_loaded),
         cmocka_unit_test(a_file_that_was_moved_is_noticed),
         cmocka_unit_test(a_folder_that_was_swapped_is_noticed),
         cmocka_unit_test(what_is_no_file_is_refused),

@@ -1,0 +1,130 @@
+/*
+ * further.c - which cells of a night get further pairs, how many, and what that plan can see.
+ */
+#include "results/nights/further_priv.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#define MOST_LOOKS 8
+#define MISSED     (1 - RES_POWER)
+#define FAR        20.0 /* a log ratio that is as good as infinite */
+#define HALVINGS   40
+
+double res_night_wanted(const res_versus *versus, res_measure measure)
+{
+    const double wanted = versus->threshold > 0 ? versus->threshold : RES_NIGHT_VISIBLE;
+    return fmax(wanted, res_measure_threshold(versus, measure));
+}
+
+/* The ratio from which a cell looks slower. */
+static double bar_of(const res_versus *versus, res_measure measure)
+{
+    return 1 + res_night_wanted(versus, measure) / 2;
+}
+
+bool res_night_candidate(const res_versus *versus, const res_compared *cell)
+{
+    const res_headline head = res_compared_headline(versus, cell);
+    if (!versus->options.looks || cell->pairs == 0 || cell->pairs >= RES_LAST_LOOK ||
+        (head.verdict == RES_SLOWER && !head.little))
+        return false;
+    for (int i = 0; i < RES_MEASURE_COUNT; i++) {
+        const res_measure m = (res_measure)i;
+        const res_comparison *c = res_compared_measure(cell, m);
+        if (c && c->verdict == RES_UNDECIDED && c->ratio.estimate >= bar_of(versus, m))
+            return true;
+    }
+    return false;
+}
+
+/* The next look after PAIRS at which anything can be claimed in the family of VERSUS; 0: none. */
+static size_t next_look(const res_versus *versus, size_t pairs)
+{
+    const size_t least = res_least_pairs(versus->options.level, versus->family);
+    size_t next = res_next_look(pairs);
+    while (next > 0 && next < least)
+        next = res_next_look(next);
+    return next;
+}
+
+bool res_tonight_candidate(const res_tonight_verdict *verdict, const res_experiment *experiment)
+{
+    const res_versus *versus = &verdict->versus;
+    for (size_t i = 0; verdict->judged && i < versus->count; i++)
+        if (res_same_request(&versus->cells[i].experiment, experiment))
+            return res_night_candidate(versus, &versus->cells[i]);
+    return false;
+}
+
+size_t res_tonight_next_look(const res_tonight_verdict *verdict, size_t pairs)
+{
+    return verdict->candidates > 0 ? next_look(&verdict->versus, pairs) : 0;
+}
+
+/* A look of the plan: a slowdown is missed there where the mean log ratio is below BAR. */
+typedef struct look {
+    double bar, error; /* standard error of that mean */
+} look;
+
+/* The error that LOOK's pairs have where CELL's comparison C tells the spread: see spread_error in
+ * stats/compare.c, whose factor depends on the number of pairs. */
+static double error_at(const res_comparison *c, size_t pairs)
+{
+    const double n = (double)c->pairs, k = (double)pairs;
+    const double spread = c->error * sqrt(n * (n - 2) / (n - 1));
+    return spread * sqrt((k - 1) / (k - 2) / k);
+}
+
+/* The looks of CELL, this one first; returns how many there are. */
+static size_t looks_of(const res_versus *versus, const res_compared *cell, res_measure measure,
+                       look looks[MOST_LOOKS])
+{
+    const res_comparison *c = res_compared_measure(cell, measure);
+    size_t count = 0, last = 0;
+    for (size_t pairs = cell->pairs; pairs > 0 && count < MOST_LOOKS;
+         pairs = next_look(versus, pairs)) {
+        looks[count++] = (look){log(bar_of(versus, measure)), error_at(c, pairs)};
+        last = pairs;
+    }
+    /* The last one has to tell it, whatever it looks like. */
+    const double level = versus->options.level * res_look_share(last) / (double)versus->family;
+    if (count > 0)
+        looks[count - 1].bar =
+            gsl_cdf_tdist_Qinv(level / 2, (double)last - 1) * looks[count - 1].error;
+    return count;
+}
+
+/* How often the COUNT looks LIST miss the log ratio D, at most. */
+static double missed(const look *list, size_t count, double d, double freedom)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += list[i].error > 0 ? gsl_cdf_tdist_Q((d - list[i].bar) / list[i].error, freedom)
+                                 : d < list[i].bar;
+    return sum;
+}
+
+double res_night_planned(const res_versus *versus, const res_compared *cell, res_measure measure)
+{
+    const res_comparison *c = res_compared_measure(cell, measure);
+    look looks[MOST_LOOKS];
+    if (!versus->options.looks || c->pairs < RES_LEAST_PROCESSES ||
+        res_night_candidate(versus, cell))
+        return (double)INFINITY;
+    const size_t count = looks_of(versus, cell, measure, looks);
+    const double freedom = (double)c->pairs - 1;
+    double low = 0, high = 1;
+    if (count < 2 || missed(looks, count, FAR, freedom) > MISSED)
+        return (double)INFINITY;
+    while (missed(looks, count, high, freedom) > MISSED)
+        high *= 2;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        if (missed(looks, count, middle, freedom) > MISSED)
+            low = middle;
+        else
+            high = middle;
+    }
+    return expm1(high);
+}
