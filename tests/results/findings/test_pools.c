@@ -55,62 +55,6 @@ static void separate_runs_are_two_samples(void **state)
     clear(&s);
 }
 
-/* Three processes of lazy and capture, whose ratios are RATIO times 1.01, 1 and 1 / 1.01. Of each
- * round of 1 ms something waited for STALLED_NS. */
-static void add_busy(store *s, double ratio, uint64_t stalled_ns)
-{
-    for (int p = 0; p < 3; p++) {
-        const double lazy[2] = {1e6, 1e6};
-        const double one = 1e6 / (ratio * pow(1.01, p - 1)), capture[2] = {one, one};
-        res_record *both[2] = {add_rounds(s, "m", "lazy", lazy, 2, p + 1),
-                               add_rounds(s, "m", "capture", capture, 2, p + 1)};
-        for (int i = 0; i < 2; i++)
-            for (int r = 0; r < 2; r++)
-                both[i]->rounds[r].stalled_ns = stalled_ns;
-    }
-}
-
-/* The ratio of "capture" with its interval; the mean of the table has the same. */
-static res_pool_ratio busy_ratio(double ratio, uint64_t stalled_ns)
-{
-    store s = {.count = 0};
-    add_busy(&s, ratio, stalled_ns);
-    res_speedup table = made(&s);
-    res_pool_ratio found = row_of(&table, "m", "capture")->ratio;
-    assert_int_equal(table.mean_count, 1);
-    assert_near(table.means[0].speedup.low, found.ratio.low, 1e-9);
-    assert_near(table.means[0].speedup.high, found.ratio.high, 1e-9);
-    found.pairs = NULL;
-    res_speedup_free(&table);
-    clear(&s);
-    return found;
-}
-
-/* A ratio of 2: half of the time differs, so its log drifts by 0.125. Its own error is that of
- * logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom: next to the drift nothing, so that
- * the interval is the normal one of both. */
-static void a_busy_machine_moves_ratios(void **state)
-{
-    (void)state;
-    const double own = log(1.01) / sqrt(3), both = sqrt(own * own + 0.125 * 0.125);
-    const res_pool_ratio quiet = busy_ratio(2, 0), busy = busy_ratio(2, 900000);
-    assert_near(quiet.drift, 0, 0);
-    assert_near(log(quiet.ratio.high / 2), 4.302653 * own, 1e-5);
-    assert_near(busy.drift, 0.125, 1e-6);
-    assert_near(busy.ratio.estimate, 2, 1e-5);
-    assert_near(log(busy.ratio.high / 2), 1.96 * both, 1e-3);
-    assert_near(busy.own.error, own, 1e-6);
-}
-
-/* Both sides alike: nothing drifts, however busy the machine is. */
-static void a_ratio_of_one_does_not_move(void **state)
-{
-    (void)state;
-    const res_pool_ratio quiet = busy_ratio(1, 0), busy = busy_ratio(1, 900000);
-    assert_near(busy.ratio.low, quiet.ratio.low, 1e-5);
-    assert_near(busy.p, quiet.p, 1e-5);
-}
-
 /* Where one of a pair has no rounds its median stands for all of them. */
 static void pairs_without_rounds_are_ratios_of_medians(void **state)
 {
@@ -605,8 +549,6 @@ int main(void)
         cmocka_unit_test(one_row_may_have_met_a_busy_machine),
         cmocka_unit_test(separate_runs_are_two_samples),
         cmocka_unit_test(pairs_without_rounds_are_ratios_of_medians),
-        cmocka_unit_test(a_busy_machine_moves_ratios),
-        cmocka_unit_test(a_ratio_of_one_does_not_move),
         cmocka_unit_test(two_processes_have_no_interval_and_no_claim),
         cmocka_unit_test(all_thirty_repetitions_count),
         cmocka_unit_test(grouped_repetitions_are_one_run),

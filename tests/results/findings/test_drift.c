@@ -1,0 +1,69 @@
+/*
+ * test_drift.c - what a busy machine adds to the interval of a ratio of one run. Needs no plugin.
+ */
+#include "tests/results/findings/pools_fixture.h"
+
+/* Three processes of lazy and capture, whose ratios are RATIO times 1.01, 1 and 1 / 1.01. Of each
+ * round of 1 ms something waited for STALLED_NS. */
+static void add_busy(store *s, double ratio, uint64_t stalled_ns)
+{
+    for (int p = 0; p < 3; p++) {
+        const double lazy[2] = {1e6, 1e6};
+        const double one = 1e6 / (ratio * pow(1.01, p - 1)), capture[2] = {one, one};
+        res_record *both[2] = {add_rounds(s, "m", "lazy", lazy, 2, p + 1),
+                               add_rounds(s, "m", "capture", capture, 2, p + 1)};
+        for (int i = 0; i < 2; i++)
+            for (int r = 0; r < 2; r++)
+                both[i]->rounds[r].stalled_ns = stalled_ns;
+    }
+}
+
+/* The ratio of "capture" with its interval; the mean of the table has the same. */
+static res_pool_ratio busy_ratio(double ratio, uint64_t stalled_ns)
+{
+    store s = {.count = 0};
+    add_busy(&s, ratio, stalled_ns);
+    res_speedup table = made(&s);
+    res_pool_ratio found = row_of(&table, "m", "capture")->ratio;
+    assert_int_equal(table.mean_count, 1);
+    assert_near(table.means[0].speedup.low, found.ratio.low, 1e-9);
+    assert_near(table.means[0].speedup.high, found.ratio.high, 1e-9);
+    found.pairs = NULL;
+    res_speedup_free(&table);
+    clear(&s);
+    return found;
+}
+
+/* A ratio of 2: half of the time differs, so its log drifts by 0.125. Its own error is that of
+ * logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom: next to the drift nothing, so that
+ * the interval is the normal one of both. */
+static void a_busy_machine_moves_ratios(void **state)
+{
+    (void)state;
+    const double own = log(1.01) / sqrt(3), both = sqrt(own * own + 0.125 * 0.125);
+    const res_pool_ratio quiet = busy_ratio(2, 0), busy = busy_ratio(2, 900000);
+    assert_near(quiet.drift, 0, 0);
+    assert_near(log(quiet.ratio.high / 2), 4.302653 * own, 1e-5);
+    assert_near(busy.drift, 0.125, 1e-6);
+    assert_near(busy.ratio.estimate, 2, 1e-5);
+    assert_near(log(busy.ratio.high / 2), 1.96 * both, 1e-3);
+    assert_near(busy.own.error, own, 1e-6);
+}
+
+/* Both sides alike: nothing drifts, however busy the machine is. */
+static void a_ratio_of_one_does_not_move(void **state)
+{
+    (void)state;
+    const res_pool_ratio quiet = busy_ratio(1, 0), busy = busy_ratio(1, 900000);
+    assert_near(busy.ratio.low, quiet.ratio.low, 1e-5);
+    assert_near(busy.p, quiet.p, 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_busy_machine_moves_ratios),
+        cmocka_unit_test(a_ratio_of_one_does_not_move),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
