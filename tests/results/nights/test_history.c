@@ -321,29 +321,33 @@ static void write_nights(const place *p, const double *overhead_ns, size_t count
 static void nights_below_zero_are_nights(void **state)
 {
     const place *p = *state;
-    static const double overhead_ns[] = {4e3, 6e3, 8e3, -9e3, 4e3, 60e3, 5e3};
+    static const double overhead_ns[] = {4e3, 6e3, 8e3, -4e3, 4e3, 60e3, -9e3, 5e3};
     res_index index;
     res_history history;
     bn_text out = {0};
-    write_nights(p, overhead_ns, 7);
+    write_nights(p, overhead_ns, 8);
     load_history(p, RES_METRIC_OVERHEAD, &index, &history);
     const res_timeline *series = &history.series[0];
-    assert_int_equal(series->count, 7);
-    for (size_t i = 0; i < 7; i++)
-        assert_near(series->nights[i].value, overhead_ns[i], 1e-3);
+    assert_int_equal(series->count, 8);
+    /* Below zero by more than its interval it contradicts itself, and tables leave it out, too. */
+    assert_true(isnan(series->nights[6].value));
+    for (size_t i = 0; i < 8; i++)
+        if (i != 6)
+            assert_near(series->nights[i].value, overhead_ns[i], 1e-3);
     /* Student's t: half is 4.3027 * 2 us / sqrt(3), 4.97 us. */
     assert_near(series->nights[3].high - series->nights[3].value, 4.3027 * 2e3 / sqrt(3), 1);
-    assert_true(res_night_told(&series->nights[3])); /* below zero, by more than its interval */
+    assert_true(res_night_told(&series->nights[1]));
+    assert_false(res_night_told(&series->nights[3]));
     assert_false(res_night_told(&series->nights[4]));
-    assert_int_equal(series->untold, 2);
+    assert_int_equal(series->untold, 3);
     assert_true(series->no_ratios);
     assert_int_equal(series->stretch_count, 1);
     assert_int_equal(series->stretches[0].nights, 7);
     assert_near(series->stretches[0].median, 5e3, 1e-3);
     res_table_history(&history, RES_TABLE_TEXT, &out);
     assert_non_null(
-        strstr(out.data, "2 of 7 nights not told from zero; changes, which are ratios"));
-    assert_non_null(strstr(out.data, "newest, 2026-01-07: 5.00 us"));
+        strstr(out.data, "3 of 8 nights not told from zero; changes, which are ratios"));
+    assert_non_null(strstr(out.data, "newest, 2026-01-08: 5.00 us"));
     bn_text_clear(&out);
     res_table_history(&history, RES_TABLE_JSON, &out);
     json_t *all = json_loads(out.data, 0, NULL);

@@ -506,23 +506,7 @@ static void what_a_killed_reader_left_is_swept(void **state)
     assert_int_equal(access(left, F_OK), -1);
 }
 
-/* ---- times --------- ------------------------------------------------------------------- */
-
-static void ids_tell_the_time(void **state)
-{
-    (void)state;
-    assert_true(res_id_time("19700102T000001.500000000Z-h-1-0") == 86401.5);
-    assert_true(res_id_time("20240229T235959.000000000Z-h-1-0") == 1709251199);
-    static const char *const none[] = {"",
-                                       "import-1",
-                                       "20230229T000000.000000000Z-h-1-0",
-                                       "20231301T000000.000000000Z-h-1-0",
-                                       "20230101T250000.000000000Z-h-1-0",
-                                       "20230101T000000.5Z-h",
-                                       "20230101 000000.000000000Z"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        assert_true(isnan(res_id_time(none[i])));
-}
+/* ---- copies -------------------------------------------------------------------------------- */
 
 /* A copy of ORIGINAL in the store under NAME; its path into PATH. */
 static void copy_as(const place *p, const char *original, const char *name, char path[600])
@@ -594,7 +578,6 @@ int main(void)
         TEST(a_store_that_cannot_be_written_is_read_all_the_same),
         TEST(writers_at_once_lose_nothing_for_good),
         TEST(what_a_killed_reader_left_is_swept),
-        TEST(ids_tell_the_time),
         TEST(a_record_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

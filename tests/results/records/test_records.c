@@ -514,11 +514,28 @@ static int write_sample(const char *store)
     return code != BN_OK;
 }
 
+static void ids_tell_the_time(void **state)
+{
+    (void)state;
+    assert_true(res_id_time("19700102T000001.500000000Z-h-1-0") == 86401.5);
+    assert_true(res_id_time("20240229T235959.000000000Z-h-1-0") == 1709251199);
+    static const char *const none[] = {"",
+                                       "import-1",
+                                       "20230229T000000.000000000Z-h-1-0",
+                                       "20231301T000000.000000000Z-h-1-0",
+                                       "20230101T250000.000000000Z-h-1-0",
+                                       "20230101T000000.5Z-h",
+                                       "20230101 000000.000000000Z"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_true(isnan(res_id_time(none[i])));
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--write-sample") == 0)
         return write_sample(argv[2]);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_tell_the_time),
         cmocka_unit_test(ids_are_unique_and_sort_by_time),
         cmocka_unit_test(records_come_back_as_they_were),
         cmocka_unit_test(rounds_and_probes_come_back),
