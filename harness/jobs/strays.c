@@ -58,9 +58,24 @@ static bool is_zombie(long pid)
     return end && end[1] == ' ' && end[2] == 'Z';
 }
 
+/* Processes that a sweep has killed. One that is dying has no environment any more, and is no
+ * zombie yet: by its number alone it is known. */
+typedef struct killed {
+    long pid[64];
+    size_t count;
+} killed;
+
+static bool is_among(const killed *k, long pid)
+{
+    for (size_t i = 0; i < k->count; i++)
+        if (k->pid[i] == pid)
+            return true;
+    return false;
+}
+
 /* One look at our children. A zombie has no environment any more, so all of them are reaped but
  * KEPT. Who else waits for one finds it gone, and loses nothing. */
-static bool end_marked(const char *wanted, pid_t kept)
+static bool end_marked(const char *wanted, pid_t kept, killed *k)
 {
     char path[64];
     long pid;
@@ -68,9 +83,11 @@ static bool end_marked(const char *wanted, pid_t kept)
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *list = fopen(path, "re");
     while (list && fscanf(list, "%ld", &pid) == 1) {
-        const bool marked = pid != kept && has_variable(pid, wanted);
+        const bool marked = pid != kept && (has_variable(pid, wanted) || is_among(k, pid));
         if (marked)
             kill((pid_t)pid, SIGKILL);
+        if (marked && !is_among(k, pid) && k->count < sizeof k->pid / sizeof *k->pid)
+            k->pid[k->count++] = pid;
         if (marked || (pid != kept && is_zombie(pid)))
             any = waitpid((pid_t)pid, NULL, WNOHANG) >= 0 || any;
     }
@@ -82,8 +99,9 @@ static bool end_marked(const char *wanted, pid_t kept)
 void job_strays_sweep(unsigned mark, pid_t kept, int rounds)
 {
     char wanted[80];
+    killed k = {.count = 0};
     snprintf(wanted, sizeof wanted, MARK "=%ld-%u", (long)getpid(), mark);
     /* Ending one takes a moment, and may leave us its children. */
-    while (end_marked(wanted, kept) && --rounds > 0)
+    while (end_marked(wanted, kept, &k) && --rounds > 0)
         poll(NULL, 0, 5);
 }

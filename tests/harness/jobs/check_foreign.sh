@@ -93,7 +93,7 @@ touch -d 1980-01-01 "$store"/*.h5
 run history --store "$store"
 report "old times of files do not make dates wrong" "$(
     fault_of 0
-    grep -q 'left out' "$folder/out" && echo "records are left out"
+    grep -q 'left out, dated' "$folder/out" && echo "records are left out"
 )"
 ahead=$folder/ahead
 mkdir "$ahead"

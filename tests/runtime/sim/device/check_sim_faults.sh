@@ -276,7 +276,7 @@ for format in text md; do
     report "a $format table says simulated of each simulated runtime, and of no other" "$(
         fault_of 0
         # sim once, its settings in a column, and the path.
-        [ "$(grep -c 'runtime .*libpjrt_sim.so (simulated), build ' "$folder/out")" -eq 1 ] ||
+        [ "$(grep -cE 'runtime .*libpjrt\\?_sim.so \(simulated\), build ' "$folder/out")" -eq 1 ] ||
             echo "not the path"
         [ "$(grep -c 'runtime sim (simulated), build ' "$folder/out")" -eq 1 ] || echo "not sim"
         grep 'runtime .*fake' "$folder/out" | grep -q simulated && echo "the fake one is none"
