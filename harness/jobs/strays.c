@@ -45,63 +45,48 @@ static bool has_variable(long pid, const char *wanted)
     return found;
 }
 
-/* Whether process PID has ended and waits for its parent, which is us. */
-static bool is_zombie(long pid)
+/* Whether process PID has no memory of its own now: it begins another program, is dying, or is a
+ * zombie. Its environment reads as empty then, and says nothing. */
+static bool has_no_memory(long pid)
 {
-    char path[64], line[512] = "";
-    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
     FILE *f = fopen(path, "re");
-    /* PID (NAME) STATE ..., and a name may hold anything. */
-    const char *end = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    const bool empty = f && fgetc(f) == EOF;
     if (f)
         fclose(f);
-    return end && end[1] == ' ' && end[2] == 'Z';
+    return empty;
 }
 
-/* Processes that a sweep has killed. One that is dying has no environment any more, and is no
- * zombie yet: by its number alone it is known. */
-typedef struct killed {
-    long pid[64];
-    size_t count;
-} killed;
-
-static bool is_among(const killed *k, long pid)
-{
-    for (size_t i = 0; i < k->count; i++)
-        if (k->pid[i] == pid)
-            return true;
-    return false;
-}
-
-/* One look at our children. A zombie has no environment any more, so all of them are reaped but
- * KEPT. Who else waits for one finds it gone, and loses nothing. */
-static bool end_marked(const char *wanted, pid_t kept, killed *k)
+/* One look at our children: ends those that have the variable WANTED, and reaps all that have
+ * ended but KEPT. Who else waits for one finds it gone, and loses nothing. True: look again. */
+static bool end_marked(const char *wanted, pid_t kept)
 {
     char path[64];
     long pid;
-    bool any = false;
+    bool again = false;
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *list = fopen(path, "re");
     while (list && fscanf(list, "%ld", &pid) == 1) {
-        const bool marked = pid != kept && (has_variable(pid, wanted) || is_among(k, pid));
+        if (pid == kept)
+            continue;
+        const bool marked = has_variable(pid, wanted);
         if (marked)
             kill((pid_t)pid, SIGKILL);
-        if (marked && !is_among(k, pid) && k->count < sizeof k->pid / sizeof *k->pid)
-            k->pid[k->count++] = pid;
-        if (marked || (pid != kept && is_zombie(pid)))
-            any = waitpid((pid_t)pid, NULL, WNOHANG) >= 0 || any;
+        /* Without memory it is a zombie, or will tell in a moment what it is. */
+        if (marked || has_no_memory(pid))
+            again = waitpid((pid_t)pid, NULL, WNOHANG) >= 0 || again;
     }
     if (list)
         fclose(list);
-    return any;
+    return again;
 }
 
 void job_strays_sweep(unsigned mark, pid_t kept, int rounds)
 {
     char wanted[80];
-    killed k = {.count = 0};
     snprintf(wanted, sizeof wanted, MARK "=%ld-%u", (long)getpid(), mark);
     /* Ending one takes a moment, and may leave us its children. */
-    while (end_marked(wanted, kept, &k) && --rounds > 0)
+    while (end_marked(wanted, kept) && --rounds > 0)
         poll(NULL, 0, 5);
 }
