@@ -35,8 +35,7 @@ static bool same_file(int a, int b, const char *name)
 {
     struct stat left, right;
     return fstatat(a, name, &left, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstatat(b, name, &right, AT_SYMLINK_NOFOLLOW) == 0 && left.st_dev == right.st_dev &&
-           left.st_ino == right.st_ino;
+           fstatat(b, name, &right, AT_SYMLINK_NOFOLLOW) == 0 && bn_same_file(&left, &right);
 }
 
 /* Whether both have the same bytes: a copy, where a file system has no second names. */
@@ -211,11 +210,8 @@ static bn_code hold(night_folder *t, bn_status *st)
     if (fd < 0)
         return bn_fail_errno(st, errno, "store %s", t->store);
     t->store_fd = fd;
-    struct stat info;
-    if (fstat(fd, &info) != 0)
+    if (fstat(fd, &t->at[0]) != 0)
         return bn_fail_errno(st, errno, "store %s", t->store);
-    t->at[0].device = info.st_dev;
-    t->at[0].inode = info.st_ino;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return bn_fail(st, BN_IO, "store %s: another bench nightly is at work here", t->store);
     return BN_OK;
@@ -266,11 +262,9 @@ bn_code night_folder_begin(night_folder *t, const char *store, double night_hour
 static bn_code check_same(night_folder *t, int which, const struct stat *info, const char *path,
                           bn_status *st)
 {
-    if (t->at[which].inode == 0) {
-        t->at[which].device = info->st_dev;
-        t->at[which].inode = info->st_ino;
-    }
-    if (t->at[which].device != info->st_dev || t->at[which].inode != info->st_ino)
+    if (t->at[which].st_ino == 0)
+        t->at[which] = *info;
+    if (!bn_same_file(&t->at[which], info))
         return bn_fail(st, BN_CHANGED, "%s was replaced while the night ran", path);
     return BN_OK;
 }
@@ -284,7 +278,7 @@ static bn_code check_inside(night_folder *t, int which, int parent, const char *
     bn_code code = bn_folder_in(parent, name, fd, st);
     if (code == BN_NOT_FOUND) {
         *fd = -1;
-        return t->at[which].inode == 0
+        return t->at[which].st_ino == 0
                    ? BN_OK
                    : bn_fail(st, BN_CHANGED, "%s was removed while the night ran", path);
     }

@@ -18,10 +18,7 @@ typedef struct night_folder {
     int store_fd;        /* the store, open and locked */
     /* The store, FOLDER and CONTROLS, as they were when they were first looked at; inode 0: they
      * were not there yet. */
-    struct {
-        dev_t device;
-        ino_t inode;
-    } at[3];
+    struct stat at[3];
 } night_folder;
 
 /* Makes STORE if need be, and locks it: a second night at the same time is BN_IO. If a night was

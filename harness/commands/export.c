@@ -1,5 +1,6 @@
 /* export.c - bench export and bench import. */
 #include "harness/commands/commands.h"
+#include "harness/commands/selection_priv.h"
 #include "results/exports/exports.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ int command_export(const char *store, const char *format, const char *file)
     res_export export = {0};
     if (!format)
         bn_fail(&st, BN_INVALID, "bench export needs --to: %s", RES_EXPORT_NAMES);
-    if (st.code != BN_OK || res_store_load(store, &all, &st) != BN_OK)
+    if (st.code != BN_OK || command_all_read(store, &all, &st) != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;

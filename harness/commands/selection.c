@@ -51,18 +51,41 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn
     return code;
 }
 
+static void say_misdates(const res_misdates *misdates)
+{
+    bn_text words = {0};
+    res_put_misdates(misdates, &words);
+    if (words.length > 0)
+        cli_say("bench: %s", words.data);
+    bn_text_free(&words);
+}
+
 bn_code command_newest_read(const char *store, const res_index *index,
                             const command_selection *selection, res_collection *all, bn_status *st)
 {
     const res_asked asked = {selection ? wanted : NULL, (void *)(uintptr_t)selection,
                              (double)time(NULL)};
     bn_code code = res_newest_read(store, index, &asked, all, st);
-    bn_text misdates = {0};
-    res_put_misdates(&all->misdates, &misdates);
-    if (code == BN_OK && misdates.length > 0)
-        cli_say("bench: %s", misdates.data);
-    bn_text_free(&misdates);
+    if (code == BN_OK)
+        say_misdates(&all->misdates);
     return code;
+}
+
+bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
+{
+    res_index index;
+    bn_code code = res_store_load(store, all, st);
+    if (code != BN_OK)
+        return code;
+    code = command_index_load(store, false, &index, st);
+    if (code != BN_OK) {
+        res_collection_free(all);
+        return code;
+    }
+    res_misdates_drop(all, &index, (double)time(NULL));
+    say_misdates(&all->misdates);
+    res_index_free(&index);
+    return BN_OK;
 }
 
 bn_code command_records_read(const command_selection *selection, const res_index *index,

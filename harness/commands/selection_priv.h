@@ -19,8 +19,11 @@ BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_inde
 BN_MUST_USE bn_code command_newest_read(const char *store, const res_index *index,
                                         const command_selection *selection, res_collection *all,
                                         bn_status *st);
-/* The same of SELECTION's store. BN_NOT_FOUND where there are none, but a store whose records are
- * all damaged. */
+/* All records of STORE but those with wrong dates, of which it says so on standard error: one could
+ * pass for the newest. */
+BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
+/* What command_newest_read has of SELECTION's store. BN_NOT_FOUND where there are none, but a store
+ * whose records are all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 

@@ -87,8 +87,7 @@ void job_cache_sweep_old(const char *store)
 static bool is_at(int fd, const char *path)
 {
     struct stat ours, there;
-    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-           ours.st_ino == there.st_ino;
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && bn_same_file(&ours, &there);
 }
 
 /* Makes the folder cache->path and locks it. *TAKEN, without a failure: somebody has it. */

@@ -25,11 +25,6 @@ static bool build_look(const char *runtime, struct stat *info, char *digest)
     return true;
 }
 
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 /* Which build failed, into DIGEST. The file may have been replaced at any moment, and nobody knows
  * which one the worker loaded: it is known if the name leads to the same file, unchanged, as BEFORE
  * the worker started. Looking at the file is as good as its digest, and hashing one takes a second.
@@ -39,9 +34,7 @@ static bool build_that_failed(const job_experiment *e, const struct stat *before
 {
     struct stat now;
     return build_look(e->what.runtime, &now, digest) && before->st_nlink > 0 &&
-           now.st_dev == before->st_dev && now.st_ino == before->st_ino &&
-           now.st_size == before->st_size && same_time(now.st_mtim, before->st_mtim) &&
-           same_time(now.st_ctim, before->st_ctim);
+           bn_untouched(&now, before);
 }
 
 /* The record that lies at PATH, in a store that others may write. No child is left: whoever waits

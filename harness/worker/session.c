@@ -56,7 +56,7 @@ bn_code worker_session_begin(worker_session *s, const job_experiment *e, bn_stat
     if (code == BN_OK)
         code = rt_plugin_find(e->what.runtime, s->path, sizeof s->path, st);
     if (code == BN_OK)
-        code = rt_plugin_load_only(s->path, build, &s->plugin, st);
+        code = rt_plugin_load(s->path, build, &s->plugin, st);
     if (code == BN_OK)
         code = client_create(s, st);
     if (code == BN_OK)

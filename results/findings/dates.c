@@ -10,6 +10,8 @@
 #include "results/findings/findings.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define FIRST_RECORD_S 1577836800.0 /* 2020: this program is younger */
@@ -26,6 +28,27 @@ void res_misdates_add(res_misdates *misdates, double time_s)
     misdates->first_s = misdates->count ? fmin(misdates->first_s, time_s) : time_s;
     misdates->last_s = misdates->count ? fmax(misdates->last_s, time_s) : time_s;
     misdates->count++;
+}
+
+static int by_id(const void *id, const void *record)
+{
+    return strcmp(id, (*(const res_record *const *)record)->id);
+}
+
+void res_misdates_drop(res_collection *all, const res_index *index, double now_s)
+{
+    for (size_t i = 0; i < index->count; i++) {
+        const res_summary *s = &index->records[i];
+        res_record **found = res_misdated(s, now_s) && all->count > 0
+                                 ? bsearch(s->id, all->records, all->count, sizeof *found, by_id)
+                                 : NULL;
+        if (!found)
+            continue;
+        res_misdates_add(&all->misdates, res_id_time(s->id));
+        res_record_free(*found);
+        all->count--;
+        memmove(found, found + 1, (size_t)(all->records + all->count - found) * sizeof *found);
+    }
 }
 
 /* "2026-01-31 02:00" */

@@ -29,11 +29,6 @@ typedef struct choice {
     bn_status *st;
 } choice;
 
-static bool is_good(const res_summary *s)
-{
-    return s->status == BN_OK && s->steps > 0;
-}
-
 static const res_experiment *experiment_of(const choice *c, const res_summary *s)
 {
     return c->index->experiments[s->experiment];
@@ -97,7 +92,8 @@ static void leave_misdated(choice *c, res_collection *all)
 /* As pool.c has it: the newest record, but a good one if there is any. */
 static bool is_newer(const res_summary *s, const res_summary *than)
 {
-    return is_good(s) == is_good(than) ? res_id_order(s->id, than->id) > 0 : is_good(s);
+    return res_summary_good(s) == res_summary_good(than) ? res_id_order(s->id, than->id) > 0
+                                                         : res_summary_good(s);
 }
 
 static void find_newest(choice *c)
@@ -119,14 +115,15 @@ static void find_newest(choice *c)
 static bool is_needed(const res_summary *s, const res_summary *newest)
 {
     return strcmp(s->origin->sha256, newest->origin->sha256) == 0 ||
-           (!is_good(s) && is_good(newest) && res_id_order(s->id, newest->id) > 0);
+           (!res_summary_good(s) && res_summary_good(newest) &&
+            res_id_order(s->id, newest->id) > 0);
 }
 
 /* Whether RECORD is what the index, which chose it, says of its file. */
 static bool is_described(const choice *c, const res_summary *s, const res_record *record)
 {
     return strcmp(record->id, s->id) == 0 && record->simulated == s->simulated &&
-           res_record_good(record) == is_good(s) &&
+           res_record_good(record) == res_summary_good(s) &&
            strcmp(res_plugin_sha256(record), s->origin->sha256) == 0 &&
            res_same_way_asked(&record->experiment, experiment_of(c, s));
 }
@@ -168,7 +165,7 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
         if (c->fates[i] == FATE_MISDATED || c->fates[i] == FATE_DAMAGED || !is_wanted(c, s))
             continue;
         const bool needed = is_needed(s, w->newest);
-        const bool like = needed && is_good(s) == is_good(w->newest);
+        const bool like = needed && res_summary_good(s) == res_summary_good(w->newest);
         w->tried += like;
         if (needed && c->fates[i] == FATE_OPEN) {
             code = read_record(c, s, &records[i], all);
@@ -177,7 +174,7 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
         if (c->fates[i] == FATE_READ)
             w->held += like;
         else if (c->fates[i] == FATE_OPEN)
-            *(is_good(s) ? &w->good : &w->failed) += 1;
+            *(res_summary_good(s) ? &w->good : &w->failed) += 1;
     }
     return code;
 }

@@ -187,17 +187,12 @@ static size_t night_of(res_timeline *series, const item *it, double span_s)
     return series->count++;
 }
 
-static bool is_good(const res_summary *s)
-{
-    return s->status == BN_OK && s->steps > 0;
-}
-
 /* As pool.c has it: nobody knows what build a record without one is of, but a group is of one. */
 static bool is_pooled(const res_summary *s, const res_summary *newest)
 {
     if (s == newest)
         return true;
-    return is_good(s) && strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
+    return res_summary_good(s) && strcmp(s->origin->sha256, newest->origin->sha256) == 0 &&
            strcmp(s->conditions, newest->conditions) == 0 &&
            (known(s->origin) || (s->group[0] && strcmp(s->group, newest->group) == 0));
 }
@@ -217,7 +212,7 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         const res_summary *s = items[places[i]].summary;
-        if (is_good(s) && (!newest || strcmp(s->id, newest->id) > 0))
+        if (res_summary_good(s) && (!newest || strcmp(s->id, newest->id) > 0))
             newest = s;
     }
     for (size_t i = 0; newest && i < count; i++) {
@@ -231,7 +226,7 @@ static bool settle_night(res_night *night, const item *items, const size_t *plac
                                                    .wall_ns = s->wall_ns},
                                       .group = s->group};
         else
-            night->left_out += is_good(s);
+            night->left_out += res_summary_good(s);
     }
     if (n == 0)
         return true;

@@ -116,25 +116,18 @@ static bn_code drop_copies(update *u)
 {
     res_index *index = u->index;
     res_summary *records = index->records;
-    bn_code code = BN_OK;
     size_t kept = 0;
     res_found *list = calloc(index->count + 1, sizeof *list);
     if (!list)
         return bn_fail(u->st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
     for (size_t i = 0; i < index->count; i++)
-        list[i] = (res_found){records[i].id, records[i].file, i, NULL};
-    const bool any = res_copies_find(list, index->count) > 0;
-    for (size_t i = 0; any && i < index->count && code == BN_OK; i++) {
+        list[i] = (res_found){.id = records[i].id, .file = records[i].file};
+    bn_code code = res_listing_report_copies(&u->files, list, index->count, &index->damaged,
+                                             &index->damaged_count, &u->damaged_room, u->st);
+    for (size_t i = 0; i < index->count; i++)
         if (!list[i].copy_of)
-            continue;
-        code = res_listing_report_copy(&u->files, &list[i], &index->damaged, &index->damaged_count,
-                                       &u->damaged_room, u->st);
-        records[list[i].at].file = NULL;
-    }
-    for (size_t i = 0; any && i < index->count; i++)
-        if (records[i].file)
             records[kept++] = records[i];
-    index->count = any ? kept : index->count;
+    index->count = kept;
     free(list);
     return code;
 }

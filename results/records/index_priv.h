@@ -96,17 +96,15 @@ BN_MUST_USE bn_code res_listing_report(const res_listing *l, const res_file *fil
 /* A record that was read, and the file that it is in. */
 typedef struct res_found {
     const char *id, *file; /* FILE: its name */
-    size_t at;             /* the caller's number for it */
     const char *copy_of;   /* the file that has the same record; NULL: this one counts */
+    size_t at;             /* of listing.c: its place in the list */
 } res_found;
-/* Says in LIST, of COUNT records in order of their files, which are copies: a record counts once,
- * whatever names its file has. The file that is called by the record's id stands, else the first.
- * LIST may come back in another order. Returns how many are copies. */
-size_t res_copies_find(res_found *list, size_t count);
-/* Reports FOUND, a copy, as res_listing_report does. */
-BN_MUST_USE bn_code res_listing_report_copy(const res_listing *l, const res_found *found,
-                                            res_damaged **list, size_t *count, size_t *room,
-                                            bn_status *st);
+/* Says in LIST, of COUNT records in order of their files, which are copies, and reports these as
+ * res_listing_report does. A record counts once, whatever names its file has: the file that is
+ * called by the record's id stands, else the first. */
+BN_MUST_USE bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
+                                              res_damaged **damaged, size_t *damaged_count,
+                                              size_t *room, bn_status *st);
 
 /* The old line, of *LENGTH bytes with its newline, that describes FILE as it is now; NULL: there is
  * none. Files must be asked for in their order. */

@@ -151,9 +151,19 @@ static int found_order(const void *a, const void *b)
     return (left->at > right->at) - (left->at < right->at);
 }
 
-size_t res_copies_find(res_found *list, size_t count)
+/* As they came. */
+static int given_order(const void *a, const void *b)
+{
+    const res_found *left = a, *right = b;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+/* Says in LIST which are copies; returns how many. */
+static size_t find_copies(res_found *list, size_t count)
 {
     size_t copies = 0, ascending = 1;
+    for (size_t i = 0; i < count; i++)
+        list[i].at = i;
     while (ascending < count && strcmp(list[ascending - 1].id, list[ascending].id) < 0)
         ascending++;
     /* The usual case: files are called by their ids. */
@@ -168,17 +178,29 @@ size_t res_copies_find(res_found *list, size_t count)
         list[i].copy_of = list[first].file;
         copies++;
     }
+    qsort(list, count, sizeof *list, given_order);
     return copies;
 }
 
-bn_code res_listing_report_copy(const res_listing *l, const res_found *found, res_damaged **list,
-                                size_t *count, size_t *room, bn_status *st)
+bn_code res_listing_report_copies(const res_listing *l, res_found *list, size_t count,
+                                  res_damaged **damaged, size_t *damaged_count, size_t *room,
+                                  bn_status *st)
 {
-    bn_status why = {.code = BN_OK};
-    const res_file file = {.name = found->file};
-    bn_fail(&why, BN_FORMAT, "%s/%s: has the id of %s; a record counts once, so remove one of them",
-            l->store, found->file, found->copy_of);
-    return res_listing_report(l, &file, &why, list, count, room, st);
+    bn_code code = BN_OK;
+    if (find_copies(list, count) == 0)
+        return BN_OK;
+    for (size_t i = 0; i < count && code == BN_OK; i++) {
+        const res_found *found = &list[i];
+        const res_file file = {.name = found->file};
+        bn_status why = {.code = BN_OK};
+        if (!found->copy_of)
+            continue;
+        bn_fail(&why, BN_FORMAT,
+                "%s/%s: has the id of %s; a record counts once, so remove one of them", l->store,
+                found->file, found->copy_of);
+        code = res_listing_report(l, &file, &why, damaged, damaged_count, room, st);
+    }
+    return code;
 }
 
 /* ---- the index as it was --------------------------------------------------------------- */

@@ -419,6 +419,9 @@ typedef struct res_summary {
     char group[RES_MARK], conditions[RES_MARK]; /* res_group_mark, res_conditions_mark */
 } res_summary;
 
+/* The same as res_record_good, of the summary. */
+bool res_summary_good(const res_summary *summary);
+
 typedef struct res_index {
     res_summary *records; /* in order of file names, which is that of ids */
     size_t count;

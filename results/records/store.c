@@ -126,28 +126,21 @@ static bn_code collect(loading *l, const res_file *file)
 static bn_code drop_copies(loading *l)
 {
     res_collection *all = l->all;
-    bn_code code = BN_OK;
     size_t kept = 0;
     res_found *list = calloc(all->count + 1, sizeof *list);
     if (!list)
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
     for (size_t i = 0; i < all->count; i++)
-        list[i] = (res_found){all->records[i]->id, l->from[i]->name, i, NULL};
-    const bool any = res_copies_find(list, all->count) > 0;
-    for (size_t i = 0; any && i < all->count && code == BN_OK; i++) {
+        list[i] = (res_found){.id = all->records[i]->id, .file = l->from[i]->name};
+    bn_code code = res_listing_report_copies(&l->files, list, all->count, &all->damaged,
+                                             &all->damaged_count, &l->damaged_room, l->st);
+    for (size_t i = 0; i < all->count; i++) {
         if (!list[i].copy_of)
-            continue;
-        code = res_listing_report_copy(&l->files, &list[i], &all->damaged, &all->damaged_count,
-                                       &l->damaged_room, l->st);
-        l->from[list[i].at] = NULL;
-    }
-    for (size_t i = 0; any && i < all->count; i++) {
-        if (l->from[i])
             all->records[kept++] = all->records[i];
         else
             res_record_free(all->records[i]);
     }
-    all->count = any ? kept : all->count;
+    all->count = kept;
     free(list);
     return code;
 }

@@ -158,23 +158,30 @@ BN_MUST_USE bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t
 double bn_half_to_double(uint16_t half);
 uint16_t bn_half_from_double(double value);
 
-/* Whole file into *DATA (malloc, terminated by a zero byte that *SIZE does not
- * count). Errors as in bn_fail_errno. */
-BN_MUST_USE bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st);
+/* Whether both are of one file. */
+bool bn_same_file(const struct stat *a, const struct stat *b);
+/* The same, and whether its size and the time of its last writing are the same, too. */
+bool bn_same_contents(const struct stat *a, const struct stat *b);
+/* The same, and whether it has got no other name and no other rights meanwhile. */
+bool bn_untouched(const struct stat *a, const struct stat *b);
 
 /* Opens PATH, relative to the open FOLDER or AT_FDCWD, for reading: whatever it is, without
  * waiting for it. *FD is the caller's, and INFO is of what was opened. With O_NOFOLLOW as FLAGS,
  * which are 0 otherwise, a link is BN_INVALID. */
 BN_MUST_USE bn_code bn_open_at(int folder, const char *path, int flags, int *fd, struct stat *info,
                                bn_status *st);
-/* The same of files that others name or write. The file is opened once and without waiting, and a
- * pipe, socket, folder or device is BN_INVALID. Links are followed. */
+/* Whole file into *DATA (malloc, terminated by a zero byte that *SIZE does not count). Others may
+ * name or write it: it is opened once and without waiting, and a pipe, socket, folder or device is
+ * BN_INVALID. Links are followed. Errors as in bn_fail_errno. */
 BN_MUST_USE bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st);
 /* In pieces: opens the file (*FD is the caller's) and tells its *SIZE now; reads SIZE bytes from
  * where FD stands into DATA. A file that is shorter by then is BN_IO. PATH is for messages. */
 BN_MUST_USE bn_code bn_regular_open(const char *path, int *fd, size_t *size, bn_status *st);
 BN_MUST_USE bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size,
                                     bn_status *st);
+/* The same into *DATA (malloc, terminated by a zero byte). */
+BN_MUST_USE bn_code bn_regular_all(int fd, const char *path, size_t size, char **data,
+                                   bn_status *st);
 
 /* Writes SIZE bytes to PATH so that readers see the old file or the whole new
  * one: temporary name in the same folder, fsync, rename. */
@@ -207,8 +214,8 @@ const char *bn_base_name(const char *path);
  */
 /* Creates PATH (0700) and its parents where they are missing, and opens it; *FD is the caller's. */
 BN_MUST_USE bn_code bn_private_folder(const char *path, int *fd, bn_status *st);
-/* The regular file NAME of the open FOLDER into *DATA, as bn_file_read. Follows no link and never
- * waits. */
+/* The regular file NAME of the open FOLDER into *DATA, as bn_regular_read. Follows no link and
+ * never waits. */
 BN_MUST_USE bn_code bn_private_read(int folder, const char *name, char **data, size_t *size,
                                     bn_status *st);
 /* As bn_file_write_atomic, in the open FOLDER; the file is the user's alone (0600). */

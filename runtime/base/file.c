@@ -25,55 +25,6 @@
 /* Nobody writes one file for longer, in seconds. */
 #define WRITING_S 600
 
-/* Reads to the end whatever the size reported: files of /proc and pipes report
- * zero, and a file may grow meanwhile. */
-static bn_code read_all(int fd, const char *path, size_t guess, char **data, size_t *size,
-                        bn_status *st)
-{
-    size_t capacity = guess + 1, length = 0;
-    char *bytes = malloc(capacity);
-    if (!bytes)
-        return bn_fail_errno(st, ENOMEM, "%s", path);
-    for (;;) {
-        const size_t needed = length + 2 < 4096 ? 4096 : length + 2;
-        if (length + 1 >= capacity && !bn_reserve(&bytes, needed, &capacity, 1)) {
-            free(bytes);
-            return bn_fail_errno(st, ENOMEM, "%s", path);
-        }
-        ssize_t got = read(fd, bytes + length, capacity - length - 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            int error = errno;
-            free(bytes);
-            return bn_fail(st, BN_IO, "%s: %s", path, strerror(error));
-        }
-        if (got == 0)
-            break;
-        length += (size_t)got;
-    }
-    bytes[length] = '\0';
-    *data = bytes;
-    *size = length;
-    return BN_OK;
-}
-
-bn_code bn_file_read(const char *path, char **data, size_t *size, bn_status *st)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    struct stat info;
-    size_t guess = 0;
-    /* One byte more than the size, so that the read that finds the end does
-     * not grow the buffer. */
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
-        guess = (size_t)info.st_size + 1;
-    bn_code code = read_all(fd, path, guess, data, size, st);
-    close(fd);
-    return code;
-}
-
 static bn_code write_all(int fd, const char *path, const void *data, size_t size, bn_status *st)
 {
     const char *bytes = data;
@@ -381,8 +332,9 @@ static bn_code read_in(int folder, const char *name, bool private, char **data, 
         code = bn_fail(st, BN_INVALID, "%s: not a file", name);
     else if (private)
         code = check_private(&info, name, st);
+    *size = (size_t)info.st_size;
     if (code == BN_OK)
-        code = read_all(fd, name, (size_t)info.st_size + 1, data, size, st);
+        code = bn_regular_all(fd, name, *size, data, st);
     close(fd);
     return code;
 }

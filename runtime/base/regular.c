@@ -14,6 +14,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool bn_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool bn_same_contents(const struct stat *a, const struct stat *b)
+{
+    return bn_same_file(a, b) && a->st_size == b->st_size && same_time(a->st_mtim, b->st_mtim);
+}
+
+bool bn_untouched(const struct stat *a, const struct stat *b)
+{
+    return bn_same_contents(a, b) && same_time(a->st_ctim, b->st_ctim);
+}
+
 bn_code bn_open_at(int folder, const char *path, int flags, int *fd, struct stat *info,
                    bn_status *st)
 {
@@ -61,21 +81,28 @@ bn_code bn_regular_rest(int fd, const char *path, void *data, size_t size, bn_st
     return BN_OK;
 }
 
+bn_code bn_regular_all(int fd, const char *path, size_t size, char **data, bn_status *st)
+{
+    char *bytes = malloc(size + 1);
+    if (!bytes)
+        return bn_fail_errno(st, ENOMEM, "%s", path);
+    bn_code code = bn_regular_rest(fd, path, bytes, size, st);
+    if (code != BN_OK) {
+        free(bytes);
+        return code;
+    }
+    bytes[size] = '\0';
+    *data = bytes;
+    return BN_OK;
+}
+
 bn_code bn_regular_read(const char *path, char **data, size_t *size, bn_status *st)
 {
     int fd;
     bn_code code = bn_regular_open(path, &fd, size, st);
     if (code != BN_OK)
         return code;
-    char *bytes = malloc(*size + 1);
-    code =
-        bytes ? bn_regular_rest(fd, path, bytes, *size, st) : bn_fail_errno(st, ENOMEM, "%s", path);
+    code = bn_regular_all(fd, path, *size, data, st);
     close(fd);
-    if (code != BN_OK) {
-        free(bytes);
-        return code;
-    }
-    bytes[*size] = '\0';
-    *data = bytes;
-    return BN_OK;
+    return code;
 }

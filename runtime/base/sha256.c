@@ -67,10 +67,12 @@ bn_code bn_descriptor_sha256(int fd, const char *path, char digest[BN_SHA256_TEX
 
 bn_code bn_file_sha256(const char *path, char digest[BN_SHA256_TEXT], bn_status *st)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return bn_fail_errno(st, errno, "%s", path);
-    bn_code code = bn_descriptor_sha256(fd, path, digest, st);
+    size_t size;
+    int fd;
+    bn_code code = bn_regular_open(path, &fd, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = bn_descriptor_sha256(fd, path, digest, st);
     close(fd);
     return code;
 }

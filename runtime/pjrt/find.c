@@ -215,18 +215,22 @@ static bn_code try_wheels(struct search *search, const char *wheel, bool *found,
     return BN_OK;
 }
 
-static bool try_python(struct search *search, const char *site)
+static bn_code try_python(struct search *search, const char *site, bool *found, bn_status *st)
 {
     char environment[PATH_MAX], user[PATH_MAX];
     const char *active = getenv("VIRTUAL_ENV"), *home = getenv("HOME");
     environment[0] = user[0] = '\0';
+    if (active && active[0] && active[0] != '/')
+        return bn_fail(st, BN_INVALID, "VIRTUAL_ENV: '%s' is not a whole path, which begins with /",
+                       active);
     if (active)
         snprintf(environment, sizeof environment, "%s/lib/python3*/site-packages", active);
     if (home)
         snprintf(user, sizeof user, "%s/.local/lib/python3*/site-packages", home);
-    return try_place(search, environment, site) || try_place(search, user, site) ||
-           try_place(search, "/usr/local/lib/python3*/*-packages", site) ||
-           try_place(search, "/usr/lib/python3*/*-packages", site);
+    *found = try_place(search, environment, site) || try_place(search, user, site) ||
+             try_place(search, "/usr/local/lib/python3*/*-packages", site) ||
+             try_place(search, "/usr/lib/python3*/*-packages", site);
+    return BN_OK;
 }
 
 /* In the build's folder, or where an installation puts it. */
@@ -262,11 +266,12 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
         code = try_own_wheels(search, known->wheel, &found, st);
     if (code == BN_OK && !found && known->wheel)
         code = try_wheels(search, known->wheel, &found, st);
+    if (code == BN_OK && !found && known->site)
+        code = try_python(search, known->site, &found, st);
+    if (code == BN_OK && !found && known->beside)
+        found = try_beside(search, known->beside);
     if (found || code != BN_OK)
         return code;
-    if ((known->site && try_python(search, known->site)) ||
-        (known->beside && try_beside(search, known->beside)))
-        return BN_OK;
     return bn_fail(st, BN_NOT_FOUND, "runtime %s: no plugin; get it with '%s' (searched: %s)",
                    known->name, known->get, search->places.data ? search->places.data : "nowhere");
 }

@@ -27,33 +27,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void take(rt_identity *identity, const struct stat *info)
-{
-    identity->device = info->st_dev;
-    identity->inode = info->st_ino;
-    identity->size = info->st_size;
-    identity->modified = info->st_mtim;
-    identity->changed = info->st_ctim;
-}
-
-static bool same_time(struct timespec a, struct timespec b)
-{
-    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 /* Whether the file that NOW tells of is the one at PATH that IDENTITY was taken of. A file that was
  * moved away and back has another time of change, and STRICT refuses it: nobody knows what was
  * loaded meanwhile. But so has one that got another name or other rights. */
-static bool same_file(const char *path, const rt_identity *now, const rt_identity *identity,
+static bool same_file(const char *path, const struct stat *now, const rt_identity *identity,
                       bool strict)
 {
     rt_identity again;
-    if (now->device != identity->device || now->inode != identity->inode ||
-        now->size != identity->size || !same_time(now->modified, identity->modified))
-        return false;
-    return same_time(now->changed, identity->changed) ||
-           (!strict && rt_identity_take(path, &again, NULL) == BN_OK &&
-            strcmp(again.sha256, identity->sha256) == 0);
+    if (strict || bn_untouched(now, &identity->file))
+        return bn_untouched(now, &identity->file);
+    return bn_same_contents(now, &identity->file) &&
+           rt_identity_take(path, &again, NULL) == BN_OK &&
+           strcmp(again.sha256, identity->sha256) == 0;
 }
 
 /* What /proc/self/maps says of the file that is mapped at ADDRESS, "08:01 1234"; "" for none. */
@@ -129,12 +114,10 @@ bn_code rt_plugin_probe(const char *path, bn_status *st)
 
 bn_code rt_identity_take(const char *path, rt_identity *identity, bn_status *st)
 {
-    struct stat info;
     int fd;
-    bn_code code = open_plugin(path, &fd, &info, st);
+    bn_code code = open_plugin(path, &fd, &identity->file, st);
     if (code != BN_OK)
         return code;
-    take(identity, &info);
     code = bn_descriptor_sha256(fd, path, identity->sha256, st);
     if (code == BN_OK)
         code = take_mapped(fd, path, identity->mapped, st);
@@ -159,14 +142,12 @@ bn_code rt_identity_check_loaded(const char *path, void *library, const rt_ident
 
 bn_code rt_identity_check(const char *path, const rt_identity *identity, bool strict, bn_status *st)
 {
-    struct stat info;
-    rt_identity now = {.size = -1};
-    if (stat(path, &info) == 0)
-        take(&now, &info);
-    else if (errno != ENOENT)
+    struct stat now;
+    const bool there = stat(path, &now) == 0;
+    if (!there && errno != ENOENT)
         return bn_fail_errno(st, errno, "%s", path);
-    if (same_file(path, &now, identity, strict))
+    if (there && same_file(path, &now, identity, strict))
         return BN_OK;
     return bn_fail(st, BN_CHANGED, "%s: the plugin's file was %s while it was in use", path,
-                   now.size < 0 ? "removed" : "replaced or changed");
+                   there ? "replaced or changed" : "removed");
 }

@@ -77,13 +77,11 @@ const char *rt_plugin_known(size_t index, const char **source);
  * again gives the same plugin. A plugin is never unloaded (their libraries do
  * not survive it). Errors: BN_NOT_FOUND no such file; BN_PLUGIN not a shared
  * object, no GetPjrtApi, a major version that differs from ours, or its
- * initialisation failed; BN_CHANGED the file was replaced or changed meanwhile.
+ * initialisation failed; BN_CHANGED the file was replaced or changed meanwhile, or its digest is
+ * not SHA256 (NULL: any), and then nothing of it is loaded.
  */
-BN_MUST_USE bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st);
-/* The same of the file with the digest SHA256 alone: BN_CHANGED where PATH has another one, of
- * which nothing is loaded. NULL: any. */
-BN_MUST_USE bn_code rt_plugin_load_only(const char *path, const char *sha256, rt_plugin **plugin,
-                                        bn_status *st);
+BN_MUST_USE bn_code rt_plugin_load(const char *path, const char *sha256, rt_plugin **plugin,
+                                   bn_status *st);
 
 /* Whether a shared object lies at PATH, without loading it: BN_INVALID for a folder or a device,
  * BN_PLUGIN for another file. */

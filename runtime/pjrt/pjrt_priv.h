@@ -21,10 +21,7 @@
 #define RT_MAPPED_TEXT 48
 /* A file as it was when it was hashed. */
 typedef struct rt_identity {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec modified, changed;
+    struct stat file;
     char mapped[RT_MAPPED_TEXT]; /* device and inode, as /proc/self/maps tells them of a mapping */
     char sha256[BN_SHA256_TEXT];
 } rt_identity;
@@ -71,8 +68,8 @@ BN_MUST_USE bn_code rt_identity_take(const char *path, rt_identity *identity, bn
 /* BN_CHANGED where LIBRARY, which dlopen has just made of PATH, is of another file. */
 BN_MUST_USE bn_code rt_identity_check_loaded(const char *path, void *library,
                                              const rt_identity *identity, bn_status *st);
-/* BN_CHANGED where PATH no longer names that file as it was. Unless STRICT, another time of change is
- * allowed where the bytes are the same. */
+/* BN_CHANGED where PATH no longer names that file as it was. Unless STRICT, another time of change
+ * is allowed where the bytes are the same. */
 BN_MUST_USE bn_code rt_identity_check(const char *path, const rt_identity *identity, bool strict,
                                       bn_status *st);
 

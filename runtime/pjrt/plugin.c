@@ -146,12 +146,7 @@ out:
     return code;
 }
 
-bn_code rt_plugin_load(const char *path, rt_plugin **plugin, bn_status *st)
-{
-    return rt_plugin_load_only(path, NULL, plugin, st);
-}
-
-bn_code rt_plugin_load_only(const char *path, const char *sha256, rt_plugin **plugin, bn_status *st)
+bn_code rt_plugin_load(const char *path, const char *sha256, rt_plugin **plugin, bn_status *st)
 {
     char resolved[PATH_MAX];
     if (!realpath(path, resolved))

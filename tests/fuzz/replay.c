@@ -152,7 +152,7 @@ int main(int argc, char **argv)
         bn_status st = {0};
         now.file = argv[i];
         now.mutation = 0;
-        if (bn_file_read(argv[i], &bytes, &size, &st) != BN_OK || size > MOST_BYTES) {
+        if (bn_regular_read(argv[i], &bytes, &size, &st) != BN_OK || size > MOST_BYTES) {
             fprintf(stderr, "%s\n", size > MOST_BYTES ? "an input is too large" : st.message);
             return 2;
         }

@@ -58,7 +58,7 @@ static inline char *golden_text(const char *folder, const char *name, bool small
     size_t size;
     snprintf(path, sizeof path, GOLDEN_FOLDER "/%s%s.%s.%s", folder, name, small ? "small" : "full",
              suffix);
-    if (bn_file_read(path, &text, &size, &st) != BN_OK)
+    if (bn_regular_read(path, &text, &size, &st) != BN_OK)
         fail_msg("%s (run from the repository's root)", st.message);
     return text;
 }

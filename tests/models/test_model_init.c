@@ -191,7 +191,7 @@ static void compare_inputs(const model_case *c, const char *variant, bool pad)
     char path[128], *text = NULL;
     size_t size, index;
     snprintf(path, sizeof path, GOLDEN_FOLDER "/%s.%s.json", c->info.name, variant);
-    if (bn_file_read(path, &text, &size, &st) != BN_OK)
+    if (bn_regular_read(path, &text, &size, &st) != BN_OK)
         fail_msg("%s", st.message);
     json_t *root = json_loads(text, 0, NULL), *input;
     const json_t *batch = json_object_get(json_object_get(root, "dims"), "batch");

@@ -59,7 +59,7 @@ static void disk_cache_survives_and_refuses_damage(void **state)
     bn_status st = {0};
     char *data;
     size_t size;
-    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(file, &data, &size, &st), &st);
     const size_t cuts[] = {0, 1, 20, size / 2, size - 1};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         assert_ok(bn_file_write_atomic(file, data, cuts[i], &st), &st);
@@ -113,7 +113,7 @@ static void entries_are_bound_to_their_program(void **state)
     snprintf(folder, sizeof folder, "%s/cache-bound.%ld", tmp ? tmp : "/tmp", (long)getpid());
     disk_counters(folder, &compiles, &hits, &rejects);
     count_files(folder, &files, file, sizeof file);
-    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(file, &data, &size, &st), &st);
     /* Whole, sealed, and of another plugin, other settings or another program. */
     const char *const heads[] = {"plugin ", "settings ", "program "};
     for (size_t i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ static void disk_cache_bears_concurrent_writers(void **state)
     count_files(folder, &files, file, sizeof file);
     char *data;
     size_t size;
-    assert_ok(bn_file_read(file, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(file, &data, &size, &st), &st);
     pid_t writers[2];
     for (int w = 0; w < 2; w++) {
         writers[w] = fork();

@@ -14,7 +14,7 @@ bn_code device_open(rt_client **client, bn_status *st)
     rt_plugin *plugin = NULL;
     bn_code code = rt_plugin_find(name ? name : "cpu", path, sizeof path, st);
     if (code == BN_OK)
-        code = rt_plugin_load(path, &plugin, st);
+        code = rt_plugin_load(path, NULL, &plugin, st);
     return code == BN_OK ? rt_client_create(plugin, &one, 1, client, st) : code;
 }
 

@@ -26,6 +26,16 @@ static inline void fixture_folder(char *folder, size_t size, const char *name)
     assert_non_null(mkdtemp(folder));
 }
 
+/* FOLDER/NAME, in one of a few static texts. */
+static inline const char *fixture_in(const char *folder, const char *name)
+{
+    static char paths[4][400];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
 static inline void assert_near(double value, double wanted, double tolerance)
 {
     if (!(fabs(value - wanted) <= tolerance))

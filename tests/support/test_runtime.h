@@ -45,7 +45,7 @@ static inline rt_client *default_client(void)
     rt_client *client;
     rt_option one = {.name = "cpu_device_count", .kind = RT_OPTION_INT, .integer = 1};
     assert_ok(rt_plugin_find("cpu", path, sizeof path, &st), &st);
-    assert_ok(rt_plugin_load(path, &plugin, &st), &st);
+    assert_ok(rt_plugin_load(path, NULL, &plugin, &st), &st);
     assert_ok(rt_client_create(plugin, &one, 1, &client, &st), &st);
     return client;
 }

@@ -3,11 +3,14 @@
 #include "runtime/sim/device/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_PRESET "ideal"
 /* Presets rest on presets, and JSON files may name one. They refer to each other no deeper
@@ -232,15 +235,32 @@ static sim_code set_json(sim_config *config, const char *name, const json_t *val
     return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: wants a number, a text or a truth value", name);
 }
 
-static sim_code set_file(sim_config *config, const char *path, int depth, sim_status *st)
+/* The JSON in the file PATH (new reference). A pipe would make the client wait for ever. */
+static sim_code load_file(const char *path, json_t **all, sim_status *st)
 {
+    struct stat info;
     json_error_t error;
-    const char *name;
-    json_t *value, *all = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!all)
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: %s", path, strerror(errno));
+    const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    *all = regular ? json_loadfd(fd, JSON_REJECT_DUPLICATES, &error) : NULL;
+    close(fd);
+    if (!regular)
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s: not a regular file", path);
+    if (!*all)
         return sim_fail(st, SIM_INVALID_ARGUMENT, "%s:%d:%d: %s", path, error.line, error.column,
                         error.text);
-    sim_code code = SIM_OK;
+    return SIM_OK;
+}
+
+static sim_code set_file(sim_config *config, const char *path, int depth, sim_status *st)
+{
+    const char *name;
+    json_t *value, *all = NULL;
+    sim_code code = load_file(path, &all, st);
+    if (code != SIM_OK)
+        return code;
     if (!json_is_object(all))
         code = sim_fail(st, SIM_INVALID_ARGUMENT, "%s: wants a JSON object", path);
     const json_t *preset = json_object_get(all, "preset");

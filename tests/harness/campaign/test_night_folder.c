@@ -61,7 +61,7 @@ static bool has(const char *folder, size_t i)
 {
     char path[600], *data = NULL;
     size_t size = 0;
-    if (bn_file_read(below(folder, names[i], path), &data, &size, NULL) != BN_OK)
+    if (bn_regular_read(below(folder, names[i], path), &data, &size, NULL) != BN_OK)
         return false;
     const bool same = size == strlen(names[i]) && memcmp(data, names[i], size) == 0;
     free(data);
@@ -114,7 +114,7 @@ static void another_record_of_that_name_stays(void **state)
     assert_ok(bn_file_write_atomic(below("", names[0], path), "other", 5, &st), &st);
     refusal = EEXIST;
     assert_fails(night_folder_share(&t, &st), BN_IO, "another", &st);
-    assert_ok(bn_file_read(path, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &data, &size, &st), &st);
     assert_string_equal(data, "other");
     assert_true(has("/tonight", 0));
     free(data);

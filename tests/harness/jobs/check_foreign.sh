@@ -112,6 +112,12 @@ report "tables are not of records with wrong dates, and say so" "$(
     [ "$(grep -c '^resnet18 ' "$folder/out")" = 1 ] || echo "not the one record"
 )"
 
+run export --store "$ahead" --to xla --output "$folder/xla"
+report "an export leaves them out, and says so" "$(
+    fault_of 0 "${#records[@]} records left out, dated "
+    [ "$(grep -c 'resnet18' "$folder/xla/baseline.yml")" -ge 1 ] || echo "without the one record"
+)"
+
 # ---- damaged records ---------------------------------------------------------------------------------
 
 head -c 700 "${records[0]}" >"$store/bad.h5"

@@ -135,7 +135,7 @@ static void writes_what_it_reads(void **state)
             for (size_t i = 0; i < bytes; i++)
                 data[i] = (char)(i * 7 + 1);
             assert_ok(worker_npy_write(path, (rt_dtype)dtype, rank, dims, data, &st), &st);
-            assert_ok(bn_file_read(path, &file, &size, &st), &st);
+            assert_ok(bn_regular_read(path, &file, &size, &st), &st);
             assert_ok(worker_npy_parse(path, file, size, &a, &st), &st);
             assert_int_equal(a.dtype, dtype == RT_BF16 ? RT_U16 : dtype);
             assert_int_equal(a.rank, rank);

@@ -20,21 +20,11 @@ static int begin(void **state)
     return 0;
 }
 
-/* FOLDER/NAME, in one of a few static texts. */
-static const char *in_folder(const char *name)
-{
-    static char paths[4][400];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 /* ---- damage ------------------------------------------------------------------- */
 
 static void read_damaged(const char *bytes, size_t size, const char *text)
 {
-    const char *path = in_folder("damaged.h5");
+    const char *path = fixture_in(folder, "damaged.h5");
     bn_status st = {0};
     res_record *record = NULL;
     assert_int_equal(bn_file_write_atomic(path, bytes, size, &st), BN_OK);
@@ -74,7 +64,7 @@ static void truncated_and_flipped_files_are_told(void **state)
 static void files_of_other_kinds_hold_nobody_up(void **state)
 {
     (void)state;
-    const char *store = in_folder("kinds");
+    const char *store = fixture_in(folder, "kinds");
     char path[500];
     bn_status st = {0};
     res_collection all;
@@ -354,7 +344,7 @@ static void nameless_probes(hid_t file)
 /* Applies EDIT to the HDF5 file in IMAGE and gives the new, sealed bytes. */
 static char *edited(const char *image, size_t *size, change edit)
 {
-    const char *path = in_folder("edited.h5");
+    const char *path = fixture_in(folder, "edited.h5");
     bn_status st = {0};
     char *bytes = NULL;
     assert_int_equal(bn_file_write_atomic(path, image, *size, &st), BN_OK);
@@ -362,7 +352,7 @@ static char *edited(const char *image, size_t *size, change edit)
     assert_true(file >= 0);
     edit(file);
     assert_true(H5Fclose(file) >= 0);
-    assert_int_equal(bn_file_read(path, &bytes, size, &st), BN_OK);
+    assert_int_equal(bn_regular_read(path, &bytes, size, &st), BN_OK);
     res_seal(bytes, *size);
     return bytes;
 }
@@ -436,7 +426,7 @@ static void expect_schema(const res_record *record, int wanted)
     size_t size = 0;
     int schema = 0;
     bn_status st = {0};
-    const char *path = in_folder("schema.h5");
+    const char *path = fixture_in(folder, "schema.h5");
     assert_int_equal(res_image_write(record, &image, &size, &st), BN_OK);
     assert_int_equal(bn_file_write_atomic(path, image, size, &st), BN_OK);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

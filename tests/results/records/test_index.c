@@ -61,7 +61,7 @@ static char *contents(const char *path, size_t *size)
 {
     char *data = NULL;
     bn_status st = {0};
-    assert_ok(bn_file_read(path, &data, size, &st), &st);
+    assert_ok(bn_regular_read(path, &data, size, &st), &st);
     return data;
 }
 

@@ -29,16 +29,6 @@ static int begin(void **state)
     return 0;
 }
 
-/* FOLDER/NAME, in one of a few static texts. */
-static const char *in_folder(const char *name)
-{
-    static char paths[4][400];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 /* Files in STORE, hidden ones included. */
 static size_t files_in(const char *store)
 {
@@ -94,7 +84,7 @@ static void records_come_back_as_they_were(void **state)
     record->simulated = true;
     record->executions[1].from_disk = true;
     strcpy(record->executions[1].device_note, "a note");
-    res_record *back = write_and_read(record, in_folder("back"));
+    res_record *back = write_and_read(record, fixture_in(folder, "back"));
 
     /* Zeroed before they were filled, so padding and tails compare too. */
     assert_memory_equal(&back->experiment, &record->experiment, sizeof record->experiment);
@@ -135,7 +125,7 @@ static void rounds_and_probes_come_back(void **state)
     assert_int_equal(res_execution_reserve_probes(x, 2, NULL), BN_OK);
     x->probes[0] = (res_probe){0, 6, 600, 300, 500, 60};
     x->probes[1] = (res_probe){2, 2, UINT64_C(1) << 53, 1, 0, RES_UNTOLD};
-    res_record *back = write_and_read(record, in_folder("rounds"));
+    res_record *back = write_and_read(record, fixture_in(folder, "rounds"));
     assert_int_equal(back->round_count, 3);
     assert_memory_equal(back->rounds, record->rounds, 3 * sizeof *record->rounds);
     assert_int_equal(back->executions[1].probe_count, 2);
@@ -187,7 +177,7 @@ static void empty_and_failed_records_are_kept(void **state)
         res_record *record = res_record_new();
         record->status = (bn_code)code;
         memset(record->message, 'x', sizeof record->message - 1);
-        res_record *back = write_and_read(record, in_folder("failed"));
+        res_record *back = write_and_read(record, fixture_in(folder, "failed"));
         assert_int_equal(back->status, code);
         assert_string_equal(back->message, record->message);
         assert_int_equal(back->step_count + back->execution_count + back->warmup_count, 0);
@@ -306,7 +296,7 @@ static void json_sums_up_rounds_and_probes(void **state)
 static void names_are_safe_and_files_immutable(void **state)
 {
     (void)state;
-    const char *store = in_folder("names/deep/er");
+    const char *store = fixture_in(folder, "names/deep/er");
     res_record *record = fixture_record(&fixture_lazy, 3);
     strcpy(record->experiment.model, "a/b c");
     char path[512];
@@ -328,7 +318,7 @@ static void names_are_safe_and_files_immutable(void **state)
 static void stores_load_in_order_around_damage(void **state)
 {
     (void)state;
-    const char *store = in_folder("load");
+    const char *store = fixture_in(folder, "load");
     char first[RES_TEXT], path[512];
     bn_status st = {0};
     for (int i = 0; i < 3; i++) {
@@ -356,15 +346,16 @@ static void stores_load_in_order_around_damage(void **state)
         assert_non_null(strstr(all.damaged[i].status.message, all.damaged[i].path));
     }
     res_collection_free(&all);
-    assert_int_equal(res_store_load(in_folder("nowhere"), &all, &st), BN_NOT_FOUND);
+    assert_int_equal(res_store_load(fixture_in(folder, "nowhere"), &all, &st), BN_NOT_FOUND);
     res_record *none = NULL;
-    assert_int_equal(res_store_read_foreign(in_folder("nothing.h5"), &none, &st), BN_NOT_FOUND);
+    assert_int_equal(res_store_read_foreign(fixture_in(folder, "nothing.h5"), &none, &st),
+                     BN_NOT_FOUND);
 }
 
 static void sweeping_takes_only_the_dead_workers_files(void **state)
 {
     (void)state;
-    const char *store = in_folder("sweep");
+    const char *store = fixture_in(folder, "sweep");
     bn_status st = {0};
     res_record *record = res_record_new();
     assert_int_equal(res_store_write(store, record, NULL, 0, &st), BN_OK);
@@ -386,7 +377,7 @@ static void sweeping_takes_only_the_dead_workers_files(void **state)
     assert_int_equal(files_in(store), 4);
     res_store_sweep(store, 4711);
     assert_int_equal(files_in(store), 4);
-    res_store_sweep(in_folder("nowhere"), 1);
+    res_store_sweep(fixture_in(folder, "nowhere"), 1);
     res_record_free(record);
 }
 
@@ -445,7 +436,7 @@ static int write_beyond_limit(void)
 {
     signal(SIGXFSZ, SIG_IGN);
     limit_files(20000);
-    return failing_write(in_folder("limited"), "File too large", lift_limit);
+    return failing_write(fixture_in(folder, "limited"), "File too large", lift_limit);
 }
 
 static void a_write_cut_short_leaves_nothing(void **state)
@@ -456,7 +447,7 @@ static void a_write_cut_short_leaves_nothing(void **state)
 
 static void enlarge_disk(void)
 {
-    mount("none", in_folder("disk"), "tmpfs", MS_REMOUNT, "size=16m");
+    mount("none", fixture_in(folder, "disk"), "tmpfs", MS_REMOUNT, "size=16m");
 }
 
 static bool write_text(const char *path, const char *text)
@@ -484,7 +475,7 @@ static bool enter_own_mounts(void)
 
 static int write_to_full_disk(void)
 {
-    const char *disk = in_folder("disk");
+    const char *disk = fixture_in(folder, "disk");
     mkdir(disk, 0700);
     if (!enter_own_mounts() || mount("none", disk, "tmpfs", 0, "size=32k") != 0)
         return NOT_PERMITTED;

@@ -47,16 +47,6 @@ ssize_t recv(int fd, void *data, size_t size, int flags)
     return recvfrom(fd, data, size, flags, NULL, NULL);
 }
 
-/* FOLDER/NAME, in one of a few static texts. */
-static const char *in_folder(const char *name)
-{
-    static char paths[4][400];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 /* ---- files that lead to others -------------------------------------------------------------- */
 
 static void replace(hid_t file, const char *path, hid_t layout)
@@ -74,7 +64,8 @@ static void replace(hid_t file, const char *path, hid_t layout)
 static void put_external(hid_t file, const char *other)
 {
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    assert_true(H5Pset_external(layout, in_folder(other), 0, STEPS * sizeof(uint64_t)) >= 0);
+    assert_true(H5Pset_external(layout, fixture_in(folder, other), 0, STEPS * sizeof(uint64_t)) >=
+                0);
     replace(file, "steps/wall_ns", layout);
 }
 
@@ -93,7 +84,7 @@ static void put_virtual(hid_t file, const char *other)
     const hsize_t dims = STEPS;
     hid_t space = H5Screate_simple(1, &dims, NULL);
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    assert_true(H5Pset_virtual(layout, space, in_folder(other), "wall_ns", space) >= 0);
+    assert_true(H5Pset_virtual(layout, space, fixture_in(folder, other), "wall_ns", space) >= 0);
     H5Sclose(space);
     replace(file, "steps/wall_ns", layout);
 }
@@ -116,7 +107,7 @@ static void virtual_without_end(hid_t file)
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     H5Sselect_hyperslab(from, H5S_SELECT_SET, &start, NULL, &one, &most);
     H5Sselect_hyperslab(to, H5S_SELECT_SET, &start, NULL, &one, &most);
-    assert_true(H5Pset_virtual(layout, to, in_folder("pipe"), "wall_ns", from) >= 0);
+    assert_true(H5Pset_virtual(layout, to, fixture_in(folder, "pipe"), "wall_ns", from) >= 0);
     assert_true(H5Ldelete(file, "steps/wall_ns", H5P_DEFAULT) >= 0);
     hid_t data =
         H5Dcreate2(file, "steps/wall_ns", H5T_STD_U64LE, to, H5P_DEFAULT, layout, H5P_DEFAULT);
@@ -130,21 +121,21 @@ static void virtual_without_end(hid_t file)
 static void linked_times(hid_t file)
 {
     assert_true(H5Ldelete(file, "steps/wall_ns", H5P_DEFAULT) >= 0);
-    assert_true(H5Lcreate_external(in_folder("other.h5"), "wall_ns", file, "steps/wall_ns",
+    assert_true(H5Lcreate_external(fixture_in(folder, "other.h5"), "wall_ns", file, "steps/wall_ns",
                                    H5P_DEFAULT, H5P_DEFAULT) >= 0);
 }
 
 static void linked_group(hid_t file)
 {
     assert_true(H5Ldelete(file, "executions", H5P_DEFAULT) >= 0);
-    assert_true(H5Lcreate_external(in_folder("pipe"), "/", file, "executions", H5P_DEFAULT,
+    assert_true(H5Lcreate_external(fixture_in(folder, "pipe"), "/", file, "executions", H5P_DEFAULT,
                                    H5P_DEFAULT) >= 0);
 }
 
 static void linked_rounds(hid_t file)
 {
-    assert_true(
-        H5Lcreate_external(in_folder("pipe"), "/", file, "rounds", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(H5Lcreate_external(fixture_in(folder, "pipe"), "/", file, "rounds", H5P_DEFAULT,
+                                   H5P_DEFAULT) >= 0);
 }
 
 static void soft_link(hid_t file)
@@ -160,7 +151,7 @@ static void text_elsewhere(hid_t file)
     hid_t space = H5Screate_simple(1, &dims, NULL), type = H5Tcopy(H5T_C_S1);
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     H5Tset_size(type, 16);
-    assert_true(H5Pset_external(layout, in_folder("pipe"), 0, 16) >= 0);
+    assert_true(H5Pset_external(layout, fixture_in(folder, "pipe"), 0, 16) >= 0);
     assert_true(H5Ldelete(file, "provenance", H5P_DEFAULT) >= 0);
     H5Dclose(H5Dcreate2(file, "provenance", type, space, H5P_DEFAULT, layout, H5P_DEFAULT));
     H5Pclose(layout);
@@ -201,7 +192,7 @@ enum { LEADING = sizeof leading / sizeof *leading };
 static void write_edited(const res_record *record, const char *name, void (*edit)(hid_t file))
 {
     char *image = NULL, *bytes = NULL;
-    const char *path = in_folder(name);
+    const char *path = fixture_in(folder, name);
     size_t size = 0;
     bn_status st = {.code = BN_OK};
     assert_ok(res_image_write(record, &image, &size, &st), &st);
@@ -211,7 +202,7 @@ static void write_edited(const res_record *record, const char *name, void (*edit
     if (edit)
         edit(file);
     assert_true(H5Fclose(file) >= 0);
-    assert_ok(bn_file_read(path, &bytes, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &bytes, &size, &st), &st);
     res_seal(bytes, size);
     assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
     free(bytes);
@@ -228,8 +219,9 @@ static int begin(void **state)
     fixture_folder(folder, sizeof folder, "test_vet");
     for (uint64_t i = 0; i < STEPS; i++)
         times[i] = 1000 + i;
-    assert_ok(bn_file_write_atomic(in_folder("private"), times, sizeof times, &st), &st);
-    hid_t other = H5Fcreate(in_folder("other.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    assert_ok(bn_file_write_atomic(fixture_in(folder, "private"), times, sizeof times, &st), &st);
+    hid_t other =
+        H5Fcreate(fixture_in(folder, "other.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = H5Screate_simple(1, &dims, NULL);
     hid_t data =
         H5Dcreate2(other, "wall_ns", H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -242,7 +234,7 @@ static int begin(void **state)
     for (size_t i = 0; i < LEADING; i++)
         write_edited(record, leading[i].name, leading[i].edit);
     res_record_free(record);
-    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_int_equal(mkfifo(fixture_in(folder, "pipe"), 0600), 0);
     res_store_begin();
     return 0;
 }
@@ -254,7 +246,7 @@ static void no_file_leads_to_another(void **state)
         res_record *record = NULL;
         bn_status st = {.code = BN_OK};
         alarm(20); /* a pipe would be waited for */
-        bn_code code = res_store_read_foreign(in_folder(leading[i].name), &record, &st);
+        bn_code code = res_store_read_foreign(fixture_in(folder, leading[i].name), &record, &st);
         alarm(0);
         if (code != BN_FORMAT || !strstr(st.message, leading[i].text))
             fail_msg("%s: %s, \"%s\"", leading[i].name, bn_code_name(code), st.message);
@@ -270,7 +262,7 @@ static void hdf5_knows_no_links_out_of_a_file(void **state)
     assert_int_equal(H5Lis_registered(H5L_TYPE_EXTERNAL), 0);
     assert_true(H5PLget_loading_state(&plugins) >= 0);
     assert_int_equal(plugins, 0);
-    hid_t file = H5Fopen(in_folder("times.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t file = H5Fopen(fixture_in(folder, "times.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
     assert_true(H5Dopen2(file, "steps/wall_ns", H5P_DEFAULT) < 0);
     H5Fclose(file);
@@ -282,7 +274,7 @@ static void assert_reads(const char *name)
 {
     res_record *record = NULL;
     bn_status st = {.code = BN_OK};
-    assert_ok(res_store_read_foreign(in_folder(name), &record, &st), &st);
+    assert_ok(res_store_read_foreign(fixture_in(folder, name), &record, &st), &st);
     assert_int_equal(record->step_count, STEPS);
     res_record_free(record);
 }
@@ -458,7 +450,7 @@ static void a_child_that_was_killed_damns_no_record(void **state)
     const pid_t pid = child_of_ours();
     assert_true(pid > 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_int_equal(res_store_read_foreign(in_folder("good.h5"), &record, &st), BN_IO);
+    assert_int_equal(res_store_read_foreign(fixture_in(folder, "good.h5"), &record, &st), BN_IO);
     assert_non_null(strstr(st.message, "good.h5"));
     res_listing_put_damaged(&listing, &file, &st);
     assert_int_equal(listing.lines, 0);
@@ -476,7 +468,7 @@ static void a_child_that_lives_on_is_not_waited_for(void **state)
     assert_reads("good.h5");
     failing = 1;
     alarm(20);
-    assert_int_equal(res_store_read_foreign(in_folder("good.h5"), &record, &st), BN_IO);
+    assert_int_equal(res_store_read_foreign(fixture_in(folder, "good.h5"), &record, &st), BN_IO);
     alarm(0);
     assert_int_equal(child_of_ours(), 0);
     assert_reads("good.h5");

@@ -323,28 +323,16 @@ static void files_are_written_whole(void **state)
     size_t size = 0;
     path_of(path, "a");
     assert_ok(bn_file_write_atomic(path, "one\0two", 7, &st), &st);
-    assert_ok(bn_file_read(path, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &data, &size, &st), &st);
     assert_int_equal(size, 7);
     assert_memory_equal(data, "one\0two", 8);
     free(data);
     assert_ok(bn_file_write_atomic(path, NULL, 0, &st), &st);
-    assert_ok(bn_file_read(path, &data, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &data, &size, &st), &st);
     assert_int_equal(size, 0);
     assert_string_equal(data, "");
     free(data);
     assert_int_equal(unlink(path), 0); /* and the folder is empty again: teardown */
-}
-
-static void files_of_the_kernel_are_read(void **state)
-{
-    (void)state;
-    bn_status st = {0};
-    char *data = NULL;
-    size_t size = 0;
-    assert_ok(bn_file_read("/proc/self/maps", &data, &size, &st), &st);
-    assert_true(size > 1000); /* though the kernel reports a size of zero */
-    assert_int_equal(strlen(data), size);
-    free(data);
 }
 
 static void file_errors_are_told(void **state)
@@ -354,11 +342,11 @@ static void file_errors_are_told(void **state)
     char path[300], *data = NULL, digest[BN_SHA256_TEXT];
     size_t size = 0;
     path_of(path, "missing/a");
-    assert_fails(bn_file_read(path, &data, &size, &st), BN_NOT_FOUND, "missing/a", &st);
-    assert_fails(bn_file_read(folder, &data, &size, &st), BN_IO, folder, &st);
+    assert_fails(bn_regular_read(path, &data, &size, &st), BN_NOT_FOUND, "missing/a", &st);
+    assert_fails(bn_regular_read(folder, &data, &size, &st), BN_INVALID, "not a regular", &st);
     assert_fails(bn_file_write_atomic(path, "x", 1, &st), BN_NOT_FOUND, "missing/a", &st);
     assert_fails(bn_file_sha256(path, digest, &st), BN_NOT_FOUND, "missing/a", &st);
-    assert_fails(bn_file_sha256(folder, digest, &st), BN_IO, folder, &st);
+    assert_fails(bn_file_sha256(folder, digest, &st), BN_INVALID, folder, &st);
     assert_fails(bn_file_write_atomic(folder, "x", 1, &st), BN_IO, folder, &st);
 }
 
@@ -372,7 +360,7 @@ static void files_are_written_in_pieces(void **state)
     path_of(path, "pieces");
     assert_ok(bn_writer_begin(path, &w, &st), &st);
     assert_ok(bn_writer_add(w, "one ", 4, &st), &st);
-    assert_fails(bn_file_read(path, &data, &size, &st), BN_NOT_FOUND, "pieces", &st);
+    assert_fails(bn_regular_read(path, &data, &size, &st), BN_NOT_FOUND, "pieces", &st);
     st = (bn_status){0};
     assert_ok(bn_writer_add(w, "", 0, &st), &st);
     assert_ok(bn_writer_add(w, "two", 3, &st), &st);
@@ -388,7 +376,7 @@ static void files_are_written_in_pieces(void **state)
         else
             assert_fails(bn_writer_finish(w, false, &st), BN_IO, "File exists", &st);
         st = (bn_status){0};
-        assert_ok(bn_file_read(path, &data, &size, &st), &st);
+        assert_ok(bn_regular_read(path, &data, &size, &st), &st);
         assert_string_equal(data, replace ? "three" : "one two");
         free(data);
     }
@@ -490,7 +478,6 @@ int main(void)
         cmocka_unit_test(text_says_once_that_it_failed),
         cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(files_are_written_whole),
-        cmocka_unit_test(files_of_the_kernel_are_read),
         cmocka_unit_test(file_errors_are_told),
         cmocka_unit_test(files_are_written_in_pieces),
         cmocka_unit_test(folders_are_made_with_parents),

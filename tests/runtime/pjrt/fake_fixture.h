@@ -48,7 +48,7 @@ static int group_setup(void **state)
     snprintf(folder, sizeof folder, "%s/test_pjrt.XXXXXX", parent ? parent : P_tmpdir);
     order("");
     bn_status st = {0};
-    if (!mkdtemp(folder) || rt_plugin_load(fake_path(), &plugin, &st) != BN_OK) {
+    if (!mkdtemp(folder) || rt_plugin_load(fake_path(), NULL, &plugin, &st) != BN_OK) {
         print_error("%s\n", st.message);
         return -1;
     }

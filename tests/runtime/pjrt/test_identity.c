@@ -28,7 +28,7 @@ static int begin(void **state)
     snprintf(other, sizeof other, "%s/other.so", folder);
     if (bn_make_folder(folder, &st) != BN_OK)
         return -1;
-    return bn_file_read(getenv("BENCH_TEST_FAKE"), &bytes, &size, &st) == BN_OK ? 0 : -1;
+    return bn_regular_read(getenv("BENCH_TEST_FAKE"), &bytes, &size, &st) == BN_OK ? 0 : -1;
 }
 
 static int end(void **state)
@@ -47,7 +47,7 @@ static rt_plugin *loaded(const char *name)
     bn_status st = {.code = BN_OK};
     snprintf(path, sizeof path, "%s/%s.so", folder, name);
     assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
-    assert_ok(rt_plugin_load(path, &plugin, &st), &st);
+    assert_ok(rt_plugin_load(path, NULL, &plugin, &st), &st);
     return plugin;
 }
 
@@ -89,15 +89,13 @@ static void only_the_file_that_was_asked_for_is_loaded(void **state)
     bn_sha256("other", 5, other_digest);
     snprintf(path, sizeof path, "%s/wanted.so", folder);
     assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
-    assert_fails(rt_plugin_load_only(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced",
-                 &st);
+    assert_fails(rt_plugin_load(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced", &st);
     assert_null(plugin);
     assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
-    assert_ok(rt_plugin_load_only(path, wanted, &plugin, &st), &st);
+    assert_ok(rt_plugin_load(path, wanted, &plugin, &st), &st);
     assert_string_equal(rt_plugin_describe(plugin)->sha256, wanted);
     /* Nor is one that is loaded already given for another. */
-    assert_fails(rt_plugin_load_only(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced",
-                 &st);
+    assert_fails(rt_plugin_load(path, other_digest, &plugin, &st), BN_CHANGED, "was replaced", &st);
     unlink(path);
 }
 
@@ -163,7 +161,7 @@ static void a_folder_that_was_swapped_is_noticed(void **state)
     assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
     assert_ok(bn_file_write_atomic(there, bytes, size, &st), &st);
     swapped = build;
-    const bn_code code = rt_plugin_load(path, &plugin, &st);
+    const bn_code code = rt_plugin_load(path, NULL, &plugin, &st);
     swapped = NULL;
     assert_int_equal(faults, 0);
     assert_int_equal(code, BN_CHANGED);
@@ -181,7 +179,7 @@ static void what_is_no_file_is_refused(void **state)
     snprintf(path, sizeof path, "%s/pipe.so", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_fails(rt_plugin_probe(path, &st), BN_INVALID, "not a file", &st);
-    assert_fails(rt_plugin_load(path, &plugin, &st), BN_INVALID, "not a file", &st);
+    assert_fails(rt_plugin_load(path, NULL, &plugin, &st), BN_INVALID, "not a file", &st);
     assert_fails(rt_plugin_probe(folder, &st), BN_INVALID, "a folder", &st);
     assert_fails(rt_plugin_probe("/no/such.so", &st), BN_NOT_FOUND, "/no/such.so", &st);
     unlink(path);

@@ -60,7 +60,7 @@ static int group_setup(void **state)
     bn_status st = {0};
     rt_option option = one_device();
     if (rt_plugin_find(name ? name : "cpu", path, sizeof path, &st) != BN_OK ||
-        rt_plugin_load(path, &plugin, &st) != BN_OK ||
+        rt_plugin_load(path, NULL, &plugin, &st) != BN_OK ||
         rt_client_create(plugin, &option, 1, &client, &st) != BN_OK) {
         print_error("%s\n", st.message);
         return -1;

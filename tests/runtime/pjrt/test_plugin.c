@@ -74,6 +74,11 @@ static void names_are_found(void **state)
     setenv("BENCH_RUNTIMES", overlong, 1);
     assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
                  "BENCH_RUNTIMES: a path of 4999 bytes is too long", &st);
+    setenv("BENCH_RUNTIMES", "/nowhere", 1);
+    setenv("VIRTUAL_ENV", "venv", 1);
+    assert_fails(rt_plugin_find("tpu", path, sizeof path, &st), BN_INVALID,
+                 "VIRTUAL_ENV: 'venv' is not a whole path", &st);
+    unsetenv("VIRTUAL_ENV");
     unsetenv("BENCH_RUNTIMES");
     unlink(wheel);
     for (int i = 0; i < 2; i++) {
@@ -98,14 +103,14 @@ static void copy_load(const char *orders, rt_plugin **copy, bn_code wanted, cons
     size_t size = 0;
     bn_status st = {0};
     snprintf(path, sizeof path, "%s/copy%d.so", folder, serial++);
-    assert_ok(bn_file_read(fake_path(), &bytes, &size, &st), &st);
+    assert_ok(bn_regular_read(fake_path(), &bytes, &size, &st), &st);
     assert_ok(bn_file_write_atomic(path, bytes, size, &st), &st);
     free(bytes);
     order(orders);
     if (wanted == BN_OK)
-        assert_ok(rt_plugin_load(path, copy, &st), &st);
+        assert_ok(rt_plugin_load(path, NULL, copy, &st), &st);
     else
-        assert_fails(rt_plugin_load(path, copy, &st), wanted, text, &st);
+        assert_fails(rt_plugin_load(path, NULL, copy, &st), wanted, text, &st);
     order("");
     unlink(path);
 }
@@ -117,15 +122,16 @@ static void load_refuses_what_is_no_plugin(void **state)
     rt_plugin *none = NULL;
     char path[300];
     snprintf(path, sizeof path, "%s/text.so", folder);
-    assert_fails(rt_plugin_load(path, &none, &st), BN_NOT_FOUND, "text.so", &st);
+    assert_fails(rt_plugin_load(path, NULL, &none, &st), BN_NOT_FOUND, "text.so", &st);
     assert_ok(bn_file_write_atomic(path, "#!/bin/sh\n", 10, &st), &st);
-    assert_fails(rt_plugin_load(path, &none, &st), BN_PLUGIN, "not a shared object", &st);
+    assert_fails(rt_plugin_load(path, NULL, &none, &st), BN_PLUGIN, "not a shared object", &st);
     assert_ok(bn_file_write_atomic(path, "", 0, &st), &st);
-    assert_fails(rt_plugin_load(path, &none, &st), BN_PLUGIN, "not a shared object", &st);
+    assert_fails(rt_plugin_load(path, NULL, &none, &st), BN_PLUGIN, "not a shared object", &st);
     assert_ok(bn_file_write_atomic(path, "\177ELF and no more", 16, &st), &st);
-    assert_fails(rt_plugin_load(path, &none, &st), BN_PLUGIN, "cannot be loaded", &st);
+    assert_fails(rt_plugin_load(path, NULL, &none, &st), BN_PLUGIN, "cannot be loaded", &st);
     unlink(path);
-    assert_fails(rt_plugin_load(not_a_plugin_path(), &none, &st), BN_PLUGIN, "no GetPjrtApi", &st);
+    assert_fails(rt_plugin_load(not_a_plugin_path(), NULL, &none, &st), BN_PLUGIN, "no GetPjrtApi",
+                 &st);
     copy_load("wrong_major", &none, BN_PLUGIN, "major version");
     copy_load("init_error", &none, BN_PLUGIN,
               "initialisation: the fake plugin does not want to start");
@@ -142,7 +148,7 @@ static void load_gives_the_same_plugin_again(void **state)
     const char *slash = strrchr(path, '/');
     snprintf(roundabout, sizeof roundabout, "%.*s/./%s", (int)(slash - path), path, slash + 1);
     assert_ptr_equal(rt_client_plugin(client), plugin);
-    assert_ok(rt_plugin_load(roundabout, &again, &st), &st);
+    assert_ok(rt_plugin_load(roundabout, NULL, &again, &st), &st);
     assert_ptr_equal(again, plugin);
 }
 

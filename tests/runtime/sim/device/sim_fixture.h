@@ -24,7 +24,7 @@ static inline rt_plugin *sim_plugin(void)
     bn_status st = {0};
     rt_plugin *plugin = NULL;
     sim_path(path, sizeof path);
-    assert_ok(rt_plugin_load(path, &plugin, &st), &st);
+    assert_ok(rt_plugin_load(path, NULL, &plugin, &st), &st);
     return plugin;
 }
 

@@ -223,6 +223,7 @@ static void bad_settings_are_refused(void **state)
         {"faults=compile:1:never", "only an execution can be 'never'"},
         {"faults=a;b;c", "faults: wants"},
         {"config=/no/such/file.json", "/no/such/file.json"},
+        {"config=/dev/null", "/dev/null: not a regular file"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bn_status st = {0};
@@ -287,7 +288,7 @@ static void a_report_is_written_at_the_end(void **state)
         sim_run(&a, 1);
     assert_int_not_equal(access(path, F_OK), 0);
     sim_adder_free(&a);
-    assert_ok(bn_file_read(path, &text, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &text, &size, &st), &st);
     assert_non_null(strstr(text, "{\"await_late\": {\"count\": 5, "));
     assert_non_null(strstr(text, "\"execute_late\": {\"count\": 5, "));
     assert_non_null(strstr(text, "\"late_values\": 0, \"seed\": "));
@@ -309,7 +310,7 @@ static void a_report_tells_the_seed(void **state)
     snprintf(settings, sizeof settings,
              "values=none device_us=100 jitter=0.1 process_sd=0.2 process=3 report=%s", path);
     rt_device_span *spans = sim_spans(settings, 5);
-    assert_ok(bn_file_read(path, &text, &size, &st), &st);
+    assert_ok(bn_regular_read(path, &text, &size, &st), &st);
     const char *said = strstr(text, "\"seed\"");
     assert_non_null(said);
     assert_int_equal(sscanf(said, "\"seed\": %llu, \"process_factor\": %lf", &seed, &factor), 2);
@@ -340,11 +341,11 @@ static bn_code load_copy(const char *age, rt_plugin **copy, bn_status *st)
     size_t size = 0;
     sim_path(from, sizeof from);
     snprintf(path, sizeof path, "%s/copy%d.so", folder, serial++);
-    assert_ok(bn_file_read(from, &bytes, &size, st), st);
+    assert_ok(bn_regular_read(from, &bytes, &size, st), st);
     assert_ok(bn_file_write_atomic(path, bytes, size, st), st);
     free(bytes);
     setenv("PJRT_SIM_API", age, 1);
-    bn_code code = rt_plugin_load(path, copy, st);
+    bn_code code = rt_plugin_load(path, NULL, copy, st);
     unlink(path);
     return code;
 }
