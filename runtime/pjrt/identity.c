@@ -34,11 +34,10 @@ static bool same_file(const char *path, const struct stat *now, const rt_identit
                       bool strict)
 {
     rt_identity again;
-    if (strict || bn_untouched(now, &identity->file))
-        return bn_untouched(now, &identity->file);
-    return bn_same_contents(now, &identity->file) &&
-           rt_identity_take(path, &again, NULL) == BN_OK &&
-           strcmp(again.sha256, identity->sha256) == 0;
+    return bn_untouched(now, &identity->file) ||
+           (!strict && bn_same_contents(now, &identity->file) &&
+            rt_identity_take(path, &again, NULL) == BN_OK &&
+            strcmp(again.sha256, identity->sha256) == 0);
 }
 
 /* What /proc/self/maps says of the file that is mapped at ADDRESS, "08:01 1234"; "" for none. */
