@@ -4,6 +4,7 @@
 #include "harness/options.h"
 #include "harness/worker/worker.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -342,6 +343,8 @@ static int carry_out(const command_row *command, options *o, const char *const *
 
 int main(int argc, char **argv)
 {
+    /* Whoever started us may have left it ignored: then nobody would be told how a child ended. */
+    signal(SIGCHLD, SIG_DFL);
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return worker_main(jobs);
     const command_row *command = &commands[0];

@@ -77,7 +77,8 @@ static const cli_option others[] = {
     {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE,
      .fallback = "auto", .marked = true,
      .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
-             "the profiler; none: not measured, which saves seconds a process"},
+             "the profiler, and also where a step takes over a second; none: not measured, which "
+             "saves seconds a process"},
     {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE,
      .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "

@@ -73,18 +73,11 @@ bn_code command_newest_read(const char *store, const res_index *index,
 
 bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
 {
-    res_index index;
     bn_code code = res_store_load(store, all, st);
     if (code != BN_OK)
         return code;
-    code = command_index_load(store, false, &index, st);
-    if (code != BN_OK) {
-        res_collection_free(all);
-        return code;
-    }
-    res_misdates_drop(all, &index, (double)time(NULL));
+    res_misdates_drop(all, (double)time(NULL));
     say_misdates(&all->misdates);
-    res_index_free(&index);
     return BN_OK;
 }
 

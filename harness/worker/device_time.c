@@ -31,36 +31,45 @@ static bool wants_none(const worker_member *m)
     return strcmp(m->e.device_time, "none") == 0;
 }
 
+static bool wants_slope(const worker_member *m)
+{
+    return strcmp(m->e.device_time, "slope") == 0;
+}
+
 static bool may_profile(const worker_member *m)
 {
-    return strcmp(m->e.device_time, "slope") != 0 && !wants_none(m) &&
-           rt_plugin_describe(m->s.plugin)->has_profiler;
+    return !wants_slope(m) && !wants_none(m) && rt_plugin_describe(m->s.plugin)->has_profiler;
 }
 
 /* ---- probes ------------------------------------------------------------------------ */
 
-bn_code worker_plan_probes(worker_member *m, size_t rounds, bn_status *st)
+bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns, bn_status *st)
 {
     const double step_ns = fmax(m->step_ns, 1);
     const bool is_long = step_ns > WORKER_LONG_STEP_NS;
     m->depth = is_long ? LONG_DEPTH : USUAL_DEPTH;
     m->queued = !may_profile(m);
+    m->unprobed = wants_none(m) ? "not asked for"
+                  : m->queued && !wants_slope(m) && longest_ns > WORKER_VERY_LONG_STEP_NS
+                      ? "not probed, since a step takes over a second; --device-time slope does it"
+                      : NULL;
     m->probe_rows = mode_execution_count(m->s.mode);
     m->probe_count = 0;
     const double fewest = is_long ? FEWEST_PROBES : LEAST_PROBES;
     const double affordable = m->e.min_time * 1e9 / (2 * m->depth * step_ns);
     /* A feed moves on to other batches: its probes come after the rounds, on one batch. */
-    const bool later = m->s.feed || wants_none(m);
+    const bool later = m->s.feed || m->unprobed;
     m->probe_rounds =
         (size_t)fmin(fmax(affordable, fewest), m->s.feed ? MOST_PROBES : (double)rounds);
-    if (later && wants_none(m))
+    if (m->unprobed)
         m->probe_rounds = 0;
     free(m->probes);
     m->probes = calloc(m->probe_rows * m->probe_rounds + 1, sizeof *m->probes);
     if (!m->probes)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for probes");
-    /* The first probes run with cold caches and are not kept. */
-    return later ? BN_OK : mode_step_probe(m->s.mode, &m->s.call, 1, MODE_PROBE_AWAITED, st);
+    /* The first probes run with cold caches and are not kept. Long ones do not feel it. */
+    return later || is_long ? BN_OK
+                            : mode_step_probe(m->s.mode, &m->s.call, 1, MODE_PROBE_AWAITED, st);
 }
 
 /* Runs one step with every execution repeated, and adds its figures to the probes of ROUND. */
@@ -249,12 +258,12 @@ static bn_code prepare(worker_member *m, bn_status *st)
     return code;
 }
 
-/* Fills rows without times: --device-time none. */
-static bn_code leave_out(res_record *r, bn_status *st)
+/* Fills rows without times, and says WHY. */
+static bn_code leave_out(res_record *r, const char *why, bn_status *st)
 {
     for (size_t i = 0; i < r->execution_count; i++) {
         res_execution *x = &r->executions[i];
-        snprintf(x->device_note, sizeof x->device_note, "not asked for");
+        snprintf(x->device_note, sizeof x->device_note, "%s", why);
         x->pjrt_ns = calloc(1, sizeof *x->pjrt_ns);
         if (!x->pjrt_ns)
             return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for samples");
@@ -266,8 +275,8 @@ bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st)
 {
     res_record *r = m->record;
     bn_code code = prepare(m, st);
-    if (code == BN_OK && wants_none(m))
-        return leave_out(r, st);
+    if (code == BN_OK && m->unprobed)
+        return leave_out(r, m->unprobed, st);
     if (code == BN_OK && may_profile(m))
         worker_measure_profile(&m->s, profiled_steps(m), r);
     const bool missing = code == BN_OK && !m->queued && !all_profiled(r);

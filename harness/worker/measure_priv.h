@@ -27,9 +27,10 @@ typedef struct worker_member {
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
-    bool queued;       /* probes queue, too: no profiler tells the device time */
-    bool probed;       /* just now: the next step runs with other caches */
-    uint64_t spent_ns; /* in kept steps */
+    const char *unprobed; /* why there are no probes, static; NULL: there are */
+    bool queued;          /* probes queue, too: no profiler tells the device time */
+    bool probed;          /* just now: the next step runs with other caches */
+    uint64_t spent_ns;    /* in kept steps */
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
@@ -65,8 +66,11 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
 
 /* ---- probes (device_time.c) ----------------------------------------------------------- */
 
-/* Plans M's probes over ROUNDS rounds, and makes room. */
-BN_MUST_USE bn_code worker_plan_probes(worker_member *m, size_t rounds, bn_status *st);
+/* Plans M's probes over ROUNDS rounds, and makes room. LONGEST_NS is the longest warm step of all
+ * members: where it is over a second, the noise of a step hides what executions cost, so that the
+ * twelve of its probes would cost minutes and tell nothing. They are then made on demand only. */
+BN_MUST_USE bn_code worker_plan_probes(worker_member *m, size_t rounds, double longest_ns,
+                                       bn_status *st);
 /* Probes M's executions once, awaited and queued in an order that RNG draws. Its mode must be
  * drained. */
 BN_MUST_USE bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, bn_status *st);

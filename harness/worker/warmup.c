@@ -21,10 +21,19 @@ static double trend_p(const uint64_t *x, size_t n)
     return 2 * gsl_cdf_ugaussian_Q(fabs(z));
 }
 
+/* How many steps say whether warm-up is over. One very long step alone may be a stall. */
+static size_t window_of(const uint64_t *wall_ns, size_t count)
+{
+    const uint64_t last = count > 0 ? wall_ns[count - 1] : 0;
+    const uint64_t before = count > 1 ? wall_ns[count - 2] : 0;
+    if (last > WORKER_VERY_LONG_STEP_NS && before > WORKER_VERY_LONG_STEP_NS)
+        return WORKER_WARM_WINDOW_VERY_LONG;
+    return last > WORKER_LONG_STEP_NS ? WORKER_WARM_WINDOW_LONG : WORKER_WARM_WINDOW;
+}
+
 bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count)
 {
-    const bool is_long = count > 0 && wall_ns[count - 1] > WORKER_LONG_STEP_NS;
-    const size_t window = is_long ? WORKER_WARM_WINDOW_LONG : WORKER_WARM_WINDOW;
+    const size_t window = window_of(wall_ns, count);
     if (count < window)
         return false;
     size_t first = count - window;
@@ -51,7 +60,9 @@ static json_t *compiles_json(const int64_t *compiled, size_t count)
 
 static double last_median(const uint64_t *wall_ns, size_t n)
 {
-    size_t window = n < WORKER_WARM_WINDOW_LONG ? n : WORKER_WARM_WINDOW_LONG;
+    size_t window = window_of(wall_ns, n);
+    window = window < WORKER_WARM_WINDOW_LONG ? window : WORKER_WARM_WINDOW_LONG;
+    window = window < n ? window : n;
     return res_quantile(wall_ns + n - window, window, 0.5);
 }
 

@@ -118,10 +118,13 @@ void worker_program_free(worker_program *program);             /* NULL allowed *
 BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
 
 /* Whether warm-up is over after COUNT steps: the last WORKER_WARM_WINDOW steps, fewer where they
- * are long, compiled nothing, and their times show no trend (Mann-Kendall, two-sided 5 %). */
-#define WORKER_WARM_WINDOW      8
-#define WORKER_WARM_WINDOW_LONG 5
-#define WORKER_LONG_STEP_NS     100000000u
+ * are long, compiled nothing, and their times show no trend (Mann-Kendall, two-sided 5 %). Two
+ * steps, of over a second, can show none. */
+#define WORKER_WARM_WINDOW           8
+#define WORKER_WARM_WINDOW_LONG      5
+#define WORKER_WARM_WINDOW_VERY_LONG 2
+#define WORKER_LONG_STEP_NS          100000000u
+#define WORKER_VERY_LONG_STEP_NS     1000000000u
 bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
 
 /* ---- executions (device_profile.c) ------------------------------------------------------------

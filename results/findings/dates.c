@@ -10,17 +10,23 @@
 #include "results/findings/findings.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define FIRST_RECORD_S 1577836800.0 /* 2020: this program is younger */
 
+/* Whether a record with ID, whose file was last written or changed at WRITTEN_NS, is misdated. */
+static bool is_misdated(const char *id, int64_t written_ns, double now_s)
+{
+    const double written_s = (double)written_ns / 1e9;
+    const double latest_s = written_s < FIRST_RECORD_S ? now_s : fmin(now_s, written_s);
+    return res_id_time(id) > latest_s + RES_CLOCK_SLACK_S;
+}
+
 bool res_misdated(const res_summary *summary, double now_s)
 {
-    const double written_s = fmax((double)summary->mtime_ns, (double)summary->ctime_ns) / 1e9;
-    const double latest_s = written_s < FIRST_RECORD_S ? now_s : fmin(now_s, written_s);
-    return res_id_time(summary->id) > latest_s + RES_CLOCK_SLACK_S;
+    const int64_t changed_ns = summary->ctime_ns;
+    return is_misdated(summary->id, changed_ns > summary->mtime_ns ? changed_ns : summary->mtime_ns,
+                       now_s);
 }
 
 void res_misdates_add(res_misdates *misdates, double time_s)
@@ -30,25 +36,19 @@ void res_misdates_add(res_misdates *misdates, double time_s)
     misdates->count++;
 }
 
-static int by_id(const void *id, const void *record)
+void res_misdates_drop(res_collection *all, double now_s)
 {
-    return strcmp(id, (*(const res_record *const *)record)->id);
-}
-
-void res_misdates_drop(res_collection *all, const res_index *index, double now_s)
-{
-    for (size_t i = 0; i < index->count; i++) {
-        const res_summary *s = &index->records[i];
-        res_record **found = res_misdated(s, now_s) && all->count > 0
-                                 ? bsearch(s->id, all->records, all->count, sizeof *found, by_id)
-                                 : NULL;
-        if (!found)
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        res_record *record = all->records[i];
+        if (!is_misdated(record->id, record->written_ns, now_s)) {
+            all->records[kept++] = record;
             continue;
-        res_misdates_add(&all->misdates, res_id_time(s->id));
-        res_record_free(*found);
-        all->count--;
-        memmove(found, found + 1, (size_t)(all->records + all->count - found) * sizeof *found);
+        }
+        res_misdates_add(&all->misdates, res_id_time(record->id));
+        res_record_free(record);
     }
+    all->count = kept;
 }
 
 /* "2026-01-31 02:00" */

@@ -19,9 +19,9 @@
 bool res_misdated(const res_summary *summary, double now_s);
 
 void res_misdates_add(res_misdates *misdates, double time_s);
-/* Removes those of ALL, the records of a store by their ids, that the store's INDEX shows to be
- * misdated, and counts them in its misdates. */
-void res_misdates_drop(res_collection *all, const res_index *index, double now_s);
+/* Removes the misdated records of ALL, which were read from files, and counts them in its misdates.
+ * The others keep their order. */
+void res_misdates_drop(res_collection *all, double now_s);
 /* Appends one sentence on MISDATES, without a full stop; nothing where there are none. */
 void res_put_misdates(const res_misdates *misdates, bn_text *out);
 

@@ -100,6 +100,8 @@ BN_MUST_USE bn_code res_experiment_from_json(const json_t *json, res_experiment 
 typedef struct res_record {
     res_experiment experiment;
     char id[RES_TEXT];  /* unique: UTC time, host, process, a counter */
+    /* When the file that it was read from was last written or changed, since 1970. 0: from none. */
+    int64_t written_ns;
     bn_code status;     /* BN_OK, or the class of the failure */
     char message[1024]; /* of the failure */
     bool simulated;     /* the device is: its times are modelled */

@@ -326,7 +326,8 @@ static void put_executions(const res_record *record, res_format format, bn_text 
     bn_text_putc(out, '\n');
     res_put_note(out, format,
                  "PJRT time runs from submit to ready, one execution alone (median); "
-                 "overhead is PJRT less device. Intervals, and \"<\" for an overhead that is not "
+                 "overhead is PJRT less device, round by round (median): medians need not add up. "
+                 "Intervals, and \"<\" for an overhead that is not "
                  "told from zero, are within this process, over its rounds: other processes differ "
                  "by more, and only several have an interval that holds for the next.");
     put_device_notes(record, format, out);

@@ -107,6 +107,18 @@ report "a plugin that breaks when it is taken down leaves one record, of a crash
     [ $(($(stored) - before)) -eq 1 ] || echo "$(($(stored) - before)) new records, not 1"
 )"
 
+export FAKE_PJRT=abort
+"$python" -c '
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+' "$bench" "${quick[@]}" --runtime "$fake" --format json >"$folder/out" 2>"$folder/err" </dev/null
+status=$?
+report "a parent that ignores the ends of children leaves us able to see ours" "$(
+    fault_of 1 "signal 6"
+    statuses crash
+)"
+
 export FAKE_PJRT=hang
 run "${quick[@]}" --runtime "$fake" --format json --timeout 1
 report "a worker that hangs is stopped" "$(

@@ -15,6 +15,21 @@ static void warm_up_ends_by_rule(void **state)
     assert_false(worker_warm(steady, late, 10));
 }
 
+/* Two steps of over a second say enough, one after short steps may be a stall. */
+static void very_long_steps_warm_up_soon(void **state)
+{
+    (void)state;
+    const uint64_t s = 1000000000u, ms = 1000000u;
+    const uint64_t slow[] = {30 * s, 3 * s, 2 * s}, stall[] = {30 * s, 10 * ms, 3 * s};
+    const uint64_t tail[] = {30 * s, 3 * s, 10 * ms};
+    const int64_t first[] = {1, 0, 0}, second[] = {1, 1, 0};
+    assert_false(worker_warm(slow, first, 2));
+    assert_true(worker_warm(slow, first, 3));
+    assert_false(worker_warm(slow, second, 3));
+    assert_false(worker_warm(stall, first, 3));
+    assert_false(worker_warm(tail, first, 3));
+}
+
 static void rounds_fit_the_slowest_and_give_each_its_time(void **state)
 {
     (void)state;
@@ -44,6 +59,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warm_up_ends_by_rule),
+        cmocka_unit_test(very_long_steps_warm_up_soon),
         cmocka_unit_test(rounds_fit_the_slowest_and_give_each_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,12 +40,39 @@ static void old_files_do_not_make_dates_wrong(void **state)
     assert_true(res_misdated(&image, (double)INFINITY));
 }
 
+/* What is left of a store that is read whole keeps its order, and what is not is counted. */
+static void misdated_records_are_dropped(void **state)
+{
+    const place *p = *state;
+    const char *const ids[] = {
+        "20260102T020000.000000000Z-h-1-0", "29990101T020000.000000000Z-h-1-0",
+        "20260103T020000.000000000Z-h-1-0", "29980101T020000.000000000Z-h-1-0",
+        "20260104T020000.000000000Z-h-1-0",
+    };
+    char path[600];
+    res_collection all;
+    bn_status st = {.code = BN_OK};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        write_with(p, &(maker){ids[i], "aa", "h1", 1, BN_OK, 1}, "a.so", path);
+    assert_ok(res_store_load(p->store, &all, &st), &st);
+    assert_int_equal(all.count, 5);
+    res_misdates_drop(&all, (double)INFINITY);
+    assert_int_equal(all.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(all.records[i]->id, ids[2 * i]);
+    assert_int_equal(all.misdates.count, 2);
+    assert_true(all.misdates.first_s == res_id_time(ids[3]));
+    assert_true(all.misdates.last_s == res_id_time(ids[1]));
+    res_collection_free(&all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(old_files_do_not_make_dates_wrong),
+        TEST(misdated_records_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
