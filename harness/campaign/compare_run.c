@@ -487,9 +487,12 @@ static size_t ended_after(const res_versus *versus, size_t pairs, bool decided)
     return count;
 }
 
+static const char tells_more[] = "A quieter machine tells more, and so does --pin host of steps "
+                                 "below a millisecond.\n";
 /* "Looks: 3 decided after 5 pairs, 1 after 8, 2 undecided after 12." */
 static void note_looks(res_versus *versus)
 {
+    bool open = false;
     bn_text line = {0};
     for (int decided = 1; decided >= 0; decided--) {
         bool said = false;
@@ -506,10 +509,11 @@ static void note_looks(res_versus *versus)
                            : pairs == 1 ? " pair"
                                         : " pairs");
             said = true;
+            open = !decided;
         }
     }
     if (line.data)
-        bn_text_printf(&versus->notes, "Looks: %s.\n", line.data);
+        bn_text_printf(&versus->notes, "Looks: %s.\n%s", line.data, open ? tells_more : "");
     bn_text_free(&line);
 }
 

@@ -87,6 +87,28 @@ assert max(told) == 1, told
 '
 )"
 
+run "${sim[@]}" --runtime-option device_us=110000 --processes 1 --steps 3 --min-time 0 \
+    --store "$folder/long"
+ran=$(fault_of 0)
+report "of long steps all are kept" "$ran$(
+    of_records "$folder/long" '
+assert len(records) == 2, records
+for r in records:
+    assert r["counters"]["steps"] == r["warmup"] + r["kept"] and r["kept"] == 3, r["counters"]
+'
+)"
+FAKE_PJRT=no_profiler,delay_us=1050000 run "${quick[@]}" --runtime "$fake" --mode capture --steps 3 \
+    --store "$folder/very_long" --format json
+ran=$(fault_of 0)
+report "very long ones warm up soon and are not probed, which is said" "$ran$(
+    holds '
+x, = records[0]["executions"]
+assert x["device_ns"] is None and "--device-time slope" in x["device_note"], x'
+    of_records "$folder/very_long" '
+r, = records
+assert r["warmup"] == 3 and not r["probed"] and r["counters"]["executions"] == 6, r'
+)"
+
 # The device takes 4 ms longer with each execution, so that a time tells which one it may have been
 # at the latest: the second of its turn. No step can be shorter than its execution.
 run "${sim[@]}" --runtime-option device_us=4000 --runtime-option drift=1000 --processes 1 --steps 5 \
