@@ -317,7 +317,7 @@ BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
 json_t *job_host_describe(void);
 /* Bytes of memory that the machine can still give out; -1: unknown. */
 int64_t job_host_memory_left(void);
-/* Bytes of memory that this process uses now, and used at most; -1: unknown. */
-void job_host_memory(int64_t *now, int64_t *peak);
+/* Bytes of memory that this process uses now, used at most, and has of files now; -1: unknown. */
+void job_host_memory(int64_t *now, int64_t *peak, int64_t *of_files);
 
 #endif

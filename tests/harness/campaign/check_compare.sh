@@ -144,7 +144,8 @@ assert c["headline"] == live["headline"] and c["measures"] == live["measures"]
 )"
 run compare --store "$store/a" --store "$store/b" --fail-if-slower 30%
 report "a device time that is slower by less than what counts is told, and does not count" "$(
-    fault_of 0
+    # On a busy machine the wall time may stay undecided.
+    [ "$status" -eq 4 ] && grep -q '^compare: undecided: 1 of 1, 1 slower by no more' "$folder/out" || fault_of 0
     grep -q ' little device time 20.0 % slower ' "$folder/out" || echo "it is not told"
 )"
 

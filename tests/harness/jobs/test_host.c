@@ -177,9 +177,9 @@ static void the_machine_is_described(void **state)
 
 static void memory_is_counted(void **state)
 {
-    int64_t now = 0, peak = 0;
-    job_host_memory(&now, &peak);
-    assert_true(now > 0 && peak >= now);
+    int64_t now = 0, peak = 0, of_files = 0;
+    job_host_memory(&now, &peak, &of_files);
+    assert_true(of_files > 0 && now > of_files && peak >= now);
 }
 
 int main(void)
