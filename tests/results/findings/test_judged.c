@@ -17,6 +17,7 @@ typedef struct change {
     double wall, device, compile, host, peak; /* shares */
     double overhead_ns;
     double spread, device_spread; /* of the processes of both */
+    double host_bytes;            /* of A; 0: 200 MB */
     bool slope;                   /* device times are no profiler's */
 } change;
 
@@ -37,10 +38,11 @@ static res_record *process(const change *c, bool of_b, uint64_t *seed)
     x->overhead_ns = overhead * (1 + 0.0001 * fixture_uniform(seed));
     x->compile_ns = (uint64_t)(3e9 * (1 + more * c->compile) * (1 + 0.01 * fixture_uniform(seed)));
     x->peak_bytes = (int64_t)(1e6 * (1 + more * c->peak));
+    const double host_bytes = c->host_bytes > 0 ? c->host_bytes : 2e8;
     if (c->host != 0)
         json_object_set_new(r->provenance, "memory",
                             json_pack("{sI sI}", "peak_rss_bytes",
-                                      (json_int_t)(2e8 * (1 + more * c->host) *
+                                      (json_int_t)(host_bytes * (1 + more * c->host) *
                                                    (1 + 0.001 * fixture_uniform(seed))) +
                                           of_files,
                                       "file_rss_bytes", of_files));
@@ -170,6 +172,11 @@ static void each_measure_counts_from_its_own_change_on(void **state)
     assert_headline((change){.compile = 0.08}, 0, RES_EQUIVALENT, RES_MEASURE_WALL, false);
     assert_headline((change){.host = 0.06}, 0, RES_SLOWER, RES_MEASURE_HOST, false);
     assert_headline((change){.host = 0.04}, 0, RES_EQUIVALENT, RES_MEASURE_WALL, false);
+    /* 4.5 MB are a few huge pages, which like processes differ by. */
+    assert_headline((change){.host = 0.15, .host_bytes = 3e7}, 0, RES_EQUIVALENT, RES_MEASURE_WALL,
+                    false);
+    assert_headline((change){.host = 0.6, .host_bytes = 3e7}, 0, RES_SLOWER, RES_MEASURE_HOST,
+                    false);
     assert_headline((change){.peak = 0.015}, 0, RES_SLOWER, RES_MEASURE_PEAK, false);
     assert_headline((change){.peak = 0.005}, 0, RES_EQUIVALENT, RES_MEASURE_WALL, false);
     /* 0.5 and 0.2 ms of steps of 25 ms. */
