@@ -170,9 +170,9 @@ int64_t job_host_memory_left(void)
     return proc_bytes("/proc/meminfo", "MemAvailable");
 }
 
-void job_host_memory(int64_t *now, int64_t *peak, int64_t *of_files)
+job_memory job_host_memory(void)
 {
-    *now = proc_bytes("/proc/self/status", "VmRSS");
-    *peak = proc_bytes("/proc/self/status", "VmHWM");
-    *of_files = proc_bytes("/proc/self/status", "RssFile");
+    return (job_memory){.now = proc_bytes("/proc/self/status", "VmRSS"),
+                        .peak = proc_bytes("/proc/self/status", "VmHWM"),
+                        .of_files = proc_bytes("/proc/self/status", "RssFile")};
 }

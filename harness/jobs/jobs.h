@@ -133,11 +133,12 @@ BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* Whether --pin and --cache-dir of E can be had, unless they are those of LAST, which may be NULL. */
+/* Whether --pin and --cache-dir of E can be had, unless they are those of LAST, which may be NULL.
+ */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
-/* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can be
- * checked without a runtime. */
+/* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can
+ * be checked without a runtime. */
 BN_MUST_USE bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st);
 /* Maps FILE and finds in it all that INSTANCE needs; used in workers, too. */
 BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
@@ -318,6 +319,9 @@ json_t *job_host_describe(void);
 /* Bytes of memory that the machine can still give out; -1: unknown. */
 int64_t job_host_memory_left(void);
 /* Bytes of memory that this process uses now, used at most, and has of files now; -1: unknown. */
-void job_host_memory(int64_t *now, int64_t *peak, int64_t *of_files);
+typedef struct job_memory {
+    int64_t now, peak, of_files;
+} job_memory;
+job_memory job_host_memory(void);
 
 #endif

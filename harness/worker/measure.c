@@ -13,7 +13,7 @@
 
 static void describe(worker_session *s, const json_t *group, res_record *r)
 {
-    int64_t now, peak, of_files;
+    const job_memory memory = job_host_memory();
     const model_options *m = s->instance ? model_get_options(s->instance) : NULL;
     r->experiment = s->experiment->what;
     if (m)
@@ -21,7 +21,6 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
     r->simulated = worker_session_simulated(s);
     if (worker_session_has_values(s, NULL) != BN_OK)
         strcpy(r->values, "none");
-    job_host_memory(&now, &peak, &of_files);
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
     r->provenance = json_pack(
@@ -29,8 +28,8 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
         worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning), "options",
         s->experiment->echo, "weights", s->weights, "program",
         s->program ? worker_program_to_json(s->program) : NULL, "suite", s->experiment->suite,
-        "group", group, "memory", "rss_bytes", (json_int_t)now, "peak_rss_bytes", (json_int_t)peak,
-        "file_rss_bytes", (json_int_t)of_files, "warmup", warmup);
+        "group", group, "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes",
+        (json_int_t)memory.peak, "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
 }
 
 /* ---- the members ------------------------------------------------------------------------- */
@@ -96,10 +95,9 @@ static bn_code open_members(worker_group *g, bn_status *st)
     draw_order(g, order);
     for (size_t i = 0; i < g->count; i++) {
         worker_member *m = &g->members[order[i]];
-        int64_t before, after, peak, of_files;
         if (i > 0 && check_room(largest, st) != BN_OK)
             return st->code;
-        job_host_memory(&before, &peak, &of_files);
+        const int64_t before = job_host_memory().now;
         if (open_member(m, &g->members[0].s, &m->failure) != BN_OK) {
             worker_session_drop_model(&m->s);
             if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
@@ -107,8 +105,8 @@ static bn_code open_members(worker_group *g, bn_status *st)
                 return st->code;
             }
         }
-        job_host_memory(&after, &peak, &of_files);
-        largest = after - before > largest ? after - before : largest;
+        const int64_t grown = job_host_memory().now - before;
+        largest = grown > largest ? grown : largest;
     }
     return BN_OK;
 }

@@ -231,8 +231,7 @@ static const list_table tables[] = {
      execution_columns,
      {"PJRT: submit to ready, one execution awaited alone, median. device: by its source. "
       "overhead: PJRT less device, round by round, so that medians need not add up; \"<\": not "
-      "told "
-      "from zero.",
+      "told from zero.",
       "null test: of executions awaited one by one, the later half less the earlier, of one's "
       "time: "
       "zero but for disturbance.",

@@ -177,9 +177,8 @@ static void the_machine_is_described(void **state)
 
 static void memory_is_counted(void **state)
 {
-    int64_t now = 0, peak = 0, of_files = 0;
-    job_host_memory(&now, &peak, &of_files);
-    assert_true(of_files > 0 && now > of_files && peak >= now);
+    const job_memory m = job_host_memory();
+    assert_true(m.of_files > 0 && m.now > m.of_files && m.peak >= m.now);
 }
 
 int main(void)
