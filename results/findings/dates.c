@@ -24,9 +24,7 @@ static bool is_misdated(const char *id, int64_t written_ns, double now_s)
 
 bool res_misdated(const res_summary *summary, double now_s)
 {
-    const int64_t changed_ns = summary->ctime_ns;
-    return is_misdated(summary->id, changed_ns > summary->mtime_ns ? changed_ns : summary->mtime_ns,
-                       now_s);
+    return is_misdated(summary->id, summary->written_ns, now_s);
 }
 
 void res_misdates_add(res_misdates *misdates, double time_s)

@@ -29,7 +29,7 @@ static bn_code take_line(update *u, const res_file *file, const char *line, size
     if (code != BN_OK)
         return code;
     summary->file = file->name;
-    summary->ctime_ns = file->ctime_ns;
+    summary->written_ns = file->written_ns;
     u->index->count++;
     res_listing_put(&u->files, line, length, kept);
     return BN_OK;

@@ -60,7 +60,8 @@ BN_MUST_USE bn_code res_line_parse(const char *line, size_t length, res_pools *p
 /* A record's file as it is now. */
 typedef struct res_file {
     const char *name, *key; /* KEY: as it stands in lines */
-    int64_t size, mtime_ns, ctime_ns;
+    int64_t size, mtime_ns;
+    int64_t written_ns; /* as res_summary has it */
 } res_file;
 
 /* The files of a store, in order of their keys, with the index as it was and as it will be. */

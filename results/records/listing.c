@@ -80,11 +80,12 @@ static bn_code add_file(res_listing *l, int folder, const char *name, size_t *ca
     const char *key = copy ? key_of(l->memory, name, copy) : NULL;
     if (!key)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
+    const int64_t mtime_ns = nanoseconds(info.st_mtim), ctime_ns = nanoseconds(info.st_ctim);
     l->files[l->count++] = (res_file){.name = copy,
                                       .key = key,
                                       .size = (int64_t)info.st_size,
-                                      .mtime_ns = nanoseconds(info.st_mtim),
-                                      .ctime_ns = nanoseconds(info.st_ctim)};
+                                      .mtime_ns = mtime_ns,
+                                      .written_ns = mtime_ns > ctime_ns ? mtime_ns : ctime_ns};
     return BN_OK;
 }
 

@@ -99,7 +99,7 @@ BN_MUST_USE bn_code res_experiment_from_json(const json_t *json, res_experiment 
 
 typedef struct res_record {
     res_experiment experiment;
-    char id[RES_TEXT];  /* unique: UTC time, host, process, a counter */
+    char id[RES_TEXT]; /* unique: UTC time, host, process, a counter */
     /* When the file that it was read from was last written or changed, since 1970. 0: from none. */
     int64_t written_ns;
     bn_code status;     /* BN_OK, or the class of the failure */
@@ -405,8 +405,8 @@ typedef struct res_origin {
 typedef struct res_summary {
     const char *file; /* in the store's folder */
     int64_t size, mtime_ns;
-    int64_t
-        ctime_ns; /* when the file, its names or its times were last changed; not in the index */
+    int64_t written_ns; /* the later of the times at which the file's contents and anything of it
+                           were last changed; not in the index */
     char id[RES_TEXT];
     size_t experiment; /* index into res_index.experiments */
     const res_origin *origin;

@@ -86,7 +86,7 @@ static bn_code add_record(loading *l, const res_file *file, res_record *record, 
         res_record_free(record);
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count + 1);
     }
-    record->written_ns = file->mtime_ns > file->ctime_ns ? file->mtime_ns : file->ctime_ns;
+    record->written_ns = file->written_ns;
     l->from[all->count] = file;
     all->records[all->count++] = record;
     if (!line)

@@ -32,11 +32,11 @@ static void old_files_do_not_make_dates_wrong(void **state)
         res_index_free(&index);
     }
     /* An image of a file system has old times only. */
-    image.mtime_ns = image.ctime_ns = 315532800 * INT64_C(1000000000);
+    image.written_ns = 315532800 * INT64_C(1000000000);
     assert_false(res_misdated(&image, (double)INFINITY));
     assert_true(res_misdated(&image, res_id_time("20260101T020000.000000000Z")));
     /* A file of 2025 has no record of 2026. */
-    image.mtime_ns = image.ctime_ns = 1735689600 * INT64_C(1000000000);
+    image.written_ns = 1735689600 * INT64_C(1000000000);
     assert_true(res_misdated(&image, (double)INFINITY));
 }
 

@@ -431,8 +431,7 @@ static void a_crowd_in_one_span_takes_its_number_of_looks(void **state)
                                    .steps = 1,
                                    .wall_ns = 1e6,
                                    .source = "unavailable",
-                                   .ctime_ns = INT64_MAX,
-                                   .mtime_ns = INT64_MAX};
+                                   .written_ns = INT64_MAX};
         snprintf(records[i].id, sizeof records[i].id, "20260101T020000.%09zuZ-h-1-0", i);
     }
     const res_index index = {

@@ -115,7 +115,7 @@ static void add(memory *m, const res_record *r, int i, const res_origin *build, 
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%S", &utc);
     snprintf(m->ids[m->index.count], sizeof m->ids[0], "%s.%09dZ-h-1-%d.h5", stamp, i, i);
     *s = (res_summary){.file = m->ids[m->index.count],
-                       .mtime_ns = (int64_t)time_s * 1000000000,
+                       .written_ns = (int64_t)time_s * 1000000000,
                        .experiment = (size_t)i % CELLS,
                        .origin = build,
                        .simulated = true,
