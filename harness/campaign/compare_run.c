@@ -257,9 +257,9 @@ static bn_code plan(session *s, bn_status *st)
         if (!s->program)
             job_experiment_resolve(&versus->cells[i].experiment);
         const size_t stage = by_looks(o) ? RES_LAST_LOOK : r->wanted;
-        res_order(compare_seed(o) * 1000003 + i, stage, by_looks(o), r->b_first);
+        res_order(compare_seed(o) * 1000003 + i, stage, r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
-        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - stage, false,
+        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - stage,
                   r->b_first + stage);
     }
     return BN_OK;
