@@ -20,7 +20,7 @@ void job_group_begin(job_group *group, int processes, uint64_t seed)
     char host[64] = "";
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
-    snprintf(group->id, sizeof group->id, "%s-%.20s-%ld-%u", stamp, host, (long)getpid(), ++made);
+    snprintf(group->id, sizeof group->id, "%.16s-%.20s-%d-%u", stamp, host, (int)getpid(), ++made);
 }
 
 bool job_same_group(const job_experiment *a, const job_experiment *b)
