@@ -236,6 +236,8 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
     if (code == BN_OK)
         code = make(n, suite, &tonight, st);
     res_collection_free(&already);
+    /* A large store's takes a hundred megabytes, and now the measuring begins. */
+    res_index_free(&n->earlier);
     free(asked);
     return code;
 }
