@@ -2,7 +2,8 @@
  * gnuplot uses the same ids in each picture. */
 #include "plots/plot_priv.h"
 
-#include <stdio.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct swap {
@@ -15,26 +16,46 @@ static const swap swaps[] = {
     {PLOT_SHADE, "var(--shade)"}, {PLOT_PAPER, "var(--paper)"}, {PLOT_QUIET, "var(--quiet)"},
 };
 
+/* Whether TEXT begins with six digits of a colour. Not by sscanf, which counts the rest of the
+ * picture each time. */
+static bool take_digits(const char *text, unsigned *rgb)
+{
+    static const char digits[] = "0123456789abcdef";
+    *rgb = 0;
+    for (int i = 0; i < 6; i++) {
+        const char *digit = text[i] ? strchr(digits, tolower((unsigned char)text[i])) : NULL;
+        if (!digit)
+            return false;
+        *rgb = *rgb << 4 | (unsigned)(digit - digits);
+    }
+    return true;
+}
+
 /* Gnuplot writes a colour as #rrggbb or as rgb(27, 31, 36), depending on the place. Returns its
  * length. */
 static size_t colour_at(const char *at, unsigned *rgb)
 {
-    unsigned r, g, b;
-    int used = 0;
-    if (*at == '#' && sscanf(at, "#%6x%n", rgb, &used) == 1 && used == 7)
-        return 7;
-    if (*at == 'r' && sscanf(at, "rgb(%u,%u,%u)%n", &r, &g, &b, &used) == 3 && used > 0) {
-        *rgb = r << 16 | g << 8 | b;
-        return (size_t)used;
+    char *end;
+    if (*at == '#')
+        return take_digits(at + 1, rgb) ? 7 : 0;
+    if (strncmp(at, "rgb(", 4) != 0)
+        return 0;
+    const char *next = at + 4;
+    *rgb = 0;
+    for (int i = 0; i < 3; i++) {
+        *rgb = *rgb << 8 | (unsigned)(strtoul(next, &end, 10) & 0xff);
+        if (end == next || *end != (i < 2 ? ',' : ')'))
+            return 0;
+        next = end + 1;
     }
-    return 0;
+    return (size_t)(next - at);
 }
 
 static const char *page_colour(unsigned rgb)
 {
     for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
-        unsigned ours = 0;
-        if (sscanf(swaps[i].from, "#%x", &ours) == 1 && ours == rgb)
+        unsigned ours;
+        if (take_digits(swaps[i].from + 1, &ours) && ours == rgb)
             return swaps[i].to;
     }
     return NULL;

@@ -179,9 +179,10 @@ bn_code plot_page_judged(plot_page *page, const res_versus *versus, const char *
 /* ---- series ---------------------------------------------------------------------------- */
 
 /* Not a series of a single night, nor one without values. */
-static bool worth_drawing(const res_timeline *series)
+static bool worth_drawing(const res_timeline *series, const res_collection *new)
 {
-    return series->count > 1 && series->last < series->count;
+    return series->count > 1 && series->last < series->count &&
+           (!new || res_timeline_has(series, new));
 }
 
 static bn_code add_series(plot_page *page, const res_timeline *series, res_metric metric,
@@ -200,7 +201,8 @@ static bn_code add_series(plot_page *page, const res_timeline *series, res_metri
     return BN_OK;
 }
 
-bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st)
+bn_code plot_page_history(plot_page *page, const res_history *history, const res_collection *new,
+                          bn_status *st)
 {
     bn_code code = begin(page, st);
     for (int changed = 1; changed >= 0; changed--) {
@@ -208,7 +210,7 @@ bn_code plot_page_history(plot_page *page, const res_history *history, bn_status
             const res_timeline *series = &history->series[i];
             if (page->figure_count == PLOT_PAGE_FIGURES)
                 return BN_OK;
-            if ((series->stretch_count > 1) == changed && worth_drawing(series))
+            if ((series->stretch_count > 1) == changed && worth_drawing(series, new))
                 code = add_series(page, series, history->metric, st);
         }
     }

@@ -160,9 +160,10 @@ BN_MUST_USE bn_code plot_page_judged(plot_page *page, const res_versus *versus, 
                                      const char *const labels[2], bn_status *st);
 /* Adds sentences, one a line. */
 void plot_page_remark(plot_page *page, const char *remark);
-/* Adds pictures of the series of HISTORY that have more than one night, those with changes first,
- * as long as there is room. */
-BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history, bn_status *st);
+/* Adds pictures of the series of HISTORY that have more than one night and a record among NEW
+ * (NULL: whatever records they have), those with changes first, as long as there is room. */
+BN_MUST_USE bn_code plot_page_history(plot_page *page, const res_history *history,
+                                      const res_collection *new, bn_status *st);
 
 /* Writes REPORT, with what PAGE has for it, to FILE, which is replaced. */
 BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, const char *file,

@@ -1,6 +1,6 @@
 /*
  * compare_priv.h - the two ways of bench compare: measuring pairs of processes
- * (compare_run.c, compare_pair.c), and what both share (compare.c).
+ * (compare_plan.c, compare_run.c, compare_pair.c), and what both share (compare.c).
  */
 #ifndef BENCH_HARNESS_COMPARE_H
 #define BENCH_HARNESS_COMPARE_H

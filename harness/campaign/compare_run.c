@@ -11,8 +11,7 @@
  * a precision, the spread of a first stage says how many pairs are run (res_pairs_wanted), and no
  * verdict does. The clock or the user may end any of them earlier.
  */
-#include "harness/campaign/compare_priv.h"
-#include "harness/campaign/suites_priv.h"
+#include "harness/campaign/compare_plan_priv.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -20,28 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-/* What the four folders of a comparison are called. */
-static const char *const folders[2][2] = {{"a", "b"}, {"control-a", "control-b"}};
-
-/* One row of the comparison: which experiment, and its order of pairs. */
-typedef struct row {
-    size_t experiment;
-    bool b_first[RES_MOST_PAIRS];
-    size_t wanted; /* pairs, so far */
-} row;
 
 typedef struct session {
     compare_run *compare;
-    job_matrix sides[2];     /* what is measured of A and of B */
-    job_experiment *list[2]; /* the same experiments, on A and on B */
-    size_t experiments;
-    suite_spec suites[2]; /* that the lists are of, with --suite */
-    row *rows;            /* beside compare->versus.cells */
-    char folder[2][2][4160];
-    json_t *program;
+    compare_plan plan;
     gsl_rng *rng;
     uint64_t begun_ns, deadline_ns; /* 0: none */
     uint64_t busy_ns;               /* in the processes that have ended */
@@ -51,219 +32,6 @@ typedef struct session {
     bool turns;   /* the processes of a pair live at the same time */
     char build[2][BN_SHA256_TEXT]; /* of A and B, in their first pair */
 } session;
-
-uint64_t compare_seed(const compare_options *options)
-{
-    return (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
-}
-
-/* ---- what is to be run ------------------------------------------------------------- */
-
-static bn_code append(const char **list, const char *const *more, const char *option, bn_status *st)
-{
-    size_t count = 0;
-    while (list[count])
-        count++;
-    for (; more && *more; more++) {
-        if (count == CLI_MAX_REPEATS)
-            return bn_fail(st, BN_INVALID, "--%s: more than %d in all", option, CLI_MAX_REPEATS);
-        list[count++] = *more;
-    }
-    return BN_OK;
-}
-
-/* Makes the matrix of one side. */
-static bn_code one_side(session *s, int side, bn_status *st)
-{
-    const compare_options *o = s->compare->options;
-    const char *runtime = s->compare->runtime[side];
-    job_matrix *own = &s->sides[side];
-    *own = *o->matrix;
-    job_matrix_set(own, RES_AXIS_RUNTIME, runtime);
-    own->label = s->compare->label[side] ? s->compare->label[side] : "";
-    own->store = s->folder[0][side];
-    /* The runtime becomes a list of values, which are split at commas. */
-    if (strchr(runtime, ','))
-        return bn_fail(st, BN_INVALID, "--runtime: '%s' has a comma", runtime);
-    bn_code code = append(own->runtime_option, side ? o->b_option : o->a_option,
-                          side ? "b-option" : "a-option", st);
-    if (code == BN_OK)
-        code = append(own->xla_flag, side ? o->b_flag : o->a_flag, side ? "b-flag" : "a-flag", st);
-    return code;
-}
-
-static void name_folders(session *s)
-{
-    const cli_words *stores = &s->compare->options->stores;
-    const char *given = stores->count ? stores->list[0] : NULL;
-    const time_t now = time(NULL);
-    struct tm utc;
-    char stamp[32] = "";
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    char *store = s->compare->store;
-    if (given)
-        snprintf(store, sizeof s->compare->store, "%s", given);
-    else
-        snprintf(store, sizeof s->compare->store, "bench-results/compare-%s-%d", stamp,
-                 (int)getpid());
-    for (int control = 0; control < 2; control++)
-        for (int side = 0; side < 2; side++)
-            snprintf(s->folder[control][side], sizeof s->folder[control][side], "%s/%s", store,
-                     folders[control][side]);
-}
-
-/* Makes the experiments of --suite for one side; for A those that --filter and --exclude leave. */
-static bn_code expand_suite(session *s, int side, size_t *count, bn_text *notes, bn_status *st)
-{
-    const compare_options *o = s->compare->options;
-    const job_matrix *own = &s->sides[side];
-    suite_spec *suite = &s->suites[side];
-    suite_options options = *o->suites;
-    char path[4096];
-    options.runtimes = own->axis[RES_AXIS_RUNTIME];
-    options.runtime_option = own->runtime_option;
-    options.xla_flag = own->xla_flag;
-    options.label = own->label;
-    options.store = own->store;
-    if (suite_find(o->suite, path, sizeof path, st) != BN_OK ||
-        suite_open(path, suite, st) != BN_OK || suite_expand(suite, &options, st) != BN_OK)
-        return st->code;
-    s->list[side] = calloc(suite->count + 1, sizeof *s->list[side]);
-    if (!s->list[side])
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", suite->count);
-    *count = 0;
-    for (size_t i = 0; i < suite->count; i++)
-        if (side == 1 || suite_wanted(suite->items[i].title, &options))
-            s->list[side][(*count)++] = suite->items[i].e;
-    bn_text_puts(notes, suite->notes.data ? suite->notes.data : "");
-    if (*count == 0)
-        return bn_fail(st, BN_INVALID,
-                       "suite %s: --filter and --exclude leave nothing of its %zu experiments",
-                       suite->name, suite->count);
-    return BN_OK;
-}
-
-/* Brings B's list into the order of A's. A suite may exclude by runtime, or name an experiment
- * twice that is the same on one runtime only. So an experiment that only A has is left out, and
- * NOTES says so. */
-static bn_code match_sides(session *s, const size_t counts[2], bn_text *notes, bn_status *st)
-{
-    job_experiment *a = s->list[0], *matched = calloc(counts[0] + 1, sizeof *matched);
-    size_t count = 0;
-    if (!matched)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", counts[0]);
-    for (size_t i = 0; i < counts[0]; i++) {
-        char title[256];
-        size_t k = 0;
-        while (k < counts[1] && !res_same_request(&a[i].what, &s->list[1][k].what))
-            k++;
-        if (k == counts[1]) {
-            job_experiment_title(&a[i], title, sizeof title);
-            bn_text_printf(notes, "left out: %s: the suite does not run it on B\n", title);
-            continue;
-        }
-        matched[count] = s->list[1][k];
-        a[count++] = a[i];
-    }
-    free(s->list[1]);
-    s->list[1] = matched;
-    s->experiments = count;
-    return count ? BN_OK : bn_fail(st, BN_INVALID, "the suite has no experiment for both runtimes");
-}
-
-static bn_code expand(session *s, bn_status *st)
-{
-    bn_text notes = {0};
-    bn_code code = BN_OK;
-    size_t counts[2] = {0};
-    for (int side = 0; side < 2 && code == BN_OK; side++) {
-        s->compare->fault = 0;
-        code = one_side(s, side, st);
-        bn_text_clear(&notes);
-        if (code == BN_OK)
-            code = s->compare->options->suite ? expand_suite(s, side, &counts[side], &notes, st)
-                                              : job_matrix_expand(&s->sides[side], &s->list[side],
-                                                                  &counts[side], &notes, st);
-        if (code == BN_OK) {
-            s->compare->fault = side ? 'B' : 'A';
-            code = job_experiments_check(s->list[side], counts[side], st);
-        }
-    }
-    if (code == BN_OK) {
-        s->compare->fault = 0;
-        code = match_sides(s, counts, &notes, st);
-    }
-    if (code == BN_OK && notes.length)
-        cli_err("%s", notes.data);
-    bn_text_free(&notes);
-    for (int i = 0; code == BN_OK && i < 4; i++)
-        res_store_sweep_old(s->folder[i / 2][i % 2]);
-    for (size_t i = 0; code == BN_OK && i < s->experiments; i++)
-        for (int side = 0; side < 2; side++) {
-            job_experiment *e = &s->list[side][i];
-            e->echo = s->compare->options->matrix->echo;
-            e->program = s->program;
-            if (s->program)
-                job_program_describe(s->program, &e->what);
-        }
-    if (code == BN_OK)
-        s->compare->fault = 0;
-    else if (s->compare->fault)
-        bn_context(st, "runtime %c", s->compare->fault);
-    return code;
-}
-
-/* Whether verdicts say how many pairs are run. */
-static bool by_looks(const compare_options *o)
-{
-    return o->pairs == 0 && !(o->precision > 0);
-}
-
-/* The pairs of the first stage, or up to the first look, for each of COUNT cells. */
-static size_t first_stage(const compare_options *o, size_t count)
-{
-    if (by_looks(o))
-        return res_next_look(0);
-    if (o->pairs > 0)
-        return (size_t)o->pairs;
-    /* As if each cell were judged by all its measures. One more than flips of signs need: with the
-     * fewest, all pairs must agree. */
-    const size_t family = count * RES_MEASURE_COUNT;
-    const size_t usual = res_fewest_pairs(res_compare_defaults().level, family) + 1;
-    return usual < RES_MOST_PAIRS ? usual : RES_MOST_PAIRS;
-}
-
-/* Makes the rows: all experiments, then the controls, spread over them. */
-static bn_code plan(session *s, bn_status *st)
-{
-    const compare_options *o = s->compare->options;
-    res_versus *versus = &s->compare->versus;
-    const size_t asked = (size_t)o->control;
-    const size_t controls = asked < s->experiments ? asked : s->experiments;
-    const size_t count = s->experiments + controls;
-    versus->cells = calloc(count, sizeof *versus->cells);
-    s->rows = calloc(count, sizeof *s->rows);
-    if (!versus->cells || !s->rows)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu comparisons", count);
-    versus->count = count;
-    for (size_t i = 0; i < count; i++) {
-        const size_t control = i - s->experiments;
-        row *r = &s->rows[i];
-        versus->cells[i].control = i >= s->experiments;
-        r->experiment = i < s->experiments ? i : control * s->experiments / controls;
-        r->wanted = first_stage(o, count);
-        versus->cells[i].experiment = s->list[0][r->experiment].what;
-        if (!s->program)
-            job_experiment_resolve(&versus->cells[i].experiment);
-        const size_t stage = by_looks(o) ? RES_LAST_LOOK : r->wanted;
-        res_order(compare_seed(o) * 1000003 + i, stage, r->b_first);
-        /* The second stage, if there is one, has a seed of its own. */
-        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - stage,
-                  r->b_first + stage);
-    }
-    return BN_OK;
-}
 
 /* ---- running ----------------------------------------------------------------------- */
 
@@ -284,7 +52,7 @@ static size_t processes(const session *s)
     size_t wanted = 0;
     for (size_t i = 0; i < s->compare->versus.count; i++) {
         const res_compared *cell = &s->compare->versus.cells[i];
-        wanted += 2 * (cell->failed ? cell->pairs : s->rows[i].wanted);
+        wanted += 2 * (cell->failed ? cell->pairs : s->plan.rows[i].wanted);
     }
     const uint64_t now = bn_now_ns();
     if (s->deadline_ns > now && s->done) {
@@ -312,7 +80,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     res_record *records[2] = {NULL};
     bn_status failed = {.code = BN_OK};
     char title[256], text[384];
-    compare_pair pair = {.b_first = s->rows[cell].b_first[c->pairs],
+    compare_pair pair = {.b_first = s->plan.rows[cell].b_first[c->pairs],
                          .turns = s->turns,
                          .seed = compare_seed(s->compare->options) + s->done,
                          .title = text,
@@ -320,8 +88,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
                          .of = processes(s),
                          .verbose = s->compare->options->output.verbose};
     for (int side = 0; side < 2; side++) {
-        pair.side[side] = s->list[c->control ? 0 : side][s->rows[cell].experiment];
-        pair.side[side].store = s->folder[c->control][side];
+        pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
+        pair.side[side].store = s->plan.folder[c->control][side];
         pair.build[side] = s->build[c->control ? 0 : side];
     }
     job_experiment_title(&pair.side[0], title, sizeof title);
@@ -376,7 +144,7 @@ static bool wants_more(const session *s, size_t cell)
     const res_compared *c = &s->compare->versus.cells[cell];
     if (c->control && !any_alive(&s->compare->versus))
         return false;
-    return !c->failed && c->pairs < s->rows[cell].wanted;
+    return !c->failed && c->pairs < s->plan.rows[cell].wanted;
 }
 
 /* Runs rounds until each row has its pairs, or the time is over. */
@@ -414,7 +182,7 @@ static bn_code ask_for_more(session *s, bn_status *st)
     bn_code code = res_versus_judge(versus, st);
     for (size_t i = 0; code == BN_OK && i < versus->count; i++) {
         const size_t wanted = res_pairs_wanted(&versus->cells[i].comparison, precision);
-        size_t *now = &s->rows[i].wanted;
+        size_t *now = &s->plan.rows[i].wanted;
         *now = wanted > RES_MOST_PAIRS ? RES_MOST_PAIRS : wanted > *now ? wanted : *now;
         if (wanted > RES_MOST_PAIRS)
             bn_text_printf(&versus->notes,
@@ -436,12 +204,12 @@ static bn_code look(session *s, bool *more, bn_status *st)
         const res_compared *cell = &versus->cells[i];
         if (cell->control || cell->failed || res_compared_decided(versus, cell))
             continue;
-        s->rows[i].wanted = res_next_look(cell->pairs);
-        next = s->rows[i].wanted > next ? s->rows[i].wanted : next;
+        s->plan.rows[i].wanted = res_next_look(cell->pairs);
+        next = s->plan.rows[i].wanted > next ? s->plan.rows[i].wanted : next;
     }
     for (size_t i = 0; i < versus->count; i++)
         if (versus->cells[i].control && next > 0)
-            s->rows[i].wanted = next;
+            s->plan.rows[i].wanted = next;
     *more = next > 0;
     return code;
 }
@@ -463,7 +231,7 @@ static bn_code run_by_looks(session *s, bn_status *st)
 static bn_code run(session *s, bn_status *st)
 {
     const compare_options *o = s->compare->options;
-    if (by_looks(o))
+    if (compare_by_looks(o))
         return run_by_looks(s, st);
     bn_code code = run_stage(s, st);
     if (code == BN_OK && o->precision > 0 && !is_over(s))
@@ -527,7 +295,7 @@ static void note_end(session *s)
                        s->compare->options->budget);
     else if (s->changed)
         bn_text_puts(&versus->notes, "A file was replaced: the verdicts are on what was before.\n");
-    if (by_looks(s->compare->options))
+    if (compare_by_looks(s->compare->options))
         note_looks(versus);
     res_versus_note_pairs(versus);
     bn_text_printf(&versus->notes, "%zu processes in %.0f s; records: %s\n", s->done,
@@ -539,7 +307,7 @@ static bool can_take_turns(const session *s)
 {
     bool shares = true;
     for (int side = 0; side < 2; side++) {
-        const char *runtime = s->list[side][0].what.runtime;
+        const char *runtime = s->plan.list[side][0].what.runtime;
         char path[4096];
         bn_status ignored = {.code = BN_OK};
         shares = shares && job_shares_device(runtime, job_runtime_ready(runtime, path, sizeof path,
@@ -552,18 +320,15 @@ static bool can_take_turns(const session *s)
 
 static bn_code begin(session *s, bn_status *st)
 {
-    const compare_options *o = s->compare->options;
-    name_folders(s);
-    if (o->matrix->program && job_program_request(o->matrix, &s->program, st) != BN_OK)
-        return st->code;
+    bn_code code = compare_plan_make(s->compare, &s->plan, st);
+    if (code != BN_OK)
+        return code;
+    s->turns = can_take_turns(s);
     s->rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!s->rng)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
-    gsl_rng_set(s->rng, (unsigned long)compare_seed(o));
-    bn_code code = expand(s, st);
-    if (code == BN_OK)
-        s->turns = can_take_turns(s);
-    return code == BN_OK ? plan(s, st) : code;
+    gsl_rng_set(s->rng, (unsigned long)compare_seed(s->compare->options));
+    return BN_OK;
 }
 
 bn_code compare_measure(compare_run *compare, bn_status *st)
@@ -579,7 +344,7 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             /* Thirty years are as good as no limit; more nanoseconds would overflow. */
             s->deadline_ns = s->begun_ns + (uint64_t)(fmin(compare->options->budget, 1e9) * 1e9);
         job_supervise_begin();
-        compare->versus.options.looks = by_looks(compare->options);
+        compare->versus.options.looks = compare_by_looks(compare->options);
         code = run(s, st);
         cli_line_clear();
         /* The verdicts, which the notes tell, are on all that was measured. */
@@ -587,14 +352,9 @@ bn_code compare_measure(compare_run *compare, bn_status *st)
             code = res_versus_judge(&compare->versus, st);
         note_end(s);
     }
-    for (int side = 0; side < 2; side++) {
-        free(s->list[side]);
-        suite_close(&s->suites[side]);
-    }
     if (s->rng)
         gsl_rng_free(s->rng);
-    free(s->rows);
-    json_decref(s->program);
+    compare_plan_free(&s->plan);
     free(s);
     return code;
 }

@@ -31,7 +31,7 @@ typedef struct night_side {
 typedef struct nightly {
     const night_options *options;
     night_folder place;
-    res_index earlier; /* before the night */
+    res_index earlier; /* before the night, while the sides are made */
     night_side *sides;
     size_t side_count;
     size_t asked;                       /* experiments */

@@ -84,10 +84,9 @@ static bn_code read_before(nightly *n, night_side *side, const res_summary *cons
     if (!side->before.records)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for records");
     for (size_t i = 0; i < count; i++) {
-        char path[4400];
         bn_status why = {.code = BN_OK};
-        snprintf(path, sizeof path, "%s/%s", n->options->suites->store, night[i]->file);
-        if (res_store_read_foreign(path, &side->before.records[side->before.count], &why) == BN_OK)
+        if (res_summary_read(n->options->suites->store, &n->earlier, night[i],
+                             &side->before.records[side->before.count], &why) == BN_OK)
             side->before.count++;
         else if (why.code == BN_OUT_OF_MEMORY)
             return bn_fail(st, why.code, "%s", why.message);
@@ -237,6 +236,8 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
     if (code == BN_OK)
         code = make(n, suite, &tonight, st);
     res_collection_free(&already);
+    /* A large store's takes a hundred megabytes, and now the measuring begins. */
+    res_index_free(&n->earlier);
     free(asked);
     return code;
 }

@@ -250,7 +250,7 @@ static bn_code write_page(nightly *n, bn_status *st)
     for (size_t i = 0; i < n->side_count && code == BN_OK; i++)
         code = add_side(&page, &n->sides[i], st);
     if (code == BN_OK)
-        code = plot_page_history(&page, &n->history, st);
+        code = plot_page_history(&page, &n->history, &n->tonight, st);
     if (code == BN_OK) {
         const int end = night_exit(n);
         const plot_report report = {.title = "Nightly report",
@@ -345,7 +345,6 @@ static void nightly_free(nightly *n)
     night_sides_free(n);
     res_history_free(&n->history);
     res_history_free(&n->control_history);
-    res_index_free(&n->earlier);
     res_index_free(&n->index);
     res_index_free(&n->control_index);
     res_collection_free(&n->tonight);

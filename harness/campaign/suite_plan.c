@@ -1,13 +1,11 @@
 /*
- * suite_plan.c - which runs a suite has, in which order, and which of them the store has already.
+ * suite_plan.c - which runs a suite has, and in which order.
  */
 #include "harness/campaign/suites_priv.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- filters --------------------------------------------------------------------- */
 
@@ -132,50 +130,7 @@ static bn_code fill(const suite_spec *suite, const suite_options *options, const
     return code;
 }
 
-/* ---- what the store has ------------------------------------------------------------ */
-
-static int by_identity(const void *a, const void *b)
-{
-    const suite_run *const *left = a, *const *right = b;
-    return strcmp((*left)->identity, (*right)->identity);
-}
-
-static suite_run *find(suite_run **sorted, size_t count, const char *identity)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (strcmp(sorted[middle]->identity, identity) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
-}
-
-/* Marks the runs that STORED has a record of. Records come in order of time. */
-static void look_up(const suite_plan *plan, const res_collection *stored, suite_run **sorted)
-{
-    for (size_t i = 0; i < stored->count; i++) {
-        const res_record *r = stored->records[i];
-        char identity[BN_SHA256_TEXT];
-        suite_run *run =
-            res_record_identity(r, identity) ? find(sorted, plan->count, identity) : NULL;
-        if (!run || (run->state == SUITE_DONE && r->status != BN_OK))
-            continue;
-        run->record = r;
-        run->state = r->status == BN_OK ? SUITE_DONE : SUITE_FAILED;
-        run->failure = r->status;
-    }
-}
-
-/* Loads STORE; one that does not exist yet is empty. */
-static bn_code load(const char *store, res_collection *all, bn_status *st)
-{
-    if (access(store, F_OK) != 0 && errno == ENOENT)
-        return BN_OK;
-    return res_store_load(store, all, st);
-}
+/* ---- the plan ------------------------------------------------------------------------- */
 
 bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                         const suite_shard *shard, suite_plan *plan, bn_status *st)
@@ -185,24 +140,15 @@ bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
     for (size_t i = 0; i < suite->count; i++)
         most += (size_t)suite->items[i].repetitions * (suite->items[i].control ? 2 : 1);
     const suite_item **list = calloc(suite->count + 1, sizeof *list);
-    suite_run **sorted = calloc(most + 1, sizeof(suite_run *));
     plan->runs = calloc(most + 1, sizeof *plan->runs);
-    bn_code code = list && sorted && plan->runs
+    plan->stored.records = calloc(most + 1, sizeof(res_record *));
+    bn_code code = list && plan->runs && plan->stored.records
                        ? fill(suite, options, shard, list, plan, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu experiments", most);
     if (code == BN_OK)
-        code = load(options->store, &plan->stored, st);
+        code = suite_plan_look_up(plan, options->store, st);
     if (code == BN_OK && suite->control_store)
-        code = load(suite->control_store, &plan->stored_controls, st);
-    for (size_t i = 0; i < plan->count && code == BN_OK; i++)
-        sorted[i] = &plan->runs[i];
-    if (code == BN_OK && plan->count > 1)
-        qsort(sorted, plan->count, sizeof *sorted, by_identity);
-    if (code == BN_OK) {
-        look_up(plan, &plan->stored, sorted);
-        look_up(plan, &plan->stored_controls, sorted);
-    }
-    free(sorted);
+        code = suite_plan_look_up(plan, suite->control_store, st);
     free(list);
     return code;
 }
@@ -211,6 +157,5 @@ void suite_plan_free(suite_plan *plan)
 {
     free(plan->runs);
     res_collection_free(&plan->stored);
-    res_collection_free(&plan->stored_controls);
     *plan = (suite_plan){0};
 }

@@ -351,10 +351,9 @@ static void print_table(const carry *c, res_format format)
     bn_text text = {0}, page = {0};
     res_record **all = calloc(c->plan->count + c->record_count + 1, sizeof(res_record *));
     size_t n = 0;
-    for (size_t i = 0; all && i < c->plan->stored.count; i++)
-        for (size_t k = 0; k < c->plan->count; k++)
-            if (c->plan->runs[k].record == c->plan->stored.records[i])
-                all[n++] = c->plan->stored.records[i];
+    for (size_t i = 0; all && i < c->plan->count; i++)
+        if (c->plan->runs[i].record && !c->plan->runs[i].item->control_of)
+            all[n++] = c->plan->runs[i].record;
     for (size_t i = 0; all && i < c->record_count; i++)
         all[n++] = c->records[i];
     if (n > 1)

@@ -4,7 +4,7 @@
  *
  *   suite_place.c   line and column of a member     suite_file.c    the file, validated
  *   suite_expand.c  matrices to experiments         suite_shard.c   who runs what
- *   suite_plan.c    repetitions, order, what the store has already
+ *   suite_plan.c    repetitions, order              suite_stored.c  what the store has already
  *   suite_run.c     one after the other             suite.c         the command
  *   suite_control.c another build beside it
  */
@@ -139,29 +139,33 @@ typedef struct suite_run {
     const suite_item *item;
     int repetition; /* from 1 */
     char identity[BN_SHA256_TEXT];
-    suite_state state;        /* in the store, before anything ran */
-    bn_code failure;          /* of a failed one, the newest */
-    const res_record *record; /* its newest good record, else its newest; NULL: none */
+    suite_state state;  /* in the store, before anything ran */
+    bn_code failure;    /* of a failed one, the newest */
+    res_record *record; /* the plan's: its newest good record, else its newest; NULL: none */
 } suite_run;
 
 typedef struct suite_plan {
     suite_run *runs; /* in the order in which they are to be run */
     size_t count;
-    res_collection stored, stored_controls; /* what the stores had */
-    size_t left;                            /* set by suite_run_plan: runs that have no record */
+    res_collection stored; /* the runs' records, and files that cannot be read */
+    size_t left;           /* set by suite_run_plan: runs that have no record */
 } suite_plan;
 
 /*
  * The runs of SUITE that belong to SHARD and that OPTIONS do not filter out: first all
  * first repetitions, then all second ones, each round in an order of its own drawn from the
  * suite's order_seed, experiments of one group (job_same_group) together: a repetition is a
- * process that measures a group. So a drift of the machine hits all experiments alike, and a suite that was
- * stopped has whole rounds. The items must have their runtime's SHA-256. A store that does not
- * exist yet is empty. Ends with suite_plan_free, also after a failure.
+ * process that measures a group. So a drift of the machine hits all experiments alike, and a suite
+ * that was stopped has whole rounds. The items must have their runtime's SHA-256. A store that does
+ * not exist yet is empty. Ends with suite_plan_free, also after a failure.
  */
 BN_MUST_USE bn_code suite_plan_make(const suite_spec *suite, const suite_options *options,
                                     const suite_shard *shard, suite_plan *plan, bn_status *st);
 void suite_plan_free(suite_plan *plan);
+/* Marks the runs of PLAN that STORE has a record of, and reads that record; PLAN has room for one
+ * of each run. The store's index, which is brought up to date, says which they are: no other record
+ * is opened. A STORE that does not exist yet is empty. */
+BN_MUST_USE bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st);
 /* Whether TITLE passes --filter and --exclude. */
 bool suite_wanted(const char *title, const suite_options *options);
 

@@ -96,7 +96,7 @@ static bn_code make_page(const command_selection *asked, const command_series *s
     if (code == BN_OK)
         code = command_history_make(asked, series, index, &history, st);
     if (code == BN_OK)
-        code = plot_page_history(page, &history, st);
+        code = plot_page_history(page, &history, NULL, st);
     res_history_free(&history);
     return code;
 }

@@ -1,8 +1,7 @@
 /*
  * newest.c - the records that tables and pictures of a store are made of: pool.c takes those of the
  * newest build of each cell and way. In a store of many nights these are few, and the index knows
- * which, so that no other file is opened. The index is a file like any other: what it says of a
- * record that it chose is checked against the record.
+ * which, so that no other file is opened.
  */
 #include "results/findings/findings.h"
 
@@ -119,40 +118,22 @@ static bool is_needed(const res_summary *s, const res_summary *newest)
             res_id_order(s->id, newest->id) > 0);
 }
 
-/* Whether RECORD is what the index, which chose it, says of its file. */
-static bool is_described(const choice *c, const res_summary *s, const res_record *record)
-{
-    return strcmp(record->id, s->id) == 0 && record->simulated == s->simulated &&
-           res_record_good(record) == res_summary_good(s) &&
-           strcmp(res_plugin_sha256(record), s->origin->sha256) == 0 &&
-           res_same_way_asked(&record->experiment, experiment_of(c, s));
-}
-
 /* Reads the file of S into *RECORD, or reports it as damaged: *RECORD is then NULL. */
 static bn_code read_record(choice *c, const res_summary *s, res_record **record,
                            res_collection *all)
 {
     bn_text path = {0};
     bn_status why = {.code = BN_OK};
+    bn_code code = res_summary_read(c->store, c->index, s, record, &why);
+    if (code == BN_OK)
+        return code;
     bn_text_printf(&path, "%s/%s", c->store, s->file);
-    bn_code code = path.failed ? bn_fail(&why, BN_OUT_OF_MEMORY, "no memory for a file name")
-                               : res_store_read_foreign(path.data, record, &why);
-    if (code == BN_OK && !is_described(c, s, *record)) {
-        res_record_free(*record);
-        *record = NULL;
-        code = bn_fail(&why, BN_FORMAT,
-                       "%s: not the record that the store's index describes; bench history "
-                       "--reindex makes the index anew",
-                       path.data);
+    if (code == BN_OUT_OF_MEMORY || path.failed) {
+        bn_text_free(&path);
+        return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for a record");
     }
-    if (code != BN_OK && code != BN_OUT_OF_MEMORY) {
-        all->damaged[all->damaged_count++] = (res_damaged){path.data, why};
-        return BN_OK;
-    }
-    if (code != BN_OK)
-        *c->st = why;
-    bn_text_free(&path);
-    return code;
+    all->damaged[all->damaged_count++] = (res_damaged){path.data, why};
+    return BN_OK;
 }
 
 /* Reads what is needed and was not read yet; RECORDS has a place for each record of the index. */

@@ -50,6 +50,15 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
            res_identity(&record->experiment, sha256, repetition, identity, NULL) == BN_OK;
 }
 
+bool res_summary_identity(const res_index *index, const res_summary *summary,
+                          char identity[BN_SHA256_TEXT])
+{
+    identity[0] = '\0';
+    return summary->origin->sha256[0] && summary->repetition &&
+           res_identity(index->experiments[summary->experiment], summary->origin->sha256,
+                        summary->repetition, identity, NULL) == BN_OK;
+}
+
 /* ---- but for the runtime -------------------------------------------------------------- */
 
 static bool same_value(const res_field *field, const res_experiment *a, const res_experiment *b)
@@ -66,6 +75,11 @@ static bool same_but(const res_experiment *a, const res_experiment *b, res_axis_
         if (!(RES_AXIS_BIT(i) & left_out) && !same_value(&res_axes[i].field, a, b))
             return false;
     return true;
+}
+
+bool res_same_experiment(const res_experiment *a, const res_experiment *b)
+{
+    return same_but(a, b, 0);
 }
 
 static const res_axis_set of_runtime =

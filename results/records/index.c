@@ -166,6 +166,36 @@ bn_code res_index_load(const char *store, const res_index_options *options, res_
     return code;
 }
 
+/* ---- records of the index ----------------------------------------------------------- */
+
+static bool is_described(const res_index *index, const res_summary *s, const res_record *record)
+{
+    return strcmp(record->id, s->id) == 0 && record->simulated == s->simulated &&
+           record->status == s->status && (int64_t)record->step_count == s->steps &&
+           res_record_repetition(record) == s->repetition &&
+           strcmp(res_plugin_sha256(record), s->origin->sha256) == 0 &&
+           res_same_experiment(&record->experiment, index->experiments[s->experiment]);
+}
+
+bn_code res_summary_read(const char *store, const res_index *index, const res_summary *summary,
+                         res_record **record, bn_status *st)
+{
+    bn_text path = {0};
+    bn_text_printf(&path, "%s/%s", store, summary->file);
+    bn_code code = path.failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name")
+                               : res_store_read_foreign(path.data, record, st);
+    if (code == BN_OK && !is_described(index, summary, *record)) {
+        res_record_free(*record);
+        *record = NULL;
+        code = bn_fail(st, BN_FORMAT,
+                       "%s: not the record that the store's index describes; bench history "
+                       "--reindex makes the index anew",
+                       path.data);
+    }
+    bn_text_free(&path);
+    return code;
+}
+
 void res_index_free(res_index *index)
 {
     for (size_t i = 0; i < index->damaged_count; i++)

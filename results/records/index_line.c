@@ -24,6 +24,7 @@ enum {
     STATUS,
     SIMULATED,
     STEPS,
+    REPETITION,
     WALL,
     TRACE,
     DEVICE,
@@ -40,7 +41,7 @@ enum {
     MOST_COLUMNS = EXPERIMENT + 64
 };
 static const char fixed_heads[] =
-    "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\twall_ns\t"
+    "file\tsize\tmtime_ns\tid\tstatus\tsimulated\tsteps\trepetition\twall_ns\t"
     "trace_ns\tdevice_ns\toverhead_ns\tcompile_ns\tsource\tgroup\tconditions\tsha256\tlabel\t"
     "version\thost";
 
@@ -126,8 +127,8 @@ void res_line_write(const res_record *record, const char *file, int64_t size, in
     res_line_put_text(out, file);
     bn_text_printf(out, "\t%" PRId64 "\t%" PRId64 "\t", size, mtime_ns);
     res_line_put_text(out, record->id);
-    bn_text_printf(out, "\t%s\t%d\t%zu", bn_code_name(record->status), record->simulated,
-                   record->step_count);
+    bn_text_printf(out, "\t%s\t%d\t%zu\t%d", bn_code_name(record->status), record->simulated,
+                   record->step_count, res_record_repetition(record));
     put_real(out, of.wall_ns);
     put_real(out, of.trace_ns);
     put_real(out, of.device_ns);
@@ -362,7 +363,7 @@ static bool take_marks(const column *columns, res_summary *s)
 static bool take_figures(const column *columns, res_summary *s)
 {
     char status[64];
-    int64_t simulated = 0;
+    int64_t simulated = 0, repetition = 0;
     if (!take_text(columns[STATUS], status, sizeof status))
         return false;
     s->status = bn_code_from_name(status);
@@ -371,6 +372,7 @@ static bool take_figures(const column *columns, res_summary *s)
                     take_text(columns[ID], s->id, sizeof s->id) && res_id_names_a_file(s->id) &&
                     take_int(columns[SIMULATED], 0, 1, &simulated) &&
                     take_int(columns[STEPS], 0, INT64_MAX, &s->steps) &&
+                    take_int(columns[REPETITION], 0, RES_MOST_REPETITIONS, &repetition) &&
                     /* The median of steps, and no step takes no time. */
                     take_time(columns[WALL], DBL_MIN, &s->wall_ns) &&
                     take_time(columns[TRACE], 0, &s->trace_ns) &&
@@ -379,6 +381,7 @@ static bool take_figures(const column *columns, res_summary *s)
                     take_time(columns[OVERHEAD], -(double)RES_MOST_NS, &s->overhead_ns) &&
                     take_time(columns[COMPILE], 0, &s->compile_ns) && take_marks(columns, s);
     s->simulated = simulated == 1;
+    s->repetition = (int)repetition;
     return ok;
 }
 

@@ -299,6 +299,8 @@ bool res_record_identity(const res_record *record, char identity[BN_SHA256_TEXT]
  * 0: it was not run for a suite. */
 int res_record_repetition(const res_record *record);
 
+/* Whether A and B have the same values on all axes. */
+bool res_same_experiment(const res_experiment *a, const res_experiment *b);
 /* Whether A and B asked for the same, whatever the runtime and its settings. */
 bool res_same_request(const res_experiment *a, const res_experiment *b);
 /* The same, but a program that others wrote counts by its name, whatever its text. */
@@ -413,6 +415,7 @@ typedef struct res_summary {
     bn_code status;
     bool simulated;
     int64_t steps;
+    int repetition; /* res_record_repetition */
     /* Of one process, as res_record_measures says; NaN when unknown. */
     double wall_ns, trace_ns, device_ns;
     double overhead_ns;                         /* of an execution */
@@ -455,6 +458,15 @@ typedef struct res_index_options {
 BN_MUST_USE bn_code res_index_load(const char *store, const res_index_options *options,
                                    res_index *index, bn_status *st);
 void res_index_free(res_index *index);
+/* res_record_identity of the record that SUMMARY, of INDEX, is of. */
+bool res_summary_identity(const res_index *index, const res_summary *summary,
+                          char identity[BN_SHA256_TEXT]);
+/* Reads that record from its file in STORE, as res_store_read_foreign does. The index is a file
+ * like any other, so a record that is not what SUMMARY says is BN_FORMAT. Messages begin with the
+ * path. */
+BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
+                                     const res_summary *summary, res_record **record,
+                                     bn_status *st);
 
 /* ---- imports ---------------------------------------------------------------- */
 

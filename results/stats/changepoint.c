@@ -69,6 +69,20 @@ static void cut_stretch(search *s, size_t from, size_t to)
     res_cut_nights(s->x + from, to - from, s->room, s->cut);
 }
 
+/* The sum of the distances between VALUE and the COUNT values X. Four sums at a time, since each
+ * addition to one waits for that before. */
+static double distances(const double *x, size_t count, double value)
+{
+    double sums[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sums[k] += fabs(x[i + k] - value);
+    for (; i < count; i++)
+        sums[0] += fabs(x[i] - value);
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
 /* Finds the place K (first of the right side) in the COUNT values X that has the largest energy
  * distance, kl/(k+l) (2 E|X-Y| - E|X-X'| - E|Y-Y'|) for sides of K and L. As K grows, the sums of
  * distances within and between are kept up to date. */
@@ -77,15 +91,11 @@ static size_t furthest_apart(const double *x, size_t count)
     double left = 0, right = 0, between = 0, best = -INFINITY;
     size_t place = LEAST;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            right += fabs(x[i] - x[j]);
+        right += distances(x + i + 1, count - i - 1, x[i]);
     for (size_t k = 1; k + LEAST <= count; k++) {
         /* The value before K goes from right to left. */
-        double before = 0, after = 0;
-        for (size_t j = 0; j + 1 < k; j++)
-            before += fabs(x[k - 1] - x[j]);
-        for (size_t j = k; j < count; j++)
-            after += fabs(x[k - 1] - x[j]);
+        const double before = distances(x, k - 1, x[k - 1]);
+        const double after = distances(x + k, count - k, x[k - 1]);
         left += before;
         right -= after;
         between += after - before;

@@ -70,25 +70,35 @@ size_t bn_plain_next(const char *text, const char **shown, size_t *shown_length)
     return length ? length : 1;
 }
 
-void bn_text_plain(bn_text *out, const char *text)
+/* With LINES ends of lines stay. What is ASCII and shown as it is, nearly all of a text, is taken
+ * in one piece. */
+static void put_plain(bn_text *out, const char *text, bool lines)
 {
     const char *shown;
     size_t length;
-    while (*text) {
+    for (;;) {
+        size_t ascii = 0;
+        while (text[ascii] >= 0x20 && text[ascii] < 0x7F)
+            ascii++;
+        if (ascii > 0)
+            bn_text_append(out, text, ascii);
+        text += ascii;
+        if (!*text)
+            return;
+        const bool ends = lines && *text == '\n';
         text += bn_plain_next(text, &shown, &length);
-        bn_text_append(out, shown, length);
+        bn_text_append(out, ends ? "\n" : shown, length);
     }
+}
+
+void bn_text_plain(bn_text *out, const char *text)
+{
+    put_plain(out, text, false);
 }
 
 void bn_text_plain_lines(bn_text *out, const char *text)
 {
-    const char *shown;
-    size_t length;
-    while (*text) {
-        const bool ends = *text == '\n';
-        text += bn_plain_next(text, &shown, &length);
-        bn_text_append(out, ends ? "\n" : shown, length);
-    }
+    put_plain(out, text, true);
 }
 
 bool bn_is_plain(const char *text)

@@ -28,6 +28,8 @@ static void read_line(const char *line, size_t length)
                                 summary.overhead_ns, summary.compile_ns};
         const res_origin *o = summary.origin;
         fuzz_require(list != NULL, "no memory");
+        fuzz_require(summary.repetition >= 0 && summary.repetition <= RES_MOST_REPETITIONS,
+                     "a repetition that is none");
         fuzz_require(summary.experiment < pools.experiments.count,
                      "an experiment that is not there");
         res_experiment checked = *list[summary.experiment];

@@ -79,6 +79,30 @@ report "what succeeded is not repeated, and stands in the table" "$(
     [ "$(stored)" = 12 ] || echo "$(stored) records"
     grep -q '^squeezenet1_1 ' "$folder/out" || echo "no table"
 )"
+# A record that is damaged since the index was made, which its size and time do not tell.
+damage_unseen() {
+    touch -r "$1" "$folder/time"
+    printf damaged | dd of="$1" bs=1 seek=2000 conv=notrunc status=none
+    touch -r "$folder/time" "$1"
+}
+cp -a "$store" "$folder/marked"
+run run "${quick[@]}" --runtime sim --mode lazy --phase infer --store "$folder/marked"
+run suite "$mine" --store "$folder/marked" --dry-run
+damage_unseen "$(ls "$folder"/marked/*.h5 | tail -n 1)"
+run suite "$mine" --store "$folder/marked"
+report "records that are of no run of the suite are not opened" "$(
+    fault_of 0
+    says '0 done, 12 skipped as already done, 0 failed'
+    complaints | grep -qF 'its bytes' && echo "one was opened"
+)"
+one=$(ls "$folder"/marked/*.h5 | head -n 1)
+damage_unseen "$one"
+run suite "$mine" --store "$folder/marked"
+report "a run whose record is damaged is said and measured again" "$(
+    fault_of 0
+    says '1 done, 11 skipped as already done, 0 failed'
+    complaints | grep -qF "$one: its bytes" || echo "the record is not named"
+)"
 run suite "$mine" --store "$store" --repetitions 3 --dry-run --format json
 report "one repetition more is the only one that is open" "$(
     fault_of 0

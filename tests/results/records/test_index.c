@@ -81,6 +81,7 @@ static void assert_same_summary(const res_summary *a, const res_summary *b)
     assert_int_equal(a->mtime_ns, b->mtime_ns);
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->steps, b->steps);
+    assert_int_equal(a->repetition, b->repetition);
     assert_memory_equal(a->origin, b->origin, sizeof *a->origin);
     assert_memory_equal(&a->wall_ns, &b->wall_ns, 5 * sizeof a->wall_ns);
     assert_string_equal(a->source, b->source);
@@ -396,16 +397,17 @@ static void lines_are_checked_as_records_are(void **state)
 {
     (void)state;
     enum {
-        WALL = 7,
-        TRACE = 8,
-        DEVICE = 9,
-        COMPILE = 11,
-        SOURCE = 12,
-        GROUP = 13,
-        CONDITIONS = 14,
-        SHA256 = 15,
-        LABEL = 16,
-        HOST = 18
+        REPETITION = 7,
+        WALL = 8,
+        TRACE = 9,
+        DEVICE = 10,
+        COMPILE = 12,
+        SOURCE = 13,
+        GROUP = 14,
+        CONDITIONS = 15,
+        SHA256 = 16,
+        LABEL = 17,
+        HOST = 19
     };
     static const char *const no_walls[] = {"-5", "0", "1e308", "1e17", "inf", "nan"};
     res_record *record = fixture_record(&fixture_lazy, 5);
@@ -414,6 +416,10 @@ static void lines_are_checked_as_records_are(void **state)
     res_summary summary;
     bn_text line = {0};
     res_line_write(record, "a.h5", 12, -3, &line);
+    assert_true(takes(line.data, REPETITION, "1000", &pools, &summary));
+    assert_int_equal(summary.repetition, 1000);
+    assert_false(takes(line.data, REPETITION, "1001", &pools, &summary));
+    assert_false(takes(line.data, REPETITION, "-1", &pools, &summary));
     assert_true(takes(line.data, WALL, "25e6", &pools, &summary));
     assert_true(takes(line.data, WALL, "-", &pools, &summary));
     for (size_t i = 0; i < sizeof no_walls / sizeof *no_walls; i++)

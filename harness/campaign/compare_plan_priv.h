@@ -1,0 +1,39 @@
+/*
+ * compare_plan_priv.h - what a comparison runs (compare_plan.c), which compare_run.c carries out.
+ */
+#ifndef BENCH_HARNESS_COMPARE_PLAN_H
+#define BENCH_HARNESS_COMPARE_PLAN_H
+
+#include "harness/campaign/compare_priv.h"
+#include "harness/campaign/suites_priv.h"
+
+/* One row of the comparison: which experiment, and its order of pairs. */
+typedef struct compare_row {
+    size_t experiment;
+    bool b_first[RES_MOST_PAIRS];
+    size_t wanted; /* pairs; the plan's are those up to the first look, or of the first stage */
+} compare_row;
+
+typedef struct compare_plan {
+    compare_run *compare;
+    job_matrix sides[2];     /* what is measured of A and of B */
+    job_experiment *list[2]; /* the same experiments, on A and on B */
+    size_t experiments;
+    suite_spec suites[2];    /* that the lists are of, with --suite */
+    compare_row *rows;       /* one beside each of compare->versus.cells */
+    char folder[2][2][4160]; /* [control][side]: of the records */
+    json_t *program;
+} compare_plan;
+
+/* Whether verdicts say how many pairs are run. */
+bool compare_by_looks(const compare_options *options);
+/*
+ * Makes the plan of COMPARE: all experiments that both runtimes can run, then the controls, spread
+ * over them. COMPARE gets its store and a cell for each row, and its fault where a side is to
+ * blame. What is left out is said on standard error. PLAN is all zero before. It points to COMPARE
+ * and into itself, so it stays where it is. End it with compare_plan_free, also after a failure.
+ */
+BN_MUST_USE bn_code compare_plan_make(compare_run *compare, compare_plan *plan, bn_status *st);
+void compare_plan_free(compare_plan *plan);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * suite_stored.c - which runs of a plan the store has already. The index says what each record is
+ * of, so that in a store of many nights only the records of the plan's runs are read.
+ */
+#include "harness/campaign/suites_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A record of the index that is of a run. */
+typedef struct match {
+    const res_summary *summary;
+    suite_run *run;
+} match;
+
+typedef struct lookup {
+    suite_plan *plan;
+    const char *store;
+    res_index index;
+    suite_run **sorted; /* the plan's runs, by identity */
+    match *matches;
+    size_t count;
+    size_t damaged_room; /* in the plan's list */
+    bn_status *st;
+} lookup;
+
+/* ---- matching --------------------------------------------------------------------------- */
+
+static int by_identity(const void *a, const void *b)
+{
+    const suite_run *const *left = a, *const *right = b;
+    return strcmp((*left)->identity, (*right)->identity);
+}
+
+static suite_run *find(suite_run *const *sorted, size_t count, const char *identity)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(sorted[middle]->identity, identity) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(sorted[low]->identity, identity) == 0 ? sorted[low] : NULL;
+}
+
+/* Good ones first, and of those the newest. */
+static int match_order(const void *a, const void *b)
+{
+    const res_summary *left = ((const match *)a)->summary, *right = ((const match *)b)->summary;
+    const bool good = left->status == BN_OK;
+    return good != (right->status == BN_OK) ? (good ? -1 : 1) : strcmp(right->id, left->id);
+}
+
+static void find_matches(lookup *l)
+{
+    for (size_t i = 0; i < l->plan->count; i++)
+        l->sorted[i] = &l->plan->runs[i];
+    if (l->plan->count > 1)
+        qsort(l->sorted, l->plan->count, sizeof *l->sorted, by_identity);
+    for (size_t i = 0; i < l->index.count; i++) {
+        const res_summary *s = &l->index.records[i];
+        char identity[BN_SHA256_TEXT];
+        suite_run *run = res_summary_identity(&l->index, s, identity)
+                             ? find(l->sorted, l->plan->count, identity)
+                             : NULL;
+        if (run)
+            l->matches[l->count++] = (match){s, run};
+    }
+    if (l->count > 1)
+        qsort(l->matches, l->count, sizeof *l->matches, match_order);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* Takes over PATH. */
+static bn_code add_damaged(lookup *l, char *path, const bn_status *why)
+{
+    res_collection *all = &l->plan->stored;
+    if (!path || !bn_reserve(&all->damaged, all->damaged_count + 1, &l->damaged_room,
+                             sizeof *all->damaged)) {
+        free(path);
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for a file name");
+    }
+    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
+    return BN_OK;
+}
+
+/* Reads the record of M for its run, or reports its file as damaged. */
+static bn_code take(lookup *l, const match *m)
+{
+    res_collection *all = &l->plan->stored;
+    res_record *record = NULL;
+    bn_text path = {0};
+    bn_status why = {.code = BN_OK};
+    bn_code code = res_summary_read(l->store, &l->index, m->summary, &record, &why);
+    if (code == BN_OUT_OF_MEMORY)
+        return bn_fail(l->st, code, "%s", why.message);
+    if (code != BN_OK) {
+        bn_text_printf(&path, "%s/%s", l->store, m->summary->file);
+        return add_damaged(l, path.data, &why);
+    }
+    all->records[all->count++] = record;
+    m->run->record = record;
+    m->run->state = record->status == BN_OK ? SUITE_DONE : SUITE_FAILED;
+    m->run->failure = record->status;
+    return BN_OK;
+}
+
+/* Reads a record for each run that has one. */
+static bn_code read_matches(lookup *l)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < l->count && code == BN_OK; i++)
+        if (!l->matches[i].run->record)
+            code = take(l, &l->matches[i]);
+    res_store_vet_end();
+    return code;
+}
+
+/* ---- the store ------------------------------------------------------------------------------ */
+
+static bn_code look_up(lookup *l)
+{
+    bn_code code = BN_OK;
+    l->sorted = calloc(l->plan->count + 1, sizeof(suite_run *));
+    l->matches = calloc(l->index.count + 1, sizeof *l->matches);
+    if (!l->sorted || !l->matches)
+        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", l->index.count);
+    for (size_t i = 0; i < l->index.damaged_count && code == BN_OK; i++) {
+        const res_damaged *damaged = &l->index.damaged[i];
+        code = add_damaged(l, strdup(damaged->path), &damaged->status);
+    }
+    if (code == BN_OK) {
+        find_matches(l);
+        code = read_matches(l);
+    }
+    return code;
+}
+
+bn_code suite_plan_look_up(suite_plan *plan, const char *store, bn_status *st)
+{
+    lookup l = {.plan = plan, .store = store, .st = st};
+    if (access(store, F_OK) != 0 && errno == ENOENT)
+        return BN_OK;
+    bn_code code = res_index_load(store, NULL, &l.index, st);
+    if (code != BN_OK)
+        return code;
+    code = look_up(&l);
+    free(l.sorted);
+    free(l.matches);
+    res_index_free(&l.index);
+    return code;
+}
