@@ -120,7 +120,7 @@ static inline void fixture_executions(res_record *record, const fixture_case *c)
         execution->results = 267 / (g + 1);
         execution->nodes = 1309 / c->graphs;
         snprintf(execution->fingerprint, sizeof execution->fingerprint,
-                 "0123456789abcdef0123456789abcde%d", g % 10);
+                 "0123456789abcdef0123456789abcde%c", '0' + g % 10);
         execution->text_bytes = 402118;
         execution->lower_ns = 4100000;
         execution->compile_ns = 3240000000;
