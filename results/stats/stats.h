@@ -159,11 +159,11 @@ typedef struct res_comparison {
 
 /*
  * Says in which of PAIRS pairs B is to run before A. Pairs come by twos: a seeded coin decides for
- * the first, and the second is the other way round. So what the second of two processes has over
- * the first cancels after each even number of pairs: of small models it compiled 3 % faster, in 210
- * pairs on two cores. But for the coins the sides are alike (R. A. Fisher, "The Design of
- * Experiments", 1935), and no interference can keep pace with a rhythm, as it can with ABBA. A later
- * stage takes another SEED.
+ * the first, and the second is the other way round. So what the first of two processes has over the
+ * other cancels after each even number of pairs (of small models the second compiled 3 % faster in
+ * 210 pairs on two cores),
+ * the sides are alike but for the coins (R. A. Fisher, "The Design of Experiments", 1935), and no
+ * interference can keep pace with a rhythm, as it can with ABBA. A later stage takes another SEED.
  */
 void res_order(uint64_t seed, size_t pairs, bool *b_first);
 
