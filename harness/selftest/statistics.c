@@ -163,7 +163,7 @@ bn_code selftest_trial(selftest_trials *t, const selftest_procedure *procedure, 
     for (size_t i = 0; i < t->family; i++) {
         seen *s = &all->each[i];
         s->options = trial_options(t, i == 0 ? 200 : 0, rng);
-        selftest_simulate(t->scenario, t->pairs, procedure->order, rng, &s->session);
+        selftest_simulate(t->scenario, t->pairs, t->looks, procedure->order, rng, &s->session);
     }
     all->slowed.options = trial_options(t, 0, rng);
     bn_code code = judge(t, procedure, &all->each[0], all, st);

@@ -40,11 +40,11 @@ typedef struct selftest_session_sim {
 } selftest_session_sim;
 
 /* Says in B_FIRST in which of PAIRS pairs B runs first, as res_order does. */
-typedef void selftest_order(uint64_t seed, size_t pairs, bool *b_first);
+typedef void selftest_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
 
 /* Fills OUT with a session in which both sides are the same program. */
-void selftest_simulate(const selftest_scenario *scenario, size_t pairs, selftest_order *order,
-                       gsl_rng *rng, selftest_session_sim *out);
+void selftest_simulate(const selftest_scenario *scenario, size_t pairs, bool looks,
+                       selftest_order *order, gsl_rng *rng, selftest_session_sim *out);
 /* Makes OUT of IN, with B's steps FACTOR times as long. */
 void selftest_sim_slow(const selftest_session_sim *in, double factor, selftest_session_sim *out);
 

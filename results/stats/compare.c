@@ -56,11 +56,29 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-void res_order(uint64_t seed, size_t pairs, bool *b_first)
+/* COUNT orders, half of them each way round (or one more), drawn at random. */
+static void halves(uint64_t state, size_t count, bool *b_first)
+{
+    for (size_t i = 0; i < count; i++)
+        b_first[i] = (i ^ state) & 1;
+    for (size_t i = count; i > 1; i--) {
+        state = mixed(state);
+        const size_t other = (size_t)(state % i);
+        const bool kept = b_first[i - 1];
+        b_first[i - 1] = b_first[other];
+        b_first[other] = kept;
+    }
+}
+
+void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
 {
     const uint64_t state = mixed(seed);
-    for (size_t i = 0; i < pairs; i++)
-        b_first[i] = (mixed(state + i / 2) & 1) != (i & 1);
+    size_t by_halves = pairs < RES_COIN_PAIRS ? pairs : 0;
+    if (looks)
+        by_halves = pairs < RES_HALVES ? pairs : RES_HALVES;
+    halves(state, by_halves, b_first);
+    for (size_t i = by_halves; i < pairs; i++)
+        b_first[i] = mixed(state + i) & 1;
 }
 
 /* ---- processes ------------------------------------------------------------------ */

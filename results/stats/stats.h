@@ -158,14 +158,16 @@ typedef struct res_comparison {
 } res_comparison;
 
 /*
- * Says in which of PAIRS pairs B is to run before A. Pairs come by twos: a seeded coin decides for
- * the first, and the second is the other way round. So what the first of two processes has over the
- * other cancels after each even number of pairs (of small models the second compiled 3 % faster in
- * 210 pairs on two cores),
- * the sides are alike but for the coins (R. A. Fisher, "The Design of Experiments", 1935), and no
- * interference can keep pace with a rhythm, as it can with ABBA. A later stage takes another SEED.
+ * Says in which of PAIRS pairs B is to run before A. A seeded coin decides for each, so that a
+ * difference of like sides is as likely to have either sign, whatever the machine does (R. A.
+ * Fisher, "The Design of Experiments", 1935), and no interference can keep pace with a rhythm, as
+ * it can with ABBA. Of fewer than RES_COIN_PAIRS pairs B runs first in half, drawn at random, so
+ * that a drift cancels. By LOOKS this is so of the first RES_HALVES. A later stage takes another
+ * SEED.
  */
-void res_order(uint64_t seed, size_t pairs, bool *b_first);
+#define RES_COIN_PAIRS 8
+#define RES_HALVES     4
+void res_order(uint64_t seed, size_t pairs, bool looks, bool *b_first);
 
 /*
  * Looks. A comparison may be judged after 4, 5, 6, 8, 10 and RES_LAST_LOOK pairs, and end as soon

@@ -113,9 +113,10 @@ static bn_code boastful(res_comparison *list, size_t count, const res_compare_op
     return code;
 }
 
-static void fixed_order(uint64_t seed, size_t pairs, bool *b_first)
+static void fixed_order(uint64_t seed, size_t pairs, bool looks, bool *b_first)
 {
     (void)seed;
+    (void)looks;
     for (size_t i = 0; i < pairs; i++)
         b_first[i] = i & 1;
 }

@@ -185,25 +185,31 @@ static void the_fewest_pairs_for_a_level(void **state)
     assert_int_equal(res_fewest_pairs(0.05, 0), 6);
 }
 
-static void orders_are_coins_and_their_mirrors(void **state)
+static void orders_are_by_halves_or_by_coins(void **state)
 {
     (void)state;
-    size_t heads[6] = {0}, alike = 0;
+    size_t first = 0, unlike = 0, fifth = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {
-        bool order[12], again[5];
-        res_order(seed, 12, order);
-        res_order(seed, 5, again);
-        assert_memory_equal(order, again, sizeof again);
-        for (size_t i = 0; i < 12; i += 2) {
-            assert_true(order[i] != order[i + 1]);
-            heads[i / 2] += order[i];
-        }
-        alike += order[0] == order[2];
+        bool few[6], odd[5], many[10], again[10], looks[12];
+        res_order(seed, 6, false, few);
+        res_order(seed, 5, false, odd);
+        res_order(seed, 10, false, many);
+        res_order(seed, 10, false, again);
+        res_order(seed, 12, true, looks);
+        assert_memory_equal(many, again, sizeof many);
+        assert_int_equal(few[0] + few[1] + few[2] + few[3] + few[4] + few[5], 3);
+        assert_in_range(odd[0] + odd[1] + odd[2] + odd[3] + odd[4], 2, 3);
+        /* By looks the first four are balanced, and then coins decide. */
+        assert_int_equal(looks[0] + looks[1] + looks[2] + looks[3], 2);
+        first += few[0];
+        fifth += looks[4];
+        for (size_t i = 0; i < 10; i++)
+            unlike += many[i];
     }
-    /* 5 standard deviations: 79. */
-    for (size_t i = 0; i < 6; i++)
-        assert_in_range(heads[i], 420, 580);
-    assert_in_range(alike, 420, 580);
+    /* 5 standard deviations: 15.8 and 50. */
+    assert_in_range(first, 420, 580);
+    assert_in_range(fifth, 420, 580);
+    assert_in_range(unlike, 4750, 5250);
 }
 
 /* ---- verdicts -------------------------------------------------------------------------- */
@@ -406,7 +412,7 @@ int main(void)
         cmocka_unit_test(figures_of_four_pairs_by_hand),
         cmocka_unit_test(ten_pairs_are_judged_by_flips),
         cmocka_unit_test(the_fewest_pairs_for_a_level),
-        cmocka_unit_test(orders_are_coins_and_their_mirrors),
+        cmocka_unit_test(orders_are_by_halves_or_by_coins),
         cmocka_unit_test(verdicts_follow_p_then_equivalence),
         cmocka_unit_test(a_family_asks_for_more),
         cmocka_unit_test(equivalence_needs_a_narrow_interval),
