@@ -229,10 +229,9 @@ static bn_code make_rows(compare_plan *p, bn_status *st)
         if (!p->program)
             job_experiment_resolve(&versus->cells[i].experiment);
         const size_t stage = compare_by_looks(o) ? RES_LAST_LOOK : r->wanted;
-        res_order(compare_seed(o) * 1000003 + i, stage, r->b_first);
+        res_order(p->order_seed + i, stage, compare_by_looks(o), r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
-        res_order(compare_seed(o) * 1000003 + count + i, RES_MOST_PAIRS - stage,
-                  r->b_first + stage);
+        res_order(p->order_seed + count + i, RES_MOST_PAIRS - stage, false, r->b_first + stage);
     }
     return BN_OK;
 }
@@ -243,6 +242,7 @@ bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
 {
     const job_matrix *matrix = compare->options->matrix;
     p->compare = compare;
+    p->order_seed = bn_now_ns() * 1000003;
     name_folders(p);
     if (matrix->program && job_program_request(matrix, &p->program, st) != BN_OK)
         return st->code;

@@ -46,7 +46,7 @@ typedef struct compare_run {
     char fault;       /* 'A' or 'B': the side that cannot be run; 0: none, or both */
 } compare_run;
 
-/* The seed of orders and resampling. */
+/* The seed of resampling. */
 uint64_t compare_seed(const compare_options *options);
 /* Measures pairs until the stop rule or the user ends it, or nothing can go on. What was measured
  * is in COMPARE in any case. */

@@ -82,7 +82,7 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     char title[256], text[384];
     compare_pair pair = {.b_first = s->plan.rows[cell].b_first[c->pairs],
                          .turns = s->turns,
-                         .seed = compare_seed(s->compare->options) + s->done,
+                         .seed = s->plan.order_seed + s->done,
                          .title = text,
                          .number = s->done + 1,
                          .of = processes(s),
@@ -327,7 +327,7 @@ static bn_code begin(session *s, bn_status *st)
     s->rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!s->rng)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for random numbers");
-    gsl_rng_set(s->rng, (unsigned long)compare_seed(s->compare->options));
+    gsl_rng_set(s->rng, (unsigned long)s->plan.order_seed);
     return BN_OK;
 }
 

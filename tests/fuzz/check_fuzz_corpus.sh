@@ -16,8 +16,8 @@ for source in tests/fuzz/fuzz_*.c; do
     program=$build/tests/fuzz/replay_$name
     count=$((count + 1))
     each=$mutations
-    # HDF5 takes a millisecond for a file, a child some more; listings are files and folders.
-    case $name in store | foreign | listing) each=$((mutations / 10)) ;; esac
+    # HDF5 takes a millisecond for a file, a child ten; listings are files and folders.
+    case $name in store | foreign | listing) each=$((mutations / 25)) ;; esac
     if said=$("$program" "$each" "tests/fuzz/corpus/$name"/* 2>&1); then
         echo "ok $count - $name survives: ${said##*$'\n'}"
     else
