@@ -245,7 +245,7 @@ static void begin_versus(const compare_options *o, res_versus *versus)
 {
     res_versus_begin(versus, o->fail_if_slower);
     versus->all_measures = true;
-    versus->options.seed = compare_seed(o);
+    versus->options.seed = (uint64_t)o->matrix->axis[RES_AXIS_SEED].value[0].number;
 }
 
 /* The command line, taken apart. */

@@ -13,11 +13,6 @@
 /* What the four folders of a comparison are called. */
 static const char *const folders[2][2] = {{"a", "b"}, {"control-a", "control-b"}};
 
-uint64_t compare_seed(const compare_options *options)
-{
-    return (uint64_t)options->matrix->axis[RES_AXIS_SEED].value[0].number;
-}
-
 /* ---- sides -------------------------------------------------------------------------- */
 
 static bn_code append(const char **list, const char *const *more, const char *option, bn_status *st)
@@ -242,7 +237,7 @@ bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
 {
     const job_matrix *matrix = compare->options->matrix;
     p->compare = compare;
-    p->order_seed = bn_now_ns() * 1000003;
+    p->order_seed = bn_now_ns();
     name_folders(p);
     if (matrix->program && job_program_request(matrix, &p->program, st) != BN_OK)
         return st->code;

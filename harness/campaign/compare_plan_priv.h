@@ -17,7 +17,7 @@ typedef struct compare_row {
 typedef struct compare_plan {
     compare_run *compare;
     /* Of orders, drawn anew for each comparison. The second process of a pair compiles small models
-     * 3 % faster (210 pairs, two cores); in an order that were always the same, A first in 8 of 12
+     * 3 % faster (210 pairs, two cores). In an order that was always the same, A first in 8 of 12
      * pairs, that made B's compile time too small in 20 of 20 comparisons of one build. */
     uint64_t order_seed;
     job_matrix sides[2];     /* what is measured of A and of B */

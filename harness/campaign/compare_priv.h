@@ -46,8 +46,6 @@ typedef struct compare_run {
     char fault;       /* 'A' or 'B': the side that cannot be run; 0: none, or both */
 } compare_run;
 
-/* The seed of resampling. */
-uint64_t compare_seed(const compare_options *options);
 /* Measures pairs until the stop rule or the user ends it, or nothing can go on. What was measured
  * is in COMPARE in any case. */
 BN_MUST_USE bn_code compare_measure(compare_run *compare, bn_status *st);

@@ -17,7 +17,7 @@ for source in tests/fuzz/fuzz_*.c; do
     count=$((count + 1))
     each=$mutations
     # HDF5 takes a millisecond for a file, a child ten; listings are files and folders.
-    case $name in store | foreign | listing) each=$((mutations / 25)) ;; esac
+    case $name in store | foreign | listing) each=$((mutations / 10)) ;; esac
     if said=$("$program" "$each" "tests/fuzz/corpus/$name"/* 2>&1); then
         echo "ok $count - $name survives: ${said##*$'\n'}"
     else

@@ -31,7 +31,6 @@ if ! command -v clang >/dev/null; then
     exit 1
 fi
 mkdir -p "$folder" || exit 1
-export LSAN_OPTIONS=suppressions=$PWD/tests/suppressions/lsan.supp:print_suppressions=0
 
 # A make of its own: what the one that runs us was told is not for it.
 count=1

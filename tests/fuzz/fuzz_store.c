@@ -329,13 +329,10 @@ static hid_t open_image(char *image, size_t size)
     return file;
 }
 
-/* Writes the good record with the edits of DATA, sealed, to descriptor TO. */
-static void write_edited(const uint8_t *data, size_t size, int to)
+/* Writes the record GOOD with the edits of DATA, sealed, to descriptor TO. */
+static void write_edited(char *good, size_t good_size, const uint8_t *data, size_t size, int to)
 {
-    char *good;
-    size_t good_size;
     script s = {data, data + size};
-    good = good_image(&good_size);
     hid_t file = open_image(good, good_size);
     for (int i = 0; i < MOST_EDITS && s.at < s.end; i++)
         edit(&s, file);
@@ -355,7 +352,11 @@ static void write_edited(const uint8_t *data, size_t size, int to)
 static void read_edited(const uint8_t *data, size_t size)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+    static char *good; /* kept as long as this program runs */
+    static size_t good_size;
     int status = 0, fd = memfd_create("edited", MFD_CLOEXEC);
+    if (!good)
+        good = good_image(&good_size);
     fuzz_require(fd >= 0, "no file in memory");
     const pid_t child = fork();
     fuzz_require(child >= 0, "no process");
@@ -363,7 +364,7 @@ static void read_edited(const uint8_t *data, size_t size)
         for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
             signal(fatal[i], SIG_DFL);
         alarm(5);
-        write_edited(data, size, fd);
+        write_edited(good, good_size, data, size, fd);
         _exit(0);
     }
     fuzz_require(waitpid(child, &status, 0) == child, "a child that is not there");

@@ -149,3 +149,14 @@ live() {
 stored() {
     find "$store" -name '*.h5' 2>/dev/null | wc -l
 }
+
+# tiny_suite MODES REPETITIONS [SEED]: $folder/suite.json, whose experiments take a fraction of a
+# second each on the simulated device. MODES are JSON strings with commas between them.
+tiny_suite() {
+    cat >"$folder/suite.json" <<END
+{"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "phases": ["infer"], "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0,
+ "device_time": "none", "seed": ${3:-1}},
+ "matrix": [{"modes": [$1], "repetitions": $2}]}
+END
+}

@@ -11,12 +11,7 @@ plugin=${bench%/*}/libpjrt_sim.so
 day=86400
 umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
-cat >"$folder/suite.json" <<'END'
-{"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "phases": ["infer"], "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0,
- "device_time": "none"},
- "matrix": [{"modes": ["lazy", "capture"], "repetitions": 5}]}
-END
+tiny_suite '"lazy", "capture"' 5
 
 # night ARGUMENT...: tonight, in $store.
 night() { run nightly --suite "$folder/suite.json" --store "$store" --report "$folder/page" "$@"; }

@@ -12,12 +12,7 @@ make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
 seed=${HISTORY_SEED:-7}
 umask 022 # a store that others may write keeps no builds
 export PJRT_SIM=values=none,device_us=200
-cat >"$folder/suite.json" <<'END'
-{"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "phases": ["infer"], "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0,
- "device_time": "none"},
- "matrix": [{"modes": ["lazy"], "repetitions": 1}]}
-END
+tiny_suite '"lazy"' 1
 
 # Four processes, each a quarter of the nights; all know the whole truth.
 for quarter in 1 2 3; do

@@ -18,12 +18,7 @@ tiny=(--model resnet18 --variant small --phase infer --steps 3 --warmup 8 --min-
 # What is killed: its words for one round. Eight rounds go on with one suite; then another begins, or it
 # would find all done.
 words() { # KIND ROUND
-    cat >"$folder/suite.json" <<END
-{"bench_suite": 1, "name": "tiny", "defaults": {"models": ["resnet18"], "variants": ["small"],
- "phases": ["infer"], "runtimes": ["sim"], "steps": 3, "warmup": 8, "min_time": 0,
- "device_time": "none", "seed": $(($2 / 8 + 1))},
- "matrix": [{"modes": ["lazy", "capture"], "repetitions": 4}]}
-END
+    tiny_suite '"lazy", "capture"' 4 $(($2 / 8 + 1))
     case $1 in
     run) words=(run "${tiny[@]}" --processes 2 --mode lazy,capture --runtime sim) ;;
     suite) words=(suite "$folder/suite.json") ;;
