@@ -57,6 +57,7 @@ static res_record *record_of(const selftest_table_sim *table, size_t k, int memb
     snprintf(r->experiment.phase, sizeof r->experiment.phase, "train");
     snprintf(r->experiment.mode, sizeof r->experiment.mode, member ? "capture" : "lazy");
     r->experiment.graphs = 1;
+    r->simulated = true;
     for (size_t round = 0; round < SELFTEST_TABLE_ROUNDS; round++) {
         r->rounds[round].steps = SELFTEST_TABLE_STEPS;
         for (size_t i = 0; i < SELFTEST_TABLE_STEPS; i++)

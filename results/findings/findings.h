@@ -192,7 +192,8 @@ typedef enum res_matching {
 typedef struct res_pool_ratio {
     res_matching matching;
     res_estimate own;   /* log over the pairs or, unmatched, the processes of each; or over runs */
-    double drift;       /* standard error that OWN's sample does not show (RES_BUSY_DRIFT) */
+    double drift;       /* standard error that OWN's sample does not show (RES_DRIFT) */
+    bool busy;          /* of one run, and the machine was busy meanwhile */
     res_estimate log;   /* OWN and DRIFT */
     size_t processes;   /* pairs that count; unmatched: of the side that has fewer */
     bool of_runs;       /* a value is the mean of a run */
@@ -211,16 +212,18 @@ typedef struct res_pool_ratio {
 bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_ratio *ratio);
 void res_pool_ratio_free(res_pool_ratio *ratio);
 /*
- * On a busy machine, work of the host and work of the device are slowed down unequally, and for
- * minutes: the processes of one run share that, and another run finds another ratio. The further a
- * ratio lies from 1, the more it moves: its log by a standard deviation of RES_BUSY_DRIFT times
- * 1 - exp(-|log|), which is the share that differs. The estimate of a single run holds that beside
- * the spread of its processes. Nothing is added where three runs or more tell it themselves, nor to
- * a ratio of 1, so what is told from no difference stays the same. Measured on 2 shared cores with
- * XLA for CPU and two busy programs beside it: docs/measuring.md.
+ * Work of the host and work of the device are slowed down unequally, and for minutes: the processes
+ * of one run share that, and another run finds another ratio. The further a ratio lies from 1, the
+ * more it moves: its log by a standard deviation of RES_DRIFT times 1 - exp(-|log|), which is the
+ * share that differs, and by RES_BUSY_DRIFT times that share on a busy machine. The estimate of a
+ * single run holds that beside the spread of its processes. Nothing is added where three runs or
+ * more tell it themselves, nor to a ratio of 1, so what is told from no difference stays the same.
+ * Both were measured on 2 shared cores with XLA for CPU: docs/measuring.md.
  */
+#define RES_DRIFT      0.04
 #define RES_BUSY_DRIFT 0.25
-/* ESTIMATE with DRIFT beside its own error, both independent. */
+/* ESTIMATE with DRIFT beside its own error, both independent. A drift is known, so the sum has more
+ * degrees of freedom: ESTIMATE as it is, where they would make its 95 % interval narrower. */
 res_estimate res_with_drift(res_estimate estimate, double drift);
 /* The same of two records, log(B / A): of processes that shared rounds, or took turns in them. NaN
  * where they did not, or without memory. */

@@ -109,7 +109,7 @@ static res_estimate unmatched(const res_pool *base, const res_pool *other, res_p
     return res_estimate_sum(both, weights, 2);
 }
 
-/* ---- what a busy machine does between runs ---------------------------------------------- */
+/* ---- what differs between runs -------------------------------------------------------------- */
 
 static bool was_busy(const res_pool *base, const res_pool *other)
 {
@@ -124,15 +124,19 @@ res_estimate res_with_drift(res_estimate estimate, double drift)
     static const double weights[] = {1, 1};
     /* It is known, not estimated. */
     const res_estimate both[] = {estimate, {0, drift, 1e9, estimate.values}};
-    return drift > 0 ? res_estimate_sum(both, weights, 2) : estimate;
+    const res_estimate sum = res_estimate_sum(both, weights, 2);
+    return res_estimate_half(&sum, 0.05) > res_estimate_half(&estimate, 0.05) ? sum : estimate;
 }
 
 static void allow_drift(const res_pool *base, const res_pool *other, res_pool_ratio *ratio)
 {
     ratio->own = ratio->log;
-    if (!(ratio->log.freedom > 0) || ratio->of_runs || !was_busy(base, other))
+    if (!(ratio->log.freedom > 0) || ratio->of_runs)
         return;
-    ratio->drift = RES_BUSY_DRIFT * -expm1(-fabs(ratio->log.mean));
+    ratio->busy = was_busy(base, other);
+    /* What a simulated device does to its processes is drawn for each: they show all of it. */
+    const double quiet = base->newest->simulated ? 0 : RES_DRIFT;
+    ratio->drift = (ratio->busy ? RES_BUSY_DRIFT : quiet) * -expm1(-fabs(ratio->log.mean));
     ratio->log = res_with_drift(ratio->log, ratio->drift);
 }
 
@@ -165,7 +169,7 @@ bool res_pool_ratio_make(const res_pool *base, const res_pool *other, res_pool_r
     res_sample_end(&s);
     allow_drift(base, other, ratio);
     ratio->ratio = res_estimate_ratio(&ratio->log);
-    ratio->p = res_estimate_p(&ratio->log);
+    ratio->p = fmax(res_estimate_p(&ratio->own), res_estimate_p(&ratio->log));
     return made;
 }
 

@@ -160,6 +160,16 @@ static double least_error(const res_speedup *speedup, double *room)
     return count >= RES_LEAST_PROCESSES ? res_median(room, count) / 2 : 0;
 }
 
+/* With a standard error of at least LEAST. What is added for drift has more degrees of freedom, and
+ * must not make a claim of a few processes that do not make it by themselves. */
+static double p_of(const res_pool_ratio *ratio, double least)
+{
+    res_estimate own = ratio->own, log = ratio->log;
+    own.error = fmax(own.error, least);
+    log.error = fmax(log.error, least);
+    return fmax(res_estimate_p(&own), res_estimate_p(&log));
+}
+
 /* Claims differences by Holm's procedure over all ratios that have an interval. */
 static bool tell(res_speedup *speedup)
 {
@@ -168,13 +178,9 @@ static bool tell(res_speedup *speedup)
     if (!p)
         return false;
     const double least = least_error(speedup, p);
-    for (size_t i = 0; i < speedup->count; i++) {
-        res_estimate log = speedup->rows[i].ratio.log;
-        if (!(log.freedom > 0))
-            continue;
-        log.error = fmax(log.error, least);
-        p[count++] = res_estimate_p(&log);
-    }
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].ratio.log.freedom > 0)
+            p[count++] = p_of(&speedup->rows[i].ratio, least);
     const bool made = res_holm(p, count, p + count, NULL) == BN_OK;
     speedup->ratios = count;
     for (size_t i = 0, next = count; made && i < speedup->count; i++) {

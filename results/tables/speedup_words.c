@@ -201,7 +201,7 @@ static void note_drift(const res_speedup *speedup, json_t *notes)
     named list = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const res_speedup_row *row = &speedup->rows[i];
-        if (row->ratio.drift > 0 && row->ratio.log.freedom > 0)
+        if (row->ratio.busy && row->ratio.drift > 0)
             name_row(speedup, row, &list, "(%.1f %%)", 100 * row->ratio.drift);
     }
     add_note(notes,

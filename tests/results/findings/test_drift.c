@@ -1,5 +1,6 @@
 /*
- * test_drift.c - what a busy machine adds to the interval of a ratio of one run. Needs no plugin.
+ * test_drift.c - what the interval of a ratio of one run holds beside the spread of its processes.
+ * Needs no plugin.
  */
 #include "tests/results/findings/pools_fixture.h"
 
@@ -34,20 +35,37 @@ static res_pool_ratio busy_ratio(double ratio, uint64_t stalled_ns)
     return found;
 }
 
-/* A ratio of 2: half of the time differs, so its log drifts by 0.125. Its own error is that of
- * logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom: next to the drift nothing, so that
- * the interval is the normal one of both. */
+/* A ratio of 2: half of the time differs, so its log drifts by 0.02, and by 0.125 on a busy
+ * machine. Its own error is that of logs 0.00995 apart, over sqrt(3), with 2 degrees of freedom.
+ * Next to the larger drift that is nothing, so that the interval is the normal one of both. With
+ * the smaller one it has 2 ((0.00574^2 + 0.02^2) / 0.00574^2)^2 = 345 degrees of freedom. */
 static void a_busy_machine_moves_ratios(void **state)
 {
     (void)state;
     const double own = log(1.01) / sqrt(3), both = sqrt(own * own + 0.125 * 0.125);
     const res_pool_ratio quiet = busy_ratio(2, 0), busy = busy_ratio(2, 900000);
-    assert_near(quiet.drift, 0, 0);
-    assert_near(log(quiet.ratio.high / 2), 4.302653 * own, 1e-5);
+    assert_false(quiet.busy);
+    assert_near(quiet.drift, 0.02, 1e-6);
+    assert_near(log(quiet.ratio.high / 2), 1.967 * sqrt(own * own + 0.02 * 0.02), 1e-4);
+    assert_true(busy.busy);
     assert_near(busy.drift, 0.125, 1e-6);
     assert_near(busy.ratio.estimate, 2, 1e-5);
     assert_near(log(busy.ratio.high / 2), 1.96 * both, 1e-3);
     assert_near(busy.own.error, own, 1e-6);
+}
+
+/* What a simulated device does is drawn for each process. */
+static void a_simulated_device_does_not_drift(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    add_busy(&s, 2, 0);
+    for (size_t i = 0; i < s.count; i++)
+        s.records[i]->simulated = true;
+    res_speedup table = made(&s);
+    assert_near(row_of(&table, "m", "capture")->ratio.drift, 0, 0);
+    res_speedup_free(&table);
+    clear(&s);
 }
 
 /* Both sides alike: nothing drifts, however busy the machine is. */
@@ -63,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_machine_moves_ratios),
+        cmocka_unit_test(a_simulated_device_does_not_drift),
         cmocka_unit_test(a_ratio_of_one_does_not_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
