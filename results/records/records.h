@@ -364,8 +364,8 @@ BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_st
 void res_collection_free(res_collection *all);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
-/* Removes those that are a minute old and whose process on this machine is gone: programs that
- * were killed could not sweep after their workers. */
+/* Removes those that are a minute old and whose process on this machine is gone (bn_writer_gone):
+ * programs that were killed could not sweep after their workers. */
 void res_store_sweep_old(const char *store);
 
 /* What a file in a store's folder is, by its NAME alone. */

@@ -7,10 +7,8 @@
 #include "results/records/store_priv.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,9 +232,8 @@ void res_store_sweep_old(const char *store)
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         struct stat info;
         const long pid = res_temporary_process(entry->d_name);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
-            fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            info.st_mtime < limit)
+        if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_mtime < limit && bn_writer_gone(pid, &info))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     bn_writers_sweep(dirfd(folder), RES_INDEX_FILE);
