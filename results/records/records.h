@@ -355,7 +355,7 @@ typedef struct res_collection {
     res_record **records;
     size_t count;
     res_damaged *damaged;
-    size_t damaged_count;
+    size_t damaged_count, damaged_room;
     res_unread *unread;
     size_t unread_count;
     res_misdates misdates;
@@ -467,6 +467,14 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
 BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
                                      bn_status *st);
+/* The same, but a file that cannot be read is no failure: it is added to the damaged ones of ALL,
+ * and *RECORD is NULL. The record is not added to ALL. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_summary_take(const char *store, const res_index *index,
+                                     const res_summary *summary, res_record **record,
+                                     res_collection *all, bn_status *st);
+/* Adds the files that INDEX found damaged to those of ALL. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_index_take_damaged(const res_index *index, res_collection *all,
+                                           bn_status *st);
 
 /* ---- imports ---------------------------------------------------------------- */
 

@@ -61,7 +61,7 @@ typedef struct loading {
     res_collection *all;
     res_listing files;
     const res_file **from; /* [record] */
-    size_t record_room, from_room, damaged_room;
+    size_t record_room, from_room;
     bn_status *st;
 } loading;
 
@@ -69,7 +69,7 @@ static bn_code add_damaged(loading *l, const res_file *file, const bn_status *wh
 {
     res_collection *all = l->all;
     return res_listing_report(&l->files, file, why, &all->damaged, &all->damaged_count,
-                              &l->damaged_room, l->st);
+                              &all->damaged_room, l->st);
 }
 
 /* Adds RECORD, which is then the collection's, and the line that the index has of it, or a new one.
@@ -132,7 +132,7 @@ static bn_code drop_copies(loading *l)
     for (size_t i = 0; i < all->count; i++)
         list[i] = (res_found){.id = all->records[i]->id, .file = l->from[i]->name};
     bn_code code = res_listing_report_copies(&l->files, list, all->count, &all->damaged,
-                                             &all->damaged_count, &l->damaged_room, l->st);
+                                             &all->damaged_count, &all->damaged_room, l->st);
     for (size_t i = 0; i < all->count; i++) {
         if (!list[i].copy_of)
             all->records[kept++] = all->records[i];
