@@ -89,7 +89,7 @@ report "a program that is killed leaves a store that reads, and no process" "$(
 gone=99999999
 leftover=$store/.20250101T000000.000000000Z-$(hostname | tr -c 'A-Za-z0-9._\n' _ | cut -c 1-18)-$gone-0.$gone.tmp
 : >"$leftover"
-find "$store" -name '.*.tmp' -exec touch -d '5 minutes ago' {} +
+find "$store" -name '*.tmp' -exec touch -d '20 minutes ago' {} +
 before=$(stored)
 run "${quick[@]}" --runtime "$fake"
 report "what it left is swept by the next run" "$(
