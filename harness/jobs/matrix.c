@@ -174,7 +174,8 @@ static void copy_settings(char *to, size_t size, const char *text)
         return;
     }
     bn_sha256(text, strlen(text), digest);
-    snprintf(to, size, "%.*s...#%.8s", (int)(size - sizeof "...#12345678"), text, digest);
+    const size_t fits = bn_utf8_fit(text, size - sizeof "...#12345678");
+    snprintf(to, size, "%.*s...#%.8s", (int)fits, text, digest);
 }
 
 /* What the runtime is told beside its name. It is part of what an experiment is. */
