@@ -130,6 +130,20 @@ static void too_long_and_too_many_are_refused(void **state)
     bn_text_free(&notes);
 }
 
+static void settings_are_what_the_record_will_say(void **state)
+{
+    (void)state;
+    char *argv[] = {"--model",          "resnet18", "--mode",           "lazy",
+                    "--runtime-option", "a=1\tb",   "--runtime-option", "c=\x1b[1m\n"};
+    job_experiment *list = NULL;
+    bn_text notes = {0};
+    options o = parse(OPTION_RUN, argv, 8);
+    assert_int_equal(expand(&o, &list, &notes), 1);
+    assert_string_equal(list[0].what.settings, "a=1 b c=?[1m ");
+    free(list);
+    bn_text_free(&notes);
+}
+
 /* A suite would not know its own record again if half a character became a '?' on the way. */
 static void long_settings_are_cut_between_characters(void **state)
 {
@@ -160,6 +174,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(weights_are_of_one_model, begin, end),
         cmocka_unit_test_setup_teardown(unknown_names_are_listed, begin, end),
         cmocka_unit_test_setup_teardown(too_long_and_too_many_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(settings_are_what_the_record_will_say, begin, end),
         cmocka_unit_test_setup_teardown(long_settings_are_cut_between_characters, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
