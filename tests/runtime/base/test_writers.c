@@ -1,5 +1,5 @@
 /*
- * test_process.c - whether the process is gone that wrote a file: numbers of processes are used
+ * test_writers.c - whether the process is gone that wrote a file: numbers of processes are used
  * again, and who started after the file was last written did not write it. The files' times are set
  * here; the time of a file's last change cannot be.
  */
@@ -102,7 +102,7 @@ static void what_had_our_number_is_swept_and_ours_stays(void **state)
     char folder[300], name[64];
     bn_status st = {.code = BN_OK};
     int fd;
-    fixture_folder(folder, sizeof folder, "test_process");
+    fixture_folder(folder, sizeof folder, "test_writers");
     assert_ok(bn_private_folder(folder, &fd, &st), &st);
     snprintf(name, sizeof name, "index.tsv.%ld-0.tmp", (long)getpid());
     assert_ok(bn_private_write(fd, name, "half", 4, &st), &st);
