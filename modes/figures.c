@@ -99,7 +99,7 @@ static void digest_own(mode_row_figures *row)
         return;
     digest_program(row, row->program);
     if (rt_executable_fingerprint(row->program->executable, &text, NULL) == BN_OK)
-        snprintf(row->view.plugin_fingerprint, sizeof row->view.plugin_fingerprint, "%s", text);
+        bn_plain(text, row->view.plugin_fingerprint, sizeof row->view.plugin_fingerprint);
     free(text);
 }
 

@@ -2,10 +2,12 @@
  * compare, bench nightly and bench report alike. */
 #include "plots/plot.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Fewer pairs show nothing that the table does not show. */
 #define LEAST_DRAWN 3
@@ -237,16 +239,31 @@ bn_code plot_page_write(const plot_page *page, plot_report report, const char *f
     return code == BN_OK ? BN_OK : bn_context(st, "report");
 }
 
+#define INDEX "index.html"
+
+/* Removes what programs left in FOLDER that were killed while they wrote such a page: a night
+ * writes into the same folder each time. */
+static void sweep(const char *folder)
+{
+    int fd;
+    if (bn_folder_in(AT_FDCWD, folder, &fd, NULL) != BN_OK)
+        return;
+    bn_writers_sweep(fd, INDEX);
+    close(fd);
+}
+
 bn_code plot_page_write_index(const plot_page *page, plot_report report, const char *folder,
                               bn_status *st)
 {
     bn_text path = {0};
-    bn_text_printf(&path, "%s/index.html", folder);
+    bn_text_printf(&path, "%s/" INDEX, folder);
     bn_code code = path.failed ? no_memory(st) : bn_make_folder(folder, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
+        sweep(folder);
         code = plot_page_write(page, report, path.data, st);
-    else
+    } else {
         bn_context(st, "report");
+    }
     bn_text_free(&path);
     return code;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char compare_help[] =
     "Exit codes: 0 nothing is slower, and no more than --fail-if-slower is possible; 1 error: "
@@ -91,6 +92,20 @@ static bn_code check_words(const compare_options *o, bool stored, bn_status *st)
 
 /* ---- stores ------------------------------------------------------------------------- */
 
+/* Leaves out of ALL, the records of STORE, those that cannot be as new as they say: where there are
+ * more than can be paired, the newest count, and these would be the newest for ever. */
+static void leave_misdated(const char *store, res_collection *all, bn_text *notes)
+{
+    bn_text words = {0};
+    res_misdates_drop(all, (double)time(NULL));
+    res_put_misdates(&all->misdates, &words);
+    if (words.length > 0) {
+        cli_say("bench: %s: %s", store, words.data);
+        bn_text_printf(notes, "%s: %s.\n", store, words.data);
+    }
+    bn_text_free(&words);
+}
+
 static bn_code compare_stores(compare_run *compare, const char *const stores[2],
                               res_collection all[2], bn_status *st)
 {
@@ -100,6 +115,7 @@ static bn_code compare_stores(compare_run *compare, const char *const stores[2],
         if (res_store_load(stores[i], &all[i], st) != BN_OK)
             return st->code;
         job_say_damaged(all[i].damaged, all[i].damaged_count);
+        leave_misdated(stores[i], &all[i], &compare->versus.notes);
     }
     bn_code code = res_versus_pair(&all[0], &all[1], choice, &compare->versus, st);
     if (code == BN_OK)

@@ -152,10 +152,12 @@ static bn_code copy_file(const char *file, const char *to, bn_status *st)
     static char piece[PIECE];
     bn_writer *writer = NULL;
     ssize_t got = 0;
-    const int from = open(file, O_RDONLY | O_CLOEXEC);
-    if (from < 0)
-        return bn_fail_errno(st, errno, "%s", file);
-    bn_code code = bn_writer_begin(to, &writer, st);
+    size_t size;
+    int from;
+    bn_code code = bn_regular_open(file, &from, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = bn_writer_begin(to, &writer, st);
     while (code == BN_OK && (got = read(from, piece, sizeof piece)) > 0)
         code = bn_writer_add(writer, piece, (size_t)got, st);
     if (code == BN_OK && got < 0)

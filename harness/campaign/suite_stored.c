@@ -22,7 +22,6 @@ typedef struct lookup {
     suite_run **sorted; /* the plan's runs, by identity */
     match *matches;
     size_t count;
-    size_t damaged_room; /* in the plan's list */
     bn_status *st;
 } lookup;
 
@@ -76,33 +75,14 @@ static void find_matches(lookup *l)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Takes over PATH. */
-static bn_code add_damaged(lookup *l, char *path, const bn_status *why)
-{
-    res_collection *all = &l->plan->stored;
-    if (!path || !bn_reserve(&all->damaged, all->damaged_count + 1, &l->damaged_room,
-                             sizeof *all->damaged)) {
-        free(path);
-        return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for a file name");
-    }
-    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
-    return BN_OK;
-}
-
 /* Reads the record of M for its run, or reports its file as damaged. */
 static bn_code take(lookup *l, const match *m)
 {
     res_collection *all = &l->plan->stored;
     res_record *record = NULL;
-    bn_text path = {0};
-    bn_status why = {.code = BN_OK};
-    bn_code code = res_summary_read(l->store, &l->index, m->summary, &record, &why);
-    if (code == BN_OUT_OF_MEMORY)
-        return bn_fail(l->st, code, "%s", why.message);
-    if (code != BN_OK) {
-        bn_text_printf(&path, "%s/%s", l->store, m->summary->file);
-        return add_damaged(l, path.data, &why);
-    }
+    bn_code code = res_summary_take(l->store, &l->index, m->summary, &record, all, l->st);
+    if (!record)
+        return code;
     all->records[all->count++] = record;
     m->run->record = record;
     m->run->state = record->status == BN_OK ? SUITE_DONE : SUITE_FAILED;
@@ -125,15 +105,11 @@ static bn_code read_matches(lookup *l)
 
 static bn_code look_up(lookup *l)
 {
-    bn_code code = BN_OK;
     l->sorted = calloc(l->plan->count + 1, sizeof(suite_run *));
     l->matches = calloc(l->index.count + 1, sizeof *l->matches);
     if (!l->sorted || !l->matches)
         return bn_fail(l->st, BN_OUT_OF_MEMORY, "no memory for %zu records", l->index.count);
-    for (size_t i = 0; i < l->index.damaged_count && code == BN_OK; i++) {
-        const res_damaged *damaged = &l->index.damaged[i];
-        code = add_damaged(l, strdup(damaged->path), &damaged->status);
-    }
+    bn_code code = res_index_take_damaged(&l->index, &l->plan->stored, l->st);
     if (code == BN_OK) {
         find_matches(l);
         code = read_matches(l);

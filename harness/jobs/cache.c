@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +75,10 @@ void job_cache_sweep_old(const char *store)
         return;
     const bool named = gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
+        struct stat info;
         const long pid = process_of(entry->d_name, host);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            bn_writer_gone(pid, &info))
             remove_folder(dirfd(folder), entry->d_name);
     }
     closedir(folder);

@@ -32,12 +32,14 @@ void job_experiment_title(const job_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
     if (e->program) {
-        snprintf(text, size, "program %s on %.120s", w->model, w->runtime);
+        snprintf(text, size, "program %s on %.*s", w->model, (int)bn_utf8_fit(w->runtime, 120),
+                 w->runtime);
         return;
     }
     bn_text t = {0};
     res_experiment_title(w, &t);
-    snprintf(text, size, "%.*s", (int)size - 1, t.failed ? w->model : t.data);
+    const char *title = t.failed ? w->model : t.data;
+    snprintf(text, size, "%.*s", (int)bn_utf8_fit(title, size - 1), title);
     bn_text_free(&t);
 }
 

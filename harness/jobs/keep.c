@@ -249,8 +249,9 @@ static bool measure_together(job_group *group, int process, const job_experiment
         code == BN_OK && count > 1 && must_separate(&outcome) && !said_of(&outcome, count - 1);
     if (again) {
         group->separate = true;
-        snprintf(group->why, sizeof group->why, "%s: %.400s", bn_code_name(outcome.status),
-                 outcome.message);
+        /* JSON takes whole characters only. */
+        snprintf(group->why, sizeof group->why, "%s: %.*s", bn_code_name(outcome.status),
+                 (int)bn_utf8_fit(outcome.message, 400), outcome.message);
     }
     for (size_t i = 0; i < count; i++) {
         if (again && !said_of(&outcome, i))

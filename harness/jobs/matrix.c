@@ -174,16 +174,17 @@ static void copy_settings(char *to, size_t size, const char *text)
         return;
     }
     bn_sha256(text, strlen(text), digest);
-    snprintf(to, size, "%.*s...#%.8s", (int)(size - sizeof "...#12345678"), text, digest);
+    const size_t fits = bn_utf8_fit(text, size - sizeof "...#12345678");
+    snprintf(to, size, "%.*s...#%.8s", (int)fits, text, digest);
 }
 
-/* What the runtime is told beside its name. It is part of what an experiment is. */
+/* What the runtime is told beside its name. It is part of what an experiment is, and as plain as it
+ * will be read from the record. */
 static void settings_text(const job_matrix *m, const char *runtime, char *text, size_t size)
 {
     const char *environment = job_simulated_name(runtime) ? getenv("PJRT_SIM") : NULL;
     const char *file = job_simulated_name(runtime) ? getenv("PJRT_SIM_CONFIG") : NULL;
-    bn_text t = {0};
-    bn_text_puts(&t, "");
+    bn_text t = {0}, plain = {0};
     if (file && *file)
         put_settings_file(&t, file);
     if (environment && *environment)
@@ -196,7 +197,9 @@ static void settings_text(const job_matrix *m, const char *runtime, char *text, 
     }
     for (const char *const *flag = m->xla_flag; *flag; flag++)
         bn_text_printf(&t, " %s", *flag);
-    copy_settings(text, size, t.length ? t.data + 1 : "");
+    bn_text_plain(&plain, t.length ? t.data + 1 : "");
+    copy_settings(text, size, plain.length ? plain.data : "");
+    bn_text_free(&plain);
     bn_text_free(&t);
 }
 

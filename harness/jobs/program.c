@@ -60,8 +60,8 @@ void job_program_text_free(job_program_text *p)
 /* "step" of "/a/b/step.mlir". */
 static void name_of(const char *file, char *name, size_t size)
 {
-    const char *slash = strrchr(file, '/');
-    snprintf(name, size, "%.*s", (int)size - 1, slash ? slash + 1 : file);
+    const char *base = bn_base_name(file);
+    snprintf(name, size, "%.*s", (int)bn_utf8_fit(base, size - 1), base);
     char *dot = strrchr(name, '.');
     if (dot && dot > name)
         *dot = '\0';

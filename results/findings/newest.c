@@ -118,24 +118,6 @@ static bool is_needed(const res_summary *s, const res_summary *newest)
             res_id_order(s->id, newest->id) > 0);
 }
 
-/* Reads the file of S into *RECORD, or reports it as damaged: *RECORD is then NULL. */
-static bn_code read_record(choice *c, const res_summary *s, res_record **record,
-                           res_collection *all)
-{
-    bn_text path = {0};
-    bn_status why = {.code = BN_OK};
-    bn_code code = res_summary_read(c->store, c->index, s, record, &why);
-    if (code == BN_OK)
-        return code;
-    bn_text_printf(&path, "%s/%s", c->store, s->file);
-    if (code == BN_OUT_OF_MEMORY || path.failed) {
-        bn_text_free(&path);
-        return bn_fail(c->st, BN_OUT_OF_MEMORY, "no memory for a record");
-    }
-    all->damaged[all->damaged_count++] = (res_damaged){path.data, why};
-    return BN_OK;
-}
-
 /* Reads what is needed and was not read yet; RECORDS has a place for each record of the index. */
 static bn_code read_needed(choice *c, res_record **records, res_collection *all)
 {
@@ -149,7 +131,7 @@ static bn_code read_needed(choice *c, res_record **records, res_collection *all)
         const bool like = needed && res_summary_good(s) == res_summary_good(w->newest);
         w->tried += like;
         if (needed && c->fates[i] == FATE_OPEN) {
-            code = read_record(c, s, &records[i], all);
+            code = res_summary_take(c->store, c->index, s, &records[i], all, c->st);
             c->fates[i] = records[i] ? FATE_READ : FATE_DAMAGED;
         }
         if (c->fates[i] == FATE_READ)
@@ -191,18 +173,6 @@ static void count_unread(const choice *c, res_collection *all)
     }
 }
 
-/* Appends the files that the index cannot describe, after those that were found just now. */
-static bn_code take_damaged(const res_index *index, res_collection *all, bn_status *st)
-{
-    for (size_t i = 0; i < index->damaged_count; i++) {
-        char *path = strdup(index->damaged[i].path);
-        if (!path)
-            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
-        all->damaged[all->damaged_count++] = (res_damaged){path, index->damaged[i].status};
-    }
-    return BN_OK;
-}
-
 static bool make_room(choice *c, res_collection *all)
 {
     const res_index *index = c->index;
@@ -211,9 +181,8 @@ static bool make_room(choice *c, res_collection *all)
     c->numbers = calloc(index->experiment_count + 1, sizeof *c->numbers);
     c->fates = calloc(index->count + 1, sizeof *c->fates);
     all->records = calloc(index->count + 1, sizeof(res_record *));
-    all->damaged = calloc(index->count + index->damaged_count + 1, sizeof *all->damaged);
     all->unread = calloc(ways + 1, sizeof *all->unread);
-    return c->ways && c->numbers && c->fates && all->records && all->damaged && all->unread;
+    return c->ways && c->numbers && c->fates && all->records && all->unread;
 }
 
 bn_code res_newest_read(const char *store, const res_index *index, const res_asked *asked,
@@ -233,7 +202,7 @@ bn_code res_newest_read(const char *store, const res_index *index, const res_ask
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", index->count);
     }
     if (code == BN_OK)
-        code = take_damaged(index, all, st);
+        code = res_index_take_damaged(index, all, st);
     free(c.ways);
     free(c.numbers);
     free(c.fates);

@@ -196,6 +196,43 @@ bn_code res_summary_read(const char *store, const res_index *index, const res_su
     return code;
 }
 
+/* Adds the file at PATH, which is then the collection's, to the damaged ones of ALL. */
+static bn_code take_path(res_collection *all, char *path, const bn_status *why, bn_status *st)
+{
+    if (!path || !bn_reserve(&all->damaged, all->damaged_count + 1, &all->damaged_room,
+                             sizeof *all->damaged)) {
+        free(path);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a file name");
+    }
+    all->damaged[all->damaged_count++] = (res_damaged){path, *why};
+    return BN_OK;
+}
+
+bn_code res_summary_take(const char *store, const res_index *index, const res_summary *summary,
+                         res_record **record, res_collection *all, bn_status *st)
+{
+    bn_text path = {0};
+    bn_status why = {.code = BN_OK};
+    *record = NULL;
+    bn_code code = res_summary_read(store, index, summary, record, &why);
+    if (code == BN_OK)
+        return BN_OK;
+    if (code == BN_OUT_OF_MEMORY)
+        return bn_fail(st, code, "%s", why.message);
+    bn_text_printf(&path, "%s/%s", store, summary->file);
+    if (path.failed)
+        bn_text_free(&path);
+    return take_path(all, path.data, &why, st);
+}
+
+bn_code res_index_take_damaged(const res_index *index, res_collection *all, bn_status *st)
+{
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < index->damaged_count && code == BN_OK; i++)
+        code = take_path(all, strdup(index->damaged[i].path), &index->damaged[i].status, st);
+    return code;
+}
+
 void res_index_free(res_index *index)
 {
     for (size_t i = 0; i < index->damaged_count; i++)

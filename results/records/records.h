@@ -355,7 +355,7 @@ typedef struct res_collection {
     res_record **records;
     size_t count;
     res_damaged *damaged;
-    size_t damaged_count;
+    size_t damaged_count, damaged_room;
     res_unread *unread;
     size_t unread_count;
     res_misdates misdates;
@@ -364,8 +364,8 @@ BN_MUST_USE bn_code res_store_load(const char *store, res_collection *all, bn_st
 void res_collection_free(res_collection *all);
 /* Removes temporary files that process PID (our worker, which is dead) left. */
 void res_store_sweep(const char *store, long pid);
-/* Removes those that are a minute old and whose process on this machine is gone: programs that
- * were killed could not sweep after their workers. */
+/* Removes those that are a minute old and whose process on this machine is gone (bn_writer_gone):
+ * programs that were killed could not sweep after their workers. */
 void res_store_sweep_old(const char *store);
 
 /* What a file in a store's folder is, by its NAME alone. */
@@ -467,6 +467,14 @@ bool res_summary_identity(const res_index *index, const res_summary *summary,
 BN_MUST_USE bn_code res_summary_read(const char *store, const res_index *index,
                                      const res_summary *summary, res_record **record,
                                      bn_status *st);
+/* The same, but a file that cannot be read is no failure: it is added to the damaged ones of ALL,
+ * and *RECORD is NULL. The record is not added to ALL. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_summary_take(const char *store, const res_index *index,
+                                     const res_summary *summary, res_record **record,
+                                     res_collection *all, bn_status *st);
+/* Adds the files that INDEX found damaged to those of ALL. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_index_take_damaged(const res_index *index, res_collection *all,
+                                           bn_status *st);
 
 /* ---- imports ---------------------------------------------------------------- */
 

@@ -7,10 +7,8 @@
 #include "results/records/store_priv.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +61,7 @@ typedef struct loading {
     res_collection *all;
     res_listing files;
     const res_file **from; /* [record] */
-    size_t record_room, from_room, damaged_room;
+    size_t record_room, from_room;
     bn_status *st;
 } loading;
 
@@ -71,7 +69,7 @@ static bn_code add_damaged(loading *l, const res_file *file, const bn_status *wh
 {
     res_collection *all = l->all;
     return res_listing_report(&l->files, file, why, &all->damaged, &all->damaged_count,
-                              &l->damaged_room, l->st);
+                              &all->damaged_room, l->st);
 }
 
 /* Adds RECORD, which is then the collection's, and the line that the index has of it, or a new one.
@@ -134,7 +132,7 @@ static bn_code drop_copies(loading *l)
     for (size_t i = 0; i < all->count; i++)
         list[i] = (res_found){.id = all->records[i]->id, .file = l->from[i]->name};
     bn_code code = res_listing_report_copies(&l->files, list, all->count, &all->damaged,
-                                             &all->damaged_count, &l->damaged_room, l->st);
+                                             &all->damaged_count, &all->damaged_room, l->st);
     for (size_t i = 0; i < all->count; i++) {
         if (!list[i].copy_of)
             all->records[kept++] = all->records[i];
@@ -234,9 +232,8 @@ void res_store_sweep_old(const char *store)
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         struct stat info;
         const long pid = res_temporary_process(entry->d_name);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
-            fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            info.st_mtime < limit)
+        if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            info.st_mtime < limit && bn_writer_gone(pid, &info))
             unlinkat(dirfd(folder), entry->d_name, 0);
     }
     bn_writers_sweep(dirfd(folder), RES_INDEX_FILE);

@@ -64,7 +64,8 @@ static res_figure build_text(const res_origin *origin)
 {
     res_figure figure = {"unknown"};
     if (origin->label[0])
-        snprintf(figure.text, sizeof figure.text, "%.40s", origin->label);
+        snprintf(figure.text, sizeof figure.text, "%.*s", (int)bn_utf8_fit(origin->label, 40),
+                 origin->label);
     else if (origin->sha256[0])
         snprintf(figure.text, sizeof figure.text, "%.12s", origin->sha256);
     return figure;

@@ -222,9 +222,14 @@ BN_MUST_USE bn_code bn_private_read(int folder, const char *name, char **data, s
 BN_MUST_USE bn_code bn_private_write(int folder, const char *name, const void *data, size_t size,
                                      bn_status *st);
 
+/* Whether process PID is gone, which wrote the file or folder of INFO: no process has that number,
+ * or one that started a minute after the last writing or later. In doubt it is not gone. A process
+ * of another machine, or of another container, is not to be seen here and counts as gone: look at
+ * the file's age, too. */
+bool bn_writer_gone(long pid, const struct stat *info);
 /* Removes what processes that were killed left in the open FOLDER while they wrote, with bn_writer,
- * a file whose name fits the shell's PATTERN: files of processes that are gone, of ten minutes ago
- * or before. */
+ * a file whose name fits the shell's PATTERN: files of processes that are gone (bn_writer_gone), of
+ * ten minutes ago or before. */
 void bn_writers_sweep(int folder, const char *pattern);
 /* What is in the open FOLDER, which stays open; NULL where it cannot be listed. For closedir. */
 DIR *bn_folder_list(int folder);

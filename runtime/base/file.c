@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,9 +109,8 @@ void bn_writers_sweep(int folder, const char *pattern)
     for (const struct dirent *entry; list && (entry = readdir(list));) {
         struct stat info;
         const long pid = writer_of(entry->d_name, pattern);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
-            fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISREG(info.st_mode) && info.st_mtime < limit)
+        if (pid > 0 && fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(info.st_mode) && info.st_mtime < limit && bn_writer_gone(pid, &info))
             unlinkat(folder, entry->d_name, 0);
     }
     if (list)

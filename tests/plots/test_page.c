@@ -7,6 +7,10 @@
  */
 #include "tests/plots/plots_fixture.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static void html_has_no_loose_characters(void **state)
 {
     (void)state;
@@ -281,6 +285,27 @@ static void long_names_are_cut_between_characters(void **state)
     res_collection_free(&all);
 }
 
+static void what_a_killed_writer_left_beside_the_page_is_swept(void **state)
+{
+    (void)state;
+    char folder[300], left[400], whole[400];
+    const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    bn_status st = {.code = BN_OK};
+    res_collection all = sample();
+    plot_page nothing = {0};
+    const plot_report report = {.title = "Nightly", .store = "store", .all = &all};
+    fixture_folder(folder, sizeof folder, "test_page");
+    snprintf(left, sizeof left, "%s/index.html.99999999-1.tmp", folder);
+    snprintf(whole, sizeof whole, "%s/index.html", folder);
+    assert_int_equal(bn_file_write_atomic(left, "half", 4, &st), BN_OK);
+    assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
+    assert_int_equal(plot_page_write_index(&nothing, report, folder, &st), BN_OK);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(access(whole, F_OK), 0);
+    plot_page_free(&nothing);
+    res_collection_free(&all);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--page") == 0)
@@ -293,6 +318,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_hides_beside_a_faster_device_is_on_the_page),
         cmocka_unit_test(page_without_comparisons_tells_the_newest),
         cmocka_unit_test(long_names_are_cut_between_characters),
+        cmocka_unit_test(what_a_killed_writer_left_beside_the_page_is_swept),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -46,6 +46,16 @@ assert len(p["sha256"]) == 64 and p["made_up"] is False and p["arguments"] == 3
 '
 )"
 
+# The room for a name ends in the middle of the é.
+long=$(printf 'n%.0s' {1..62})
+cp tests/programs/affine.mlir "$folder/${long}é.mlir"
+run --processes 1 --program "$folder/${long}é.mlir" --steps 3 --min-time 0 --warmup 8 "${inputs[@]}" \
+    --store "$folder/long" --format json
+report "a long name is cut between characters" "$(
+    fault_of 0
+    holds 'assert [r["experiment"]["model"] for r in records] == ["n" * 62], records'
+)"
+
 run "${affine[@]}" "${inputs[@]}" --check "$folder/wrong.npy" --format json
 report "a wrong result is told and kept as such" "$(
     fault_of 1 "result 0 differs" "1 of 2 elements" "got 18, want 18.5"

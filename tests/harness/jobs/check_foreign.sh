@@ -118,6 +118,17 @@ report "an export leaves them out, and says so" "$(
     [ "$(grep -c 'resnet18' "$folder/xla/baseline.yml")" -ge 1 ] || echo "without the one record"
 )"
 
+# The newest of too many are paired, and one of the future would always be among them.
+mkdir "$folder/one" "$folder/later"
+cp "${records[0]}" "$folder/one"
+"${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_night" "$folder/one" "$folder/later" $((400 * 86400)) 1
+run compare --store "$folder/one" --store "$folder/later"
+report "a comparison of stores leaves them out, and says so" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    grep -q "later: 1 record left out, dated " "$folder/err" || echo "it does not say so"
+    grep -q "later has no good records" "$folder/err" || echo "they were paired"
+)"
+
 # ---- damaged records ---------------------------------------------------------------------------------
 
 head -c 700 "${records[0]}" >"$store/bad.h5"

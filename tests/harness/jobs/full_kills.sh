@@ -80,13 +80,16 @@ for kind in run suite compare nightly; do
         [ $hit -ge $((kills / 4)) ] || echo "only $hit kills hit"
         cat "$folder/faults"
     )"
-    # Files of processes that are gone are swept once they are old.
-    find "$store" -name '*.tmp' -exec touch -d '20 minutes ago' {} + 2>/dev/null
+    # Files of processes that are gone are swept once they are old; another process may have the
+    # number by then, and is younger.
+    find "$folder" \( -name '*.tmp' -o -name '.executables*' \) \
+        -exec touch -d '20 minutes ago' {} + 2>/dev/null
     words $kind 1000000
     run "${words[@]}" --store "$store"
     report "$kind: the next one ends well, and leaves nothing behind" "$(
         well
-        find "$store" \( -name '*.tmp' -o -name '.executables*' \) | sed 's/^/left behind: /'
+        find "$store" "$folder/page" \( -name '*.tmp' -o -name '.executables*' \) 2>/dev/null |
+            sed 's/^/left behind: /'
         [ ! -e "$store/tonight" ] || echo "left behind: tonight"
         find "$TMPDIR" -mindepth 1 | sed 's/^/left behind: /'
     )"

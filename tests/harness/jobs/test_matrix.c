@@ -130,6 +130,43 @@ static void too_long_and_too_many_are_refused(void **state)
     bn_text_free(&notes);
 }
 
+static void settings_are_what_the_record_will_say(void **state)
+{
+    (void)state;
+    char *argv[] = {"--model",          "resnet18", "--mode",           "lazy",
+                    "--runtime-option", "a=1\tb",   "--runtime-option", "c=\x1b[1m\n"};
+    job_experiment *list = NULL;
+    bn_text notes = {0};
+    options o = parse(OPTION_RUN, argv, 8);
+    assert_int_equal(expand(&o, &list, &notes), 1);
+    assert_string_equal(list[0].what.settings, "a=1 b c=?[1m ");
+    free(list);
+    bn_text_free(&notes);
+}
+
+/* A suite would not know its own record again if half a character became a '?' on the way. */
+static void long_settings_are_cut_between_characters(void **state)
+{
+    (void)state;
+    enum { CHARACTERS = 200 };
+    /* Of these lengths the limit falls once behind the first byte of a character. */
+    for (int more = 0; more < 2; more++) {
+        char option[2 * CHARACTERS + 8] = "a=x";
+        char *argv[] = {"--model", "resnet18", "--mode", "lazy", "--runtime-option", option};
+        job_experiment *list = NULL;
+        bn_text notes = {0};
+        option[2 + more] = '\0';
+        for (int i = 0; i < CHARACTERS; i++)
+            strcat(option, "\xc3\xa9");
+        options o = parse(OPTION_RUN, argv, 6);
+        assert_int_equal(expand(&o, &list, &notes), 1);
+        assert_true(bn_is_plain(list[0].what.settings));
+        assert_non_null(strstr(list[0].what.settings, "\xc3\xa9...#"));
+        free(list);
+        bn_text_free(&notes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +174,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(weights_are_of_one_model, begin, end),
         cmocka_unit_test_setup_teardown(unknown_names_are_listed, begin, end),
         cmocka_unit_test_setup_teardown(too_long_and_too_many_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(settings_are_what_the_record_will_say, begin, end),
+        cmocka_unit_test_setup_teardown(long_settings_are_cut_between_characters, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

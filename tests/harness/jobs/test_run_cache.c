@@ -133,6 +133,26 @@ static void live_runs_are_not_swept(void **state)
     assert_false(exists(unseen));
 }
 
+/* A number is used again: ours was that of a run that is long gone, and ours alone now. */
+static void what_had_our_number_before_us_is_swept(void **state)
+{
+    (void)state;
+    char store[300], path[JOB_CACHE_PATH], file[JOB_CACHE_PATH + 10], host[64] = "";
+    const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    bn_status st = {.code = BN_OK};
+    fixture_folder(store, sizeof store, "cache");
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    snprintf(path, sizeof path, "%s/.executables-%ld-%s", store, (long)getpid(), host);
+    snprintf(file, sizeof file, "%s/one", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_ok(bn_file_write_atomic(file, "x", 1, &st), &st);
+    job_cache_sweep_old(store);
+    assert_true(exists(file));
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    job_cache_sweep_old(store);
+    assert_false(exists(path));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +160,7 @@ int main(void)
         cmocka_unit_test(where_others_may_write_there_is_none),
         cmocka_unit_test(a_name_that_is_taken_ends_no_run),
         cmocka_unit_test(live_runs_are_not_swept),
+        cmocka_unit_test(what_had_our_number_before_us_is_swept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
