@@ -1,0 +1,126 @@
+/*
+ * events.c - one event of a plugin's call, and before it what a reader must know: the process, the
+ * thread, the plugin.
+ */
+#define _GNU_SOURCE /* dladdr, gettid */
+
+#include "runtime/record/record_priv.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+/* The calling thread; all is of the file FILE, 0: of none. */
+static _Thread_local struct {
+    unsigned file;
+    uint32_t number, main_thread;
+    bool named;
+} here;
+
+uint32_t record_thread(void)
+{
+    unsigned file = record_file_number();
+    if (here.file != file) {
+        here.file = file;
+        here.number = (uint32_t)gettid();
+        here.main_thread = (uint32_t)getpid();
+        here.named = false;
+    }
+    return here.number;
+}
+
+uint64_t record_cpu(void)
+{
+    return record_cpu_wanted() ? record_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+uint64_t record_main_cpu(void)
+{
+    if (!record_cpu_wanted() || record_thread() == here.main_thread)
+        return 0;
+    /* As the kernel numbers the clock of a thread by its id: bit 2 a thread's, 2 what the scheduler
+     * counts. */
+    return record_clock((clockid_t)(~here.main_thread << 3 | 4 | 2));
+}
+
+/* ---- who is speaking ------------------------------------------------------------------------- */
+
+static void put_plugin(record_plugin *p)
+{
+    record_get *get = atomic_load(&p->get);
+    void *address = NULL;
+    Dl_info info = {0};
+    memcpy(&address, &get, sizeof address);
+    if (!dladdr(address, &info) || !info.dli_fname)
+        info.dli_fname = "";
+    struct iovec part = {.iov_base = (void *)(uintptr_t)info.dli_fname,
+                         .iov_len = strlen(info.dli_fname)};
+    record_event event = {.kind = RECORD_PLUGIN, .thread = record_thread(), .time = record_now()};
+    event.field[0] = record_plugin_number(p);
+    event.field[1] = (uint64_t)(int64_t)p->api->pjrt_api_version.major_version;
+    event.field[2] = (uint64_t)(int64_t)p->api->pjrt_api_version.minor_version;
+    event.field[3] = p->api->struct_size;
+    record_place place;
+    if (record_take(part.iov_len, &place))
+        record_fill(&place, event, &part, 1);
+}
+
+/* Whether events can be written now. */
+static bool introduced(record_plugin *p)
+{
+    bool fresh;
+    if (!record_file_begin(&fresh))
+        return false;
+    uint32_t thread = record_thread();
+    if (fresh)
+        record_about_process(thread);
+    if (!here.named) {
+        here.named = true;
+        record_about_thread(thread);
+    }
+    unsigned file = record_file_number();
+    if (atomic_load_explicit(&p->told, memory_order_relaxed) != file &&
+        atomic_exchange(&p->told, file) != file)
+        put_plugin(p);
+    return true;
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+bool record_open(record_plugin *p, size_t bytes, record_place *place)
+{
+    return introduced(p) && record_take(bytes, place);
+}
+
+void record_close(const record_place *place, record_event event, const struct iovec *parts,
+                  size_t count)
+{
+    event.thread = record_thread();
+    record_fill(place, event, parts, count);
+}
+
+void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count)
+{
+    record_place place;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += parts[i].iov_len;
+    if (record_open(p, bytes, &place))
+        record_close(&place, event, parts, count);
+}
+
+void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
+                     size_t length)
+{
+    if (text && introduced(p))
+        record_text(what, of, record_thread(), text, length);
+}
+
+uint8_t record_failure(record_plugin *p, PJRT_Error *error)
+{
+    if (!error)
+        return 0;
+    RECORD_ARGS(Error_Message, args, .error = error);
+    p->api->PJRT_Error_Message(&args);
+    record_put_text(p, RECORD_TEXT_ERROR, record_plugin_number(p), args.message, args.message_size);
+    return RECORD_FAILED;
+}
