@@ -186,8 +186,9 @@ res_measures res_record_measures(const res_record *record)
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
     m.compile_ns = compile_ns(record);
-    /* Imported records count no nodes. */
-    if (record->execution_count > 0)
+    /* Imports and recordings count no nodes. */
+    if (record->execution_count > 0 &&
+        res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment))
         m.nodes_per_step =
             (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
     m.wall_ns = res_step_median(record, record->wall_ns);

@@ -142,7 +142,8 @@ BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
 BN_MUST_USE bn_code res_experiment_check(res_experiment *experiment, bn_status *st);
 
-/* Empty record with NaN figures and an id; NULL without memory. */
+/* Empty record with NaN figures, an id, and later axes at their usual values; NULL without memory.
+ */
 res_record *res_record_new(void);
 void res_record_free(res_record *record); /* NULL allowed */
 /* Room for samples, all zero; BN_OUT_OF_MEMORY. */
