@@ -55,7 +55,7 @@ typedef struct opened {
 static struct {
     char parent[PATH_MAX];
     uint64_t limit;
-    bool cpu;
+    bool cpu, may_map;
 
     _Atomic int state;
     _Atomic unsigned number;
@@ -195,9 +195,10 @@ static bool parent_set(const char *folder)
 static void read_settings(void)
 {
     const char *folder = getenv(RECORD_ENV_FOLDER), *limit = getenv(RECORD_ENV_LIMIT),
-               *cpu = getenv(RECORD_ENV_CPU);
+               *cpu = getenv(RECORD_ENV_CPU), *mapped = getenv(RECORD_ENV_MAPPED);
     char *end = NULL;
     file.cpu = !cpu || strcmp(cpu, "0") != 0;
+    file.may_map = !mapped || strcmp(mapped, "0") != 0;
     file.limit = LIMIT_DEFAULT;
     if (limit && *limit) {
         errno = 0;
@@ -407,7 +408,7 @@ static bool file_make(void)
         !opened_set(&file.events, openat(file.folder.fd, "events",
                                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
         return false;
-    file.mapped = keeps_promises(file.events.fd);
+    file.mapped = file.may_map && keeps_promises(file.events.fd);
     int error = chunk_make(0);
     if (error) {
         /* Its first slot alone may find room, and says what happened. */

@@ -28,6 +28,9 @@
 
 #define RECORD_EXPORT __attribute__((visibility("default")))
 
+/* 0: slots are written by system calls, as on file systems whose promises are not known. */
+#define RECORD_ENV_MAPPED "BENCH_RECORD_MAPPED"
+
 enum {
     RECORD_PLUGINS = 8,  /* recorded in one process; further ones are only forwarded to */
     RECORD_DEVICES = 128 /* of one execution; of one with more nothing is recorded */
