@@ -224,16 +224,5 @@ static bool is_known(const PJRT_LoadedExecutable *loaded, uint32_t *results)
 uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded)
 {
     uint32_t results = 0;
-    if (is_known(loaded, &results))
-        return results;
-    /* Code and options with hash 0, no size, no client, and a form of no letters. */
-    uint64_t nothing[6] = {0};
-    const struct iovec part = {.iov_base = nothing, .iov_len = sizeof nothing};
-    record_event event = {.kind = RECORD_COMPILE, .time = record_now()};
-    event.field[0] = event.time;
-    event.field[3] = (uint64_t)(uintptr_t)loaded;
-    event.field[4] = RECORD_COMPILED;
-    event.field[5] = record_plugin_number(p);
-    record_put(p, event, &part, 1);
-    return record_executable_about(p, loaded);
+    return is_known(loaded, &results) ? results : record_executable_about(p, loaded);
 }

@@ -15,6 +15,7 @@
 #include "runtime/record/record_priv.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 const char record_mark[] = "bench's recorder";
 
@@ -31,15 +32,31 @@ static _Atomic(symbol_finder *) finder;
 #define JUMP  return
 #endif
 
+/* The version under which the C library has its dlsym. The first guess must be right: a wrong one
+ * makes the C library allocate an error, and the caller may be an allocator that is starting. */
+BARE static const char *version_of_dlsym(void)
+{
+    int minor = 0;
+    for (const char *c = gnu_get_libc_version() + 2; *c >= '0' && *c <= '9'; c++)
+        minor = minor * 10 + (*c - '0');
+    if (minor >= 34)
+        return "GLIBC_2.34";
+#if defined(__x86_64__)
+    return "GLIBC_2.2.5";
+#elif defined(__riscv)
+    return "GLIBC_2.27";
+#else
+    return "GLIBC_2.17"; /* of 64-bit ARM, for one */
+#endif
+}
+
 BARE static symbol_finder *find_finder(void)
 {
-    /* Of x86-64 before 2.34 and of others, and of all since then. */
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27"};
     symbol_finder *found = atomic_load_explicit(&finder, memory_order_relaxed);
-    for (size_t i = 0; !found && i < sizeof versions / sizeof *versions; i++) {
-        void *symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-        __builtin_memcpy(&found, &symbol, sizeof found);
-    }
+    if (found)
+        return found;
+    void *symbol = dlvsym(RTLD_NEXT, "dlsym", version_of_dlsym());
+    __builtin_memcpy(&found, &symbol, sizeof found);
     atomic_store_explicit(&finder, found, memory_order_relaxed);
     return found;
 }
@@ -102,6 +119,8 @@ RECORD_EXPORT void *dlsym(void *restrict library, const char *restrict name);
 JUMPS void *dlsym(void *restrict library, const char *restrict name)
 {
     symbol_finder *find = find_finder();
+    if (!find)
+        return NULL;
     if (is_entry(name))
         return answer_for(library, record_symbol(library, name));
     JUMP find(library, name);

@@ -278,8 +278,8 @@ bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned
 
 /* Puts what P says of LOADED, and remembers its results on each device, which come back. */
 uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);
-/* Results of LOADED on each device. Of one that no call seen here made, a COMPILE without a program
- * and what P says are put first. */
+/* Results of LOADED on each device. Of one that no call seen here made, what P says is put first:
+ * there is no COMPILE of it. */
 uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded);
 void record_executable_forget(const PJRT_LoadedExecutable *loaded);
 
