@@ -122,6 +122,8 @@ static void put_compile(record_plugin *p, const source *s, const record_span *sp
                         PJRT_Error *error, PJRT_LoadedExecutable *loaded)
 {
     char form[32];
+    if (!record_ready(p))
+        return;
     form_name(s, form);
     record_event event = {
         .kind = RECORD_COMPILE, .flags = record_failure(p, error), .time = span->begin};

@@ -64,8 +64,7 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-/* Whether events can be written now. */
-static bool introduced(record_plugin *p)
+bool record_ready(record_plugin *p)
 {
     bool fresh;
     if (!record_file_begin(&fresh))
@@ -88,7 +87,7 @@ static bool introduced(record_plugin *p)
 
 bool record_open(record_plugin *p, size_t bytes, record_place *place)
 {
-    return introduced(p) && record_take(bytes, place);
+    return record_ready(p) && record_take(bytes, place);
 }
 
 void record_close(const record_place *place, record_event event, const struct iovec *parts,
@@ -111,7 +110,7 @@ void record_put(record_plugin *p, record_event event, const struct iovec *parts,
 void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
                      size_t length)
 {
-    if (text && introduced(p))
+    if (text && record_ready(p))
         record_text(what, of, record_thread(), text, length);
 }
 

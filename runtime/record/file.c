@@ -63,10 +63,10 @@ static struct {
     _Atomic uint64_t others; /* bytes of programs */
     _Atomic uint64_t handed; /* numbers of executions */
     opened folder, events;
-    bool mapped;
-    record_file head; /* where the file is not mapped */
-    _Atomic(uint8_t *)
-        chunks[CHUNKS]; /* of a file that is not mapped: whether it may grow so far */
+    _Atomic bool mapped;
+    record_file head; /* where the file is not mapped; under the lock */
+    /* Of a file that is not mapped a chunk only says that it may grow so far. */
+    _Atomic(uint8_t *) chunks[CHUNKS];
 } file = {.folder = {.fd = -1}, .events = {.fd = -1}};
 
 /* ---- descriptors ---------------------------------------------------------------------------- */
@@ -120,6 +120,8 @@ static bool write_at(const void *data, size_t size, uint64_t offset)
         offset += (uint64_t)n;
         size -= (size_t)n;
     }
+    if (fd < 0)
+        errno = EBADF;
     return fd >= 0;
 }
 
@@ -246,27 +248,46 @@ uint64_t record_next_number(void)
 
 /* ---- the end, and what is lost --------------------------------------------------------------- */
 
-/* The first slot; NULL before the file has begun. */
-static record_file *head(void)
+static bool is_mapped(void)
 {
-    if (!file.mapped)
-        return &file.head;
+    return atomic_load_explicit(&file.mapped, memory_order_relaxed);
+}
+
+/* The first slot of a mapped file; NULL before it has begun. */
+static record_file *mapped_head(void)
+{
     return (record_file *)(void *)atomic_load_explicit(&file.chunks[0], memory_order_acquire);
 }
 
-static void head_changed(void)
+/* Under the lock. */
+static void write_head(void)
 {
-    if (!file.mapped && may_have(sizeof file.head))
+    if (may_have(sizeof file.head))
         (void)!write_at(&file.head, sizeof file.head, 0);
+}
+
+/* Adds LOST to the count in the first slot, and says there why the recording has stopped. */
+static void tell_head(uint64_t lost, enum record_stop why)
+{
+    if (is_mapped()) {
+        record_file *h = mapped_head();
+        if (h && lost)
+            __atomic_fetch_add(&h->lost, lost, __ATOMIC_RELAXED);
+        if (h && why != RECORD_GOES_ON)
+            __atomic_store_n(&h->stop, (uint32_t)why, __ATOMIC_RELAXED);
+        return;
+    }
+    record_lock(RECORD_LOCK_FILE);
+    file.head.lost += lost;
+    if (why != RECORD_GOES_ON)
+        file.head.stop = why;
+    write_head();
+    record_unlock(RECORD_LOCK_FILE);
 }
 
 static void lose(void)
 {
-    record_file *h = head();
-    if (!h)
-        return;
-    __atomic_fetch_add(&h->lost, 1, __ATOMIC_RELAXED);
-    head_changed();
+    tell_head(1, RECORD_GOES_ON);
 }
 
 enum record_stop record_stop_of(int error)
@@ -279,10 +300,7 @@ void record_stop_for(enum record_stop why)
     int running = RUNS;
     if (!atomic_compare_exchange_strong(&file.state, &running, STOPPED))
         return;
-    record_file *h = head();
-    if (h)
-        __atomic_store_n(&h->stop, (uint32_t)why, __ATOMIC_RELAXED);
-    head_changed();
+    tell_head(0, why);
 }
 
 bool record_active(void)
@@ -329,7 +347,7 @@ static int reserve(int fd, uint64_t begin, uint64_t bytes)
 {
     if (!may_have(begin + bytes))
         return EFBIG;
-    if (!file.mapped)
+    if (!is_mapped())
         return 0;
     int error;
     do
@@ -350,13 +368,13 @@ static int chunk_make(uint64_t index)
     if (error)
         return error;
     void *at = &file.head;
-    if (file.mapped)
+    if (is_mapped())
         at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
                   (off_t)begin);
     if (at == MAP_FAILED)
         return errno;
     atomic_store_explicit(&file.chunks[index], at, memory_order_release);
-    if (file.mapped && index >= CHUNKS_NEAR)
+    if (is_mapped() && index >= CHUNKS_NEAR)
         madvise(atomic_load(&file.chunks[index - CHUNKS_NEAR]), CHUNK, MADV_DONTNEED);
     return 0;
 }
@@ -408,23 +426,20 @@ static bool file_make(void)
         !opened_set(&file.events, openat(file.folder.fd, "events",
                                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
         return false;
-    file.mapped = file.may_map && keeps_promises(file.events.fd);
+    atomic_store(&file.mapped, file.may_map && keeps_promises(file.events.fd));
     int error = chunk_make(0);
-    if (error) {
-        /* Its first slot alone may find room, and says what happened. */
-        first.stop = record_stop_of(error);
-        memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
-        file.head = first;
-        file.mapped = false;
-        head_changed();
-        return false;
-    }
-    *head() = first;
-    atomic_thread_fence(memory_order_release);
-    memcpy(head()->magic, RECORD_MAGIC, sizeof first.magic);
-    head_changed();
+    first.stop = error ? record_stop_of(error) : RECORD_GOES_ON;
+    /* Where the chunk finds no room, its first slot may, and says so. */
+    if (error)
+        atomic_store(&file.mapped, false);
+    memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
+    file.head = first;
+    if (is_mapped())
+        *mapped_head() = first;
+    else
+        write_head();
     atomic_store(&file.next, 1);
-    return true;
+    return !error;
 }
 
 bool record_file_begin(bool *fresh)
@@ -530,7 +545,7 @@ void record_fill(const record_place *place, record_event event, const struct iov
 {
     words w = {.part = parts, .parts = count};
     event.more = (uint16_t)place->more;
-    if (!file.mapped) {
+    if (!is_mapped()) {
         fill_written(place, &event, &w);
         return;
     }

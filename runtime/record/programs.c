@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 /* What was kept. */
-typedef struct kept {
+typedef struct program {
     record_hash hash;
     char form[32];
-} kept;
+} program;
 
 static struct {
-    kept *list;
+    program *list;
     size_t count, capacity;
     unsigned file; /* of which file they are */
 } programs;
@@ -41,15 +41,15 @@ static void remember(const record_hash *hash, const char *form)
 {
     if (programs.count == programs.capacity) {
         size_t more = programs.capacity ? 2 * programs.capacity : 64;
-        kept *list = realloc(programs.list, more * sizeof *list);
+        program *list = realloc(programs.list, more * sizeof *list);
         if (!list)
             return;
         programs.list = list;
         programs.capacity = more;
     }
-    kept *k = &programs.list[programs.count++];
-    k->hash = *hash;
-    snprintf(k->form, sizeof k->form, "%s", form);
+    program *p = &programs.list[programs.count++];
+    p->hash = *hash;
+    snprintf(p->form, sizeof p->form, "%s", form);
 }
 
 /* 0, or an error number. */
@@ -85,41 +85,40 @@ static int write_file(int folder, const char *name, const void *bytes, size_t si
     return error;
 }
 
-/* Under the lock. */
-static bool keep(const record_hash *hash, const char *form, const void *bytes, size_t size)
+/* Under the lock. 0, or an error number; *KEPT: whether the file is there. */
+static int keep(const record_hash *hash, const char *form, const void *bytes, size_t size,
+                bool *kept)
 {
     char name[128];
     if (programs.file != record_file_number()) {
         programs.file = record_file_number();
         programs.count = 0;
     }
-    if (is_known(hash, form))
-        return true;
-    int folder = record_folder();
+    *kept = is_known(hash, form);
+    int folder = *kept ? -1 : record_folder();
     if (folder < 0 || !record_room(size))
-        return false;
+        return 0;
     snprintf(name, sizeof name, "programs/%016llx%016llx.%s", (unsigned long long)hash->high,
              (unsigned long long)hash->low, form);
     int error = write_file(folder, name, bytes, size);
-    if (error) {
-        record_stop_for(record_stop_of(error));
-        return false;
-    }
-    remember(hash, form);
-    return true;
+    *kept = error == 0;
+    if (*kept)
+        remember(hash, form);
+    return error;
 }
 
 record_hash record_keep(const char *form, const void *bytes, size_t size)
 {
-    record_hash hash = {0, 0};
-    bool fresh;
-    /* The folder is made with the file. */
-    if (!bytes || size == 0 || !record_file_begin(&fresh))
-        return hash;
+    const record_hash none = {0, 0};
+    bool kept = false;
+    if (!bytes || size == 0)
+        return none;
     XXH128_hash_t value = XXH3_128bits(bytes, size);
-    hash = (record_hash){.high = value.high64, .low = value.low64};
+    record_hash hash = {.high = value.high64, .low = value.low64};
     record_lock(RECORD_LOCK_PROGRAMS);
-    bool good = keep(&hash, form, bytes, size);
+    int error = keep(&hash, form, bytes, size, &kept);
     record_unlock(RECORD_LOCK_PROGRAMS);
-    return good ? hash : (record_hash){0, 0};
+    if (error)
+        record_stop_for(record_stop_of(error));
+    return kept ? hash : none;
 }

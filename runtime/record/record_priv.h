@@ -220,7 +220,8 @@ typedef struct record_hash {
     uint64_t high, low;
 } record_hash;
 
-/* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. */
+/* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. The file
+ * has begun. */
 record_hash record_keep(const char *form, const void *bytes, size_t size);
 
 /* ---- about.c: texts that are written once ---------------------------------------------------- */
@@ -256,8 +257,11 @@ static inline void record_end(record_span *span)
     span->cpu_end = record_cpu();
 }
 
-/* The event of a call of P: as record_take and record_fill. The first one of a process, thread or
- * plugin says before who they are. The thread is filled in. */
+/* Whether events of P can be written now. The first call of a process, thread or plugin begins the
+ * file, or says who they are. */
+bool record_ready(record_plugin *p);
+/* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
+ * filled in. */
 bool record_open(record_plugin *p, size_t bytes, record_place *place);
 void record_close(const record_place *place, record_event event, const struct iovec *parts,
                   size_t count);
