@@ -25,6 +25,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What a sanitizer's own library does not bear: a library before it, threads behind a fork. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
 /* ---- a recorded child -------------------------------------------------------------------------
  */
 

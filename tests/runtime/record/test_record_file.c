@@ -220,6 +220,8 @@ static void forks(const char *folder)
 static void forked_processes_have_files_of_their_own(void **state)
 {
     (void)state;
+    if (SANITIZED)
+        skip();
     const char *folder = new_folder();
     char path[8192];
     in_child(forks, folder);

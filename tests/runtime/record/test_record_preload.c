@@ -130,13 +130,8 @@ static void runs_itself(const char *folder)
 
 static void preloaded(const char *act, const char *folder)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* their library must be the first */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    skip();
-#endif
-#endif
+    if (SANITIZED)
+        skip();
     this_act = act;
     in_child(runs_itself, folder);
 }
