@@ -11,7 +11,7 @@
 
 /* How the recorder gets between a program and a runtime. */
 typedef struct command_way {
-    char runtime[256];       /* a name or path; never "auto" */
+    char runtime[PATH_MAX];  /* a name or path; never "auto" */
     char recorder[PATH_MAX]; /* libpjrt_record.so */
     char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
     json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */

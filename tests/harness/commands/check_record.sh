@@ -55,11 +55,18 @@ report "a program that is killed ends with 128 and the signal, and leaves a reco
     fault_of 137
     grep -q "$folder/c: 1 process, 3 executions" "$folder/err" || echo "not said"
 )"
-refuses "a program that there is not" 127 "no-such-program" -- \
-    record --runtime sim --output "$folder/d" -- no-such-program
-report "leaves no folder" "$(ls -d "$folder/d" 2>/dev/null)"
-refuses "a file that cannot be run" 126 "cli.sh" -- \
-    record --runtime sim --output "$folder/d" -- tests/support/cli.sh
+run record --runtime sim --output "$folder/d" -- no-such-program
+report "a program that there is not ends with 127, and leaves no folder" "$(
+    fault_of 127
+    grep -q 'bench: no-such-program: No such file' "$folder/err" || echo "not said"
+    ls -d "$folder/d" 2>/dev/null
+)"
+run record --runtime sim --output "$folder/d" -- tests/support/cli.sh
+report "a file that cannot be run with 126" "$(
+    fault_of 126
+    grep -q 'bench: tests/support/cli.sh: Permission denied' "$folder/err" || echo "not said"
+    ls -d "$folder/d" 2>/dev/null
+)"
 refuses "no program" 2 "bench record needs a word: a program and its arguments" -- record --runtime sim
 refuses "a runtime that there is not" 3 "no runtime named 'nowhere'" -- \
     record --runtime nowhere --output "$folder/d" -- true
@@ -70,7 +77,7 @@ refuses "a limit that is too small" 2 "--limit takes a size from 65536" -- recor
 run record --help
 report "help says all of it" "$(
     fault_of 0
-    for word in --output --runtime --limit "exit code is bench's" "bench steps" 126; do
+    for word in --output --runtime --limit "Its exit code is that of bench" "bench steps" 126; do
         grep -qF -- "$word" "$folder/out" || echo "no $word"
     done
 )"
@@ -95,7 +102,8 @@ report "where nothing was recorded, it is said, and what to check" "$(
 # Told of a signal, bench passes it on, and waits for the program.
 for signal in TERM INT; do
     rm -f "$folder/ready"
-    "$bench" record --runtime sim --output "$folder/s$signal" -- bash -c \
+    # In the background a shell has SIGINT ignored.
+    env --default-signal=INT "$bench" record --runtime sim --output "$folder/s$signal" -- bash -c \
         "trap 'echo caught; exit 5' $signal; touch '$folder/ready'; while :; do sleep 0.05; done" \
         >"$folder/out" 2>"$folder/err" </dev/null &
     job=$!

@@ -87,7 +87,7 @@ else
     jax=$scripts/train_jax.py
     plugin=$("$bench" list runtimes --format json 2>/dev/null | "$python" -c '
 import json, sys
-print(next(r["path"] for r in json.load(sys.stdin) if r["name"] == "cpu"))' 2>/dev/null)
+print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))' 2>/dev/null)
     printf '{"library_path": "%s", "create_options": {"cpu_device_count": 1}}' "$plugin" \
         >"$folder/plain.json"
     plain="PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/plain.json JAX_PLATFORMS=cpu"
@@ -116,7 +116,7 @@ assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is call
             --size 64 --steps 1000000 --say "$folder/said" >"$folder/out" 2>"$folder/err" </dev/null &
         job=$!
         await 60 test -e "$folder/said"
-        sleep "0.$((RANDOM % 1000 + 1000))"
+        sleep "0.$(printf %03d $((RANDOM % 1000)))"
         child=$(children_of $job)
         kill -9 $child
         wait $job
