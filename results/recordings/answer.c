@@ -2,7 +2,7 @@
  * answer.c - what the steps of a recording say: what bounds them, and what they would take.
  *
  * Steps that follow each other are alike, so they are no independent samples. Their intervals come
- * from batches: the steps are cut into BATCHES runs of successive ones, and the medians of these
+ * from batches: the samples, each the mean of a cycle of steps, are cut into BATCHES runs of successive ones, and the medians of these
  * count (batch means; A. M. Law and W. D. Kelton, "Simulation Modeling and Analysis", section 9.5).
  */
 #include "results/recordings/recordings_priv.h"
@@ -27,21 +27,25 @@ typedef double value_of(const rec_steps *steps, size_t i, double with);
 static res_interval over_steps(const rec_steps *s, value_of *of, double with)
 {
     const double nan = (double)NAN;
-    double batches[BATCHES], *values = malloc((s->count + 1) * sizeof *values);
-    size_t count = s->count / LEAST_BATCH;
+    double batches[BATCHES], *values = malloc((2 * s->count + 2) * sizeof *values);
+    const size_t cycle = rec_cycle(s), samples = s->count / cycle;
+    size_t count = samples / LEAST_BATCH;
     res_interval out = {nan, nan, nan};
     if (!values)
         return out;
+    for (size_t i = 0; i < samples; i++) {
+        values[i] = 0;
+        for (size_t k = 0; k < cycle; k++)
+            values[i] += of(s, i * cycle + k, with) / (double)cycle;
+    }
     count = count > BATCHES ? BATCHES : count;
     for (size_t b = 0; b < count; b++) {
-        const size_t from = s->count * b / count, to = s->count * (b + 1) / count;
+        const size_t from = samples * b / count, to = samples * (b + 1) / count;
         for (size_t i = from; i < to; i++)
-            values[i - from] = of(s, i, with);
-        batches[b] = res_median(values, to - from);
+            values[samples + i - from] = values[i];
+        batches[b] = res_median(values + samples, to - from);
     }
-    for (size_t i = 0; i < s->count; i++)
-        values[i] = of(s, i, with);
-    out.estimate = res_median(values, s->count);
+    out.estimate = res_median(values, samples);
     free(values);
     const res_estimate estimate = res_estimate_of(batches, count);
     const double half = res_estimate_half(&estimate, 0.05);

@@ -13,7 +13,7 @@
 
 /* Words of a COMPILE before the name of the form. */
 #define COMPILE_WORDS 6
-#define MOST_FORM     16
+#define MOST_FORM     31
 
 static void hash_text(uint64_t high, uint64_t low, char text[RECORD_HASH_TEXT])
 {
@@ -31,7 +31,8 @@ static const char *form_of(rec_builder *b, const rec_item *item)
     if (size == 0 || size > MOST_FORM)
         return "";
     for (size_t i = 0; i < size; i++)
-        if (!((bytes[i] >= 'a' && bytes[i] <= 'z') || (bytes[i] >= '0' && bytes[i] <= '9')))
+        if (!((bytes[i] >= 'a' && bytes[i] <= 'z') || (bytes[i] >= '0' && bytes[i] <= '9') ||
+              bytes[i] == '_'))
             return "";
     return rec_build_text(b, bytes, size);
 }
@@ -146,8 +147,8 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     if (!call)
         return false;
     call->bytes = rec_word(item, 4);
-    call->failed = call->failed || e->field[3] == 0;
-    if (call->failed)
+    /* Ahead of time, nothing is loaded yet. */
+    if (call->failed || e->field[3] == 0)
         return true;
     rec_program model = blank();
     hash_text(rec_word(item, 0), rec_word(item, 1), model.hash);

@@ -156,6 +156,7 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
     json_object_set_new(o, "process", process_json(steps));
     json_object_set_new(o, "steps", count(steps->count));
     json_object_set_new(o, "executions_per_step", count(steps->executions_per_step));
+    json_object_set_new(o, "steps_per_sample", count(steps->cycle));
     json_object_set_new(o, "found", count(steps->found));
     json_object_set_new(o, "left_out", left_out_json(steps));
     json_object_set_new(o, "wall", figure_json(rec_steps_wall(steps)));

@@ -314,6 +314,9 @@ typedef struct rec_steps {
     rec_step *list;            /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
+    /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and waits
+     * now and then, so that single walls say nothing. Figures are of means over so many. */
+    uint32_t cycle;
     bool chosen;               /* by STEP_PROGRAM */
     /* Steps that were found and left out. */
     size_t found, with_compiles, warming, unlike;
@@ -335,9 +338,10 @@ BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_opt
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
 
-/* Of COUNT steps, one of the members below. */
+/* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. */
 typedef struct rec_figure {
-    double median_ns, p10_ns, p90_ns, mean_ns;
+    double median_ns, p10_ns, p90_ns;
+    double mean_ns; /* of all steps: means of the parts sum to that of the wall */
 } rec_figure;
 rec_figure rec_steps_wall(const rec_steps *steps);
 rec_figure rec_steps_busy(const rec_steps *steps);

@@ -178,6 +178,16 @@ uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
  * wall_ns are known. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
+/* ---- cycles of steps (cycle.c) ------------------------------------------------------------------- */
+
+/* Sets STEPS' cycle. */
+BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
+/* It, of steps that were made by hand 1. */
+static inline size_t rec_cycle(const rec_steps *steps)
+{
+    return steps->cycle ? steps->cycle : 1;
+}
+
 /* ---- programs of steps (step_programs.c) ---------------------------------------------------------- */
 
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);

@@ -186,14 +186,17 @@ static rec_figure figure_of(const rec_steps *s, size_t offset)
     const double nan = (double)NAN;
     rec_figure figure = {nan, nan, nan, nan};
     uint64_t *values = malloc((s->count + 1) * sizeof *values);
+    const size_t cycle = rec_cycle(s), samples = s->count / cycle;
     if (!values)
         return figure;
     for (size_t i = 0; i < s->count; i++)
         memcpy(&values[i], (const char *)&s->list[i] + offset, sizeof *values);
-    figure.median_ns = res_quantile(values, s->count, 0.5);
-    figure.p10_ns = res_quantile(values, s->count, 0.1);
-    figure.p90_ns = res_quantile(values, s->count, 0.9);
     figure.mean_ns = res_mean(values, s->count);
+    for (size_t i = 0; i < samples; i++)
+        values[i] = (uint64_t)llround(res_mean(values + i * cycle, cycle));
+    figure.median_ns = res_quantile(values, samples, 0.5);
+    figure.p10_ns = res_quantile(values, samples, 0.1);
+    figure.p90_ns = res_quantile(values, samples, 0.9);
     free(values);
     return figure;
 }

@@ -158,6 +158,10 @@ static void put_fused(const rec_answer *a, bn_text *out)
 
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
+    if (s->cycle > 1)
+        bn_text_printf(out, "Figures are means over %u steps in a row: the host runs ahead and waits "
+                            "now and then, so a single step's wall says nothing.\n",
+                       s->cycle);
     const rec_process *p = s->process;
     static const char *const stops[] = {"", "the recording was as long as it may become",
                                         "the disk was full", "the file system failed"};
@@ -170,7 +174,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
         bn_text_printf(out, "%llu events were lost, %llu slots of the recording are damaged or "
                             "unfinished.\n",
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
-    if (s->count < 9)
+    if (s->count / rec_cycle(s) < 9)
         bn_text_puts(out, "Of so few steps there are no intervals.\n");
 }
 
