@@ -11,12 +11,13 @@
 #include <string.h>
 
 /* Columns of a terminal that sentences take. */
-#define WIDTH 80
+#define WIDTH         80
 /* Programs that people are shown: those with most device time. */
 #define MOST_PROGRAMS 12
 #define MOST_NAME     18
 
-/* ---- cells ------------------------------------------------------------------------------------ */
+/* ---- cells ------------------------------------------------------------------------------------
+ */
 
 /* A short text by value. */
 typedef struct cell {
@@ -33,7 +34,10 @@ static cell time_cell(double ns)
         return c;
     for (; unit < 3 && ns >= 999.5; unit++)
         ns /= 1000;
-    snprintf(c.text, sizeof c.text, "%.*f %s", unit == 0 || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2,
+    snprintf(c.text, sizeof c.text, "%.*f %s",
+             unit == 0 || ns >= 99.95 ? 0
+             : ns >= 9.995            ? 1
+                                      : 2,
              ns, units[unit]);
     return c;
 }
@@ -53,7 +57,8 @@ static json_t *add_row(json_t *rows)
     return row;
 }
 
-/* ---- the ledger ---------------------------------------------------------------------------------- */
+/* ---- the ledger
+ * ---------------------------------------------------------------------------------- */
 
 static void put_figure(json_t *rows, const char *name, rec_figure f, double wall, double gap)
 {
@@ -92,7 +97,8 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
     json_decref(rows);
 }
 
-/* ---- programs -------------------------------------------------------------------------------------- */
+/* ---- programs
+ * -------------------------------------------------------------------------------------- */
 
 /* Of a step; a program whose completions are unknown counts by its calls. */
 static double weight(const rec_step_program *p)
@@ -130,10 +136,9 @@ static void put_program(const rec_steps *steps, const rec_step_program *p, bool 
 
 static void put_programs(const rec_steps *steps, res_format format, bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"program", false}, {"times", true},
-                                               {"device", true},   {"call", true},
-                                               {"after", true},    {"gap", true},
-                                               {"in", true},       {"out", true}};
+    static const res_sheet_column columns[] = {
+        {"program", false}, {"times", true}, {"device", true}, {"call", true},
+        {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
     /* Machines and pages have room. */
     const bool whole = format != RES_TABLE_TEXT;
     json_t *rows = json_array();
@@ -146,7 +151,8 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     json_decref(rows);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------------ */
 
 /* Whose steps they are, and how many. */
 static void put_head(const rec_steps *steps, bn_text *out)
@@ -225,7 +231,8 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_free(&words);
 }
 
-/* ---- the command ------------------------------------------------------------------------------------ */
+/* ---- the command
+ * ------------------------------------------------------------------------------------ */
 
 /* Says on standard error what is wrong with the recording; returns whether a process is damaged. */
 static bool tell_damage(const rec_recording *r)
@@ -266,9 +273,8 @@ static bn_code show(const rec_recording *recording, const rec_steps *steps, res_
 
 int command_steps(const command_stepping *own, const cli_output *output, const char *folder)
 {
-    const rec_options options = {.pid = (uint32_t)own->process,
-                                 .device = own->device,
-                                 .step_program = own->step_program};
+    const rec_options options = {
+        .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
     bn_status st = {.code = BN_OK};
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;

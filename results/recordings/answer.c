@@ -2,21 +2,22 @@
  * answer.c - what the steps of a recording say: what bounds them, and what they would take.
  *
  * Steps that follow each other are alike, so they are no independent samples. Their intervals come
- * from batches: the samples, each the mean of a cycle of steps, are cut into BATCHES runs of successive ones, and the medians of these
- * count (batch means; A. M. Law and W. D. Kelton, "Simulation Modeling and Analysis", section 9.5).
+ * from batches: the samples, each the mean of a cycle of steps, are cut into BATCHES runs of
+ * successive ones, and the medians of these count (batch means; A. M. Law and W. D. Kelton,
+ * "Simulation Modeling and Analysis", section 9.5).
  */
 #include "results/recordings/recordings_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define BATCHES     10
-#define LEAST_BATCH 3 /* steps of a batch */
+#define BATCHES       10
+#define LEAST_BATCH   3 /* steps of a batch */
 /* The device works nearly all the time. */
-#define BUSY 0.9
+#define BUSY          0.9
 /* Fixed costs keep the device busy if they are so much of the wall time, in so many executions. */
-#define FIXED      (1.0 / 3)
-#define FIXED_MANY 8
+#define FIXED         (1.0 / 3)
+#define FIXED_MANY    8
 /* A cheapest program that takes longer than this does work of its own. */
 #define MOST_FIXED_NS 1e6
 
@@ -73,7 +74,8 @@ static double host_of(const rec_steps *s, size_t i, double with)
     return (double)(part[REC_PART_HOST] + part[REC_PART_DISPATCH] + part[REC_PART_TRANSFER]);
 }
 
-/* ---- the fixed cost of an execution ------------------------------------------------------------- */
+/* ---- the fixed cost of an execution -------------------------------------------------------------
+ */
 
 /* The program with the shortest call; NULL: none. */
 static const rec_step_program *cheapest(const rec_steps *s)
@@ -127,7 +129,8 @@ static void judge_fused(const rec_steps *s, rec_answer *a)
         a->fused_ns = over_steps(s, fused_of, with);
 }
 
-/* ---- the verdict ------------------------------------------------------------------------------------ */
+/* ---- the verdict
+ * ------------------------------------------------------------------------------------ */
 
 const char *rec_verdict_name(rec_verdict verdict)
 {

@@ -99,8 +99,8 @@ uint32_t rec_build_type(rec_builder *builder, int type, uint32_t rank, const int
     }
     const uint32_t index = (uint32_t)p->type_count;
     int64_t *own = rank ? bn_arena_alloc(builder->memory, rank * sizeof *own) : NULL;
-    rec_type *made = rec_build_more(builder, &p->types, &p->type_count, &builder->room.types,
-                                    sizeof *p->types);
+    rec_type *made =
+        rec_build_more(builder, &p->types, &p->type_count, &builder->room.types, sizeof *p->types);
     if (!made || (rank && !own) || !rec_map_put(&builder->types, key, index)) {
         builder->failed = true;
         return REC_NONE;
@@ -118,8 +118,8 @@ rec_call *rec_build_call(rec_builder *builder, const rec_item *item, rec_call_ki
     if (e->field[0] < e->time || e->field[0] > REC_MOST_TIME)
         return NULL;
     const uint32_t thread = rec_build_thread(builder, e->thread);
-    rec_call *call = rec_build_more(builder, &p->calls, &p->call_count, &builder->room.calls,
-                                    sizeof *p->calls);
+    rec_call *call =
+        rec_build_more(builder, &p->calls, &p->call_count, &builder->room.calls, sizeof *p->calls);
     if (!call)
         return NULL;
     call->begin_ns = e->time;
@@ -144,8 +144,8 @@ static rec_plugin *plugin_of(rec_builder *b, uint64_t number)
     if (number >= MOST_PLUGINS)
         return NULL;
     while (p->plugin_count <= number) {
-        rec_plugin *plugin = rec_build_more(b, &p->plugins, &p->plugin_count, &b->room.plugins,
-                                            sizeof *p->plugins);
+        rec_plugin *plugin =
+            rec_build_more(b, &p->plugins, &p->plugin_count, &b->room.plugins, sizeof *p->plugins);
         if (!plugin)
             return NULL;
         *plugin = (rec_plugin){.path = "", .platform = "", .platform_version = ""};

@@ -98,45 +98,49 @@ static bool add_spans(rec_builder *b, rec_execution *execution, uint32_t index, 
     return true;
 }
 
-/* Appends the numbers of the operands, those that were made by EXECUTION included. */
-static bool add_operands(rec_builder *b, const rec_item *item, uint32_t index, const shape *s)
+/* Gives result INDEX of EXECUTION, on its device DEVICE, a number; REC_NONE where it has no HANDLE.
+ */
+static uint32_t result_of(rec_builder *b, uint32_t execution, uint32_t device, uint32_t index,
+                          uint64_t handle)
 {
     rec_process *p = b->process;
-    const rec_execution *execution = &p->executions[index];
-    const rec_program program = p->programs[execution->program];
+    const rec_execution *e = &p->executions[execution];
+    const rec_program *program = &p->programs[e->program];
+    const uint32_t made =
+        handle == 0 || e->failed ? REC_NONE : buffer_new(b, handle, REC_FROM_EXECUTION, execution);
+    if (made == REC_NONE)
+        return REC_NONE;
+    p->buffers[made].result = index;
+    p->buffers[made].span = e->spans + device;
+    if (program->result_types && index < program->results)
+        p->buffers[made].type = program->result_types[index];
+    return made;
+}
+
+/* Appends the numbers of the operands, those that were made by EXECUTION included. */
+static bool add_operands(rec_builder *b, const rec_item *item, uint32_t execution, const shape *s)
+{
     const size_t count = item->size / sizeof(uint64_t) - EXECUTE_WORDS;
     const uint64_t each = (uint64_t)s->arguments + s->results;
     uint32_t *place = rec_build_operands(b, count);
     if (!place)
         return false;
-    size_t at = 0;
-    for (; at < s->kept; at++) {
+    for (size_t at = 0; at < s->kept; at++) {
         const uint64_t kept = rec_word(item, EXECUTE_WORDS + at);
         place[at] = kept < s->arguments ? (uint32_t)kept : REC_NONE;
     }
     /* All arguments of all devices are taken before a result gets an address. */
     for (uint32_t d = 0; d < s->devices; d++)
         for (uint32_t i = 0; i < s->arguments; i++) {
-            const size_t slot = s->kept + d * each + i;
-            place[slot] = buffer_used(b, rec_word(item, EXECUTE_WORDS + slot), index);
+            const size_t at = s->kept + d * each + i;
+            place[at] = buffer_used(b, rec_word(item, EXECUTE_WORDS + at), execution);
         }
     for (uint32_t d = 0; d < s->devices; d++)
         for (uint32_t i = 0; i < s->results; i++) {
-            const size_t slot = s->kept + d * each + s->arguments + i;
-            const uint64_t handle = rec_word(item, EXECUTE_WORDS + slot);
-            place[slot] = REC_NONE;
-            if (handle == 0 || execution->failed)
-                continue;
-            const uint32_t made = buffer_new(b, handle, REC_FROM_EXECUTION, index);
-            if (made == REC_NONE)
-                return false;
-            p->buffers[made].result = i;
-            p->buffers[made].span = execution->spans + d;
-            if (program.result_types && i < program.results)
-                p->buffers[made].type = program.result_types[i];
-            place[slot] = made;
+            const size_t at = s->kept + d * each + s->arguments + i;
+            place[at] = result_of(b, execution, d, i, rec_word(item, EXECUTE_WORDS + at));
         }
-    return true;
+    return !b->failed;
 }
 
 bool rec_build_execute(rec_builder *builder, const rec_item *item)
@@ -181,14 +185,30 @@ bool rec_build_execute(rec_builder *builder, const rec_item *item)
     return true;
 }
 
-/* ---- other buffers ------------------------------------------------------------------------------ */
+/* ---- other buffers ------------------------------------------------------------------------------
+ */
+
+/* The type of the buffer that ITEM made. */
+static uint32_t type_of(rec_builder *b, const rec_item *item)
+{
+    const uint32_t type = (uint32_t)(item->event.field[4] >> 32);
+    const uint32_t rank = (uint32_t)(item->size / sizeof(uint64_t)) - BUFFER_WORDS;
+    /* The words of a slot need not lie as integers do. */
+    int64_t *dims = rank ? bn_arena_alloc(b->memory, rank * sizeof *dims) : NULL;
+    if (rank && !dims) {
+        b->failed = true;
+        return REC_NONE;
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        dims[i] = (int64_t)rec_word(item, BUFFER_WORDS + i);
+    return rec_build_type(b, type <= INT16_MAX ? (int)type : 0, rank, dims);
+}
 
 bool rec_build_buffer(rec_builder *builder, const rec_item *item)
 {
     rec_process *p = builder->process;
     const record_event *e = &item->event;
-    const uint32_t call_index = (uint32_t)p->call_count;
-    const uint32_t how = (uint32_t)e->field[4], type = (uint32_t)(e->field[4] >> 32);
+    const uint32_t call_index = (uint32_t)p->call_count, how = (uint32_t)e->field[4];
     if (item->size < BUFFER_WORDS * sizeof(uint64_t) || item->size % sizeof(uint64_t) != 0 ||
         how > RECORD_ALIAS)
         return false;
@@ -205,21 +225,9 @@ bool rec_build_buffer(rec_builder *builder, const rec_item *item)
         builder->failed = true;
     if (e->field[3] == 0 || call->failed)
         return true;
-    const uint32_t rank = (uint32_t)(item->size / sizeof(uint64_t)) - BUFFER_WORDS;
-    /* The words of a slot need not lie as integers do. */
-    int64_t *dims = rank ? bn_arena_alloc(builder->memory, rank * sizeof *dims) : NULL;
-    if (rank && !dims) {
-        builder->failed = true;
-        return true;
-    }
-    for (uint32_t i = 0; i < rank; i++)
-        dims[i] = (int64_t)rec_word(item, BUFFER_WORDS + i);
-    const uint32_t made = buffer_new(builder, e->field[3], REC_FROM_CALL, call_index);
-    if (made == REC_NONE)
-        return true;
-    call->buffer = made;
-    p->buffers[made].type =
-        rec_build_type(builder, type <= INT16_MAX ? (int)type : 0, rank, dims);
+    call->buffer = buffer_new(builder, e->field[3], REC_FROM_CALL, call_index);
+    if (call->buffer != REC_NONE)
+        p->buffers[call->buffer].type = type_of(builder, item);
     return true;
 }
 

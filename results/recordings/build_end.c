@@ -25,7 +25,8 @@ static void place_completions(rec_builder *b)
     }
 }
 
-/* ---- order ------------------------------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------------------------------
+ */
 
 typedef struct rank {
     uint64_t begin;
@@ -40,8 +41,8 @@ static int by_begin(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Makes the array ITEMS of COUNT items of ITEM_BYTES one in the order of RANKS, and WHERE[i] the new
- * place of item i. */
+/* Makes the array ITEMS of COUNT items of ITEM_BYTES one in the order of RANKS, and WHERE[i] the
+ * new place of item i. */
 static bool arrange(char *items, size_t count, size_t item_bytes, rank *ranks, uint32_t *where)
 {
     char *copy = malloc(count * item_bytes + 1);
@@ -97,8 +98,7 @@ static bool order_calls(rec_process *p, rank *ranks, uint32_t *where)
 
 static bool order(rec_process *p)
 {
-    const size_t most =
-        p->execution_count > p->call_count ? p->execution_count : p->call_count;
+    const size_t most = p->execution_count > p->call_count ? p->execution_count : p->call_count;
     rank *ranks = malloc((most + 1) * sizeof *ranks);
     uint32_t *where = malloc((most + 1) * sizeof *where);
     const bool done =
@@ -108,7 +108,8 @@ static bool order(rec_process *p)
     return done;
 }
 
-/* ---- work of the devices ----------------------------------------------------------------------- */
+/* ---- work of the devices -----------------------------------------------------------------------
+ */
 
 /* An execution starts on a device when it was asked for, or when the one before it had ended there.
  */

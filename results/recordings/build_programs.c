@@ -64,8 +64,8 @@ static uint32_t program_new(rec_builder *b, const rec_program *model)
 {
     rec_process *p = b->process;
     const uint32_t index = (uint32_t)p->program_count;
-    rec_program *made = rec_build_more(b, &p->programs, &p->program_count, &b->room.programs,
-                                       sizeof *p->programs);
+    rec_program *made =
+        rec_build_more(b, &p->programs, &p->program_count, &b->room.programs, sizeof *p->programs);
     if (!made)
         return REC_NONE;
     *made = *model;
@@ -159,7 +159,8 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     /* Of what was not kept, its EXECUTABLE says more. */
     const uint32_t program =
         model.hash[0] ? program_of(builder, &model) : program_new(builder, &model);
-    if (program == REC_NONE || executable_new(builder, e->field[3], program, call_index) == REC_NONE)
+    if (program == REC_NONE ||
+        executable_new(builder, e->field[3], program, call_index) == REC_NONE)
         return false;
     call->program = program;
     p->programs[program].compiles++;
@@ -167,7 +168,8 @@ bool rec_build_compile(rec_builder *builder, const rec_item *item)
     return true;
 }
 
-/* ---- what the plugin says of an executable ------------------------------------------------------ */
+/* ---- what the plugin says of an executable ------------------------------------------------------
+ */
 
 /* A reader of an item's words, one after the other. */
 typedef struct cursor {

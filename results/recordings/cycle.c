@@ -10,19 +10,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_LOOKED 8192
-#define MOST_CYCLE  512
+#define MOST_LOOKED  8192
+#define MOST_CYCLE   512
 /* Times a cycle must be there. */
 #define LEAST_CYCLES 3
 /* A wall of more medians counts as so many: one slow step is no cycle. */
 #define MOST_MEDIANS 10.0
-/* A cycle's autocorrelation, what it is above that of shorter ones, and in standard errors of none. */
-#define LEAST_ALIKE 0.5
-#define LEAST_ABOVE 0.2
-#define LEAST_SURE  4.5
+/* A cycle's autocorrelation, what it is above that of shorter ones, and in standard errors of none.
+ */
+#define LEAST_ALIKE  0.5
+#define LEAST_ABOVE  0.2
+#define LEAST_SURE   4.5
 /* Where there is no cycle and yet the host runs ahead: so many samples. */
-#define SAMPLES 10
-#define SKEWED  0.05
+#define SAMPLES      10
+#define SKEWED       0.05
 
 /* The correlation of VALUES, whose mean is 0 and variance 1, with those LAG later. */
 static double alike(const double *values, size_t count, size_t lag)

@@ -33,12 +33,12 @@ static json_t *parts_json(const rec_steps *steps,
 {
     json_t *parts = json_object();
     for (int i = 0; i < REC_PART_COUNT; i++)
-        json_object_set_new(parts, rec_part_name((rec_part)i),
-                            figure_json(of(steps, (rec_part)i)));
+        json_object_set_new(parts, rec_part_name((rec_part)i), figure_json(of(steps, (rec_part)i)));
     return parts;
 }
 
-/* ---- programs ------------------------------------------------------------------------------------ */
+/* ---- programs
+ * ------------------------------------------------------------------------------------ */
 
 static json_t *types_json(const rec_process *p, const rec_program *program)
 {
@@ -77,7 +77,8 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
     return o;
 }
 
-/* ---- whose steps they are -------------------------------------------------------------------------- */
+/* ---- whose steps they are
+ * -------------------------------------------------------------------------- */
 
 static json_t *device_json(const rec_steps *steps)
 {

@@ -36,7 +36,7 @@ typedef struct sweep {
     uint64_t from, to; /* of the steps */
     edge *edges;
     size_t count, capacity;
-    bool *device;                 /* of the steps: [device_count + 1] */
+    bool *device;                   /* of the steps: [device_count + 1] */
     uint32_t helpers[MOST_HELPERS]; /* threads */
     size_t helper_count;
     rec_clock main, helper[MOST_HELPERS];
@@ -150,7 +150,8 @@ static int by_time(const void *a, const void *b)
     return x->which < y->which ? -1 : x->which > y->which;
 }
 
-/* ---- intervals -------------------------------------------------------------------------------- */
+/* ---- intervals --------------------------------------------------------------------------------
+ */
 
 static uint64_t take(uint64_t *from, uint64_t most)
 {
@@ -226,7 +227,8 @@ static void close_interval(sweep *s, uint64_t time)
         s->outside[0][i] = s->outside[1][i] = s->other[i] = 0;
 }
 
-/* ---- the sweep ----------------------------------------------------------------------------------- */
+/* ---- the sweep
+ * ----------------------------------------------------------------------------------- */
 
 /* What SUBJECT is in now; REC_PART_IDLE: nothing. Where calls nest, the first of these. */
 static rec_part part_of(const sweep *s, subject of)
@@ -275,7 +277,8 @@ static void run(sweep *s)
     }
 }
 
-/* ---- who takes part ---------------------------------------------------------------------------- */
+/* ---- who takes part ----------------------------------------------------------------------------
+ */
 
 typedef struct tally {
     uint32_t thread, count;

@@ -13,13 +13,14 @@
 #define MOST_WINDOW  (1u << 17)
 #define LEAST_WINDOW 4
 /* Segments of which the gaps are looked at. */
-#define MOST_LOOKED 256
+#define MOST_LOOKED  256
 /* A longer period must account for so much more of all costs. */
-#define AS_GOOD 0.95
+#define AS_GOOD      0.95
 /* Digits of a hash that name a program. */
 #define LEAST_DIGITS 8
 
-/* ---- windows ------------------------------------------------------------------------------------ */
+/* ---- windows ------------------------------------------------------------------------------------
+ */
 
 typedef struct window {
     uint32_t from, to;
@@ -56,7 +57,8 @@ static size_t windows_of(const rec_sequence *q, window *list)
     return count;
 }
 
-/* ---- segments of all executions ------------------------------------------------------------------ */
+/* ---- segments of all executions
+ * ------------------------------------------------------------------ */
 
 /* The position of the next execution of PROGRAM from AT on; the end where there is none. */
 static uint32_t next_of(const rec_sequence *q, uint32_t program, uint32_t at)
@@ -106,7 +108,8 @@ static bn_code find_period(const rec_sequence *q, uint32_t *at, rec_period *best
     return BN_OK;
 }
 
-/* ---- where in a period a step begins -------------------------------------------------------------- */
+/* ---- where in a period a step begins
+ * -------------------------------------------------------------- */
 
 /* Nanoseconds from the end of the call before to the begin of the call at AT. */
 static double gap_before(const rec_sequence *q, uint32_t at)
@@ -123,8 +126,7 @@ static size_t look(const rec_sequence *q, const rec_period *period, uint32_t *po
     const size_t bytes = period->length * sizeof *template;
     size_t count = 0;
     for (uint32_t at = q->count - period->length + 1; at-- > 0 && count < MOST_LOOKED;) {
-        if (q->programs[at] != template[0] ||
-            memcmp(q->programs + at, template, bytes) != 0)
+        if (q->programs[at] != template[0] || memcmp(q->programs + at, template, bytes) != 0)
             continue;
         positions[count++] = at;
     }
@@ -149,7 +151,8 @@ static uint32_t phase_of(const rec_sequence *q, const rec_period *period)
     return best;
 }
 
-/* ---- marks ------------------------------------------------------------------------------------------- */
+/* ---- marks
+ * ------------------------------------------------------------------------------------------- */
 
 static bn_code no_memory(bn_status *st)
 {
@@ -194,8 +197,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Puts a mark at each execution of a program called WORD. */
-static bn_code mark_named(const rec_sequence *q, const char *word, uint32_t *room,
-                          rec_marks *marks, bn_status *st)
+static bn_code mark_named(const rec_sequence *q, const char *word, uint32_t *room, rec_marks *marks,
+                          bn_status *st)
 {
     for (uint32_t i = 0; i < q->count; i++)
         if (is_named(&q->process->programs[q->programs[i]], word))

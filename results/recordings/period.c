@@ -7,8 +7,9 @@
  *
  * What fits may still be a part of a step: an update that is executed op by op repeats itself for
  * each layer, and a short gradient between such runs is no 5 % of anything. So where a candidate
- * does not cover all, it counts first if state flows from each occurrence to the next, as parameters
- * do from step to step and layers do not; only if there is none such does any that fits count.
+ * does not cover all, it counts first if state flows from each occurrence to the next, as
+ * parameters do from step to step and layers do not; only if there is none such does any that fits
+ * count.
  */
 #include "results/recordings/recordings_priv.h"
 
@@ -18,7 +19,7 @@
 #define FITS        0.95
 #define LEAST_TIMES 3 /* that a period occurs */
 /* A recording has as many candidates as somebody wrote into it. */
-#define MOST_TRIED 2000
+#define MOST_TRIED  2000
 
 /* The place of one occurrence, or of what stands between it and the next. */
 typedef struct segment {
@@ -34,14 +35,14 @@ typedef struct candidate {
 typedef struct search {
     const rec_sequence *sequence;
     uint32_t from, to;
-    uint64_t *hashes;   /* [TO - FROM + 1]: of all before */
-    uint64_t *powers;   /* of the base */
-    uint32_t *places;   /* [TO - FROM]: positions, those of each program together, in order */
-    segment *segments;  /* room for the segments of one program */
+    uint64_t *hashes;  /* [TO - FROM + 1]: of all before */
+    uint64_t *powers;  /* of the base */
+    uint32_t *places;  /* [TO - FROM]: positions, those of each program together, in order */
+    segment *segments; /* room for the segments of one program */
     candidate *list;
     size_t count;
-    uint32_t *at;       /* room for a match */
-    uint32_t *depth;    /* of each execution: through how many segments state has flowed to it */
+    uint32_t *at;    /* room for a match */
+    uint32_t *depth; /* of each execution: through how many segments state has flowed to it */
 } search;
 
 /* Any odd number with bits all over will do: what it says equal is compared again. */
@@ -74,7 +75,8 @@ static void free_room(search *s, uint32_t *starts)
     free(starts);
 }
 
-/* ---- candidates -------------------------------------------------------------------------------- */
+/* ---- candidates --------------------------------------------------------------------------------
+ */
 
 static void hash_all(search *s)
 {
@@ -154,7 +156,8 @@ static int by_length(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* ---- whether one fits ---------------------------------------------------------------------------- */
+/* ---- whether one fits
+ * ---------------------------------------------------------------------------- */
 
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at)
@@ -216,7 +219,8 @@ static bool covers(const cover *v)
     return v->executions >= FITS * v->all_executions && v->cost >= FITS * v->all_cost;
 }
 
-/* ---- state ------------------------------------------------------------------------------------------ */
+/* ---- state
+ * ------------------------------------------------------------------------------------------ */
 
 /* The position in the window of the execution that made BUFFER, REC_NONE where it is not there. */
 static uint32_t maker_of(const search *s, uint32_t buffer)
@@ -269,7 +273,8 @@ static bool flows(search *s, const candidate *c)
     return deepest >= 0.9 * (c->count - 2);
 }
 
-/* ---- the search --------------------------------------------------------------------------------------- */
+/* ---- the search
+ * --------------------------------------------------------------------------------------- */
 
 static const candidate *choose(search *s)
 {

@@ -62,7 +62,8 @@ void rec_close(rec_recording *recording)
     free(recording);
 }
 
-/* ---- one process --------------------------------------------------------------------------------- */
+/* ---- one process
+ * --------------------------------------------------------------------------------- */
 
 static void builder_free(rec_builder *b)
 {
@@ -176,14 +177,16 @@ static bn_code read_process(int folder, const char *name, rec_process *p, bool *
     return code;
 }
 
-/* ---- the folder ------------------------------------------------------------------------------------ */
+/* ---- the folder
+ * ------------------------------------------------------------------------------------ */
 
 /* Names that a recorder gives folders: "PID-TIME". What else is there is not ours. */
 static bool is_ours(const char *name)
 {
     const size_t length = strlen(name);
     return length > 0 && length <= MOST_NAME && name[0] != '.' &&
-           strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == length;
+           strspn(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") ==
+               length;
 }
 
 static void note_damage(rec_recording *r, const char *name, const bn_status *why)
@@ -340,8 +343,7 @@ const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid
     const rec_process *best = NULL;
     for (size_t i = 0; i < recording->process_count; i++) {
         const rec_process *p = &recording->processes[i];
-        if ((pid == 0 || p->pid == pid) &&
-            (!best || p->execution_count > best->execution_count))
+        if ((pid == 0 || p->pid == pid) && (!best || p->execution_count > best->execution_count))
             best = p;
     }
     return best;

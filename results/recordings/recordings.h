@@ -160,24 +160,24 @@ typedef struct rec_call {
 typedef struct rec_process {
     const char *folder; /* its name in the recording's folder, made plain */
     uint32_t pid, parent;
-    uint32_t main_thread;      /* index; REC_NONE: it made no call */
-    uint64_t begin_ns;         /* when the file was made */
-    uint64_t epoch_ns;         /* the same moment since 1970 */
+    uint32_t main_thread;       /* index; REC_NONE: it made no call */
+    uint64_t begin_ns;          /* when the file was made */
+    uint64_t epoch_ns;          /* the same moment since 1970 */
     uint64_t first_ns, last_ns; /* of all calls; 0 without calls */
-    uint64_t lost;             /* events that the recorder did not write */
-    enum record_stop stop;     /* why it stopped */
-    uint64_t slots;            /* that were read, the first one left out */
-    uint64_t skipped;          /* of them: not finished, of no event, or of an event that does not
-                                  fit the format */
-    uint64_t bytes;            /* of the events file */
-    uint64_t strays;           /* ends of buffers and executables that nobody had made */
+    uint64_t lost;              /* events that the recorder did not write */
+    enum record_stop stop;      /* why it stopped */
+    uint64_t slots;             /* that were read, the first one left out */
+    uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not
+                                   fit the format */
+    uint64_t bytes;             /* of the events file */
+    uint64_t strays;            /* ends of buffers and executables that nobody had made */
     const char *const *command; /* ends with NULL */
     const char *framework;      /* "jax 0.10.2"; "": not told. The first that was told */
     const char *const *frameworks; /* all of them; ends with NULL */
-    const char *const *errors;  /* what plugins said of failures, at most 100; ends with NULL */
-    uint64_t failures;          /* calls that failed */
-    bool cpu_clocks;            /* whether any call has CPU clocks */
-    bool completions;           /* whether any execution has a completion */
+    const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
+    uint64_t failures;             /* calls that failed */
+    bool cpu_clocks;               /* whether any call has CPU clocks */
+    bool completions;              /* whether any execution has a completion */
     rec_plugin *plugins;
     rec_device *devices;
     rec_thread *threads;
@@ -198,9 +198,9 @@ typedef struct rec_process {
 
 typedef struct rec_recording {
     const char *path;
-    int folder;            /* the open folder */
-    json_t *about;         /* recording.json, an object; NULL: absent or damaged */
-    bn_status about_fault; /* why, where it is damaged */
+    int folder;             /* the open folder */
+    json_t *about;          /* recording.json, an object; NULL: absent or damaged */
+    bn_status about_fault;  /* why, where it is damaged */
     rec_process *processes; /* in order of their beginning */
     size_t process_count;
     /* Processes whose file cannot be read: at most 16 of them are named. */
@@ -293,38 +293,38 @@ typedef struct rec_step {
 
 /* A program of the steps. Times are medians over its executions in the steady steps. */
 typedef struct rec_step_program {
-    uint32_t program;         /* index */
-    double times;             /* a step, on average */
-    uint32_t executions;      /* in all steady steps */
-    double device_ns;         /* from start to completion; NaN: not told */
-    double device_step_ns;    /* all of a step together, on average */
-    double call_ns;           /* of Execute */
-    double overhead_ns;       /* call, or to the completion where that is later, less DEVICE_NS and
-                                 what it waited for the work before it */
-    double gap_before_ns;     /* the device did not work before it started */
-    double host_before_ns;    /* from the end of the last Execute to its begin */
+    uint32_t program;      /* index */
+    double times;          /* a step, on average */
+    uint32_t executions;   /* in all steady steps */
+    double device_ns;      /* from start to completion; NaN: not told */
+    double device_step_ns; /* all of a step together, on average */
+    double call_ns;        /* of Execute */
+    double overhead_ns;    /* call, or to the completion where that is later, less DEVICE_NS and
+                              what it waited for the work before it */
+    double gap_before_ns;  /* the device did not work before it started */
+    double host_before_ns; /* from the end of the last Execute to its begin */
     uint32_t arguments, results, donated; /* of its first execution there, on one device */
 } rec_step_program;
 
 typedef struct rec_steps {
     const rec_process *process;
-    uint32_t device;           /* index of the device that was chosen; REC_NONE: unknown */
-    const uint32_t *order;     /* executions on it that did not fail, by begin */
+    uint32_t device;       /* index of the device that was chosen; REC_NONE: unknown */
+    const uint32_t *order; /* executions on it that did not fail, by begin */
     size_t order_count;
-    rec_step *list;            /* the steady steps, in order of time */
+    rec_step *list; /* the steady steps, in order of time */
     size_t count;
     uint32_t executions_per_step; /* of most steps */
-    /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and waits
-     * now and then, so that single walls say nothing. Figures are of means over so many. */
+    /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and
+     * waits now and then, so that single walls say nothing. Figures are of means over so many. */
     uint32_t cycle;
-    bool chosen;               /* by STEP_PROGRAM */
+    bool chosen; /* by STEP_PROGRAM */
     /* Steps that were found and left out. */
     size_t found, with_compiles, warming, unlike;
-    uint64_t compile_ns;       /* in those with compiles */
+    uint64_t compile_ns;          /* in those with compiles */
     bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be told apart */
-    uint32_t dispatch_thread;  /* index of the thread with most executions */
-    uint32_t main_thread;      /* that the ledger is of, index */
-    rec_step_program *programs; /* in the order of a step */
+    uint32_t dispatch_thread;     /* index of the thread with most executions */
+    uint32_t main_thread;         /* that the ledger is of, index */
+    rec_step_program *programs;   /* in the order of a step */
     size_t program_count;
     void *owned;
 } rec_steps;
@@ -363,9 +363,9 @@ const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
  * bounds are NaN where there are too few steps. */
 typedef struct rec_answer {
     rec_verdict verdict;
-    double busy_share;      /* of the wall time; NaN: unknown */
-    rec_part gap_part;      /* the largest part of the device's gaps */
-    double ahead_share;     /* of the steps: the host was in the next one while the device worked */
+    double busy_share;  /* of the wall time; NaN: unknown */
+    rec_part gap_part;  /* the largest part of the device's gaps */
+    double ahead_share; /* of the steps: the host was in the next one while the device worked */
     res_interval wall_ns;
     res_interval no_gaps_ns;   /* without host gaps: the device's own time */
     res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers */

@@ -92,7 +92,8 @@ bool rec_build_to_host(rec_builder *builder, const rec_item *item);
 /* When all events were taken: completions, order by begin, starts on the devices. */
 void rec_build_end(rec_builder *builder, uint32_t main_number);
 
-/* Later times, of 146 years after the machine started, are no times: sums of such would overflow. */
+/* Later times, of 146 years after the machine started, are no times: sums of such would overflow.
+ */
 #define REC_MOST_TIME ((uint64_t)1 << 62)
 
 /* Word INDEX of ITEM, of 8 bytes; 0 beyond its end. */
@@ -114,7 +115,8 @@ void *rec_build_more(rec_builder *builder, void *items, size_t *count, size_t *c
 /* The same for COUNT operands at once; NULL as well. */
 uint32_t *rec_build_operands(rec_builder *builder, size_t count);
 
-/* ---- which executions are a step (period.c, marks.c) -------------------------------------------- */
+/* ---- which executions are a step (period.c, marks.c) --------------------------------------------
+ */
 
 /* What comes again and again: the programs between two occurrences of the first of them. */
 typedef struct rec_period {
@@ -134,8 +136,8 @@ typedef struct rec_sequence {
 /* Looks for the smallest period of the programs FROM..TO. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to,
                                     rec_period *period, bn_status *st);
-/* Where the LENGTH programs at TEMPLATE are among those at FROM..TO, in their order: AT[LENGTH] gets
- * the positions. False where not all are there, or too many others are. */
+/* Where the LENGTH programs at TEMPLATE are among those at FROM..TO, in their order: AT[LENGTH]
+ * gets the positions. False where not all are there, or too many others are. */
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at);
 
@@ -151,12 +153,13 @@ typedef struct rec_marks {
     uint32_t length; /* executions of a step */
 } rec_marks;
 
-/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash, or where
- * a period says; none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
+/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash, or
+ * where a period says; none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
 BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
                                    rec_marks *marks, bn_status *st);
 
-/* ---- accounts (ledger.c, clocks.c) -------------------------------------------------------------- */
+/* ---- accounts (ledger.c, clocks.c) --------------------------------------------------------------
+ */
 
 /* CPU time that a thread spent outside of its calls, as a line through known points. */
 typedef struct rec_clock {
@@ -178,7 +181,8 @@ uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
  * wall_ns are known. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
-/* ---- cycles of steps (cycle.c) ------------------------------------------------------------------- */
+/* ---- cycles of steps (cycle.c)
+ * ------------------------------------------------------------------- */
 
 /* Sets STEPS' cycle. */
 BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
@@ -188,7 +192,8 @@ static inline size_t rec_cycle(const rec_steps *steps)
     return steps->cycle ? steps->cycle : 1;
 }
 
-/* ---- programs of steps (step_programs.c) ---------------------------------------------------------- */
+/* ---- programs of steps (step_programs.c)
+ * ---------------------------------------------------------- */
 
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
 

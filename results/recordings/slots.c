@@ -14,7 +14,7 @@
 #define WINDOW_BYTES ((size_t)8 << 20)
 /* A recorder leaves no such hole: what stands behind it is not read. It ends files that somebody
  * made long without writing them. */
-#define MOST_EMPTY (((uint64_t)64 << 20) / RECORD_SLOT)
+#define MOST_EMPTY   (((uint64_t)64 << 20) / RECORD_SLOT)
 
 void rec_stream_free(rec_stream *stream)
 {

@@ -178,7 +178,8 @@ bn_code rec_step_programs_make(rec_steps *steps, bn_status *st)
     return code;
 }
 
-/* ---- figures of all steps ------------------------------------------------------------------------ */
+/* ---- figures of all steps
+ * ------------------------------------------------------------------------ */
 
 /* Of the 64-bit member at OFFSET of each step. */
 static rec_figure figure_of(const rec_steps *s, size_t offset)

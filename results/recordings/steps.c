@@ -12,7 +12,7 @@
 /* A step that took longer, in medians, counts as so long where warm-up is looked for. */
 #define MOST_MEDIANS 4.0
 /* Programs that an error names. */
-#define NAMED 3
+#define NAMED        3
 
 typedef struct owned {
     rec_sequence sequence;
@@ -54,7 +54,8 @@ const char *rec_part_text(rec_part part)
     return texts[part];
 }
 
-/* ---- whose executions -------------------------------------------------------------------------- */
+/* ---- whose executions --------------------------------------------------------------------------
+ */
 
 static uint32_t device_of(const rec_process *p, const rec_execution *e)
 {
@@ -115,7 +116,8 @@ static bn_code make_sequence(const rec_process *p, uint32_t device, rec_sequence
     return BN_OK;
 }
 
-/* ---- steps of marks ------------------------------------------------------------------------------ */
+/* ---- steps of marks
+ * ------------------------------------------------------------------------------ */
 
 static uint64_t begin_at(const rec_steps *s, uint32_t at)
 {
@@ -158,7 +160,8 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
     return BN_OK;
 }
 
-/* ---- those that are not steady ------------------------------------------------------------------- */
+/* ---- those that are not steady
+ * ------------------------------------------------------------------- */
 
 /* Leaves out the steps in which something was compiled. Calls and steps are in order of time. */
 static void drop_compiles(rec_steps *s)
@@ -216,9 +219,10 @@ static bn_code drop_warmup(rec_steps *s, bn_status *st)
     if (s->count >= LEAST_STEADY) {
         for (size_t i = 0; i < s->count; i++)
             walls[i] = walls[s->count + i] = (double)s->list[i].wall_ns;
-        const double most = MOST_MEDIANS * res_median(walls + s->count, s->count);
+        const double median = res_median(walls + s->count, s->count);
+        /* Less the median, so that squares keep their digits. */
         for (size_t i = 0; i < s->count; i++)
-            walls[i] = walls[i] < most ? walls[i] : most;
+            walls[i] = fmin(walls[i], MOST_MEDIANS * median) - median;
         s->warming = warming(walls, s->count);
         s->count -= s->warming;
         memmove(s->list, s->list + s->warming, s->count * sizeof *s->list);
@@ -227,7 +231,8 @@ static bn_code drop_warmup(rec_steps *s, bn_status *st)
     return BN_OK;
 }
 
-/* ---- words for what is not there -------------------------------------------------------------------- */
+/* ---- words for what is not there
+ * -------------------------------------------------------------------- */
 
 /* The programs with most executions, as one would name them. */
 static void put_programs(const rec_sequence *q, bn_text *out)
@@ -273,7 +278,8 @@ static bn_code no_steady(const rec_steps *s, bn_status *st)
                    s->found);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------- */
+/* ---- all of it
+ * ------------------------------------------------------------------------------------- */
 
 static bn_code choose_process(const rec_recording *r, const rec_options *options,
                               const rec_process **process, bn_status *st)

@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* ---- operands --------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------
+ */
 
 uint32_t rec_argument(const rec_process *process, const rec_execution *execution, uint32_t device,
                       uint32_t index)
@@ -40,23 +41,20 @@ bool rec_donated(const rec_process *process, uint32_t execution, uint32_t buffer
            process->buffers[buffer].last_use == execution;
 }
 
-/* ---- types ------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------
+ */
 
 /* In the order of PJRT_Buffer_Type; bits of an element. */
 static const struct {
     const char *name;
     unsigned bits;
 } types[] = {
-    {NULL, 0},        {"pred", 8},       {"s8", 8},
-    {"s16", 16},      {"s32", 32},       {"s64", 64},
-    {"u8", 8},        {"u16", 16},       {"u32", 32},
-    {"u64", 64},      {"f16", 16},       {"f32", 32},
-    {"f64", 64},      {"bf16", 16},      {"c64", 64},
-    {"c128", 128},    {"f8e5m2", 8},     {"f8e4m3fn", 8},
-    {"f8e4m3b11fnuz", 8}, {"f8e5m2fnuz", 8}, {"f8e4m3fnuz", 8},
-    {"s4", 4},        {"u4", 4},         {"token", 0},
-    {"s2", 2},        {"u2", 2},         {"f8e4m3", 8},
-    {"f8e3m4", 8},    {"f8e8m0fnu", 8},  {"f4e2m1fn", 4},
+    {NULL, 0},         {"pred", 8},   {"s8", 8},       {"s16", 16},          {"s32", 32},
+    {"s64", 64},       {"u8", 8},     {"u16", 16},     {"u32", 32},          {"u64", 64},
+    {"f16", 16},       {"f32", 32},   {"f64", 64},     {"bf16", 16},         {"c64", 64},
+    {"c128", 128},     {"f8e5m2", 8}, {"f8e4m3fn", 8}, {"f8e4m3b11fnuz", 8}, {"f8e5m2fnuz", 8},
+    {"f8e4m3fnuz", 8}, {"s4", 4},     {"u4", 4},       {"token", 0},         {"s2", 2},
+    {"u2", 2},         {"f8e4m3", 8}, {"f8e3m4", 8},   {"f8e8m0fnu", 8},     {"f4e2m1fn", 4},
 };
 
 const char *rec_type_name(int type)
@@ -89,7 +87,8 @@ void rec_type_put(const rec_process *process, uint32_t type, bn_text *out)
     bn_text_putc(out, ']');
 }
 
-/* ---- files of programs ---------------------------------------------------------------------------- */
+/* ---- files of programs
+ * ---------------------------------------------------------------------------- */
 
 /* Opens the file HASH.FORM of the process in FOLDER. */
 static bn_code open_program(const rec_recording *r, const char *folder, const char *name, int *fd,

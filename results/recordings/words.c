@@ -13,8 +13,11 @@ static void put_time(bn_text *out, double ns)
     for (; unit < 3 && fabs(ns) >= 999.5; unit++)
         ns /= 1000;
     const double size = fabs(ns);
-    bn_text_printf(out, "%.*f %s", unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, ns,
-                   units[unit]);
+    bn_text_printf(out, "%.*f %s",
+                   unit == 0 || size >= 99.95 ? 0
+                   : size >= 9.995            ? 1
+                                              : 2,
+                   ns, units[unit]);
 }
 
 /* "12.3 ms [12.1 ms, 12.6 ms]" */
@@ -159,8 +162,9 @@ static void put_fused(const rec_answer *a, bn_text *out)
 static void put_doubts(const rec_steps *s, bn_text *out)
 {
     if (s->cycle > 1)
-        bn_text_printf(out, "Figures are means over %u steps in a row: the host runs ahead and waits "
-                            "now and then, so a single step's wall says nothing.\n",
+        bn_text_printf(out,
+                       "Figures are means over %u steps in a row: the host runs ahead and waits "
+                       "now and then, so a single step's wall says nothing.\n",
                        s->cycle);
     const rec_process *p = s->process;
     static const char *const stops[] = {"", "the recording was as long as it may become",
@@ -171,8 +175,9 @@ static void put_doubts(const rec_steps *s, bn_text *out)
     if (p->stop != RECORD_GOES_ON)
         bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
     if (p->lost || p->skipped)
-        bn_text_printf(out, "%llu events were lost, %llu slots of the recording are damaged or "
-                            "unfinished.\n",
+        bn_text_printf(out,
+                       "%llu events were lost, %llu slots of the recording are damaged or "
+                       "unfinished.\n",
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
     if (s->count / rec_cycle(s) < 9)
         bn_text_puts(out, "Of so few steps there are no intervals.\n");

@@ -14,7 +14,8 @@
 #include "results/recordings/recordings.h"
 #include "tests/support/test_runtime.h"
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------
+ */
 
 /* An events file in memory. */
 typedef struct tape {
@@ -98,7 +99,8 @@ static inline void tape_write(tape *t, const char *folder, const char *name)
     bn_text_free(&t->bytes);
 }
 
-/* ---- a host and a device ------------------------------------------------------------------------- */
+/* ---- a host and a device
+ * ------------------------------------------------------------------------- */
 
 #define MOST_HANDLES  8192
 #define MOST_OPERANDS 512
@@ -305,12 +307,11 @@ static inline void play_execute(play *p, const play_program *program, run r, uin
         const uint64_t start = e.time > *end ? e.time : *end;
         *end = start + r.device_ns;
         if (!p->no_completions && !r.failed)
-            tape_put(&p->tape,
-                     (record_event){.kind = RECORD_COMPLETE,
-                                    .thread = 999,
-                                    .time = *end,
-                                    .field = {e.field[4], d}},
-                     NULL);
+            tape_put(
+                &p->tape,
+                (record_event){
+                    .kind = RECORD_COMPLETE, .thread = 999, .time = *end, .field = {e.field[4], d}},
+                NULL);
     }
     while (drop > 0)
         play_destroy(p, dropped[--drop], 0);

@@ -64,8 +64,8 @@ static void walk(const rec_recording *r)
             assert_true(b->type == REC_NONE || b->type < p->type_count);
             assert_true(b->last_use == REC_NONE || b->last_use < p->execution_count);
             assert_true(b->maker == REC_NONE ||
-                        b->maker < (b->origin == REC_FROM_CALL ? p->call_count
-                                                               : p->execution_count));
+                        b->maker <
+                            (b->origin == REC_FROM_CALL ? p->call_count : p->execution_count));
             rec_type_put(p, b->type, &text);
             bn_text_clear(&text);
         }
@@ -75,7 +75,8 @@ static void walk(const rec_recording *r)
     }
 }
 
-/* Opens the recording whose only events are SIZE bytes at BYTES, and asks it all there is to ask. */
+/* Opens the recording whose only events are SIZE bytes at BYTES, and asks it all there is to ask.
+ */
 static bn_code try_bytes(const char *folder, const char *bytes, size_t size, uint64_t *skipped)
 {
     bn_status st = {0};
@@ -205,7 +206,8 @@ static void headers_are_checked(void **state)
     free(h.bytes);
 }
 
-/* ---- events made to take memory or time --------------------------------------------------------- */
+/* ---- events made to take memory or time ---------------------------------------------------------
+ */
 
 static void huge_counts_take_no_memory(void **state)
 {
@@ -279,7 +281,8 @@ static void holes_end_a_file(void **state)
     free(h.bytes);
 }
 
-/* ---- folders -------------------------------------------------------------------------------------- */
+/* ---- folders
+ * -------------------------------------------------------------------------------------- */
 
 static void folders_are_not_believed(void **state)
 {

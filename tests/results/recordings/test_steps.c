@@ -61,7 +61,8 @@ static void says(const found *f, const char *text)
     bn_text_free(&out);
 }
 
-/* ---- a loop of one program that is awaited outside of calls, as JAX does ------------------------- */
+/* ---- a loop of one program that is awaited outside of calls, as JAX does
+ * ------------------------- */
 
 typedef struct loop {
     uint64_t work_ns, sleep_ns; /* after the wait */
@@ -150,12 +151,10 @@ static void a_fused_step_is_device_bound(void **state)
 static void work_and_sleep_are_told_apart(void **state)
 {
     (void)state;
-    const loop loops[] = {{.work_ns = 5 * MS, .call_ns = 50 * US, .device_ns = 2800 * US},
-                          {.sleep_ns = 5 * MS, .call_ns = 50 * US, .device_ns = 2800 * US},
-                          {.work_ns = 3 * MS,
-                           .sleep_ns = 2 * MS,
-                           .call_ns = 50 * US,
-                           .device_ns = 2800 * US}};
+    const loop loops[] = {
+        {.work_ns = 5 * MS, .call_ns = 50 * US, .device_ns = 2800 * US},
+        {.sleep_ns = 5 * MS, .call_ns = 50 * US, .device_ns = 2800 * US},
+        {.work_ns = 3 * MS, .sleep_ns = 2 * MS, .call_ns = 50 * US, .device_ns = 2800 * US}};
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         play p;
         play_begin(&p);
@@ -239,7 +238,8 @@ static void a_pipelined_loop_overlaps(void **state)
     lose(&f);
 }
 
-/* ---- several programs --------------------------------------------------------------------------------- */
+/* ---- several programs
+ * --------------------------------------------------------------------------------- */
 
 /* A gradient and an update op by op over LAYERS layers: 3 + 2 LAYERS executions. */
 static void play_ops(play *p, unsigned layers, uint64_t gradient_ns, uint64_t op_ns)
@@ -352,7 +352,8 @@ static void an_update_op_by_op_is_no_step_of_its_own(void **state)
     }
 }
 
-/* ---- PyTorch/XLA: one thread traces, another executes ------------------------------------------------- */
+/* ---- PyTorch/XLA: one thread traces, another executes
+ * ------------------------------------------------- */
 
 static void a_tracing_thread_beside_an_executing_one(void **state)
 {
@@ -396,7 +397,8 @@ static void a_tracing_thread_beside_an_executing_one(void **state)
     lose(&f);
 }
 
-/* ---- what is left out --------------------------------------------------------------------------------------- */
+/* ---- what is left out
+ * --------------------------------------------------------------------------------------- */
 
 static void warm_up_and_compiles_are_left_out(void **state)
 {
@@ -453,7 +455,8 @@ static void no_steps_is_an_error_that_helps(void **state)
     sums_hold(steps);
     rec_steps_free(steps);
     /* By the beginning of its hash. */
-    o.step_program = "0000000000000001" "0000000000000049";
+    o.step_program = "0000000000000001"
+                     "0000000000000049";
     assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
     assert_string_equal(steps->process->programs[steps->programs[0].program].name, "jit_3");
     rec_steps_free(steps);
@@ -464,7 +467,9 @@ static void no_steps_is_an_error_that_helps(void **state)
     rec_close(r);
 }
 
-/* ---- devices -------------------------------------------------------------------------------------------------- */
+/* ---- devices
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void one_execution_on_two_devices(void **state)
 {
@@ -518,7 +523,9 @@ static void each_device_has_steps_of_its_own(void **state)
     rec_close(r);
 }
 
-/* ---- the answer ---------------------------------------------------------------------------------------------------- */
+/* ---- the answer
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* Steps that are alike over hundreds of them tell less than as many independent ones. */
 static void intervals_know_that_neighbours_are_alike(void **state)
@@ -562,7 +569,8 @@ static void json_has_what_programs_need(void **state)
     assert_int_equal(json_integer_value(json_object_get(o, "executions_per_step")), 1);
     assert_string_equal(json_string_value(json_object_get(o, "verdict")), "host-bound");
     assert_int_equal(json_object_size(ledger), REC_PART_COUNT);
-    json_object_foreach (ledger, part, figure) {
+    json_object_foreach(ledger, part, figure)
+    {
         assert_true(json_is_real(json_object_get(figure, "median_ns")));
         assert_true(json_is_real(json_object_get(figure, "p10_ns")));
         assert_true(json_is_real(json_object_get(figure, "p90_ns")));
@@ -575,8 +583,7 @@ static void json_has_what_programs_need(void **state)
     assert_string_equal(json_string_value(json_object_get(program, "hash")),
                         "0000000000000001000000000000000c");
     assert_string_equal(
-        json_string_value(json_array_get(json_object_get(program, "result_types"), 0)),
-        "f32[2,3]");
+        json_string_value(json_array_get(json_object_get(program, "result_types"), 0)), "f32[2,3]");
     json_t *process = json_object_get(o, "process");
     assert_string_equal(json_string_value(json_object_get(process, "framework")), "jax 0.10.2");
     json_decref(o);
