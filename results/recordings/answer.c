@@ -29,7 +29,7 @@ static res_interval over_steps(const rec_steps *s, value_of *of, double with)
 {
     const double nan = (double)NAN;
     double batches[BATCHES], *values = malloc((2 * s->count + 2) * sizeof *values);
-    const size_t cycle = rec_cycle(s), samples = s->count / cycle;
+    const size_t cycle = rec_cycle(s), samples = rec_steps_samples(s);
     size_t count = samples / LEAST_BATCH;
     res_interval out = {nan, nan, nan};
     if (!values)

@@ -338,6 +338,13 @@ BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_opt
                                    rec_steps **steps, bn_status *st);
 void rec_steps_free(rec_steps *steps); /* NULL allowed */
 
+/* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over
+ * at the end is in none. */
+size_t rec_steps_samples(const rec_steps *steps);
+/* Sample INDEX: the first of its steps, but for the times, which are means over all of them. The
+ * parts still sum to the wall. */
+rec_step rec_steps_sample(const rec_steps *steps, size_t index);
+
 /* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. */
 typedef struct rec_figure {
     double median_ns, p10_ns, p90_ns;

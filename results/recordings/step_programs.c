@@ -181,20 +181,62 @@ bn_code rec_step_programs_make(rec_steps *steps, bn_status *st)
 /* ---- figures of all steps
  * ------------------------------------------------------------------------ */
 
-/* Of the 64-bit member at OFFSET of each step. */
+size_t rec_steps_samples(const rec_steps *steps)
+{
+    return steps->count / rec_cycle(steps);
+}
+
+rec_step rec_steps_sample(const rec_steps *steps, size_t index)
+{
+    const size_t cycle = rec_cycle(steps);
+    const rec_step *list = steps->list + index * cycle;
+    rec_step mean = list[0];
+    if (cycle == 1)
+        return mean;
+    mean.busy_ns = mean.other_cpu_ns = mean.wall_ns = 0;
+    for (int k = 0; k < REC_PART_COUNT; k++) {
+        uint64_t part = 0, gap = 0;
+        for (size_t i = 0; i < cycle; i++) {
+            part += list[i].part_ns[k];
+            gap += list[i].gap_ns[k];
+        }
+        mean.part_ns[k] = part / cycle;
+        mean.gap_ns[k] = gap / cycle;
+        mean.wall_ns += mean.part_ns[k];
+    }
+    for (size_t i = 0; i < cycle; i++) {
+        mean.busy_ns += list[i].busy_ns;
+        mean.other_cpu_ns += list[i].other_cpu_ns;
+    }
+    mean.busy_ns /= cycle;
+    mean.other_cpu_ns /= cycle;
+    return mean;
+}
+
+/* The 64-bit member at OFFSET of STEP. */
+static uint64_t member_of(const rec_step *step, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)step + offset, sizeof value);
+    return value;
+}
+
+/* Of the member at OFFSET. */
 static rec_figure figure_of(const rec_steps *s, size_t offset)
 {
     const double nan = (double)NAN;
     rec_figure figure = {nan, nan, nan, nan};
     uint64_t *values = malloc((s->count + 1) * sizeof *values);
-    const size_t cycle = rec_cycle(s), samples = s->count / cycle;
+    const size_t samples = rec_steps_samples(s);
     if (!values)
         return figure;
     for (size_t i = 0; i < s->count; i++)
-        memcpy(&values[i], (const char *)&s->list[i] + offset, sizeof *values);
+        values[i] = member_of(&s->list[i], offset);
     figure.mean_ns = res_mean(values, s->count);
-    for (size_t i = 0; i < samples; i++)
-        values[i] = (uint64_t)llround(res_mean(values + i * cycle, cycle));
+    for (size_t i = 0; i < samples; i++) {
+        const rec_step sample = rec_steps_sample(s, i);
+        values[i] = member_of(&sample, offset);
+    }
     figure.median_ns = res_quantile(values, samples, 0.5);
     figure.p10_ns = res_quantile(values, samples, 0.1);
     figure.p90_ns = res_quantile(values, samples, 0.9);

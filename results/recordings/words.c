@@ -179,7 +179,7 @@ static void put_doubts(const rec_steps *s, bn_text *out)
                        "%llu events were lost, %llu slots of the recording are damaged or "
                        "unfinished.\n",
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
-    if (s->count / rec_cycle(s) < 9)
+    if (rec_steps_samples(s) < 9)
         bn_text_puts(out, "Of so few steps there are no intervals.\n");
 }
 
