@@ -313,6 +313,8 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
 
 static void put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
 {
+    if (!buffer)
+        return;
     record_event event = {.kind = RECORD_BUFFER_END, .flags = flags, .time = record_now()};
     event.field[0] = (uint64_t)(uintptr_t)buffer;
     record_put(p, event, NULL, 0);

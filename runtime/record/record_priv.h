@@ -158,7 +158,7 @@ static inline uint64_t record_now(void)
     return record_clock(CLOCK_MONOTONIC);
 }
 
-/* A call in time. The clocks are read so that the wall time holds no reading of a CPU clock. */
+/* A call in time. */
 typedef struct record_span {
     uint64_t begin, end, cpu_begin, cpu_end;
 } record_span;
@@ -239,22 +239,24 @@ void record_about_frameworks(unsigned plugin, uint32_t thread);
 
 /* The calling thread's number: its kernel id. */
 uint32_t record_thread(void);
-/* The calling thread's CPU clock, and the main thread's as the calling thread sees it; 0 where it
- * is not to be measured, and for the main thread's in the main thread itself. */
-uint64_t record_cpu(void);
+/* The calling thread's CPU clock at *NOW, the wall's, to 10 us; 0 where it is not to be measured. A
+ * reading takes time: *NOW is then the moment behind it. */
+uint64_t record_cpu(uint64_t *now);
+/* The main thread's, from another thread; 0 in the main thread itself. */
 uint64_t record_main_cpu(void);
 
+/* The wall time of a call holds no reading of a CPU clock. */
 static inline record_span record_begin(void)
 {
-    record_span span = {.cpu_begin = record_cpu()};
-    span.begin = record_now();
+    record_span span = {.begin = record_now()};
+    span.cpu_begin = record_cpu(&span.begin);
     return span;
 }
 
 static inline void record_end(record_span *span)
 {
-    span->end = record_now();
-    span->cpu_end = record_cpu();
+    uint64_t now = span->end = record_now();
+    span->cpu_end = record_cpu(&now);
 }
 
 /* Whether events of P can be written now. The first call of a process, thread or plugin begins the

@@ -223,7 +223,7 @@ static void forked_processes_have_files_of_their_own(void **state)
     if (SANITIZED)
         skip();
     const char *folder = new_folder();
-    char path[8192];
+    char path[9000];
     in_child(forks, folder);
     assert_int_equal(processes(folder, 0, NULL, 0), 2);
     uint32_t pids[2], parents[2];
