@@ -105,7 +105,9 @@ typedef struct res_record {
     bn_code status;     /* BN_OK, or the class of the failure */
     char message[1024]; /* of the failure */
     bool simulated;     /* the device is: its times are modelled */
-    char values[16]; /* "computed"; "none": a simulated device computed none, results are zeros */
+    /* "computed"; "none": a simulated device computed none, results are zeros; "opaque": nor could
+     * it read all programs, and took what was stated of them. */
+    char values[16];
     /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
