@@ -57,8 +57,7 @@ static json_t *add_row(json_t *rows)
     return row;
 }
 
-/* ---- the ledger
- * ---------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------- */
 
 static void put_figure(json_t *rows, const char *name, rec_figure f, double wall, double gap)
 {
@@ -97,8 +96,7 @@ static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
     json_decref(rows);
 }
 
-/* ---- programs
- * -------------------------------------------------------------------------------------- */
+/* ---- programs --------------------------------------------------------------------------- */
 
 /* Of a step; a program whose completions are unknown counts by its calls. */
 static double weight(const rec_step_program *p)
@@ -151,8 +149,7 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
     json_decref(rows);
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------ */
 
 /* Whose steps they are, and how many. */
 static void put_head(const rec_steps *steps, bn_text *out)
@@ -161,8 +158,8 @@ static void put_head(const rec_steps *steps, bn_text *out)
     const rec_device *device = steps->device == REC_NONE ? NULL : &p->devices[steps->device];
     const rec_plugin *plugin =
         device && device->plugin != REC_NONE ? &p->plugins[device->plugin] : NULL;
-    bn_text_printf(out, "%zu steady steps of %u executions each: process %u", steps->count,
-                   steps->executions_per_step, p->pid);
+    bn_text_printf(out, "%zu steady steps of %u execution%s each: process %u", steps->count,
+                   steps->executions_per_step, steps->executions_per_step == 1 ? "" : "s", p->pid);
     if (p->framework[0])
         bn_text_printf(out, ", %s", p->framework);
     if (device)
@@ -231,8 +228,7 @@ static void put_all(const rec_steps *steps, const rec_answer *answer, res_format
     bn_text_free(&words);
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------ */
 
 /* Says on standard error what is wrong with the recording; returns whether a process is damaged. */
 static bool tell_damage(const rec_recording *r)

@@ -129,8 +129,7 @@ static void judge_fused(const rec_steps *s, rec_answer *a)
         a->fused_ns = over_steps(s, fused_of, with);
 }
 
-/* ---- the verdict
- * ------------------------------------------------------------------------------------ */
+/* ---- the verdict ------------------------------------------------------------------------ */
 
 const char *rec_verdict_name(rec_verdict verdict)
 {

@@ -53,7 +53,7 @@ static uint32_t buffer_used(rec_builder *b, uint64_t handle, uint32_t execution)
     return index;
 }
 
-/* ---- executions ------------------------------------------------------------------------------ */
+/* ---- executions ------------------------------------------------------------------------- */
 
 /* The numbers that an execution's fields and words hold. */
 typedef struct shape {

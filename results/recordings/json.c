@@ -37,8 +37,7 @@ static json_t *parts_json(const rec_steps *steps,
     return parts;
 }
 
-/* ---- programs
- * ------------------------------------------------------------------------------------ */
+/* ---- programs --------------------------------------------------------------------------- */
 
 static json_t *types_json(const rec_process *p, const rec_program *program)
 {
@@ -77,8 +76,7 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
     return o;
 }
 
-/* ---- whose steps they are
- * -------------------------------------------------------------------------- */
+/* ---- whose steps they are --------------------------------------------------------------- */
 
 static json_t *device_json(const rec_steps *steps)
 {

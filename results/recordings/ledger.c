@@ -50,7 +50,7 @@ typedef struct sweep {
     uint64_t other[REC_PART_COUNT]; /* of the time where neither device nor helpers worked */
 } sweep;
 
-/* ---- edges ----------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------ */
 
 static bool put(sweep *s, uint64_t time, subject of, unsigned which, int change)
 {
@@ -227,8 +227,7 @@ static void close_interval(sweep *s, uint64_t time)
         s->outside[0][i] = s->outside[1][i] = s->other[i] = 0;
 }
 
-/* ---- the sweep
- * ----------------------------------------------------------------------------------- */
+/* ---- the sweep -------------------------------------------------------------------------- */
 
 /* What SUBJECT is in now; REC_PART_IDLE: nothing. Where calls nest, the first of these. */
 static rec_part part_of(const sweep *s, subject of)

@@ -57,8 +57,7 @@ static size_t windows_of(const rec_sequence *q, window *list)
     return count;
 }
 
-/* ---- segments of all executions
- * ------------------------------------------------------------------ */
+/* ---- segments of all executions --------------------------------------------------------- */
 
 /* The position of the next execution of PROGRAM from AT on; the end where there is none. */
 static uint32_t next_of(const rec_sequence *q, uint32_t program, uint32_t at)
@@ -108,8 +107,7 @@ static bn_code find_period(const rec_sequence *q, uint32_t *at, rec_period *best
     return BN_OK;
 }
 
-/* ---- where in a period a step begins
- * -------------------------------------------------------------- */
+/* ---- where in a period a step begins ---------------------------------------------------- */
 
 /* Nanoseconds from the end of the call before to the begin of the call at AT. */
 static double gap_before(const rec_sequence *q, uint32_t at)
@@ -151,8 +149,7 @@ static uint32_t phase_of(const rec_sequence *q, const rec_period *period)
     return best;
 }
 
-/* ---- marks
- * ------------------------------------------------------------------------------------------- */
+/* ---- marks ------------------------------------------------------------------------------ */
 
 static bn_code no_memory(bn_status *st)
 {

@@ -156,8 +156,7 @@ static int by_length(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* ---- whether one fits
- * ---------------------------------------------------------------------------- */
+/* ---- whether one fits ------------------------------------------------------------------- */
 
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
                       uint32_t from, uint32_t to, uint32_t *at)
@@ -219,8 +218,7 @@ static bool covers(const cover *v)
     return v->executions >= FITS * v->all_executions && v->cost >= FITS * v->all_cost;
 }
 
-/* ---- state
- * ------------------------------------------------------------------------------------------ */
+/* ---- state ------------------------------------------------------------------------------ */
 
 /* The position in the window of the execution that made BUFFER, REC_NONE where it is not there. */
 static uint32_t maker_of(const search *s, uint32_t buffer)
@@ -273,8 +271,7 @@ static bool flows(search *s, const candidate *c)
     return deepest >= 0.9 * (c->count - 2);
 }
 
-/* ---- the search
- * --------------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------- */
 
 static const candidate *choose(search *s)
 {

@@ -62,8 +62,7 @@ void rec_close(rec_recording *recording)
     free(recording);
 }
 
-/* ---- one process
- * --------------------------------------------------------------------------------- */
+/* ---- one process ------------------------------------------------------------------------ */
 
 static void builder_free(rec_builder *b)
 {
@@ -177,8 +176,7 @@ static bn_code read_process(int folder, const char *name, rec_process *p, bool *
     return code;
 }
 
-/* ---- the folder
- * ------------------------------------------------------------------------------------ */
+/* ---- the folder ------------------------------------------------------------------------- */
 
 /* Names that a recorder gives folders: "PID-TIME". What else is there is not ours. */
 static bool is_ours(const char *name)

@@ -17,7 +17,7 @@
 /* An index that leads nowhere: unknown, or none. */
 #define REC_NONE UINT32_MAX
 
-/* ---- what was recorded -------------------------------------------------------------------- */
+/* ---- what was recorded ------------------------------------------------------------------ */
 
 /* A plugin that a process loaded, and what its client said of itself. */
 typedef struct rec_plugin {
@@ -154,8 +154,9 @@ typedef struct rec_call {
 
 /*
  * A process. Its arrays are in order of the slots but for EXECUTIONS and CALLS, which are in order
- * of BEGIN_NS. They take about as much memory as its events do on disk; a recording made to take
- * much, of handles that are never destroyed, ten to twenty times that. Reading needs 8 MiB more.
+ * of BEGIN_NS. They take about as much memory as its events do on disk, and the analysis of
+ * steps as much again; a recording made to take much, of handles that are never destroyed, takes
+ * ten to twenty times that. Reading needs 8 MiB more.
  */
 typedef struct rec_process {
     const char *folder; /* its name in the recording's folder, made plain */
@@ -250,7 +251,7 @@ BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_p
 BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
                                      char **bytes, size_t *size, bn_status *st);
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------ */
 
 /* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
  * assigned. A row: member, name in JSON, what it is. */
@@ -355,7 +356,7 @@ rec_figure rec_steps_busy(const rec_steps *steps);
 rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
 rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the answer ------------------------------------------------------------------------- */
 
 typedef enum rec_verdict {
     REC_UNKNOWN,       /* completions were not recorded */

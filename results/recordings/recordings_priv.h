@@ -7,7 +7,7 @@
 
 #include "results/recordings/recordings.h"
 
-/* ---- slots of an events file (slots.c) ------------------------------------------------------ */
+/* ---- slots of an events file (slots.c) -------------------------------------------------- */
 
 typedef struct rec_stream {
     int fd;
@@ -36,7 +36,7 @@ void rec_stream_free(rec_stream *stream);
 /* The next event; *MORE is false where there is none. */
 BN_MUST_USE bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_status *st);
 
-/* ---- numbers of 64 bits to indices (map.c) --------------------------------------------------- */
+/* ---- numbers of 64 bits to indices (map.c) ---------------------------------------------- */
 
 /* Zero-initialise; release with rec_map_free. The key 0 is never there. */
 typedef struct rec_map {
@@ -53,7 +53,7 @@ uint32_t rec_map_get(const rec_map *map, uint64_t key);
 BN_MUST_USE bool rec_map_put(rec_map *map, uint64_t key, uint32_t value);
 void rec_map_remove(rec_map *map, uint64_t key);
 
-/* ---- making a process of events (build.c, build_programs.c, build_buffers.c, build_end.c) ---- */
+/* ---- making a process of events (build*.c) ------------------------------------------------- */
 
 typedef struct rec_completion {
     uint64_t number, time;
@@ -181,8 +181,7 @@ uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
  * wall_ns are known. */
 BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
 
-/* ---- cycles of steps (cycle.c)
- * ------------------------------------------------------------------- */
+/* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
 
 /* Sets STEPS' cycle. */
 BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
@@ -192,8 +191,7 @@ static inline size_t rec_cycle(const rec_steps *steps)
     return steps->cycle ? steps->cycle : 1;
 }
 
-/* ---- programs of steps (step_programs.c)
- * ---------------------------------------------------------- */
+/* ---- programs of steps (step_programs.c) ------------------------------------------------ */
 
 BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
 

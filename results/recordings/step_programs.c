@@ -178,8 +178,7 @@ bn_code rec_step_programs_make(rec_steps *steps, bn_status *st)
     return code;
 }
 
-/* ---- figures of all steps
- * ------------------------------------------------------------------------ */
+/* ---- figures of all steps --------------------------------------------------------------- */
 
 size_t rec_steps_samples(const rec_steps *steps)
 {
@@ -226,7 +225,7 @@ static rec_figure figure_of(const rec_steps *s, size_t offset)
 {
     const double nan = (double)NAN;
     rec_figure figure = {nan, nan, nan, nan};
-    uint64_t *values = malloc((s->count + 1) * sizeof *values);
+    uint64_t *values = calloc(s->count + 1, sizeof *values);
     const size_t samples = rec_steps_samples(s);
     if (!values)
         return figure;

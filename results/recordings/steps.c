@@ -116,8 +116,7 @@ static bn_code make_sequence(const rec_process *p, uint32_t device, rec_sequence
     return BN_OK;
 }
 
-/* ---- steps of marks
- * ------------------------------------------------------------------------------ */
+/* ---- steps of marks --------------------------------------------------------------------- */
 
 static uint64_t begin_at(const rec_steps *s, uint32_t at)
 {
@@ -160,8 +159,7 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
     return BN_OK;
 }
 
-/* ---- those that are not steady
- * ------------------------------------------------------------------- */
+/* ---- those that are not steady ---------------------------------------------------------- */
 
 /* Leaves out the steps in which something was compiled. Calls and steps are in order of time. */
 static void drop_compiles(rec_steps *s)
@@ -231,8 +229,7 @@ static bn_code drop_warmup(rec_steps *s, bn_status *st)
     return BN_OK;
 }
 
-/* ---- words for what is not there
- * -------------------------------------------------------------------- */
+/* ---- words for what is not there -------------------------------------------------------- */
 
 /* The programs with most executions, as one would name them. */
 static void put_programs(const rec_sequence *q, bn_text *out)
@@ -278,8 +275,7 @@ static bn_code no_steady(const rec_steps *s, bn_status *st)
                    s->found);
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------- */
 
 static bn_code choose_process(const rec_recording *r, const rec_options *options,
                               const rec_process **process, bn_status *st)

@@ -87,8 +87,7 @@ void rec_type_put(const rec_process *process, uint32_t type, bn_text *out)
     bn_text_putc(out, ']');
 }
 
-/* ---- files of programs
- * ---------------------------------------------------------------------------- */
+/* ---- files of programs ------------------------------------------------------------------ */
 
 /* Opens the file HASH.FORM of the process in FOLDER. */
 static bn_code open_program(const rec_recording *r, const char *folder, const char *name, int *fd,

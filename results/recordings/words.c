@@ -152,8 +152,11 @@ static void put_fused(const rec_answer *a, bn_text *out)
     bn_text_printf(out, "With one execution in place of %u a step would take at least ",
                    a->executions);
     put_interval(out, a->fused_ns);
-    bn_text_printf(out, ": %u times the fixed cost of an execution less, which is at most ",
-                   a->executions - 1);
+    if (a->executions > 2)
+        bn_text_printf(out, ": %u times", a->executions - 1);
+    else
+        bn_text_puts(out, ": once");
+    bn_text_puts(out, " the fixed cost of an execution less, which is at most ");
     put_interval(out, a->overhead_ns);
     bn_text_puts(out, ", the call of the cheapest program here, its own work included. What a "
                       "compiler gains by fusing comes on top.\n");

@@ -21,7 +21,7 @@ lines() {
 run steps "$folder/loop"
 report "a loop: its ledger, programs and answer" "$(
     fault_of 0
-    lines "steady steps of 1 executions each" "jax 0.10.2" "host_work" "1.00 ms" "idle" "3.00 ms" \
+    lines "steady steps of 1 execution each" "jax 0.10.2" "host_work" "1.00 ms" "idle" "3.00 ms" \
         "6.00 ms" "jit_step" "Host-bound" "Without host gaps a step would take 2.00 ms"
 )"
 report "nothing is wider than a terminal" "$(awk 'length > 80' "$folder/out")"

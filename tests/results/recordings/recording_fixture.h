@@ -99,8 +99,7 @@ static inline void tape_write(tape *t, const char *folder, const char *name)
     bn_text_free(&t->bytes);
 }
 
-/* ---- a host and a device
- * ------------------------------------------------------------------------- */
+/* ---- a host and a device ---------------------------------------------------------------- */
 
 #define MOST_HANDLES  8192
 #define MOST_OPERANDS 512
@@ -377,6 +376,47 @@ static inline rec_steps *play_steps(const rec_recording *recording, const char *
     rec_steps *steps = NULL;
     assert_ok(rec_steps_find(recording, &options, &steps, &st), &st);
     return steps;
+}
+
+/* ---- steps and their answer -------------------------------------------------------------- */
+
+/* A recording and its steps. */
+typedef struct found {
+    char folder[300];
+    rec_recording *recording;
+    rec_steps *steps;
+    rec_answer answer;
+} found;
+
+static inline found find(play *p, const char *step_program)
+{
+    found f = {.recording = NULL};
+    f.recording = play_open(p, f.folder, sizeof f.folder);
+    f.steps = play_steps(f.recording, step_program);
+    f.answer = rec_answer_make(f.steps);
+    return f;
+}
+
+static inline void lose(found *f)
+{
+    rec_steps_free(f->steps);
+    rec_close(f->recording);
+}
+
+/* What every account must hold. */
+static inline void sums_hold(const rec_steps *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        uint64_t parts = 0, gaps = 0;
+        for (int k = 0; k < REC_PART_COUNT; k++) {
+            parts += step->part_ns[k];
+            gaps += step->gap_ns[k];
+            assert_true(step->gap_ns[k] <= step->part_ns[k] + 8);
+        }
+        assert_int_equal(parts, step->wall_ns);
+        assert_int_equal(gaps, step->wall_ns - step->busy_ns);
+    }
 }
 
 #endif

@@ -231,8 +231,7 @@ static void several_processes(void **state)
     rec_close(r);
 }
 
-/* ---- files of programs
- * --------------------------------------------------------------------------- */
+/* ---- files of programs ------------------------------------------------------------------ */
 
 static void hex_of(const char *bytes, size_t size, char text[RECORD_HASH_TEXT])
 {

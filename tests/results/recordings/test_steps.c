@@ -6,45 +6,6 @@
 
 #define LOOPS 40
 
-/* A recording and its steps. */
-typedef struct found {
-    char folder[300];
-    rec_recording *recording;
-    rec_steps *steps;
-    rec_answer answer;
-} found;
-
-static found find(play *p, const char *step_program)
-{
-    found f = {.recording = NULL};
-    f.recording = play_open(p, f.folder, sizeof f.folder);
-    f.steps = play_steps(f.recording, step_program);
-    f.answer = rec_answer_make(f.steps);
-    return f;
-}
-
-static void lose(found *f)
-{
-    rec_steps_free(f->steps);
-    rec_close(f->recording);
-}
-
-/* What every account must hold. */
-static void sums_hold(const rec_steps *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        const rec_step *step = &s->list[i];
-        uint64_t parts = 0, gaps = 0;
-        for (int k = 0; k < REC_PART_COUNT; k++) {
-            parts += step->part_ns[k];
-            gaps += step->gap_ns[k];
-            assert_true(step->gap_ns[k] <= step->part_ns[k] + 8);
-        }
-        assert_int_equal(parts, step->wall_ns);
-        assert_int_equal(gaps, step->wall_ns - step->busy_ns);
-    }
-}
-
 static void part_is(const rec_steps *s, rec_part part, double ns, double tolerance)
 {
     const double median = rec_steps_part(s, part).median_ns;
@@ -61,8 +22,7 @@ static void says(const found *f, const char *text)
     bn_text_free(&out);
 }
 
-/* ---- a loop of one program that is awaited outside of calls, as JAX does
- * ------------------------- */
+/* ---- a loop of one program that is awaited outside of calls, as JAX does ---------------- */
 
 typedef struct loop {
     uint64_t work_ns, sleep_ns; /* after the wait */
@@ -238,8 +198,7 @@ static void a_pipelined_loop_overlaps(void **state)
     lose(&f);
 }
 
-/* ---- several programs
- * --------------------------------------------------------------------------------- */
+/* ---- several programs ------------------------------------------------------------------- */
 
 /* A gradient and an update op by op over LAYERS layers: 3 + 2 LAYERS executions. */
 static void play_ops(play *p, unsigned layers, uint64_t gradient_ns, uint64_t op_ns)
@@ -352,8 +311,7 @@ static void an_update_op_by_op_is_no_step_of_its_own(void **state)
     }
 }
 
-/* ---- PyTorch/XLA: one thread traces, another executes
- * ------------------------------------------------- */
+/* ---- PyTorch/XLA: one thread traces, another executes ----------------------------------- */
 
 static void a_tracing_thread_beside_an_executing_one(void **state)
 {
@@ -397,8 +355,7 @@ static void a_tracing_thread_beside_an_executing_one(void **state)
     lose(&f);
 }
 
-/* ---- what is left out
- * --------------------------------------------------------------------------------------- */
+/* ---- what is left out ------------------------------------------------------------------- */
 
 static void warm_up_and_compiles_are_left_out(void **state)
 {
@@ -467,9 +424,7 @@ static void no_steps_is_an_error_that_helps(void **state)
     rec_close(r);
 }
 
-/* ---- devices
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- devices ---------------------------------------------------------------------------- */
 
 static void one_execution_on_two_devices(void **state)
 {
@@ -523,9 +478,7 @@ static void each_device_has_steps_of_its_own(void **state)
     rec_close(r);
 }
 
-/* ---- the answer
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the answer ------------------------------------------------------------------------- */
 
 /* Steps that are alike over hundreds of them tell less than as many independent ones. */
 static void intervals_know_that_neighbours_are_alike(void **state)
