@@ -118,7 +118,7 @@ static void describe(recording *r, const command_recording *own, const char *con
                       : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
                                                            : "plugin path";
     r->about =
-        json_pack("{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s, s:o}, s:O, s:o}",
+        json_pack("{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}",
                   "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
                   res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime",
                   "name", res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin),

@@ -124,14 +124,17 @@ static bn_part part_of(rec_part part, bool cpu_clocks)
     return BN_PART_OTHER;
 }
 
+/* Where the host runs ahead of the device, a sample is of several steps: see rec_steps_sample. */
 static bn_code fill_steps(const rec_steps *steps, res_record *record, bn_status *st)
 {
-    bn_code code = res_record_reserve_steps(record, steps->count, 0, st);
-    for (size_t i = 0; code == BN_OK && i < steps->count; i++) {
+    const size_t samples = rec_steps_samples(steps);
+    bn_code code = res_record_reserve_steps(record, samples, 0, st);
+    for (size_t i = 0; code == BN_OK && i < samples; i++) {
+        const rec_step sample = rec_steps_sample(steps, i);
         uint64_t *parts = record->part_ns + i * BN_PART_COUNT;
-        record->wall_ns[i] = steps->list[i].wall_ns;
+        record->wall_ns[i] = sample.wall_ns;
         for (int part = 0; part < REC_PART_COUNT; part++)
-            parts[part_of((rec_part)part, steps->cpu_clocks)] += steps->list[i].part_ns[part];
+            parts[part_of((rec_part)part, steps->cpu_clocks)] += sample.part_ns[part];
     }
     record->warmup_stationary = true;
     return code;
@@ -200,7 +203,6 @@ static bn_code fill_execution(const rec_steps *steps, const rec_step_program *of
     to->temp_bytes = amount(program->temporary_bytes);
     to->code_bytes = amount(program->kernel_bytes);
     to->device_ns = of->device_ns;
-    to->overhead_ns = of->overhead_ns;
     to->device_source = isfinite(of->device_ns) ? BN_DEVICE_TIME_EVENT : BN_DEVICE_TIME_UNAVAILABLE;
     copy(to->device_note, sizeof to->device_note,
          isfinite(of->device_ns) ? "between completions that PJRT told, the start of each included"
@@ -296,17 +298,19 @@ static json_t *recording_json(const rec_steps *steps)
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(times, res_json_real(steps->programs[i].times));
     const rec_figure busy = rec_steps_busy(steps);
-    return json_pack(
-        "{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I, s:I, s:i}",
-        "command", texts_json(p->command), "frameworks", texts_json(p->frameworks), "way",
-        way_of(p), "pid", (json_int_t)p->pid, "process", res_json_text(p->folder),
-        "executions_per_step", (json_int_t)steps->executions_per_step, "steps_found",
-        (json_int_t)steps->found, "steps_with_compiles", (json_int_t)steps->with_compiles,
-        "steps_warming", (json_int_t)steps->warming, "steps_unlike", (json_int_t)steps->unlike,
-        "times_a_step", times, "device_busy_ns", res_json_real(busy.median_ns), "cpu_clocks",
-        steps->cpu_clocks, "completions", steps->completions, "lost_events",
-        p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1, "skipped_slots",
-        (json_int_t)p->skipped, "stop", (int)p->stop);
+    return json_pack("{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
+                     "s:I, s:I, s:i}",
+                     "command", texts_json(p->command), "frameworks", texts_json(p->frameworks),
+                     "way", way_of(p), "pid", (json_int_t)p->pid, "process",
+                     res_json_text(p->folder), "executions_per_step",
+                     (json_int_t)steps->executions_per_step, "steps_a_sample",
+                     (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found,
+                     "steps_with_compiles", (json_int_t)steps->with_compiles, "steps_warming",
+                     (json_int_t)steps->warming, "steps_unlike", (json_int_t)steps->unlike,
+                     "times_a_step", times, "device_busy_ns", res_json_real(busy.median_ns),
+                     "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
+                     "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1,
+                     "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop);
 }
 
 static bn_code fill_provenance(const rec_recording *recording, const rec_steps *steps,
@@ -361,7 +365,7 @@ bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
 {
     const rec_plugin *plugin = plugin_of(steps);
     *record = NULL;
-    if (steps->count == 0)
+    if (steps->count == 0 || rec_steps_samples(steps) == 0)
         return bn_fail(st, BN_FORMAT, "%s: it has no steady step", recording->path);
     res_record *fresh = res_record_new();
     if (!fresh)

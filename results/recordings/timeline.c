@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Processes of the trace. */
 enum { HOST = 1, DEVICES = 2, STEPS = 3 };
@@ -315,6 +316,9 @@ bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, c
                            bn_status *st)
 {
     timeline t = {.process = process, .steps = steps, .st = st};
+    /* Once more when it has got its name: then somebody else was faster. */
+    if (access(path, F_OK) == 0)
+        return bn_fail(st, BN_INVALID, "%s is there already: choose another file", path);
     t.code = bn_writer_begin(path, &t.writer, st);
     if (t.code == BN_OK && !prepare(&t))
         t.code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");

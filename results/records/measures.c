@@ -101,6 +101,9 @@ res_interval res_execution_overhead(const res_execution *execution)
     if (isfinite(execution->overhead_ns))
         return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
                               execution->overhead_high_ns};
+    /* Both times of a recording are of the same events: their difference is none of the host's. */
+    if (execution->device_source == BN_DEVICE_TIME_EVENT)
+        return no_interval;
     const double less = res_execution_pjrt_ns(execution) - execution->device_ns;
     return (res_interval){less, (double)NAN, (double)NAN};
 }

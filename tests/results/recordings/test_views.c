@@ -87,6 +87,7 @@ static void make_steps(made *m)
                            .list = m->list,
                            .count = STEPS,
                            .executions_per_step = PROGRAMS,
+                           .cycle = 1,
                            .found = STEPS + 3,
                            .with_compiles = 1,
                            .warming = 2,
@@ -297,7 +298,7 @@ static void a_store_keeps_it(void **state)
 {
     (void)state;
     made *m = make();
-    char folder[512];
+    char folder[300];
     bn_status st = {0};
     res_collection all;
     const rec_naming naming = {.model = "a/b", .phase = "train"};
@@ -396,7 +397,7 @@ static void the_timeline_has_all(void **state)
 {
     (void)state;
     made *m = make();
-    char folder[512];
+    char folder[300];
     bn_status st = {0};
     char *data = NULL;
     size_t size = 0;
@@ -440,7 +441,7 @@ static void a_timeline_of_little(void **state)
 {
     (void)state;
     made *m = make();
-    char folder[512];
+    char folder[300];
     bn_status st = {0};
     char *data = NULL;
     size_t size = 0;
