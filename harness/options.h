@@ -25,7 +25,7 @@ typedef struct options {
     command_taking taking; /* of import, but for its store */
     command_recording recording;
     command_stepping stepping; /* of steps, but for what TAKING has, too */
-    const char *cost; /* of recorded programs on a simulated device */
+    const char *cost;          /* of recorded programs on a simulated device */
     /* Of campaigns and trials. */
     suite_options suite;
     const char *suite_option[CLI_MAX_REPEATS + 1], *suite_flag[CLI_MAX_REPEATS + 1];
