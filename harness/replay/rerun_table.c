@@ -216,9 +216,10 @@ static void print_head(const rerun_step *s)
 static void print_words(const rerun_step *s, const figures *f)
 {
     if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
-        cli_out("\nBack to back a step takes %.2f of the recorded wall: what is gone are the "
-                "host's gaps.\n",
-                f->queued.value.estimate / s->wall_ns);
+        cli_out(
+            "\nBack to back a step takes %.2f of the recorded wall. Made-up values, and a machine "
+            "that is busier or less\nbusy than it was, change it beside the host's gaps.\n",
+            f->queued.value.estimate / s->wall_ns);
     cli_out("%sA replay removes the gaps between executions; it fuses no programs, and sends no "
             "batches.\n",
             f->simulated ? "\n" : "");
