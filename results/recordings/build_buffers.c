@@ -245,24 +245,31 @@ bool rec_build_to_host(rec_builder *builder, const rec_item *item)
     return true;
 }
 
-bool rec_build_buffer_end(rec_builder *builder, const rec_item *item)
+static void end_one(rec_builder *builder, const record_event *e, uint64_t handle)
 {
-    const record_event *e = &item->event;
-    const uint32_t index = rec_map_get(&builder->buffers, e->field[0]);
+    const uint32_t index = rec_map_get(&builder->buffers, handle);
     if (index == REC_NONE) {
         builder->process->strays++;
-        return true;
+        return;
     }
     rec_buffer *buffer = &builder->process->buffers[index];
     const bool gone = e->flags & RECORD_DELETED;
     if (e->flags & RECORD_ONLY_MEMORY) {
         if (buffer->fate == REC_LIVES)
             buffer->fate = gone ? REC_DONATED : REC_DELETED;
-        return true;
+        return;
     }
     if (buffer->fate != REC_DONATED)
         buffer->fate = gone && buffer->fate == REC_LIVES ? REC_DONATED : REC_DESTROYED;
     buffer->end_ns = e->time;
-    rec_map_remove(&builder->buffers, e->field[0]);
+    rec_map_remove(&builder->buffers, handle);
+}
+
+bool rec_build_buffer_end(rec_builder *builder, const rec_item *item)
+{
+    const record_event *e = &item->event;
+    end_one(builder, e, e->field[0]);
+    for (size_t i = 1; i < sizeof e->field / sizeof *e->field && e->field[i]; i++)
+        end_one(builder, e, e->field[i]);
     return true;
 }

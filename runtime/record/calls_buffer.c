@@ -311,15 +311,6 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-static void put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
-{
-    if (!buffer)
-        return;
-    record_event event = {.kind = RECORD_BUFFER_END, .flags = flags, .time = record_now()};
-    event.field[0] = (uint64_t)(uintptr_t)buffer;
-    record_put(p, event, NULL, 0);
-}
-
 static uint8_t is_deleted(record_plugin *p, PJRT_Buffer *buffer)
 {
     RECORD_ARGS(Buffer_IsDeleted, args, .buffer = buffer);
@@ -331,7 +322,8 @@ static uint8_t is_deleted(record_plugin *p, PJRT_Buffer *buffer)
 PJRT_Error *record_Buffer_Destroy(record_plugin *p, PJRT_Buffer_Destroy_Args *caller)
 {
     RECORD_CALL(p, Buffer_Destroy, caller, args);
-    put_end(p, args->buffer, is_deleted(p, args->buffer));
+    if (args->buffer)
+        record_put_end(p, (uint64_t)(uintptr_t)args->buffer, is_deleted(p, args->buffer));
     PJRT_Error *error = p->api->PJRT_Buffer_Destroy(args);
     record_narrow(caller, args);
     return error;
@@ -340,7 +332,9 @@ PJRT_Error *record_Buffer_Destroy(record_plugin *p, PJRT_Buffer_Destroy_Args *ca
 PJRT_Error *record_Buffer_Delete(record_plugin *p, PJRT_Buffer_Delete_Args *caller)
 {
     RECORD_CALL(p, Buffer_Delete, caller, args);
-    put_end(p, args->buffer, (uint8_t)(RECORD_ONLY_MEMORY | is_deleted(p, args->buffer)));
+    if (args->buffer)
+        record_put_end(p, (uint64_t)(uintptr_t)args->buffer,
+                       (uint8_t)(RECORD_ONLY_MEMORY | is_deleted(p, args->buffer)));
     PJRT_Error *error = p->api->PJRT_Buffer_Delete(args);
     record_narrow(caller, args);
     return error;

@@ -24,6 +24,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
@@ -167,6 +170,7 @@ static void in_child(void)
 {
     int state = atomic_load(&file.state);
     if (state != FORWARDS) {
+        record_ahead_forked();
         opened_close(&file.folder);
         opened_close(&file.events);
         uint64_t used = atomic_load(&file.next) / CHUNK_SLOTS + 1;
@@ -369,14 +373,29 @@ static int chunk_make(uint64_t index)
         return error;
     void *at = &file.head;
     if (is_mapped())
-        at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-                  (off_t)begin);
+        at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)begin);
     if (at == MAP_FAILED)
         return errno;
+    /* All pages at once. Kernels before 5.14 bring each at its first slot. */
+    if (is_mapped() && madvise(at, (size_t)bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+        error = errno;
+        munmap(at, (size_t)bytes);
+        return error;
+    }
     atomic_store_explicit(&file.chunks[index], at, memory_order_release);
     if (is_mapped() && index >= CHUNKS_NEAR)
         madvise(atomic_load(&file.chunks[index - CHUNKS_NEAR]), CHUNK, MADV_DONTNEED);
     return 0;
+}
+
+/* In the thread. What fails here is tried again by the one who needs it. */
+static void chunk_ahead(uint64_t index)
+{
+    record_lock(RECORD_LOCK_FILE);
+    if (index < CHUNKS && index * CHUNK < file.limit && atomic_load(&file.state) == RUNS &&
+        !atomic_load(&file.chunks[index]))
+        (void)!chunk_make(index);
+    record_unlock(RECORD_LOCK_FILE);
 }
 
 static bool chunk_is_there(uint64_t index)
@@ -455,6 +474,8 @@ bool record_file_begin(bool *fresh)
     }
     state = atomic_load(&file.state);
     record_unlock(RECORD_LOCK_FILE);
+    if (*fresh && is_mapped())
+        record_ahead_begin(chunk_ahead);
     return state == RUNS;
 }
 
@@ -482,6 +503,9 @@ bool record_take(size_t bytes, record_place *place)
             lose();
             return false;
         }
+    /* In the middle of a chunk the next one is asked for. */
+    if ((first + CHUNK_SLOTS / 2) / CHUNK_SLOTS != (last + 1 + CHUNK_SLOTS / 2) / CHUNK_SLOTS)
+        record_ahead_ask(last / CHUNK_SLOTS + 1);
     *place = (record_place){.first = first, .more = (uint32_t)more};
     return true;
 }
@@ -558,4 +582,13 @@ void record_fill(const record_place *place, record_event event, const struct iov
     uint64_t begin;
     memcpy(&begin, &event, sizeof begin);
     __atomic_store_n((uint64_t *)(void *)slot, begin, __ATOMIC_RELEASE);
+}
+
+bool record_append(uint64_t first, unsigned field, uint64_t value)
+{
+    if (!is_mapped() || atomic_load(&file.next) != first + 1)
+        return false;
+    record_event *slot = slot_at(first);
+    __atomic_store_n(&slot->field[field], value, __ATOMIC_RELEASE);
+    return true;
 }

@@ -121,7 +121,8 @@ enum record_kind {
  *              [4] enum record_buffer in the low half, PJRT_Buffer_Type in the high half,
  *              [5] device handle; words: bytes, the buffer that it is of (0: none), number of the
  *              transfer (0: none is waited for), then the dimensions
- * BUFFER_END   PJRT_Buffer_Destroy, or _Delete (RECORD_ONLY_MEMORY): [0] handle
+ * BUFFER_END   PJRT_Buffer_Destroy, or _Delete (RECORD_ONLY_MEMORY): [0] handle, [1] to [5] those
+ *              whose end came right after it, in the same thread and with the same flags (0: none)
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
  *              [4] bytes, [5] number of the transfer
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU

@@ -5,7 +5,7 @@
  * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
  * calls_compile.c, calls_buffer.c (the replaced calls), executables.c (what is known of
  * executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
- * programs.c (files of programs), file.c (the file of slots).
+ * programs.c (files of programs), file.c (the file of slots), ahead.c (a thread for it).
  *
  * Whatever fails in here stops the recording and never the program: the program gets what the
  * plugin answered.
@@ -163,6 +163,17 @@ typedef struct record_span {
     uint64_t begin, end, cpu_begin, cpu_end;
 } record_span;
 
+/* ---- ahead.c -------------------------------------------------------------------------------- */
+
+typedef void record_work(uint64_t what);
+
+/* Starts a thread that does WORK when it is asked to, if the system allows it. */
+void record_ahead_begin(record_work *work);
+/* For the latest WHAT alone, where several are asked for. */
+void record_ahead_ask(uint64_t what);
+/* A forked process has no such thread. */
+void record_ahead_forked(void);
+
 /* ---- file.c --------------------------------------------------------------------------------- */
 
 /* Reads the environment, once, and prepares for forks. */
@@ -192,6 +203,10 @@ bool record_take(size_t bytes, record_place *place);
 /* EVENT but for its MORE, and the words in COUNT parts, as many bytes as were taken. */
 void record_fill(const record_place *place, record_event event, const struct iovec *parts,
                  size_t count);
+
+/* Sets FIELD of the event in the slot FIRST, which has no further ones, to VALUE: unless another
+ * slot was taken since, or the file is not mapped. */
+bool record_append(uint64_t first, unsigned field, uint64_t value);
 
 /* Room for BYTES of another file in the process's folder, or false: it would be too much. */
 bool record_room(uint64_t bytes);
@@ -269,6 +284,8 @@ void record_close(const record_place *place, record_event event, const struct io
                   size_t count);
 /* Both. */
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
+/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. */
+void record_put_end(record_plugin *p, uint64_t handle, uint8_t flags);
 /* As record_put of a TEXT. */
 void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
                      size_t length);

@@ -336,6 +336,25 @@ static inline size_t recording_count(const recording *r, int kind)
     return count;
 }
 
+/* All handles of BUFFER_END events, of which each may have several, in order; with the flags. How
+ * many there are. */
+typedef struct buffer_end {
+    uint64_t handle;
+    int flags;
+} buffer_end;
+static inline size_t recording_ends(const recording *r, buffer_end *ends, size_t most)
+{
+    told t;
+    size_t at = 0, count = 0;
+    while (recording_next(r, &at, &t))
+        for (size_t i = 0; t.event.kind == RECORD_BUFFER_END && i < 6 && t.event.field[i]; i++) {
+            if (count < most)
+                ends[count] = (buffer_end){t.event.field[i], t.event.flags};
+            count++;
+        }
+    return count;
+}
+
 /* The text of kind WHAT at INDEX among those. */
 static inline bool recording_text(const recording *r, enum record_text what, size_t index,
                                   char *text, size_t size)

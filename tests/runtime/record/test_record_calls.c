@@ -115,7 +115,8 @@ static uint64_t compile_names_its_program(const recording *r)
 
 static void data_flows(const recording *r, uint64_t executable)
 {
-    told a, b, run, complete, to_host, ends[3], t;
+    told a, b, run, complete, to_host, t;
+    buffer_end ends[3];
     recording_get(r, RECORD_BUFFER, 0, &a);
     recording_get(r, RECORD_BUFFER, 1, &b);
     recording_get(r, RECORD_EXECUTE, 0, &run);
@@ -150,16 +151,16 @@ static void data_flows(const recording *r, uint64_t executable)
     }
     assert_true(ended && copied);
     assert_true(recording_count(r, RECORD_WAIT) >= 2);
-    for (size_t i = 0; i < 3; i++) {
-        recording_get(r, RECORD_BUFFER_END, i, &ends[i]);
-        assert_int_equal(ends[i].event.flags, 0);
-    }
-    assert_int_equal(ends[0].event.field[0], run.words[6]);
-    assert_int_equal(ends[1].event.field[0], a.event.field[3]);
-    assert_int_equal(ends[2].event.field[0], b.event.field[3]);
+    assert_int_equal(recording_ends(r, ends, 3), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(ends[i].flags, 0);
+    assert_int_equal(ends[0].handle, run.words[6]);
+    assert_int_equal(ends[1].handle, a.event.field[3]);
+    assert_int_equal(ends[2].handle, b.event.field[3]);
+    recording_get(r, RECORD_BUFFER_END, 0, &complete);
     recording_get(r, RECORD_EXECUTABLE_END, 0, &t);
     assert_int_equal(t.event.field[0], executable);
-    assert_true(t.at > ends[2].at);
+    assert_true(t.at > complete.at);
 }
 
 static void a_program_is_told_in_order(void **state)
@@ -235,7 +236,8 @@ static void donation_shows(void **state)
 {
     (void)state;
     const char *folder = new_folder();
-    told argument, kept, run, end;
+    told argument, kept, run;
+    buffer_end ends[3];
     in_child(donates, folder);
     recording r = recording_in(folder);
     recording_get(&r, RECORD_BUFFER, 0, &argument);
@@ -247,11 +249,12 @@ static void donation_shows(void **state)
     assert_int_equal(run.words[0], 1);
     assert_int_equal(run.words[4], argument.event.field[3]);
     assert_int_equal(run.event.field[4] > kept.event.field[4], 1);
-    recording_get(&r, RECORD_BUFFER_END, 0, &end);
-    assert_int_equal(end.event.field[0], argument.event.field[3]);
-    assert_int_equal(end.event.flags, RECORD_DELETED);
-    recording_get(&r, RECORD_BUFFER_END, 1, &end);
-    assert_int_equal(end.event.flags, 0);
+    assert_int_equal(recording_ends(&r, ends, 3), 3);
+    assert_int_equal(ends[0].handle, argument.event.field[3]);
+    assert_int_equal(ends[0].flags, RECORD_DELETED);
+    assert_int_equal(ends[1].flags, 0);
+    /* Those with the same flags stand together. */
+    assert_int_equal(recording_count(&r, RECORD_BUFFER_END), 2);
     recording_free(&r);
 }
 

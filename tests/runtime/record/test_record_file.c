@@ -140,7 +140,7 @@ static void long_recordings_are_whole(void **state)
     assert_true(r.count > 6 * CHUNK_SLOTS);
     recorded(&r, 6 * CHUNK_SLOTS / LEAST_SLOTS);
     assert_int_equal(recording_count(&r, RECORD_EXECUTE), 6 * CHUNK_SLOTS / LEAST_SLOTS);
-    assert_int_equal(recording_count(&r, RECORD_BUFFER_END), 6 * CHUNK_SLOTS / LEAST_SLOTS + 2);
+    assert_int_equal(recording_ends(&r, NULL, 0), 6 * CHUNK_SLOTS / LEAST_SLOTS + 2);
     recording_free(&r);
 }
 
