@@ -63,16 +63,19 @@ static size_t cycle_of(const double *values, size_t count)
     return 1;
 }
 
-/* Whether the host runs ahead in most steps, and their mean wall is not their median. */
+/* Whether the host is more than a step ahead in many steps, and their mean wall is not their
+ * median. A host that waits for each loss begins the next step before this one's update has ended,
+ * but not the one after. */
 static bool is_skewed(const rec_steps *s, double median)
 {
     size_t ahead = 0;
     double mean = 0;
     for (size_t i = 0; i < s->count; i++) {
-        ahead += s->list[i].ahead;
+        const rec_step *next = &s->list[i + 1 < s->count ? i + 1 : i];
+        ahead += s->list[i].complete_ns > next->begin_ns + next->wall_ns;
         mean += (double)s->list[i].wall_ns / (double)s->count;
     }
-    return 2 * ahead >= s->count && fabs(mean - median) > SKEWED * median;
+    return 4 * ahead >= s->count && fabs(mean - median) > SKEWED * median;
 }
 
 bn_code rec_cycle_find(rec_steps *steps, bn_status *st)

@@ -283,6 +283,7 @@ typedef struct rec_options {
 typedef struct rec_step {
     uint32_t first, executions; /* rec_steps.order[first] is its first execution */
     uint64_t begin_ns, wall_ns;
+    uint64_t complete_ns;             /* when all its work had ended on the devices; 0: not told */
     uint64_t part_ns[REC_PART_COUNT]; /* sum to WALL_NS */
     uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
                                          BUSY_NS */

@@ -8,11 +8,16 @@
 #include <string.h>
 
 /* Of fewer steps nobody can say when they became steady. */
-#define LEAST_STEADY 8
-/* A step that took longer, in medians, counts as so long where warm-up is looked for. */
-#define MOST_MEDIANS 4.0
+#define LEAST_STEADY  8
+/* Batches in which warm-up is looked for, and the most steps of one. */
+#define LEAST_BATCHES 12
+#define MOST_BATCH    5
+/* Steps that differ by less are no warm-up. */
+#define SAME          0.03
+/* A batch that took longer, in medians, counts as so long where warm-up is looked for. */
+#define MOST_MEDIANS  4.0
 /* Programs that an error names. */
-#define NAMED        3
+#define NAMED         3
 
 typedef struct owned {
     rec_sequence sequence;
@@ -150,11 +155,13 @@ static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
             s->unlike++;
             continue;
         }
+        const uint64_t complete = completion_of(s, from, to);
         s->list[s->count++] = (rec_step){.first = from,
                                          .executions = to - from,
                                          .begin_ns = begin_at(s, from),
                                          .wall_ns = begin_at(s, to) - begin_at(s, from),
-                                         .ahead = completion_of(s, from, to) > begin_at(s, to)};
+                                         .complete_ns = complete,
+                                         .ahead = complete > begin_at(s, to)};
     }
     return BN_OK;
 }
@@ -209,24 +216,51 @@ static size_t warming(const double *values, size_t count)
     return best;
 }
 
+/* What step I took: its wall or, where the step before stands before it and the ends of both on the
+ * device are known, from the one end to the other. A host that runs ahead does not change that. */
+static double time_of(const rec_steps *s, size_t i)
+{
+    const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;
+    const bool ends = before && before->complete_ns && step->complete_ns > before->complete_ns &&
+                      before->begin_ns + before->wall_ns == step->begin_ns;
+    return (double)(ends ? step->complete_ns - before->complete_ns : step->wall_ns);
+}
+
+/* The median of what the steps FROM..TO took. ROOM is for them. */
+static double median_time(const rec_steps *s, size_t from, size_t to, double *room)
+{
+    for (size_t i = from; i < to; i++)
+        room[i - from] = time_of(s, i);
+    return res_median(room, to - from);
+}
+
+/* Steps are looked at in batches of neighbours, whose medians no single slow step changes. What is
+ * then cut off must have taken another time than the rest. */
 static bn_code drop_warmup(rec_steps *s, bn_status *st)
 {
-    double *walls = malloc((2 * s->count + 1) * sizeof *walls);
-    if (!walls)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
-    if (s->count >= LEAST_STEADY) {
-        for (size_t i = 0; i < s->count; i++)
-            walls[i] = walls[s->count + i] = (double)s->list[i].wall_ns;
-        const double median = res_median(walls + s->count, s->count);
+    double *medians = malloc((s->count + 1) * sizeof *medians);
+    double *room = malloc((s->count + 1) * sizeof *room);
+    const size_t most = s->count / LEAST_BATCHES, each = most > MOST_BATCH ? MOST_BATCH : most;
+    if (medians && room && s->count >= LEAST_STEADY) {
+        const size_t batch = each ? each : 1, batches = s->count / batch;
+        const double median = median_time(s, 0, s->count, room);
         /* Less the median, so that squares keep their digits. */
-        for (size_t i = 0; i < s->count; i++)
-            walls[i] = fmin(walls[i], MOST_MEDIANS * median) - median;
-        s->warming = warming(walls, s->count);
+        for (size_t i = 0; i < batches; i++)
+            medians[i] =
+                fmin(median_time(s, i * batch, (i + 1) * batch, room), MOST_MEDIANS * median) -
+                median;
+        s->warming = batch * warming(medians, batches);
+        const double before = s->warming ? median_time(s, 0, s->warming, room) : 0;
+        const double after = median_time(s, s->warming, s->count, room);
+        if (fabs(before - after) < SAME * after)
+            s->warming = 0;
         s->count -= s->warming;
         memmove(s->list, s->list + s->warming, s->count * sizeof *s->list);
     }
-    free(walls);
-    return BN_OK;
+    const bool done = medians && room;
+    free(medians);
+    free(room);
+    return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
 }
 
 /* ---- words for what is not there -------------------------------------------------------- */
