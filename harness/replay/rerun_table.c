@@ -143,7 +143,7 @@ static void print_sheet(const res_sheet_column *columns, size_t count, json_t *r
 static void put_time(json_t *row, double ns, double scale)
 {
     if (isfinite(ns))
-        res_sheet_put(row, "%.3f", ns / scale);
+        res_sheet_put(row, "%.*f", fabs(ns) < 0.1 * scale ? 5 : 3, ns / scale);
     else
         res_sheet_put(row, "%s", "-");
 }

@@ -85,8 +85,9 @@ static size_t cost_flags(worker_recorded *r, const json_t *program, bool by_mode
         {"device_us", "opaque_device_us"}, {"flops", "opaque_flops"}, {"bytes", "opaque_bytes"}};
     size_t n = 0;
     for (size_t i = by_model ? 1 : 0; i < sizeof numbers / sizeof *numbers; i++) {
+        /* Compilers leave out what is zero. */
         const json_t *value = json_object_get(program, numbers[i].member);
-        if (json_is_number(value))
+        if (json_is_number(value) || by_model)
             flags[n++] = number_flag(r, numbers[i].flag, json_number_value(value));
     }
     return n;
@@ -98,13 +99,13 @@ static bn_code state_program(worker_recorded *r, const json_t *program, const ch
 {
     enum { MOST = 8 };
     const bool timed = json_is_number(json_object_get(program, "device_us"));
-    const bool weighed = json_is_number(json_object_get(program, "flops")) &&
+    const bool weighed = json_is_number(json_object_get(program, "flops")) ||
                          json_is_number(json_object_get(program, "bytes"));
     const bool by_model = !timed || strcmp(cost, "roofline") == 0;
     if (by_model && !weighed && strcmp(cost, "roofline") == 0)
         return bn_fail(st, BN_NOT_SUPPORTED,
-                       "the recorded compiler did not tell its FLOPs and bytes, by which --cost "
-                       "roofline weighs it");
+                       "the recorded compiler told neither its FLOPs nor its bytes, by which "
+                       "--cost roofline weighs it");
     if (by_model && !weighed)
         return BN_OK; /* nothing is known of its cost; the device may be able to read it */
     const char **flags = bn_arena_zalloc(r->memory, MOST * sizeof *flags);
