@@ -92,10 +92,13 @@ ARCHIVES := $(foreach room,$(ROOMS),$(if $(strip $(OBJECTS_$(room))),$(BUILD)/li
 SIM_ROOMS := $(filter sim_%,$(ROOMS))
 SIM := $(if $(SIM_ROOMS),$(BUILD)/libpjrt_sim.so)
 BENCH := $(if $(MAIN),$(BUILD)/bench)
-BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(ARCHIVES))
+# So is the recorder, and not even tests link it: its dlsym would become the program's.
+RECORDER := $(if $(OBJECTS_record),$(BUILD)/libpjrt_record.so)
+TEST_ARCHIVES := $(filter-out $(BUILD)/librecord.a,$(ARCHIVES))
+BENCH_ARCHIVES := $(filter-out $(BUILD)/libsim_%.a,$(TEST_ARCHIVES))
 
 .PHONY: all
-all: $(ARCHIVES) $(BENCH) $(SIM)
+all: $(ARCHIVES) $(BENCH) $(SIM) $(RECORDER)
 
 $(BUILD)/bench: $(BUILD)/harness/main.o $(BENCH_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
@@ -164,6 +167,14 @@ $(BUILD)/libpjrt_sim.so: $(SIM_OBJECTS) $(BUILD)/libpjrt_sim.so.list $(BUILD)/fl
 	$(call note,PLUGIN,$@)
 	$(Q)$(LINK) -shared -Wl,-z,defs -o $@ $(SIM_OBJECTS) -ljansson -lm -lpthread
 
+# The recorder, in the same way. It stays loaded: plugins call it back until the process ends.
+RECORD_OBJECTS := $(patsubst %.c,$(BUILD)/pic/%.o,$(wildcard $(FOLDER_record)/*.c))
+$(BUILD)/libpjrt_record.so.list: $(call remembered,$(BUILD)/libpjrt_record.so.list,$(RECORD_OBJECTS))
+	@mkdir -p $(@D) && printf '%s' '$(strip $(RECORD_OBJECTS))' > $@
+$(BUILD)/libpjrt_record.so: $(RECORD_OBJECTS) $(BUILD)/libpjrt_record.so.list $(BUILD)/flags
+	$(call note,PLUGIN,$@)
+	$(Q)$(LINK) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $(RECORD_OBJECTS) -ldl -lpthread
+
 # ---- tests --------------------------------------------------------------
 
 # tests/ has the folders of the house, and a test stands in the folder of what it
@@ -184,7 +195,7 @@ $(BUILD)/tests/libsupport.a: $(SUPPORT_OBJECTS)
 	$(call note,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(TEST_LIBS) $(LIBS)
 
@@ -207,11 +218,11 @@ FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
 
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o \
-    $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+    $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
-$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(ARCHIVES) $(BUILD)/flags
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LIBS)
 
@@ -235,7 +246,10 @@ FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TE
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
     $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_nightly.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
-    $(if $(filter %_foreign_text.sh,$(1)),$(BUILD)/tests/results/records/make_foreign)
+    $(if $(filter %_replay.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
+    $(if $(filter %_steps.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
+    $(if $(filter %_foreign_text.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
+    $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -298,6 +312,7 @@ install: all
 	install -m 644 suites/*.json '$(SHARE)/suites/'
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
+	install -m 755 $(RECORDER) '$(LIB)/libpjrt_record.so'
 	$(BUILD)/bench --man > $(BUILD)/bench.1
 	install -m 644 $(BUILD)/bench.1 '$(MAN1)/bench.1'
 	$(if $(wildcard third_party/runtimes/*),cp -R third_party/runtimes/. '$(LIB)/runtimes/')

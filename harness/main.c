@@ -68,7 +68,18 @@ static int selftest(options *o, const char *const *words)
 static int replay_case(options *o, const char *const *words)
 {
     const selftest_options own = {.output = o->output, .matrix = &o->matrix};
-    return replay_command(&own, words[0]);
+    if (!rerun_is_recording(words[0]))
+        return replay_command(&own, words[0]);
+    const rerun_options recorded = {.output = o->output,
+                                    .matrix = &o->matrix,
+                                    .pid = o->taking.process,
+                                    .step_program = o->taking.step_program,
+                                    .cost = o->cost,
+                                    .name = o->taking.model};
+    o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);
+    const int code = rerun_command(&recorded, words[0]);
+    json_decref(o->matrix.echo);
+    return code;
 }
 
 static int suite(options *o, const char *const *words)
@@ -120,7 +131,20 @@ static int export_records(options *o, const char *const *words)
 
 static int import_records(options *o, const char *const *words)
 {
-    return command_import(o->store, o->from, words);
+    o->taking.store = o->store;
+    return command_import(&o->taking, words);
+}
+
+static int record(options *o, const char *const *words)
+{
+    return command_record(&o->recording, words);
+}
+
+static int steps(options *o, const char *const *words)
+{
+    o->stepping.process = o->taking.process;
+    o->stepping.step_program = o->taking.step_program;
+    return command_steps(&o->stepping, &o->output, words[0]);
 }
 
 static int plot_records(options *o, const char *const *words)
@@ -142,6 +166,20 @@ static int history(options *o, const char *const *words)
     o->selection.store = o->store;
     return command_history(&o->selection, &o->series, &o->output, o->file);
 }
+
+static const char record_help[] =
+    "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
+    "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
+    "What you have set there stays, and bench says where that is in the way.\n"
+    "\n"
+    "  bench record -- python train.py --steps 100        JAX or PyTorch/XLA\n"
+    "  bench record --runtime cpu-xla -- python train.py  on another build of the CPU runtime\n"
+    "  bench record --output here -- ./program            into the folder here\n"
+    "  bench steps recordings/20261123T034000Z-4711       where the time of its steps goes\n"
+    "  bench import recordings/20261123T034000Z-4711      its steps as a record of a store\n"
+    "\n"
+    "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
+    "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
 
 /* ---- the rows --------------------------------------------------------------------------- */
 
@@ -176,9 +214,9 @@ static const command_row commands[] = {
      "check bench itself: accuracy, intervals, comparisons, its own cost of a step",
      .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
      .most_words = 1},
-    {"replay", "bench replay resnet50|models",
-     "published cases on the simulated runtime, published and replayed values side by side",
-     .bit = OPTION_REPLAY, .run = replay_case, .what = "resnet50|models", .most_words = 1},
+    {"replay", "bench replay DIR|resnet50|models [OPTIONS]",
+     "a recorded step on any runtime, without its framework; or published cases, simulated",
+     .bit = OPTION_REPLAY, .run = replay_case, .what = "DIR|resnet50|models", .most_words = 1},
     {"suite", "bench suite NAME|FILE [OPTIONS]",
      "run the experiments of a file, each once; can be resumed, and split over machines",
      .bit = OPTION_SUITE, .run = suite, .what = "smoke|reference|nightly|FILE.json",
@@ -192,9 +230,18 @@ static const command_row commands[] = {
     {"export", "bench export --to FORMAT [--store DIR] [--output FILE|DIR]",
      "write the records of a folder as files that other tools open", .bit = OPTION_EXPORT,
      .run = export_records},
-    {"import", "bench import --from pytorch-xla [--store DIR] FILE...",
-     "read others' results into a folder of records, so that they stand in the same tables",
-     .bit = OPTION_IMPORT, .run = import_records, .what = "files", .most_words = CLI_MAX_PATHS},
+    {"import", "bench import [--from pytorch-xla] [--store DIR] FILE|DIR...",
+     "read recordings, or others' results, into a folder of records, so that tables have them",
+     .bit = OPTION_IMPORT, .run = import_records, .what = "files or folders of recordings",
+     .most_words = CLI_MAX_PATHS},
+    {"record", "bench record [--output DIR] [--runtime NAME] -- PROGRAM [ARGUMENT...]",
+     "run any program, unchanged, and record what its framework asks of the PJRT runtime",
+     .bit = OPTION_RECORD, .run = record, .what = "a program and its arguments",
+     .most_words = CLI_MAX_PATHS, .help = record_help},
+    {"steps", "bench steps DIR [--step-program NAME] [--format json]",
+     "where the time of a recording's steps went: host, dispatch, transfers, waits, device; and "
+     "what bounds them",
+     .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},

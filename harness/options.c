@@ -27,15 +27,22 @@ enum {
     STORED = PICTURES | HISTORY,
     SUITE = OPTION_SUITE,
     NIGHTLY = OPTION_NIGHTLY,
+    RECORD = OPTION_RECORD,
+    STEPS = OPTION_STEPS,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY
+          HISTORY | SUITE | NIGHTLY | STEPS
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
  * the options in this order. */
 static const cli_option others[] = {
-    {"program", "FILE.mlir", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE,
-     .marked = true, .text = "run this StableHLO text in place of models"},
+    {"program", "FILE", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE, .marked = true,
+     .text = "run this program in place of models: StableHLO as text or byte code, or a serialized "
+             "HloModuleProto or HloProto"},
+    {"argument", "TYPE", CLI_WORDS, AT(matrix.types), .commands = RUN | COMPARE, .marked = true,
+     .programmed = true,
+     .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in order; "
+             "none: it takes none"},
     {"output", "FILE.npy", CLI_WORDS, AT(matrix.outputs), .commands = RUN,
      .text = "with --program: file for a result of the first execution; repeated, in order"},
     {"check", "FILE.npy", CLI_WORDS, AT(matrix.checks), .commands = RUN, .programmed = true,
@@ -45,47 +52,47 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
-    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN, .fallback = "",
+    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
-    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN, .fallback = "4",
+    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY, .fallback = "4",
      .least = 1, .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
              "them, and below 3 there are none"},
-    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN,
+    {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST,
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST | REPLAY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
-    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN | SELFTEST,
+    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY,
      .fallback = "1",
      .text = "each process measures at least this long, and at least --steps steps"},
-    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE, .fallback = "60",
-     .least = 1, .marked = true,
+    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY,
+     .fallback = "60", .least = 1, .marked = true,
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
              "and their times show no trend"},
-    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE,
+    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE | REPLAY,
      .fallback = "auto", .marked = true,
      .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
              "the profiler, and also where a step takes over a second; none: not measured, which "
              "saves seconds a process"},
-    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE,
+    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE | REPLAY,
      .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
              "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
              "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
-    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY, .fallback = "",
-     .text = "keep executables in DIR and load them from there"},
+    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY,
+     .fallback = "", .text = "keep executables in DIR and load them from there"},
     {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"store", "DIR", CLI_TEXT, AT(store),
@@ -130,9 +137,37 @@ static const cli_option others[] = {
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
              "to standard output. Nothing that is there is overwritten"},
-    {"from", "FORMAT", CLI_TEXT, AT(from), .commands = IMPORT,
+    {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
+     .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
+             "them; without it, folders of recordings"},
+    {"model", "NAME", CLI_TEXT, AT(taking.model), .commands = IMPORT | REPLAY,
+     .text = "of a recording: the model's name in tables; by default the script's"},
+    {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
+     .text = "of a recording: train or infer, where its steps are that; by default step"},
+    {"step-program", "NAME", CLI_TEXT, AT(taking.step_program), .commands = IMPORT | REPLAY | STEPS,
+     .text = "of a recording: the first program of a step, by its name or the beginning of its "
+             "hash; by default steps are looked for"},
+    {"process", "PID", CLI_NUMBER, AT(taking.process), .commands = IMPORT | REPLAY | STEPS,
+     .fallback = "0", .most = 4294967295,
+     .text = "of a recording: the process; 0: the one with most executions"},
+    {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS, .fallback = "-1",
+     .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
+    {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
+     .text = "also write the process as a Chrome trace for Perfetto; FILE must not exist"},
+    {"cost", "BY", CLI_TEXT, AT(cost), .commands = REPLAY, .fallback = "recorded",
+     .text = "of recorded programs that a simulated device cannot read: recorded, their device "
+             "times; roofline, the FLOPs and bytes that the recorded compiler told, at the rates "
+             "of the simulated device"},
+    {"runtime", "NAME", CLI_TEXT, AT(recording.runtime), .commands = RECORD, .fallback = "auto",
+     .text = "what the recorder stands before: a name (bench list runtimes) or the path of a "
+             "plugin; auto: the machine's TPU, else its GPU, else cpu"},
+    {"limit", "SIZE", CLI_SIZE, AT(recording.limit_bytes), .commands = RECORD, .fallback = "1G",
+     .least = 65536,
      .text =
-         "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes them"},
+         "bytes on disk of each process that is recorded; recording then ends, the program goes "
+         "on"},
+    {"output", "DIR", CLI_TEXT, AT(recording.folder), .commands = RECORD,
+     .text = "folder of the recording, without one in it; by default a new one in recordings"},
     {"runtime", "NAME", CLI_WORDS, AT(compare.runtimes), .commands = COMPARE,
      .text = "given twice, A and B (or once, A,B): a name (bench list runtimes) or the path of a "
              "plugin; of stores, which records count"},
@@ -215,7 +250,7 @@ static const cli_option others[] = {
      .text = "folder of the page, index.html"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
      .text = "show each ledger, and what the plugin says on standard error"},
-    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES, .text = "this text"},
+    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES | RECORD, .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };
@@ -239,6 +274,7 @@ static const struct {
      RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
      RES_AXIS_BIT(RES_AXIS_MODEL)},
     {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
+    {REPLAY, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
      RES_AXIS_BIT(RES_AXIS_MODEL)},
@@ -336,7 +372,8 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                      .options = o,
                      .memory = memory,
                      .words = words,
-                     .most_words = most};
+                     .most_words = most,
+                     .rest = command == RECORD};
     *o = (options){0};
     bn_code code = run ? cli_parse(&call, argc, argv, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");

@@ -7,6 +7,7 @@
 
 #include "harness/campaign/campaign.h"
 #include "harness/commands/commands.h"
+#include "harness/replay/rerun.h"
 #include "harness/selftest/selftest.h"
 #include "harness/verify/verify.h"
 
@@ -20,7 +21,11 @@ typedef struct options {
     /* Of stored records. */
     command_selection selection;
     command_series series;
-    const char *title, *table, *to, *from;
+    const char *title, *table, *to;
+    command_taking taking; /* of import, but for its store */
+    command_recording recording;
+    command_stepping stepping; /* of steps, but for what TAKING has, too */
+    const char *cost;          /* of recorded programs on a simulated device */
     /* Of campaigns and trials. */
     suite_options suite;
     const char *suite_option[CLI_MAX_REPEATS + 1], *suite_flag[CLI_MAX_REPEATS + 1];
@@ -54,7 +59,9 @@ enum {
     OPTION_REPORT = 1 << 11,
     OPTION_PLOT = 1 << 12,
     OPTION_HISTORY = 1 << 13,
-    OPTION_NIGHTLY = 1 << 14
+    OPTION_NIGHTLY = 1 << 14,
+    OPTION_RECORD = 1 << 15,
+    OPTION_STEPS = 1 << 16
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

@@ -130,7 +130,7 @@ bn_code mode_dispatch(mode *m, mode_program *p, bn_status *st)
     } else {
         rt_event *event = NULL;
         code = rt_execute(p->executable, (rt_buffer *const *)m->arguments.items, p->input_count,
-                          NULL, 0, (rt_buffer **)m->results.items, &event, st);
+                          m->keep, m->keep_count, (rt_buffer **)m->results.items, &event, st);
         if (code == BN_OK)
             m->events.items[m->events.count++] = event;
     }

@@ -175,7 +175,7 @@ static void read_module_name(const char *text, size_t length, char name[80])
     name[used] = '\0';
 }
 
-void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint64_t compile_ns,
+void mode_row_add_part(mode_row_figures *row, const mode_program *program, uint64_t compile_ns,
                        bool from_disk)
 {
     mode_execution *view = &row->view;
@@ -186,7 +186,12 @@ void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint6
     view->text_bytes = (int64_t)program->text_length;
     view->compile_ns = from_disk ? 0 : compile_ns;
     view->from_disk = from_disk;
-    read_module_name(program->text, program->text_length, view->module);
+    const char *code = program->text;
+    size_t size = program->text_length;
+    if (!program->format && mode_form_find(&code, &size) == MODE_FORM_TEXT)
+        read_module_name(program->text, program->text_length, view->module);
+    else
+        snprintf(view->module, sizeof view->module, "%s", view->label);
     view->flops = view->stats.flops > 0 ? view->stats.flops : 0;
     view->bytes = view->stats.bytes_accessed > 0 ? view->stats.bytes_accessed : 0;
 }

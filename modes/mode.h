@@ -182,6 +182,24 @@ typedef struct mode_argument {
     bool donated;   /* given away without saying to which result (jax.buffer_donor) */
 } mode_argument;
 
+/* "f32[2,3]", "pred[]": as HLO writes types; a layout behind it, "{1,0}", is passed over. *ARGUMENT
+ * is donated to nobody. BN_INVALID says what TEXT is not. */
+BN_MUST_USE bn_code mode_type_parse(const char *text, mode_argument *argument, bn_status *st);
+void mode_type_put(const mode_argument *argument, bn_text *out);
+int64_t mode_argument_bytes(const mode_argument *argument);
+
+/* The forms of a program. */
+typedef enum mode_form {
+    MODE_FORM_TEXT,     /* StableHLO in MLIR's text form, or what is taken for it */
+    MODE_FORM_BYTECODE, /* StableHLO as MLIR byte code (portable artifacts) */
+    MODE_FORM_HLO       /* a serialized HloModuleProto */
+} mode_form;
+/* The form of the *SIZE bytes at *CODE. Of an HloProto, as XLA dumps it, *CODE and *SIZE become
+ * those of the module in it. */
+mode_form mode_form_find(const char **code, size_t *size);
+/* What the plugin calls it: "mlir" or "hlo". */
+const char *mode_form_name(mode_form form);
+
 /*
  * The arguments of the function @main of a StableHLO module in MLIR's text form, in
  * *LIST (malloc). Nothing else is parsed. BN_FORMAT says where the text cannot be
@@ -190,24 +208,82 @@ typedef struct mode_argument {
  */
 BN_MUST_USE bn_code mode_signature_read(const char *text, size_t length, mode_argument **list,
                                         size_t *count, bn_status *st);
-int64_t mode_argument_bytes(const mode_argument *argument);
+/* The same of a serialized HloModuleProto. */
+BN_MUST_USE bn_code mode_signature_read_hlo(const void *code, size_t size, mode_argument **list,
+                                            size_t *count, bn_status *st);
 
 /*
- * A mode that runs the module TEXT as it stands (copied) on COUNT arguments whose
+ * A mode that runs PROGRAM (its code is copied) as it stands on COUNT arguments whose
  * contents are HOST[i], dense row-major; they must outlive the mode. Its steps call
  * no function: mode_step, mode_step_probe and the rest take an empty mode_call.
  *
- * Donation in the text is honoured. An argument whose memory a result takes over is
+ * Donation is honoured. An argument whose memory a result takes over is
  * that result in the next step: the program iterates. One that is consumed otherwise
  * gets its first contents again before the next step, which the ledger's `input`
  * shows; mode_step_probe keeps it from being consumed.
  */
 BN_MUST_USE bn_code mode_create_program(rt_client *client, const mode_options *options,
-                                        const char *text, size_t length,
-                                        const mode_argument *arguments, size_t count,
-                                        const void *const *host, mode **out, bn_status *st);
+                                        const rt_program *program, const mode_argument *arguments,
+                                        size_t count, const void *const *host, mode **out,
+                                        bn_status *st);
 /* Results of the last step: how many, and each one's buffer (owned by the mode). */
 size_t mode_program_result_count(const mode *m);
 rt_buffer *mode_program_result(const mode *m, size_t index);
+
+/* ---- steps of several programs ---------------------------------------------------- */
+
+/* A program of a sequence. */
+typedef struct mode_part {
+    const char *label; /* of its row of figures, and what profilers call it */
+    rt_program program;
+    const char *const *flags; /* for its compilation, behind those of the mode; or NULL */
+    size_t flag_count;
+    size_t argument_count, result_count;
+} mode_part;
+
+/* An execution of a sequence. */
+typedef struct mode_run {
+    size_t part;
+    const size_t *arguments; /* values, [argument_count of the part] */
+    const int64_t *keep;     /* indices of arguments that are not donated, ascending */
+    size_t keep_count;
+} mode_run;
+
+/* A value that is there before the step. */
+typedef struct mode_input {
+    mode_argument type;
+    const void *host; /* its first contents, dense row-major */
+    size_t heir_of;   /* the result that it is in the next step; MODE_NO_VALUE: it stays as it is */
+} mode_input;
+#define MODE_NO_VALUE SIZE_MAX
+
+/*
+ * A step as executions and the flow of values between them. Values are numbers: first the inputs,
+ * then the results of each run, in order. All that it points to outlives the mode.
+ */
+typedef struct mode_sequence {
+    const mode_part *parts;
+    size_t part_count;
+    const mode_input *inputs;
+    size_t input_count;
+    const mode_run *runs;
+    size_t run_count;
+} mode_sequence;
+
+/*
+ * A mode whose steps are SEQUENCE. Its executions are submitted one behind the other and awaited at
+ * the end of the step, or with AWAITED each before the next is submitted. Programs donate as they
+ * say. An input that is consumed and no result's heir gets its first contents again before the next
+ * step, which the ledger's `input` shows. Steps take an empty mode_call. BN_INVALID where the
+ * values do not fit each other, BN_PLUGIN where a program has another number of results.
+ */
+BN_MUST_USE bn_code mode_create_sequence(rt_client *client, const mode_options *options,
+                                         const mode_sequence *sequence, bool awaited, mode **out,
+                                         bn_status *st);
+/* What input INDEX of the next step holds, owned by the mode; NULL: it is to be sent. */
+rt_buffer *mode_sequence_input(const mode *m, size_t index);
+/* The names of the modes that mode_create_sequence makes, for records. */
+#define MODE_REPLAY         "replay"
+#define MODE_REPLAY_AWAITED "replay-awaited"
 
 #endif

@@ -4,8 +4,10 @@
  *
  *   table.c     the modes by name
  *   eager.c lazy.c capture.c   one mode each; guard.c checks what a capture depends on
- *   plain.c     a program that others wrote; signature.c reads its arguments
+ *   plain.c recorded.c   programs that others wrote, one a step or a sequence of them;
+ *               signature.c, signature_hlo.c and type.c read what they take
  *   engine.c    a mode's life, the frame around each step, the clock
+ *   donors.c    which results take over which arguments, asked of the plugin
  *   dispatch.c  bind, execute, commit, release, wait; the probe
  *   program.c   graph -> executable: memory cache, lowering, compiling
  *   figures.c   names and figures of executables
@@ -36,8 +38,15 @@ struct mode_program {
     tg_hash key;
     rt_executable *executable;
     mode_row_figures *row;
-    char *text;
+    char *text; /* or code in another form */
     size_t text_length;
+    /* Of programs that others wrote: the form, NULL for StableHLO; their compile options and
+     * further flags, borrowed. */
+    const char *format;
+    const void *options;
+    size_t options_size;
+    const char *const *flags;
+    size_t flag_count;
     size_t input_count, output_count;
     int32_t *donor; /* [output] input whose memory it takes over, or -1 */
     int references;
@@ -142,7 +151,7 @@ struct mode {
     size_t flight_count, flight_first, flight_used;
     unsigned probe_repeat; /* 0: not probing */
     mode_probe probe;      /* how it is repeated */
-    const int64_t *keep;   /* arguments that a probe must not consume */
+    const int64_t *keep;   /* arguments that the execution in hand must not consume */
     size_t keep_count;
 
     void *own; /* the kind's own data, which its END frees */
@@ -183,11 +192,10 @@ void mode_list_free(mode_list *list);
  */
 BN_MUST_USE bn_code mode_program_get(mode *m, const tg_graph *graph, const char *row_label,
                                      bool share, mode_program **program, bn_status *st);
-/* An executable of TEXT (copied) as it stands, of INPUTS arguments. It gets a row of its
+/* An executable of PART's program, whose code is copied, as it stands. It gets a row of its
  * own, with the compiler's figures. DONOR has room for the results; the caller fills it in.
- * The caller releases the program. */
-BN_MUST_USE bn_code mode_program_from_text(mode *m, const char *label, const char *text,
-                                           size_t length, size_t inputs, mode_program **program,
+ * The caller releases the program, which borrows the options and flags. */
+BN_MUST_USE bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **program,
                                            bn_status *st);
 /* The program for KEY if it is in memory, else NULL. */
 mode_program *mode_program_find(mode *m, tg_hash key);
@@ -208,8 +216,8 @@ mode_row_figures *mode_row_new(mode *m, const char *label, bool share, bn_status
 /* Adds what is known of PROGRAM, made of GRAPH, to its row. */
 void mode_row_add(mode_row_figures *row, const mode_program *program, const tg_graph *graph,
                   uint64_t lower_ns, uint64_t compile_ns, bool from_disk);
-/* Fills in the row of PROGRAM, whose text others wrote. */
-void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint64_t compile_ns,
+/* Fills in the row of PROGRAM, which others wrote. */
+void mode_row_add_part(mode_row_figures *row, const mode_program *program, uint64_t compile_ns,
                        bool from_disk);
 
 /* ---- disk.c ------------------------------------------------------------- */
@@ -219,7 +227,8 @@ void mode_row_add_text(mode_row_figures *row, const mode_program *program, uint6
 #define MODE_HEX_16     MODE_HEX_4 MODE_HEX_4 MODE_HEX_4 MODE_HEX_4
 #define MODE_DISK_NAMES MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 MODE_HEX_16 ".exe"
 
-/* The executable stored for TEXT, or NULL: a damaged or foreign file counts as
+/* The executable stored for TEXT, which is the program and all else of its own that it was compiled
+ * with, or NULL: a damaged or foreign file counts as
  * a reject and is as good as none. */
 rt_executable *mode_disk_load(mode *m, const char *text, size_t length);
 /* Stores it; failure only costs a later compile, so it is not an error. */
@@ -227,6 +236,21 @@ void mode_disk_store(mode *m, const char *text, size_t length, const rt_executab
 /* Where the payload begins in the SIZE bytes of DATA, if they are a whole entry that begins with
  * HEAD; else 0. */
 size_t mode_disk_payload(const char *head, const char *data, size_t size);
+
+/* ---- donors.c -------------------------------------------------------------- */
+
+/* Where the buffers LIST lie, into ADDRESSES; 0 where the plugin does not say. To be asked before
+ * an execution, for a consumed buffer has no place any more. */
+void mode_addresses(mode *m, rt_buffer *const *list, size_t count, uintptr_t *addresses);
+/*
+ * To be called once an execution of PROGRAM on ARGUMENTS, which lay at ADDRESSES, gave RESULTS:
+ * PROGRAM's donors become what the plugin did. A donor that stands there already stays; others are
+ * those whose memory a result of the same type has now. CONSUMED[i]: argument i is gone.
+ */
+void mode_learn_donors(mode *m, mode_program *program, rt_buffer *const *arguments,
+                       const uintptr_t *addresses, rt_buffer *const *results, bool *consumed);
+/* Whether BUFFER is of TYPE. */
+bool mode_buffer_is(mode *m, rt_buffer *buffer, const mode_argument *type);
 
 /* ---- dispatch.c ----------------------------------------------------------- */
 

@@ -25,7 +25,9 @@ typedef struct mode_plain {
     size_t result_count;
     int64_t *keep; /* arguments that a probe must not consume */
     size_t keep_count;
-    bool known; /* which arguments are consumed */
+    bool known;           /* which arguments are consumed */
+    uintptr_t *addresses; /* [argument] of the first execution */
+    bool *consumed;       /* [argument] by it */
 } mode_plain;
 
 /* ---- a step ------------------------------------------------------------------------ */
@@ -55,32 +57,33 @@ static bn_code bind(mode *m, mode_plain *p, bn_status *st)
     return code;
 }
 
-/* Whether RESULT can be the argument A of the next step. Types of one size can share memory,
- * but not contents. */
-static bool is_of_type(mode *m, rt_buffer *result, const mode_argument *a)
+/* Arguments that are given away without saying to which result come anew before each step. */
+static void note_addresses(mode *m, mode_plain *p)
 {
-    bn_status ignored = {.code = BN_OK};
-    rt_dtype dtype;
-    int64_t dims[RT_MAX_RANK];
-    size_t rank;
-    return rt_buffer_type(m->client, result, &dtype, dims, &rank, &ignored) == BN_OK &&
-           dtype == a->dtype && rank == a->rank && memcmp(dims, a->dims, rank * sizeof *dims) == 0;
+    mode_addresses(m, (rt_buffer *const *)m->arguments.items, p->argument_count, p->addresses);
+    for (size_t i = 0; i < p->argument_count; i++)
+        if (p->arguments[i].type.donated)
+            p->addresses[i] = 0;
 }
 
-/* Finds out which arguments the first execution consumed though the text names no result for
- * them. Only the plugin knows, and it is asked once. */
+/* Finds out which arguments the first execution consumed, and for which results, where the program
+ * did not say it in a way that we can read. Only the plugin knows, and it is asked once. */
 static void learn_consumed(mode *m, mode_plain *p)
 {
+    int32_t *donor = p->program->donor;
+    /* Types of one size can share memory, but not contents. */
     for (size_t o = 0; o < p->result_count; o++)
-        if (p->taker[o] >= 0 &&
-            !is_of_type(m, m->results.items[o], &p->arguments[p->taker[o]].type))
-            p->taker[o] = p->program->donor[o] = -1;
+        if (donor[o] >= 0 && !mode_buffer_is(m, m->results.items[o], &p->arguments[donor[o]].type))
+            donor[o] = -1;
+    mode_learn_donors(m, p->program, (rt_buffer *const *)m->arguments.items, p->addresses,
+                      (rt_buffer *const *)m->results.items, p->consumed);
+    memcpy(p->taker, donor, p->result_count * sizeof *donor);
     for (size_t i = 0; i < p->argument_count; i++) {
         plain_argument *a = &p->arguments[i];
         bool taken = false;
         for (size_t o = 0; o < p->result_count; o++)
             taken |= p->taker[o] == (int32_t)i;
-        a->renewed = !taken && (a->type.donated || rt_buffer_is_deleted(m->client, a->buffer));
+        a->renewed = !taken && (a->type.donated || p->consumed[i]);
         if (a->renewed)
             p->keep[p->keep_count++] = (int64_t)i;
     }
@@ -116,6 +119,8 @@ static bn_code plain_step(mode *m, const mode_call *call, bn_status *st)
     bn_code code = bind(m, p, st);
     m->keep = m->probe_repeat > 0 ? p->keep : NULL;
     m->keep_count = m->probe_repeat > 0 ? p->keep_count : 0;
+    if (code == BN_OK && !p->known)
+        note_addresses(m, p);
     if (code == BN_OK)
         code = mode_dispatch(m, p->program, st);
     mode_clock(m, BN_PART_BIND);
@@ -143,12 +148,14 @@ static void plain_end(mode *m)
     free(p->results);
     free(p->taker);
     free(p->keep);
+    free(p->addresses);
+    free(p->consumed);
     free(p);
 }
 
 static const mode_kind mode_plain_kind = {
     .name = "program",
-    .summary = "a StableHLO text as it stands",
+    .summary = "a program as it stands",
     .step = plain_step,
     .end = plain_end,
 };
@@ -171,13 +178,14 @@ static bn_code tie(mode_plain *p, bn_status *st)
     return BN_OK;
 }
 
-static bn_code build(mode *m, const char *text, size_t length, const mode_argument *arguments,
+static bn_code build(mode *m, const rt_program *program, const mode_argument *arguments,
                      size_t count, const void *const *host, bn_status *st)
 {
+    const mode_part part = {.label = "program", .program = *program, .argument_count = count};
     mode_plain *p = m->own = calloc(1, sizeof *p);
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
-    bn_code code = mode_program_from_text(m, "program", text, length, count, &p->program, st);
+    bn_code code = mode_program_from_part(m, &part, &p->program, st);
     if (code != BN_OK)
         return code;
     p->result_count = p->program->output_count;
@@ -185,7 +193,9 @@ static bn_code build(mode *m, const char *text, size_t length, const mode_argume
     p->results = calloc(p->result_count + 1, sizeof(rt_buffer *));
     p->taker = calloc(p->result_count + 1, sizeof *p->taker);
     p->keep = calloc(count + 1, sizeof *p->keep);
-    if (!p->arguments || !p->results || !p->taker || !p->keep)
+    p->addresses = calloc(count + 1, sizeof *p->addresses);
+    p->consumed = calloc(count + 1, sizeof *p->consumed);
+    if (!p->arguments || !p->results || !p->taker || !p->keep || !p->addresses || !p->consumed)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
     p->argument_count = count;
     for (size_t i = 0; i < count; i++)
@@ -196,14 +206,14 @@ static bn_code build(mode *m, const char *text, size_t length, const mode_argume
     return code;
 }
 
-bn_code mode_create_program(rt_client *client, const mode_options *options, const char *text,
-                            size_t length, const mode_argument *arguments, size_t count,
+bn_code mode_create_program(rt_client *client, const mode_options *options,
+                            const rt_program *program, const mode_argument *arguments, size_t count,
                             const void *const *host, mode **out, bn_status *st)
 {
     mode *m = NULL;
     bn_code code = mode_create_kind(&mode_plain_kind, client, options, &m, st);
     if (code == BN_OK)
-        code = build(m, text, length, arguments, count, host, st);
+        code = build(m, program, arguments, count, host, st);
     if (code != BN_OK) {
         mode_destroy(m);
         return code;

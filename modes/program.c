@@ -109,25 +109,70 @@ static bn_code program_new(const tg_graph *graph, const char *label, mode_progra
     return BN_OK;
 }
 
+/* What its file on disk is looked up by, into KEY, where the text alone is not enough; else KEY
+ * stays empty. False without memory. */
+static bool disk_key(const mode_program *p, bn_text *key)
+{
+    if (!p->format && !p->options_size && !p->flag_count)
+        return true;
+    bn_text_printf(key, "%s %zu %zu\n", p->format ? p->format : "mlir", p->options_size,
+                   p->flag_count);
+    for (size_t i = 0; i < p->flag_count; i++)
+        bn_text_printf(key, "%s\n", p->flags[i]);
+    if (p->options_size)
+        bn_text_append(key, p->options, p->options_size);
+    bn_text_append(key, p->text, p->text_length);
+    return !key->failed;
+}
+
+/* Compiles P with the mode's flags and its own. */
+static bn_code compile(mode *m, mode_program *p, bn_status *st)
+{
+    rt_compile_options options = m->options.compile;
+    const size_t count = options.flag_count + p->flag_count;
+    const rt_program program = {.format = p->format ? p->format : "mlir",
+                                .code = p->text,
+                                .size = p->text_length,
+                                .options = p->options,
+                                .options_size = p->options_size};
+    const char **flags = calloc(count + 1, sizeof *flags);
+    if (!flags)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    for (size_t i = 0; i < count; i++)
+        flags[i] = i < options.flag_count ? options.flags[i] : p->flags[i - options.flag_count];
+    options.flags = flags;
+    options.flag_count = count;
+    bn_code code = rt_compile_program(m->client, &program, &options, &p->executable, st);
+    free(flags);
+    return code;
+}
+
 /* From disk, or compiled. */
 static bn_code program_compile(mode *m, mode_program *p, bool *from_disk, bn_status *st)
 {
+    bn_text key = {0};
+    bn_code code = BN_OK;
     mode_clock(m, BN_PART_LOOKUP);
-    p->executable = mode_disk_load(m, p->text, p->text_length);
+    if (!disk_key(p, &key)) {
+        bn_text_free(&key);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+    }
+    const char *text = key.length ? key.data : p->text;
+    const size_t length = key.length ? key.length : p->text_length;
+    p->executable = mode_disk_load(m, text, length);
     *from_disk = p->executable != NULL;
     if (*from_disk) {
         m->counters[BN_COUNTER_DISK_HITS]++;
     } else {
         mode_clock(m, BN_PART_COMPILE);
-        bn_code code =
-            rt_compile(m->client, p->text, p->text_length, &m->options.compile, &p->executable, st);
-        if (code != BN_OK)
-            return code;
-        m->counters[BN_COUNTER_COMPILES]++;
+        code = compile(m, p, st);
+        m->counters[BN_COUNTER_COMPILES] += code == BN_OK;
         mode_clock(m, BN_PART_LOOKUP);
-        mode_disk_store(m, p->text, p->text_length, p->executable);
+        if (code == BN_OK)
+            mode_disk_store(m, text, length, p->executable);
     }
-    return BN_OK;
+    bn_text_free(&key);
+    return code;
 }
 
 static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_status *st)
@@ -141,27 +186,42 @@ static bn_code program_build(mode *m, mode_program *p, bool *from_disk, bn_statu
     return BN_OK;
 }
 
-bn_code mode_program_from_text(mode *m, const char *label, const char *text, size_t length,
-                               size_t inputs, mode_program **program, bn_status *st)
+/* PART's program, not compiled yet; NULL without memory. */
+static mode_program *program_of_part(const mode_part *part)
 {
     mode_program *p = calloc(1, sizeof *p);
-    bool from_disk = false;
-    if (!p || !(p->text = malloc(length + 1))) {
+    if (!p || !(p->text = malloc(part->program.size + 1))) {
         free(p);
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
+        return NULL;
     }
-    memcpy(p->text, text, length);
-    p->text[length] = '\0';
-    p->text_length = length;
+    if (part->program.size)
+        memcpy(p->text, part->program.code, part->program.size);
+    p->text[part->program.size] = '\0';
+    p->text_length = part->program.size;
+    p->format = strcmp(part->program.format, "mlir") == 0 ? NULL : part->program.format;
+    p->options = part->program.options;
+    p->options_size = part->program.options ? part->program.options_size : 0;
+    p->flags = part->flags;
+    p->flag_count = part->flag_count;
     p->references = 1;
-    p->input_count = inputs;
+    p->input_count = part->argument_count;
+    return p;
+}
+
+bn_code mode_program_from_part(mode *m, const mode_part *part, mode_program **program,
+                               bn_status *st)
+{
+    mode_program *p = program_of_part(part);
+    bool from_disk = false;
+    if (!p)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     const uint64_t start = bn_now_ns();
     bn_code code = program_compile(m, p, &from_disk, st);
     const uint64_t compile_ns = bn_now_ns() - start;
     if (code == BN_OK) {
         p->output_count = rt_executable_result_count(p->executable);
         p->donor = calloc(p->output_count + 1, sizeof *p->donor);
-        p->row = mode_row_new(m, label, false, st);
+        p->row = mode_row_new(m, part->label, false, st);
         if (!p->donor || !p->row)
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");
     }
@@ -169,7 +229,7 @@ bn_code mode_program_from_text(mode *m, const char *label, const char *text, siz
         mode_program_release(p);
         return code;
     }
-    mode_row_add_text(p->row, p, compile_ns, from_disk);
+    mode_row_add_part(p->row, p, compile_ns, from_disk);
     *program = p;
     return BN_OK;
 }

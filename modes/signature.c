@@ -295,12 +295,3 @@ bn_code mode_signature_read(const char *text, size_t length, mode_argument **lis
     }
     return code;
 }
-
-int64_t mode_argument_bytes(const mode_argument *a)
-{
-    int64_t bytes = (int64_t)rt_dtype_bytes(a->dtype);
-    for (size_t i = 0; i < a->rank; i++)
-        if (__builtin_mul_overflow(bytes, a->dims[i], &bytes))
-            return INT64_MAX;
-    return bytes;
-}

@@ -138,7 +138,8 @@ static void put_panels(plot *p, const drawing *d, double top)
     const plot_unit unit = plot_time_unit(d->most_ns);
     const bool both = d->most_graphs > 1;
     const double bottom = top + PANEL, middle = both ? WIDTH * 0.56 : WIDTH - 24;
-    const double pad = (d->most_ns - d->least_ns) * 0.05;
+    /* Where all are the same the axis has a length still. */
+    const double pad = fmax((d->most_ns - d->least_ns) * 0.05, 1);
     char text[96];
     snprintf(text, sizeof text, "overhead of one execution (%s)", unit.name);
     axis_label(p, "y", text);

@@ -64,10 +64,11 @@ may_use() { # ROOM OTHER
 # it may.
 include_fault() { # ROOM HEADER
     local room=$1 header=$2 other
-    # Only two rooms speak the plugin's own language: who calls, and who answers.
+    # Only three rooms speak the plugin's own language: who calls, who answers, and who stands
+    # between them.
     if [ "$header" = pjrt_c_api.h ]; then
-        [ "$room" = pjrt ] || [ "$room" = sim_device ] ||
-            echo "only rooms pjrt and sim_device include it"
+        [ "$room" = pjrt ] || [ "$room" = sim_device ] || [ "$room" = record ] ||
+            echo "only rooms pjrt, sim_device and record include it"
         return
     fi
     other=${home_of[$header]:-}

@@ -109,6 +109,7 @@ typedef enum cli_kind {
     CLI_REAL,    /* double */
     CLI_SHARE,   /* double below 1: "3%" or "0.03" */
     CLI_SPAN,    /* double, seconds: "90s", "10m", "2h" */
+    CLI_SIZE,    /* double, whole bytes: "512M", "2G", each unit 1024 of the one before */
     CLI_FLAG,    /* bool: takes no value */
     CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: repeated NAME=VALUE; ends with NULL */
     CLI_WORDS,   /* cli_words: repeated, any text that is not empty */
@@ -148,13 +149,14 @@ typedef struct cli_call {
     bn_arena *memory;   /* for lists; outlives OPTIONS */
     const char **words; /* room for MOST_WORDS words that are no options */
     int most_words;
+    bool rest; /* the first word, and whatever follows it, is another program's command line */
     int word_count;
     const char *marked, *modelled, *programmed; /* the first such option that was given, or NULL */
 } cli_call;
 
 /* Fills the options: the defaults of all commands, then the command's own, then ARGV, which
- * starts behind the command. Strings stay in ARGV and in the table. BN_INVALID for whatever the
- * command does not take; the options are then filled in part. */
+ * starts behind the command. What stands behind "--" is words only. Strings stay in ARGV and in the
+ * table. BN_INVALID for whatever the command does not take; the options are then filled in part. */
 BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */

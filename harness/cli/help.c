@@ -117,6 +117,7 @@ static json_t *value_json(const void *options, const cli_option *row)
     case CLI_REAL:
     case CLI_SHARE:
     case CLI_SPAN:
+    case CLI_SIZE:
         return json_real(*(const double *)at);
     case CLI_FLAG:
         return json_boolean(*(const bool *)at);

@@ -87,6 +87,19 @@ static bn_code set_span(const cli_option *row, const char *value, double *out, b
     return set_scaled(row, value, "smh", seconds, "a time, 90s, 10m or 2h", out, st);
 }
 
+static bn_code set_size(const cli_option *row, const char *value, double *out, bn_status *st)
+{
+    static const double bytes[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40};
+    double size;
+    bn_code code = set_scaled(row, value, "KMGT", bytes, "a size, 512M or 2G", &size, st);
+    if (code == BN_OK && (size < row->least || size > 0x1p62))
+        code = bn_fail(st, BN_INVALID, "--%s takes a size from %.0f to 4194304T bytes, not '%s'",
+                       row->name, row->least, value);
+    if (code == BN_OK)
+        *out = floor(size);
+    return code;
+}
+
 static bn_code add_pair(const cli_option *row, const char *value, const char **list, bn_status *st)
 {
     size_t n = 0;
@@ -161,6 +174,8 @@ static bn_code set_value(const cli_call *call, const cli_option *row, const char
         return set_share(row, value, at, st);
     case CLI_SPAN:
         return set_span(row, value, at, st);
+    case CLI_SIZE:
+        return set_size(row, value, at, st);
     case CLI_PAIRS:
         return add_pair(row, value, at, st);
     case CLI_WORDS:
@@ -231,10 +246,19 @@ bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
         if (row->fallback && (i < count || (row->commands & call->command)))
             code = set_value(call, row, row->fallback, st);
     }
+    bool words_only = false;
     for (int i = 0; i < argc && code == BN_OK; i++) {
-        if (strcmp(argv[i], "-h") == 0 || (strncmp(argv[i], "--", 2) == 0 && argv[i][2]))
+        const bool hyphens = strncmp(argv[i], "--", 2) == 0;
+        if (!words_only && hyphens && !argv[i][2]) {
+            words_only = true;
+            continue;
+        }
+        if (!words_only && (hyphens || strcmp(argv[i], "-h") == 0)) {
             code = parse_one(call, argc, argv, &i, st);
-        else if (call->word_count < call->most_words)
+            continue;
+        }
+        words_only = words_only || call->rest;
+        if (call->word_count < call->most_words)
             call->words[call->word_count++] = argv[i];
         else
             code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);

@@ -18,6 +18,28 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
  * exist; NULL: not given, which is refused. */
 int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file);
 
+/* ---- of programs that are not ours ---------------------------------------------------- */
+
+/* How bench record runs a program. */
+typedef struct command_recording {
+    const char *folder;  /* of the recording; NULL: a new one in ./recordings */
+    const char *runtime; /* that is recorded: a name or path, or "auto" */
+    double limit_bytes;  /* of each process's events and programs */
+} command_recording;
+/* bench record: runs WORDS, a program and its arguments that end with NULL, with the recorder
+ * between it and the runtime. The exit code is the program's. */
+int command_record(const command_recording *own, const char *const *words);
+
+/* What bench steps is told. */
+typedef struct command_stepping {
+    int64_t process;          /* 0: the one with most executions */
+    int64_t device;           /* its id; -1: the one with most executions */
+    const char *step_program; /* the first of a step; NULL: steps are looked for */
+    const char *trace;        /* file of a timeline, too; NULL: none */
+} command_stepping;
+/* bench steps: the steps of the recording in FOLDER, where their time went, and what that says. */
+int command_steps(const command_stepping *own, const cli_output *output, const char *folder);
+
 /* ---- of stored records ------------------------------------------------------------------ */
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
@@ -27,8 +49,17 @@ int command_table(const char *store, const char *table, const cli_output *output
 
 /* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
 int command_export(const char *store, const char *format, const char *file);
-/* bench import: FILES, which end with NULL, are of FORMAT and become records of STORE. */
-int command_import(const char *store, const char *format, const char *const *files);
+/* What bench import is told. */
+typedef struct command_taking {
+    const char *store;
+    const char *from; /* a format; NULL: recordings */
+    /* Of recordings; NULL or 0: not given. */
+    const char *model, *phase, *step_program;
+    int64_t process;
+} command_taking;
+/* bench import: WORDS, which end with NULL, are files in a format of others, or the folders of
+ * recordings, and become records of the store. */
+int command_import(const command_taking *own, const char *const *words);
 
 /* Which records of a store are asked about: for each axis some values; an empty list: all. */
 typedef struct command_selection {

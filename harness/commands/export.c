@@ -1,4 +1,4 @@
-/* export.c - bench export and bench import. */
+/* export.c - bench export. */
 #include "harness/commands/commands.h"
 #include "harness/commands/selection_priv.h"
 #include "results/exports/exports.h"
@@ -35,18 +35,4 @@ int command_export(const char *store, const char *format, const char *file)
     res_export_free(&export);
     res_collection_free(&all);
     return code;
-}
-
-int command_import(const char *store, const char *format, const char *const *files)
-{
-    bn_status st = {.code = BN_OK};
-    res_imported done = {0};
-    if (!format)
-        bn_fail(&st, BN_INVALID, "bench import needs --from: pytorch-xla");
-    for (; *files && st.code == BN_OK; files++)
-        (void)!res_import(format, *files, store, &done, &st);
-    if (done.written + done.known > 0)
-        cli_tell("%zu records written to %s, %zu were there already", done.written, store,
-                 done.known);
-    return st.code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
 }

@@ -31,6 +31,10 @@ void job_experiment_resolve(res_experiment *w)
 void job_experiment_title(const job_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
+    if (job_is_step(e)) {
+        snprintf(text, size, "%s %s on %.120s", w->model, w->mode, w->runtime);
+        return;
+    }
     if (e->program) {
         snprintf(text, size, "program %s on %.*s", w->model, (int)bn_utf8_fit(w->runtime, 120),
                  w->runtime);

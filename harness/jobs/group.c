@@ -25,7 +25,8 @@ void job_group_begin(job_group *group, int processes, uint64_t seed)
 
 bool job_same_group(const job_experiment *a, const job_experiment *b)
 {
-    return !a->program && !b->program && strcmp(a->what.runtime, b->what.runtime) == 0 &&
+    const bool alike = a->program && b->program ? job_same_step(a, b) : !a->program && !b->program;
+    return alike && strcmp(a->what.runtime, b->what.runtime) == 0 &&
            strcmp(a->what.model, b->what.model) == 0 && strcmp(a->what.phase, b->what.phase) == 0 &&
            res_setup_difference(&a->what, &b->what) == 0;
 }

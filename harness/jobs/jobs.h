@@ -24,8 +24,9 @@
  * comparison fill it. All that it points to is borrowed and outlives it. */
 typedef struct job_matrix {
     cli_list axis[RES_AXIS_COUNT]; /* an empty list: the axis' usual value */
-    /* A StableHLO text in place of models; NULL: models are run. */
+    /* The file of a program in place of models; NULL: models are run. */
     const char *program;
+    cli_words types;  /* of its arguments, where it is in a form that does not tell them to us */
     cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
     cli_words outputs, checks; /* files that its results are written to, and compared with */
     double rtol, atol;         /* of checks: |got - want| <= atol + rtol |want| */
@@ -106,24 +107,50 @@ const char *job_usual_option(const char *runtime, const char *path);
 /* ---- programs that others wrote (program.c) ------------------------------------------- */
 
 /* What a worker is told of MATRIX' program (new reference, also after a failure). Fails
- * where the text cannot be read or run, or the number of its arguments does not fit. */
+ * where the program cannot be read or run, or the number of its arguments does not fit. */
 BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **request, bn_status *st);
-/* The text that a request names, and its arguments. */
+/* The program that a request names, and its arguments. */
 typedef struct job_program_text {
-    char *text;
+    char *text; /* the file */
     size_t length;
-    char sha256[BN_SHA256_TEXT]; /* of the text */
+    char sha256[BN_SHA256_TEXT]; /* of the file */
+    mode_form form;
+    rt_program program; /* its code is the file's, or a part of it */
     mode_argument *arguments;
     size_t count;
     size_t inputs; /* arguments that come from files: all or none */
 } job_program_text;
-/* Reads it. BN_CHANGED where the request has a sha256, and it is not the text's. To be freed also
+/* Reads it. BN_CHANGED where the request has a sha256, and it is not the file's. To be freed also
  * after a failure. */
 BN_MUST_USE bn_code job_program_read(const json_t *request, job_program_text *program,
                                      bn_status *st);
 void job_program_text_free(job_program_text *program);
 /* Says in WHAT which program runs, in place of a model. */
 void job_program_describe(const json_t *request, res_experiment *what);
+
+/* ---- steps that were recorded (program.c) ----------------------------------------------- */
+
+/*
+ * A request for a replay (harness/replay makes it of a recording, worker/recorded.c runs it) is an
+ * object with the members
+ *   recording, recorded    the folder, and what is known of it, for the record
+ *   name, sha256           of the step: same digest, same work
+ *   cost                   of programs on a simulated device that cannot read them: "recorded",
+ *                          "roofline"
+ *   programs               [{"name", "form", "code": {"path", "sha256"}, "options": likewise or
+ *                          absent, "arguments": ["f32[2,3]", ...], "results": likewise, "aliases":
+ *                          ["ARGUMENT:RESULT", ...], "device_us", "flops", "bytes": as recorded, or
+ *                          null}]
+ *   inputs                 [{"type": "f32[2,3]", "from": the value that it is in the next step, -1:
+ *                          it stays}]
+ *   runs                   [{"program": index, "arguments": [values], "keep": [indices]}]
+ * Values are numbers as mode_sequence has them.
+ */
+bool job_is_step(const job_experiment *e);
+/* Whether A and B, which have programs, are the same recorded step. */
+bool job_same_step(const job_experiment *a, const job_experiment *b);
+/* Says in WHAT which step runs, and how, in place of a model. */
+void job_step_describe(const json_t *request, bool awaited, res_experiment *what);
 
 /* ---- before any worker starts (ready.c) ------------------------------------------------ */
 

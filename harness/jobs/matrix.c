@@ -217,6 +217,7 @@ static void fill(const expansion *x, job_experiment *e)
                           .min_time = m->min_time,
                           .timeout = m->timeout,
                           .echo = m->echo};
+    res_experiment_old(&e->what);
     memcpy(e->runtime_option, m->runtime_option, sizeof e->runtime_option);
     memcpy(e->xla_flag, m->xla_flag, sizeof e->xla_flag);
     for (int i = 0; i < RES_AXIS_COUNT; i++) {

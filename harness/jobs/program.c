@@ -1,7 +1,8 @@
 /*
- * program.c - bench --program, the parent's half: the request, and the signature of a StableHLO
- * text that someone else wrote. The signature is read here, too, so that a text that cannot be
- * run is refused before a worker starts.
+ * program.c - programs in place of models. bench --program, the parent's half: the request, and the
+ * signature of a program that someone else wrote. The signature is read here, too, so that a
+ * program that cannot be run is refused before a worker starts. And what a recorded step is called,
+ * of which bench replay makes the request.
  */
 #include "harness/jobs/jobs.h"
 
@@ -9,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *paths_json(const char *const *paths)
+static json_t *words_json(const char *const *words)
 {
     json_t *list = json_array();
-    for (; paths && *paths; paths++)
-        json_array_append_new(list, json_string(*paths));
+    for (; words && *words; words++)
+        json_array_append_new(list, json_string(*words));
     return list;
 }
 
@@ -31,6 +32,46 @@ static bn_code check_digest(const json_t *request, const job_program_text *p, bn
                    wanted, p->sha256);
 }
 
+/* The types that the user gave, since byte code does not tell them to us. */
+static bn_code types_from_request(const json_t *request, job_program_text *p, bn_status *st)
+{
+    const json_t *types = json_object_get(request, "types");
+    const size_t count = json_array_size(types);
+    if (count == 0)
+        return bn_fail(
+            st, BN_INVALID,
+            "StableHLO byte code, whose types bench cannot read; give the type of each "
+            "argument in order, as --argument 'f32[2,3]', --argument none where it takes "
+            "none, or the program as text");
+    p->arguments = calloc(count, sizeof *p->arguments);
+    if (!p->arguments)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu arguments", count);
+    if (count == 1 && strcmp(json_string_value(json_array_get(types, 0)), "none") == 0)
+        return BN_OK;
+    bn_code code = BN_OK;
+    for (; p->count < count && code == BN_OK; p->count++)
+        code = mode_type_parse(json_string_value(json_array_get(types, p->count)),
+                               &p->arguments[p->count], st);
+    return code == BN_OK ? BN_OK : bn_context(st, "--argument %zu", p->count);
+}
+
+static bn_code read_arguments(const json_t *request, job_program_text *p, bn_status *st)
+{
+    const char *code = p->text;
+    size_t size = p->length;
+    p->form = mode_form_find(&code, &size);
+    p->program = (rt_program){.format = mode_form_name(p->form), .code = code, .size = size};
+    if (p->form == MODE_FORM_BYTECODE)
+        return types_from_request(request, p, st);
+    if (json_array_size(json_object_get(request, "types")))
+        return bn_fail(st, BN_INVALID,
+                       "--argument is for byte code; this program tells the types of its arguments "
+                       "itself");
+    return p->form == MODE_FORM_HLO
+               ? mode_signature_read_hlo(code, size, &p->arguments, &p->count, st)
+               : mode_signature_read(code, size, &p->arguments, &p->count, st);
+}
+
 bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *st)
 {
     const char *file = json_string_value(json_object_get(request, "file"));
@@ -41,7 +82,7 @@ bn_code job_program_read(const json_t *request, job_program_text *p, bn_status *
         code = check_digest(request, p, st);
     }
     if (code == BN_OK)
-        code = mode_signature_read(p->text, p->length, &p->arguments, &p->count, st);
+        code = read_arguments(request, p, st);
     if (code == BN_OK && p->inputs && p->inputs != p->count)
         code = bn_fail(st, BN_INVALID,
                        "--input is given %zu times, and the program takes %zu arguments; give one "
@@ -70,9 +111,10 @@ static void name_of(const char *file, char *name, size_t size)
 bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st)
 {
     job_program_text p;
-    *request = json_pack("{ss so so so sf sf}", "file", m->program, "inputs",
-                         paths_json(m->inputs.list), "outputs", paths_json(m->outputs.list),
-                         "checks", paths_json(m->checks.list), "rtol", m->rtol, "atol", m->atol);
+    *request = json_pack("{ss so so so sf sf so*}", "file", m->program, "inputs",
+                         words_json(m->inputs.list), "outputs", words_json(m->outputs.list),
+                         "checks", words_json(m->checks.list), "rtol", m->rtol, "atol", m->atol,
+                         "types", m->types.count ? words_json(m->types.list) : NULL);
     if (!*request)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
     bn_code code = job_program_read(*request, &p, st);
@@ -81,15 +123,45 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
     return code;
 }
 
+/* In WHAT: a program has none of a model's axes. */
+static void leave_out_model(res_experiment *what)
+{
+    snprintf(what->phase, sizeof what->phase, "program");
+    what->dtype[0] = what->layout[0] = '\0';
+    what->batch = what->image = what->seq = 0;
+    what->graphs = 1;
+}
+
 void job_program_describe(const json_t *request, res_experiment *what)
 {
     name_of(json_string_value(json_object_get(request, "file")), what->model, sizeof what->model);
-    snprintf(what->phase, sizeof what->phase, "program");
     snprintf(what->mode, sizeof what->mode, "program");
     /* Programs of one name but other texts are separate rows of a table. */
     snprintf(what->variant, sizeof what->variant, "text %.12s",
              json_string_value(json_object_get(request, "sha256")));
-    what->dtype[0] = what->layout[0] = '\0';
-    what->batch = what->image = what->seq = 0;
-    what->graphs = 1;
+    leave_out_model(what);
+}
+
+/* ---- steps that were recorded -------------------------------------------------------- */
+
+bool job_is_step(const job_experiment *e)
+{
+    return json_object_get(e->program, "runs") != NULL;
+}
+
+bool job_same_step(const job_experiment *a, const job_experiment *b)
+{
+    const char *left = json_string_value(json_object_get(a->program, "sha256"));
+    const char *right = json_string_value(json_object_get(b->program, "sha256"));
+    return job_is_step(a) && job_is_step(b) && left && right && strcmp(left, right) == 0;
+}
+
+void job_step_describe(const json_t *request, bool awaited, res_experiment *what)
+{
+    snprintf(what->model, sizeof what->model, "%.*s", (int)sizeof what->model - 1,
+             json_string_value(json_object_get(request, "name")));
+    snprintf(what->mode, sizeof what->mode, "%s", awaited ? MODE_REPLAY_AWAITED : MODE_REPLAY);
+    snprintf(what->variant, sizeof what->variant, "step %.12s",
+             json_string_value(json_object_get(request, "sha256")));
+    leave_out_model(what);
 }

@@ -1,8 +1,8 @@
 /*
- * arrays.c - elements of any type as numbers, and two arrays against each other.
+ * arrays.c - elements of any type: as numbers, made up, and two arrays against each other.
  */
 #include "harness/worker/npy_priv.h"
-#include "runtime/pjrt/pjrt.h"
+#include "models/model.h"
 
 #include <math.h>
 #include <string.h>
@@ -77,4 +77,28 @@ worker_array_difference worker_arrays_compare(rt_dtype dtype, const void *got, c
         }
     }
     return d;
+}
+
+void worker_made_up(rt_dtype dtype, int64_t bytes, const char *name, uint64_t seed, void *host)
+{
+    const bool complex = dtype == RT_C64 || dtype == RT_C128;
+    const size_t size = rt_dtype_bytes(dtype) / (complex ? 2 : 1);
+    const size_t count = (size_t)bytes / size;
+    for (size_t i = 0; i < count; i++) {
+        const double u = model_unit(name, seed, i), v = 2 * u - 1;
+        const float f = (float)v;
+        uint64_t bits = dtype == RT_BOOL ? u >= 0.5 : (uint64_t)(8 * u);
+        uint32_t narrow;
+        memcpy(&narrow, &f, sizeof narrow);
+        if (dtype == RT_F64 || dtype == RT_C128)
+            memcpy(&bits, &v, sizeof bits);
+        else if (dtype == RT_F32 || dtype == RT_C64)
+            bits = narrow;
+        else if (dtype == RT_BF16)
+            bits = narrow >> 16;
+        else if (dtype == RT_F16)
+            bits = bn_half_from_double(v);
+        /* The host is little-endian, as the files are. */
+        memcpy((char *)host + i * size, &bits, size);
+    }
 }

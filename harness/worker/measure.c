@@ -20,16 +20,19 @@ static void describe(worker_session *s, const json_t *group, res_record *r)
         job_experiment_fill(m, &r->experiment);
     r->simulated = worker_session_simulated(s);
     if (worker_session_has_values(s, NULL) != BN_OK)
-        strcpy(r->values, "none");
+        strcpy(r->values, worker_session_opaque(s) ? "opaque" : "none");
     json_t *warmup = json_incref(json_object_get(r->provenance, "warmup"));
     json_decref(r->provenance);
-    r->provenance = json_pack(
-        "{so so so sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(), "runtime",
-        worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning), "options",
-        s->experiment->echo, "weights", s->weights, "program",
-        s->program ? worker_program_to_json(s->program) : NULL, "suite", s->experiment->suite,
-        "group", group, "memory", "rss_bytes", (json_int_t)memory.now, "peak_rss_bytes",
-        (json_int_t)memory.peak, "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
+    r->provenance =
+        json_pack("{so so so sO* sO* so* sO* sO* s{sI sI sI} so*}", "host", job_host_describe(),
+                  "runtime", worker_session_describe(s), "pinning", job_pinning_to_json(s->pinning),
+                  "options", s->experiment->echo, "weights", s->weights, "program",
+                  s->recorded  ? worker_recorded_to_json(s)
+                  : s->program ? worker_program_to_json(s->program)
+                               : NULL,
+                  "suite", s->experiment->suite, "group", group, "memory", "rss_bytes",
+                  (json_int_t)memory.now, "peak_rss_bytes", (json_int_t)memory.peak,
+                  "file_rss_bytes", (json_int_t)memory.of_files, "warmup", warmup);
 }
 
 /* ---- the members ------------------------------------------------------------------------- */
@@ -47,15 +50,23 @@ static bn_code check_room(int64_t grown, bn_status *st)
                    (long long)(left >> 20), (long long)(grown >> 20));
 }
 
+/* Makes what M's experiment runs: a model, a program or a recorded step. */
+static bn_code make_work(worker_member *m, bn_status *st)
+{
+    const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
+    if (job_is_step(&m->e))
+        return worker_session_recorded(&m->s, st);
+    return m->e.program ? worker_session_program(&m->s, st)
+                        : worker_session_model(&m->s, &usual, st);
+}
+
 /* Opens M's model or program and warms it up. */
 static bn_code open_member(worker_member *m, const worker_session *first, bn_status *st)
 {
-    const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
     const uint64_t start = bn_now_ns();
     if (first != &m->s)
         worker_session_share(&m->s, first, &m->e);
-    bn_code code =
-        m->e.program ? worker_session_program(&m->s, st) : worker_session_model(&m->s, &usual, st);
+    bn_code code = make_work(m, st);
     m->open_ns = bn_now_ns() - start;
     return code == BN_OK ? worker_warm_up(m, st) : code;
 }

@@ -30,6 +30,10 @@ BN_MUST_USE bn_code worker_npy_write(const char *path, rt_dtype dtype, size_t ra
 
 /* ---- elements (arrays.c) ------------------------------------------------------- */
 
+/* Fills the BYTES at HOST with numbers by the counter rule under NAME: reals from -1 to 1, whole
+ * numbers below 8. */
+void worker_made_up(rt_dtype dtype, int64_t bytes, const char *name, uint64_t seed, void *host);
+
 /* How two arrays differ: elements beyond |got - want| <= atol + rtol |want|. NaN
  * equals NaN; integers and bool must be the same. */
 typedef struct worker_array_difference {

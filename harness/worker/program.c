@@ -40,32 +40,6 @@ void worker_program_free(worker_program *p)
 
 /* ---- arguments ----------------------------------------------------------------------- */
 
-/* Fills HOST with numbers by the counter rule under NAME: reals from -1 to 1, whole numbers below
- * 8. */
-static void made_up(const mode_argument *a, const char *name, uint64_t seed, void *host)
-{
-    const bool complex = a->dtype == RT_C64 || a->dtype == RT_C128;
-    const size_t bytes = rt_dtype_bytes(a->dtype) / (complex ? 2 : 1);
-    const size_t count = (size_t)mode_argument_bytes(a) / bytes;
-    for (size_t i = 0; i < count; i++) {
-        const double u = model_unit(name, seed, i), v = 2 * u - 1;
-        char *at = (char *)host + i * bytes;
-        const float f = (float)v;
-        uint64_t bits = a->dtype == RT_BOOL ? u >= 0.5 : (uint64_t)(8 * u);
-        uint32_t narrow;
-        memcpy(&narrow, &f, sizeof narrow);
-        if (a->dtype == RT_F64 || a->dtype == RT_C128)
-            memcpy(&bits, &v, sizeof bits);
-        else if (a->dtype == RT_F32 || a->dtype == RT_C64)
-            bits = narrow;
-        else if (a->dtype == RT_BF16)
-            bits = narrow >> 16;
-        else if (a->dtype == RT_F16)
-            bits = bn_half_from_double(v);
-        memcpy(at, &bits, bytes); /* the host is little-endian, as the files are */
-    }
-}
-
 /* Whether the array FOUND can be A: the same type and shape, or bf16 as bits. */
 static bool fits(const mode_argument *a, const worker_npy *found)
 {
@@ -127,7 +101,7 @@ static bn_code make_arguments(worker_program *p, uint64_t seed, bn_status *st)
             code =
                 from_file(member_text(p->request, "inputs", i), a, "argument", i, p->host[i], st);
         else
-            made_up(a, name, seed, p->host[i]);
+            worker_made_up(a->dtype, mode_argument_bytes(a), name, seed, p->host[i]);
         if (code != BN_OK)
             return code;
     }
@@ -231,8 +205,8 @@ bn_code worker_session_program(worker_session *s, bn_status *st)
         code = make_arguments(p, e->what.seed, st);
     worker_send_progress("compiling", 0, 0);
     if (code == BN_OK)
-        code = mode_create_program(s->client, &way, p->of.text, p->of.length, p->of.arguments,
-                                   p->of.count, (const void *const *)p->host, &s->mode, st);
+        code = mode_create_program(s->client, &way, &p->of.program, p->of.arguments, p->of.count,
+                                   (const void *const *)p->host, &s->mode, st);
     s->call = (mode_call){0};
     if (code == BN_OK)
         code = mode_step(s->mode, &s->call, NULL, st);

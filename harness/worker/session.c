@@ -204,6 +204,8 @@ void worker_session_drop_model(worker_session *s)
     model_free(s->instance);
     worker_program_free(s->program); /* after the mode, which reads its arguments */
     s->program = NULL;
+    worker_recorded_free(s->recorded);
+    s->recorded = NULL;
     json_decref(s->weights);
     s->weights = NULL;
     s->mode = NULL;

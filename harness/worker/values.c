@@ -15,6 +15,14 @@ bool worker_session_simulated(const worker_session *s)
     return false;
 }
 
+bool worker_session_opaque(const worker_session *s)
+{
+    for (size_t i = 0; i < mode_execution_count(s->mode); i++)
+        if (mode_execution_at(s->mode, i)->stats.simulated_opaque > 0)
+            return true;
+    return false;
+}
+
 bn_code worker_session_has_values(const worker_session *s, bn_status *st)
 {
     for (size_t i = 0; i < mode_execution_count(s->mode); i++) {

@@ -43,6 +43,7 @@ json_t *worker_failure_to_json(const bn_status *st);
 
 typedef struct worker_feed worker_feed;
 typedef struct worker_program worker_program;
+typedef struct worker_recorded worker_recorded;
 
 typedef struct worker_session {
     const job_experiment *experiment; /* borrowed */
@@ -50,10 +51,11 @@ typedef struct worker_session {
     rt_client *client;
     model *instance;
     mode *mode;
-    mode_call call;          /* the model's step */
-    worker_program *program; /* in place of the model; NULL: a model is run */
-    worker_feed *feed;       /* of batches; NULL: the one batch that was written stays */
-    json_t *weights;         /* the file of the initial ones, for the record; NULL: the rule */
+    mode_call call;            /* the model's step */
+    worker_program *program;   /* in place of the model; NULL: a model is run, or what follows */
+    worker_recorded *recorded; /* a recorded step in its place; or NULL */
+    worker_feed *feed;         /* of batches; NULL: the one batch that was written stays */
+    json_t *weights;           /* the file of the initial ones, for the record; NULL: the rule */
     job_pinning *pinning;
     bool shared;     /* plugin, client and pinning are another session's */
     char path[4096]; /* of the plugin */
@@ -85,6 +87,9 @@ json_t *worker_session_describe(const worker_session *s);
 
 /* Whether the session's plugin says that its device is simulated. */
 bool worker_session_simulated(const worker_session *s);
+/* Whether the device cannot read a program that the session has executed, and takes what was stated
+ * of it. */
+bool worker_session_opaque(const worker_session *s);
 /* BN_NOT_SUPPORTED where the device gives zeros in place of the values of anything that the
  * session has executed. To be called before values are looked at. */
 BN_MUST_USE bn_code worker_session_has_values(const worker_session *s, bn_status *st);
@@ -107,6 +112,15 @@ void worker_feed_hold(worker_feed *feed);
 BN_MUST_USE bn_code worker_session_program(worker_session *s, bn_status *st);
 json_t *worker_program_to_json(const worker_program *program); /* new reference */
 void worker_program_free(worker_program *program);             /* NULL allowed */
+
+/* ---- steps that were recorded (recorded.c) --------------------------------------------------- */
+
+/* In place of worker_session_model: reads and compiles the programs of the experiment's step, which
+ * job_step_request made, makes up its inputs, and makes the mode that the experiment names. Where
+ * the device is simulated, programs that it cannot read get the cost that the request states. */
+BN_MUST_USE bn_code worker_session_recorded(worker_session *s, bn_status *st);
+json_t *worker_recorded_to_json(const worker_session *s); /* new reference */
+void worker_recorded_free(worker_recorded *recorded);     /* NULL allowed */
 
 /* ---- measuring (measure.c) ------------------------------------------------------------------ */
 

@@ -65,11 +65,16 @@ static size_t build_end(const res_export_key *keys, size_t first, size_t count)
 
 /* Sets "xla" and "dynamo", by which that format tells modes. Capture is what dynamo does, and a
  * program is a graph that somebody captured. Eager runs op by op on the runtime, which the format
- * cannot say: no tracer at all comes nearest. Imports may have inductor. */
-static void set_mode(json_t *e, const char *mode)
+ * cannot say: no tracer at all comes nearest. Imports may have inductor. A recording says itself
+ * whether it is of captured graphs, as far as it knows. */
+static void set_mode(json_t *e, const res_record *record)
 {
+    const char *mode = record->experiment.mode;
+    const char *way = json_string_value(
+        json_object_get(json_object_get(record->provenance, "recording"), "way"));
     const bool inductor = strcmp(mode, "inductor") == 0;
-    const bool captured = strcmp(mode, "capture") == 0 || strcmp(mode, "program") == 0;
+    const bool captured = strcmp(mode, "capture") == 0 || strcmp(mode, "program") == 0 ||
+                          (strcmp(mode, "recorded") == 0 && way && strcmp(way, "captured") == 0);
     json_object_set_new(e, "xla",
                         inductor || strcmp(mode, "eager") == 0 ? json_null() : json_string("PJRT"));
     json_object_set_new(e, "dynamo",
@@ -87,7 +92,7 @@ static json_t *xla_experiment_json(const res_record *record)
     json_object_set_new(e, "experiment_name", json_string("bench"));
     json_object_set_new(e, "accelerator", res_json_text(platform(record)));
     json_object_set_new(e, "accelerator_model", res_json_text(device));
-    set_mode(e, record->experiment.mode);
+    set_mode(e, record);
     json_object_set_new(e, "xla_flags",
                         record->experiment.settings[0] != '\0'
                             ? res_json_text(record->experiment.settings)

@@ -315,8 +315,9 @@ static bool take_means(res_speedup *speedup)
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
             known = same_mean(speedup->means[j].example, record) &&
                     same_way(&speedup->means[j].example->experiment, &record->experiment);
-        /* A program that others wrote has no lazy cell to be compared with. */
-        known = known || strcmp(record->experiment.phase, "program") == 0;
+        /* A program that others wrote, or ran, has no lazy cell to be compared with. */
+        known = known || strcmp(record->experiment.phase, "program") == 0 ||
+                strcmp(record->experiment.mode, "recorded") == 0;
         if (!known)
             made = fill_mean(speedup, record, &speedup->means[speedup->mean_count++]);
     }

@@ -270,7 +270,7 @@ void res_experiment_name(const res_experiment *e, bn_text *out)
 
 void res_experiment_title(const res_experiment *e, bn_text *out)
 {
-    const bool full = res_axis_is_usual(&res_axes[RES_AXIS_VARIANT], e);
+    const bool full = res_axis_is_usual(&res_axes[RES_AXIS_VARIANT], e) || !e->variant[0];
     bn_text_printf(out, "%s%s%s %s %s", e->model, full ? "" : ".", full ? "" : e->variant, e->phase,
                    e->mode);
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
@@ -280,5 +280,5 @@ void res_experiment_title(const res_experiment *e, bn_text *out)
         bn_text_putc(out, ' ');
         put_words(axis, axis->title, e, out);
     }
-    bn_text_printf(out, " %s on %s", e->dtype, bn_base_name(e->runtime));
+    bn_text_printf(out, "%s%s on %s", e->dtype[0] ? " " : "", e->dtype, bn_base_name(e->runtime));
 }

@@ -101,6 +101,9 @@ res_interval res_execution_overhead(const res_execution *execution)
     if (isfinite(execution->overhead_ns))
         return (res_interval){execution->overhead_ns, execution->overhead_low_ns,
                               execution->overhead_high_ns};
+    /* Both times of a recording are of the same events: their difference is none of the host's. */
+    if (execution->device_source == BN_DEVICE_TIME_EVENT)
+        return no_interval;
     const double less = res_execution_pjrt_ns(execution) - execution->device_ns;
     return (res_interval){less, (double)NAN, (double)NAN};
 }
@@ -186,8 +189,9 @@ res_measures res_record_measures(const res_record *record)
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
     m.compile_ns = compile_ns(record);
-    /* Imported records count no nodes. */
-    if (record->execution_count > 0)
+    /* Imports and recordings count no nodes. */
+    if (record->execution_count > 0 &&
+        res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment))
         m.nodes_per_step =
             (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
     m.wall_ns = res_step_median(record, record->wall_ns);

@@ -19,6 +19,7 @@ res_record *res_record_new(void)
         free(record);
         return NULL;
     }
+    res_experiment_old(&record->experiment);
     record->loss = (double)NAN;
     strcpy(record->values, "computed");
     res_id_make(record->id);

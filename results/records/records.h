@@ -105,7 +105,9 @@ typedef struct res_record {
     bn_code status;     /* BN_OK, or the class of the failure */
     char message[1024]; /* of the failure */
     bool simulated;     /* the device is: its times are modelled */
-    char values[16]; /* "computed"; "none": a simulated device computed none, results are zeros */
+    /* "computed"; "none": a simulated device computed none, results are zeros; "opaque": nor could
+     * it read all programs, and took what was stated of them. */
+    char values[16];
     /* Samples: STEP_COUNT rows of BN_PART_COUNT parts and the wall time. */
     size_t step_count;
     uint64_t *wall_ns; /* [step] */
@@ -142,7 +144,8 @@ BN_MUST_USE bn_code res_record_check(res_record *record, bn_status *st);
 /* The same of an experiment alone. */
 BN_MUST_USE bn_code res_experiment_check(res_experiment *experiment, bn_status *st);
 
-/* Empty record with NaN figures and an id; NULL without memory. */
+/* Empty record with NaN figures, an id, and later axes at their usual values; NULL without memory.
+ */
 res_record *res_record_new(void);
 void res_record_free(res_record *record); /* NULL allowed */
 /* Room for samples, all zero; BN_OUT_OF_MEMORY. */

@@ -5,10 +5,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char res_times_note[] =
     "Intervals of times are of these processes: in another hour the machine "
     "may be faster or slower as a whole.";
+
+const char *res_simulated_shown(const res_record *record)
+{
+    if (!record->simulated)
+        return "";
+    return strcmp(record->values, "opaque") == 0 ? " (simulated, opaque)" : " (simulated)";
+}
 
 /* A unit, with the number of decimals that leave three significant digits. */
 typedef struct scale {

@@ -48,7 +48,7 @@ static void put_name(const res_speedup *speedup, const res_speedup_row *row, bn_
     if (setup.length > 0)
         bn_text_printf(out, ", %s", setup.data);
     if (!one_block)
-        bn_text_printf(out, ", on %s%s", e->runtime, record->simulated ? " (simulated)" : "");
+        bn_text_printf(out, ", on %s%s", e->runtime, res_simulated_shown(record));
     out->failed = out->failed || setup.failed;
     bn_text_free(&setup);
 }

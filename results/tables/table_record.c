@@ -75,11 +75,15 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
 
     bn_text_clear(&line);
     const char *sha256 = res_plugin_sha256(record);
-    bn_text_printf(&line, "%s%s", experiment->runtime, record->simulated ? " (simulated)" : "");
+    bn_text_printf(&line, "%s%s", experiment->runtime, res_simulated_shown(record));
     if (sha256[0] != '\0')
         bn_text_printf(&line, ", sha256 %.12s", sha256);
     if (strcmp(record->values, "none") == 0)
         bn_text_puts(&line, ", values: none (results are zeros)");
+    if (strcmp(record->values, "opaque") == 0)
+        bn_text_puts(&line,
+                     ", values: none (programs that it cannot read, at stated costs; results "
+                     "are zeros)");
     if (line.data)
         put_line(out, format, "runtime", line.data);
 

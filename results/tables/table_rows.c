@@ -117,8 +117,7 @@ static void put_names(res_grid *grid, const res_record *record, res_axis_set mas
     bn_text setup = {0};
     if (!same)
         res_setup_text(e, mask, &setup);
-    res_grid_cell(grid, "%s%s", same ? "" : e->runtime,
-                  !same && record->simulated ? " (simulated)" : "");
+    res_grid_cell(grid, "%s%s", same ? "" : e->runtime, same ? "" : res_simulated_shown(record));
     res_grid_cell(grid, "%s", same ? "" : e->model);
     res_grid_cell(grid, "%s", same ? "" : e->phase);
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");

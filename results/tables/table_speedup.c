@@ -30,8 +30,7 @@ static void block_heading(const res_speedup *speedup, size_t first, size_t end, 
 {
     const res_record *record = speedup->rows[first].record;
     bn_text title = {0}, setup = {0};
-    bn_text_printf(&title, "runtime %s%s", record->experiment.runtime,
-                   record->simulated ? " (simulated)" : "");
+    bn_text_printf(&title, "runtime %s%s", record->experiment.runtime, res_simulated_shown(record));
     put_build(speedup, first, end, &title);
     res_setup_text(&record->experiment, shared, &setup);
     if (setup.length > 0)

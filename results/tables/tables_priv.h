@@ -58,6 +58,9 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out);
 
 /* ---- figures for people (figures.c) ---------------------------------------- */
 
+/* What stands behind the runtime of RECORD: "", " (simulated)" or " (simulated, opaque)". */
+const char *res_simulated_shown(const res_record *record);
+
 /* A short text by value: res_time(ns).text in a printf argument. */
 typedef struct res_figure {
     char text[64];

@@ -32,6 +32,14 @@ PJRT_Buffer_Type rt_dtype_pjrt(rt_dtype dtype)
     return dtype_rows[dtype].pjrt;
 }
 
+rt_dtype rt_dtype_numbered(int64_t number)
+{
+    int dtype = 0;
+    while (dtype < RT_DTYPE_COUNT && (int64_t)dtype_rows[dtype].pjrt != number)
+        dtype++;
+    return (rt_dtype)dtype;
+}
+
 static PJRT_Buffer *handle_of(rt_buffer *buffer)
 {
     return (PJRT_Buffer *)buffer;
@@ -104,9 +112,7 @@ bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
     bn_code code = RT_CALL(client->plugin, PJRT_Buffer_ElementType, &type, RT_STAGE_OTHER, st);
     if (code != BN_OK)
         return code;
-    int known = 0;
-    while (known < RT_DTYPE_COUNT && dtype_rows[known].pjrt != type.type)
-        known++;
+    const rt_dtype known = rt_dtype_numbered((int64_t)type.type);
     if (known == RT_DTYPE_COUNT)
         return bn_fail(st, BN_NOT_SUPPORTED, "buffer of element type %d of PJRT", (int)type.type);
 
@@ -118,7 +124,7 @@ bn_code rt_buffer_type(rt_client *client, rt_buffer *buffer, rt_dtype *dtype,
     if (shape.num_dims > RT_MAX_RANK)
         return bn_fail(st, BN_NOT_SUPPORTED, "buffer of rank %zu, at most %d", shape.num_dims,
                        RT_MAX_RANK);
-    *dtype = (rt_dtype)known;
+    *dtype = known;
     *rank = shape.num_dims;
     for (size_t i = 0; i < shape.num_dims; i++)
         dims[i] = shape.dims[i];

@@ -1,5 +1,5 @@
 /*
- * compile.c - StableHLO text becomes an executable.
+ * compile.c - a program becomes an executable.
  *
  * The options message is never empty: XLA's plugins end the process on empty
  * options. XLA options travel as strings, which every plugin parses by the
@@ -12,16 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-PJRT_Program rt_program_wrap(const char *text, size_t length)
+PJRT_Program rt_program_wrap(const char *format, const void *code, size_t size)
 {
-    /* "mlir" is the format's name; the plugin tells text from byte code. CODE
-     * is not const only because the same struct returns programs. */
-    static const char format[] = "mlir";
+    /* Of "mlir" the plugin tells text from byte code. CODE is not const only because the same
+     * struct returns programs. */
     return (PJRT_Program){.struct_size = PJRT_Program_STRUCT_SIZE,
-                          .code = (char *)(uintptr_t)text,
-                          .code_size = length,
+                          .code = (char *)(uintptr_t)code,
+                          .code_size = size,
                           .format = format,
-                          .format_size = sizeof format - 1};
+                          .format_size = strlen(format)};
 }
 
 /* The compiler spells truth in an option's text with a capital, XLA_FLAGS and
@@ -106,28 +105,105 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
     return code;
 }
 
-bn_code rt_compile(rt_client *client, const char *text, size_t length,
-                   const rt_compile_options *options, rt_executable **executable, bn_status *st)
+/* ---- options that others made ------------------------------------------- */
+
+/* Makes MESSAGE one for the device DEVICE_ID alone. */
+static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_status *st)
+{
+    Rt__Compile__Build *build = message->build;
+    /* A portable executable would want the device named at each execution. */
+    message->portable = 0;
+    if (!build)
+        return BN_OK;
+    if (build->replicas > 1 || build->partitions > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "a program for %lld replicas and %lld partitions; only one of each can be "
+                       "run",
+                       (long long)build->replicas, (long long)build->partitions);
+    if (build->device_ordinal > 0)
+        build->device_ordinal = -1;
+    if (!build->assignment)
+        return BN_OK;
+    if (build->assignment->n_computation != 1 ||
+        build->assignment->computation[0]->n_device_ids != 1)
+        return bn_fail(st, BN_NOT_SUPPORTED, "a program that is assigned to several devices");
+    build->assignment->computation[0]->device_ids[0] = device_id;
+    return BN_OK;
+}
+
+bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
+                                 const rt_compile_options *options, int64_t device_id, void **bytes,
+                                 size_t *size, bn_status *st)
+{
+    Rt__Compile__Options own = RT__COMPILE__OPTIONS__INIT;
+    Rt__Compile__Build build = RT__COMPILE__BUILD__INIT;
+    Rt__Compile__Options *message = rt__compile__options__unpack(NULL, their_size, theirs);
+    if (!message)
+        return bn_fail(st, BN_FORMAT, "the compile options are no CompileOptionsProto");
+    bn_arena *store = bn_arena_new(1024);
+    bn_code code = store ? move_to(message, device_id, st)
+                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+    if (code == BN_OK)
+        code = flags_set(&own, options, store, st);
+    build.replicas = build.partitions = 1;
+    if (!message->build)
+        own.build = &build; /* plugins end the process on options that are empty */
+    if (code == BN_OK) {
+        /* Of two messages, one behind the other, the second adds to the first's flags. */
+        const size_t first = rt__compile__options__get_packed_size(message);
+        *size = first + rt__compile__options__get_packed_size(&own);
+        uint8_t *room = malloc(*size + 1);
+        *bytes = room;
+        if (room) {
+            rt__compile__options__pack(message, room);
+            rt__compile__options__pack(&own, room + first);
+        } else {
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
+        }
+    }
+    bn_arena_free(store);
+    rt__compile__options__free_unpacked(message, NULL);
+    return code;
+}
+
+/* ---- compiling ---------------------------------------------------------- */
+
+bn_code rt_compile_program(rt_client *client, const rt_program *program,
+                           const rt_compile_options *options, rt_executable **executable,
+                           bn_status *st)
 {
     int device = options ? options->device : 0;
     if (device < 0 || (size_t)device >= client->device_count)
         return bn_fail(st, BN_INVALID, "device %d of %zu", device, client->device_count);
-    if (length == 0)
+    if (program->size == 0)
         return bn_fail(st, BN_INVALID, "empty program");
+    if (strcmp(program->format, "executable") == 0)
+        return rt_executable_load(client, program->code, program->size, executable, st);
 
     void *packed = NULL;
     size_t packed_size = 0;
-    int64_t device_id = device > 0 ? client->infos[device].id : -1;
-    bn_code code = rt_compile_options_pack(options, device_id, &packed, &packed_size, st);
+    const int64_t id = client->infos[device].id;
+    bn_code code =
+        program->options_size
+            ? rt_compile_options_adopt(program->options, program->options_size, options, id,
+                                       &packed, &packed_size, st)
+            : rt_compile_options_pack(options, device > 0 ? id : -1, &packed, &packed_size, st);
     if (code != BN_OK)
         return code;
-    PJRT_Program program = rt_program_wrap(text, length);
+    PJRT_Program wrapped = rt_program_wrap(program->format, program->code, program->size);
     PJRT_Client_Compile_Args args =
-        RT_ARGS(PJRT_Client_Compile, .client = client->handle, .program = &program,
+        RT_ARGS(PJRT_Client_Compile, .client = client->handle, .program = &wrapped,
                 .compile_options = packed, .compile_options_size = packed_size);
     code = RT_CALL(client->plugin, PJRT_Client_Compile, &args, RT_STAGE_COMPILE, st);
     free(packed);
     if (code != BN_OK)
         return code;
     return rt_executable_wrap(client->plugin, args.executable, NULL, executable, st);
+}
+
+bn_code rt_compile(rt_client *client, const char *text, size_t length,
+                   const rt_compile_options *options, rt_executable **executable, bn_status *st)
+{
+    const rt_program program = {.format = "mlir", .code = text, .size = length};
+    return rt_compile_program(client, &program, options, executable, st);
 }

@@ -195,6 +195,8 @@ static void cost_describe(const rt_executable *executable, rt_executable_stats *
             stats->optimal_seconds = value_real(value);
         else if (name_is(value, "simulated values"))
             stats->simulated_values = value_real(value);
+        else if (name_is(value, "simulated opaque"))
+            stats->simulated_opaque = value_real(value);
     }
 }
 
@@ -211,6 +213,7 @@ void rt_executable_describe(const rt_executable *executable, rt_executable_stats
         .bytes_accessed = -1,
         .optimal_seconds = -1,
         .simulated_values = -1,
+        .simulated_opaque = -1,
     };
     memory_describe(executable, stats);
     cost_describe(executable, stats);

@@ -243,6 +243,19 @@ static bool try_beside(struct search *search, const char *name)
     return try_place(search, search->binary_folder, name) || try_place(search, folder, name);
 }
 
+bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st)
+{
+    struct search search = {.path = path, .path_size = path_size};
+    binary_folder(search.binary_folder);
+    const bool found = try_beside(&search, "libpjrt_record.so");
+    if (!found)
+        bn_fail(st, BN_NOT_FOUND,
+                "the recorder, libpjrt_record.so, is not beside bench (searched: %s)",
+                search.places.data ? search.places.data : "nowhere");
+    bn_text_free(&search.places);
+    return found ? BN_OK : BN_NOT_FOUND;
+}
+
 /* The path that the environment's VARIABLE, if there is one, gives. Without a slash, a plugin of
  * that name in the current folder would be loaded. */
 static bn_code try_variable(struct search *search, const char *variable, bool *found, bn_status *st)

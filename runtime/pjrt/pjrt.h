@@ -5,8 +5,8 @@
  * Every call zeroes its argument struct, sets its size and checks that the
  * plugin's table reaches the entry; an entry that the plugin lacks is
  * BN_NOT_SUPPORTED, never a crash. PJRT errors become bn_status in one
- * place (runtime/pjrt/error.c). Programs are StableHLO text; nothing here knows
- * how that text was made. Source of the ABI: pjrt_c_api.h of openxla/xla.
+ * place (runtime/pjrt/error.c). Programs are StableHLO, as text or byte code, or HLO; nothing
+ * here reads them or knows how they were made. Source of the ABI: pjrt_c_api.h of openxla/xla.
  *
  * Handles of buffers and events are the plugin's own objects, so the calls on
  * the timed path (rt_execute, rt_buffer_release, rt_event_*) allocate nothing.
@@ -55,6 +55,8 @@ typedef enum rt_dtype {
 } rt_dtype;
 
 size_t rt_dtype_bytes(rt_dtype dtype);
+/* The type that PJRT_Buffer_Type calls NUMBER; RT_DTYPE_COUNT for one that is not here. */
+rt_dtype rt_dtype_numbered(int64_t number);
 const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
 
 /* ---- plugin ---------------------------------------------------------- */
@@ -67,6 +69,10 @@ const char *rt_dtype_text(rt_dtype dtype); /* as StableHLO writes it */
  * BN_NOT_FOUND names the places searched and the make target that fetches it.
  */
 BN_MUST_USE bn_code rt_plugin_find(const char *name, char *path, size_t path_size, bn_status *st);
+
+/* Path of the recorder, a plugin that stands before another one (runtime/record/): it lies beside
+ * the program, as the simulated runtime does. BN_NOT_FOUND where it does not. */
+BN_MUST_USE bn_code rt_recorder_find(char *path, size_t path_size, bn_status *st);
 
 /* One known runtime name, for listings; INDEX from 0 until NULL comes back.
  * *SOURCE tells where it comes from. */
@@ -188,6 +194,25 @@ typedef struct rt_compile_options {
 BN_MUST_USE bn_code rt_compile(rt_client *client, const char *text, size_t length,
                                const rt_compile_options *options, rt_executable **executable,
                                bn_status *st);
+/* A program as it goes to the plugin. */
+typedef struct rt_program {
+    /* "mlir": StableHLO as text or as byte code; "hlo": a serialized HloModuleProto;
+     * "executable": what rt_executable_serialize gave on the same build. */
+    const char *format;
+    const void *code;
+    size_t size;
+    /* The serialized CompileOptionsProto that somebody else compiled it with; NULL: none. Of one
+     * replica and one partition; of an executable it is not looked at. */
+    const void *options;
+    size_t options_size;
+} rt_program;
+/* Compiles PROGRAM, or loads it where it is an executable. Foreign options go to the plugin as they
+ * are, but for the device, which becomes that of OPTIONS, and with the flags of OPTIONS behind
+ * them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they want several
+ * devices; else as rt_compile. */
+BN_MUST_USE bn_code rt_compile_program(rt_client *client, const rt_program *program,
+                                       const rt_compile_options *options,
+                                       rt_executable **executable, bn_status *st);
 void rt_executable_destroy(rt_executable *executable); /* NULL allowed */
 size_t rt_executable_result_count(const rt_executable *executable);
 
@@ -205,8 +230,9 @@ BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, siz
 typedef struct rt_executable_stats {
     int64_t code_bytes, argument_bytes, result_bytes, alias_bytes, temp_bytes, peak_bytes;
     double flops, bytes_accessed, optimal_seconds;
-    /* What a simulated device says: 1 results are computed, 0 they are zeros. */
-    double simulated_values;
+    /* What a simulated device says: 1 results are computed, 0 they are zeros; and 1 where it could
+     * not read the program, and takes what was stated of it. */
+    double simulated_values, simulated_opaque;
 } rt_executable_stats;
 void rt_executable_describe(const rt_executable *executable, rt_executable_stats *stats);
 

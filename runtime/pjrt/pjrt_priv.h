@@ -139,12 +139,17 @@ BN_MUST_USE bn_code rt_settings_text(const rt_option *options, size_t count, bn_
 
 /* ---- compiling (compile.c) --------------------------------------------- */
 
-/* A PJRT_Program over TEXT: StableHLO. */
-PJRT_Program rt_program_wrap(const char *text, size_t length);
+/* A PJRT_Program over SIZE bytes of CODE. */
+PJRT_Program rt_program_wrap(const char *format, const void *code, size_t size);
 /* Serialized CompileOptionsProto for OPTIONS (NULL allowed); DEVICE_ID is the
  * plugin's number of the device, or -1 for its default. *BYTES is malloced. */
 BN_MUST_USE bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t device_id,
                                             void **bytes, size_t *size, bn_status *st);
+/* The same for THEIRS, a message of THEIR_SIZE bytes that somebody else made, for the one device
+ * DEVICE_ID, with the flags of OPTIONS behind its own. */
+BN_MUST_USE bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
+                                             const rt_compile_options *options, int64_t device_id,
+                                             void **bytes, size_t *size, bn_status *st);
 /* Wraps fresh plugin objects, LOADED (may be NULL) and HANDLE (fetched from
  * LOADED when NULL). Takes them over: on failure they are destroyed. */
 BN_MUST_USE bn_code rt_executable_wrap(rt_plugin *plugin, PJRT_LoadedExecutable *loaded,

@@ -102,7 +102,7 @@ bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t leng
     bn_code code = rt_compile_options_pack(options, -1, &packed, &packed_size, st);
     if (code != BN_OK)
         return code;
-    PJRT_Program program = rt_program_wrap(text, length);
+    PJRT_Program program = rt_program_wrap("mlir", text, length);
     PJRT_Compile_Args args =
         RT_ARGS(PJRT_Compile, .topology = topology->handle, .program = &program,
                 .compile_options = packed, .compile_options_size = packed_size);

@@ -341,3 +341,71 @@ if len(sys.argv) > 2:
     put("index", "sha256", changed(12, b"../../zz"))
     put("index", "label", changed(13, b"a\x1b[31m\xc2\x9b\xe2\x80\xae\xff\\n"))
     put("index", "host", changed(15, b"h\xe2\x80\x8b\xe2\x81\xa6"))
+
+# ---- recordings --------------------------------------------------------------------------------
+
+# Slots as runtime/record/format.h says: a head, and what does not fit in slots that follow.
+TEXT, PLUGIN, DEVICE, COMPILE, EXECUTABLE, EXECUTE, COMPLETE, BUFFER, END, TO_HOST, WAIT = range(2, 13)
+HEAD_SLOT = struct.pack("<8sIIIIQQQIIQ", b"bnchrec\0", 1, 64, 100, 1, 1000, 10**18, 0, 0, 100, 0)
+
+
+def event(kind, time=0, fields=(), words=b"", flags=0, thread=100):
+    pieces = [words[i:i + 56] for i in range(0, len(words), 56)]
+    fields = [x % 2**64 for x in fields] + [0] * (6 - len(fields))
+    slots = struct.pack("<BBHIQ6Q", kind, flags, len(pieces), thread, time, *fields)
+    for i, piece in enumerate(pieces):
+        slots += struct.pack("<BBHI56s", 1, 0, i + 1, len(piece), piece)
+    return slots
+
+
+def integers(*values):
+    return b"".join(struct.pack("<Q", x % 2**64) for x in values)
+
+
+def compiled(handle, number, name, results=1):
+    types = integers(*[11, 2, 2, 3] * results)
+    return (event(COMPILE, 2000, [3000, 1, 2, handle, 0, 0],
+                  integers(1, number, 2, 7, 99, 16) + b"mlir") +
+            event(EXECUTABLE, 3000, [handle, results, 0, 0, 0, 0],
+                  integers(1, 4096) + types + integers(len(name)) + name))
+
+
+def executed(number, time, handle, arguments, made, thread=100):
+    count = len(arguments) + (len(made) << 32)
+    return (event(EXECUTE, time, [time + 50, 10 * number, 10 * number + 5, handle, number, count],
+                  integers(1, 0, 0, 0 if thread == 100 else 7 * number, *arguments, *made),
+                  thread=thread) +
+            event(COMPLETE, time + 300, [number, 0]))
+
+
+def looped(steps, thread=100):
+    tape = HEAD_SLOT + event(PLUGIN, 0, [0, 0, 81, 984], b"/p/cpu.so")
+    tape += event(TEXT, 0, [0, 0], b"python") + event(TEXT, 0, [4, 0], b"jax 0.10.2")
+    tape += event(DEVICE, 0, [4096, 0, 0, 16, 0], b"CpuDevice(id=0)")
+    tape += compiled(0x900, 3, b"jit_step", 2)
+    for i in range(steps):
+        time = 10000 + 1000 * i
+        tape += event(BUFFER, time - 90, [time - 80, 1, 2, 0x5000, 11 << 32, 4096],
+                      integers(24, 0, 0, 2, 3))
+        tape += executed(i + 1, time, 0x900, [0x1000 + 64 * (i % 2), 0x5000],
+                         [0x1040 - 64 * (i % 2), 0x6000], thread)
+        tape += event(END, time + 60, [0x1000 + 64 * (i % 2)], flags=2)
+        tape += event(END, time + 61, [0x5000]) + event(TO_HOST, time + 70, [time + 80, 0, 0, 0x6000])
+        tape += event(WAIT, time + 90, [time + 310, 0, 0]) + event(END, time + 320, [0x6000])
+    return tape
+
+
+put("recording", "empty", b"")
+put("recording", "head", HEAD_SLOT)
+put("recording", "loop", looped(12))
+put("recording", "pool", looped(10, 101))
+put("recording", "cut", looped(6)[:-37])
+whole = looped(6)
+put("recording", "unfinished", whole[:640] + bytes(64) + whole[704:1280] + bytes(8) + whole[1288:])
+put("recording", "later-version", HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:])
+put("recording", "counts", HEAD_SLOT + compiled(0x900, 3, b"x") + b"".join(
+    event(EXECUTE, 5000, [5001, 0, 0, 0x900, 1, operands], integers(devices, 0, 0, 0))
+    for devices, operands in ((2**32 - 1, 0), (2**31, 2**33 - 1), (2**48, 0), (8, 0))))
+put("recording", "two-programs", HEAD_SLOT + compiled(0x900, 3, b"a") + compiled(0xA00, 4, b"b") +
+    b"".join(executed(2 * i + k + 1, 10000 + 900 * i + 100 * k, 0x900 + 0x100 * k, [0x1000], [0x1000])
+             for i in range(8) for k in range(2)))

@@ -75,12 +75,71 @@ static void every_option_is_in_help_and_man(void **state)
     bn_text_free(&man);
 }
 
+static void two_hyphens_end_the_options(void **state)
+{
+    (void)state;
+    options o;
+    bn_status st = {0};
+    const char *word[4];
+    int words;
+    char *list[] = {"--", "models"};
+    assert_ok(options_parse(OPTION_LIST, 2, list, memory, &o, word, 1, &words, &st), &st);
+    assert_int_equal(words, 1);
+    assert_string_equal(word[0], "models");
+}
+
+/* Of a program that is recorded, no word is ours. */
+static void a_program_has_its_own_options(void **state)
+{
+    (void)state;
+    options o;
+    bn_status st = {0};
+    const char *word[4];
+    int words;
+    char *plain[] = {"--limit=2M", "python", "--output", "-h"};
+    assert_ok(options_parse(OPTION_RECORD, 4, plain, memory, &o, word, 4, &words, &st), &st);
+    assert_int_equal(words, 3);
+    assert_string_equal(word[0], "python");
+    assert_string_equal(word[2], "-h");
+    assert_null(o.recording.folder);
+    assert_false(o.help);
+    assert_true(o.recording.limit_bytes == 2097152);
+    char *behind[] = {"--output", "x", "--", "--", "-h"};
+    assert_ok(options_parse(OPTION_RECORD, 5, behind, memory, &o, word, 4, &words, &st), &st);
+    assert_int_equal(words, 2);
+    assert_string_equal(word[0], "--");
+    assert_string_equal(o.recording.folder, "x");
+    assert_string_equal(o.recording.runtime, "auto");
+    assert_true(o.recording.limit_bytes == 1073741824);
+}
+
+static void sizes_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        char *text;
+        double bytes;
+    } cases[] = {{"--limit=65536", 65536}, {"--limit=64K", 65536}, {"--limit=1.5G", 1610612736}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *argv[] = {cases[i].text};
+        options o = parse(OPTION_RECORD, argv, 1);
+        assert_true(o.recording.limit_bytes == cases[i].bytes);
+    }
+    parse_fails(OPTION_RECORD, "--limit", "10", "from 65536");
+    parse_fails(OPTION_RECORD, "--limit", "10X", "a size, 512M or 2G");
+    parse_fails(OPTION_RECORD, "--limit", "-1G", "a size, 512M or 2G");
+    parse_fails(OPTION_RECORD, "--limit", "9999999999T", "4194304T");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(options_take_values_and_defaults, begin, end),
         cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
         cmocka_unit_test(every_option_is_in_help_and_man),
+        cmocka_unit_test_setup_teardown(two_hyphens_end_the_options, begin, end),
+        cmocka_unit_test_setup_teardown(a_program_has_its_own_options, begin, end),
+        cmocka_unit_test_setup_teardown(sizes_have_units, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,159 @@ static void what_cannot_be_passed_is_told(void **state)
                      wrong[i].code, wrong[i].part, &st);
 }
 
+/* ---- other forms ------------------------------------------------------------------------ */
+
+static void types_are_read_and_written(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"f32[2,3]", "f32[2,3]"},        {"s32[]", "s32[]"},
+        {"pred[0,4]", "pred[0,4]"},      {"bf16[7]{0}", "bf16[7]"},
+        {"c128[1,2]{1,0}", "c128[1,2]"},
+    };
+    static const char *const bad[] = {"",
+                                      "f32",
+                                      "f32[",
+                                      "f32[2",
+                                      "f32[2,]",
+                                      "f32[,2]",
+                                      "f32[-1]",
+                                      "f32[2]x",
+                                      "f32[2 ]",
+                                      "f31[2]",
+                                      "f8e4m3fn[2]",
+                                      "(f32[2])",
+                                      "f32[99999999999999999999]"};
+    bn_status st = {0};
+    mode_argument a;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        bn_text text = {0};
+        assert_ok(mode_type_parse(good[i][0], &a, &st), &st);
+        assert_int_equal(a.result, -1);
+        mode_type_put(&a, &text);
+        assert_string_equal(text.data, good[i][1]);
+        bn_text_free(&text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_fails(mode_type_parse(bad[i], &a, &st), BN_INVALID, "", &st);
+}
+
+static void forms_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        mode_form form;
+    } rows[] = {
+        {"ML\xefR\x01", 5, MODE_FORM_BYTECODE},
+        {"module {}", 9, MODE_FORM_TEXT},
+        {"\nmodule @f {}", 13, MODE_FORM_TEXT}, /* its first byte is that of a module */
+        {"", 0, MODE_FORM_TEXT},
+        {"\n", 1, MODE_FORM_TEXT},
+        {"\x0a\x01g", 3, MODE_FORM_TEXT},                        /* a name and no entry */
+        {"\x0a\x01g\x22\x00", 5, MODE_FORM_HLO},                 /* an entry of no arguments */
+        {"\x0a\x05\x0a\x01g\x22\x00\x1a\x00", 9, MODE_FORM_HLO}, /* in an HloProto */
+        {"\x0a\xff\xff\xff\xff\xff\x01", 7, MODE_FORM_TEXT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *code = rows[i].bytes;
+        size_t size = rows[i].size;
+        assert_int_equal(mode_form_find(&code, &size), rows[i].form);
+        assert_true(code >= rows[i].bytes && code + size <= rows[i].bytes + rows[i].size);
+        assert_string_equal(mode_form_name(rows[i].form),
+                            rows[i].form == MODE_FORM_HLO ? "hlo" : "mlir");
+    }
+}
+
+/* Field NUMBER with the BYTES of a message. */
+static void put_field(bn_text *out, int number, const bn_text *bytes)
+{
+    assert_true(bytes->length < 128);
+    bn_text_putc(out, (char)(number << 3 | 2));
+    bn_text_putc(out, (char)bytes->length);
+    bn_text_append(out, bytes->data ? bytes->data : "", bytes->length);
+}
+
+/* A ShapeProto of TYPE with the dimensions 2 and 3. */
+static void put_shape(bn_text *out, int number, int type)
+{
+    bn_text shape = {0};
+    const char bytes[] = {2 << 3, (char)type, 3 << 3 | 2, 2, 2, 3};
+    bn_text_append(&shape, bytes, sizeof bytes);
+    put_field(out, number, &shape);
+    bn_text_free(&shape);
+}
+
+/* A module whose entry takes shapes of TYPES, and that donates by ALIAS, an
+ * HloInputOutputAliasProto or NULL. */
+static bn_text hlo_module(const int *types, size_t count, const char *alias, size_t alias_size)
+{
+    bn_text module = {0}, entry = {0}, name = {0}, donated = {0};
+    bn_text_puts(&name, "g");
+    for (size_t i = 0; i < count; i++)
+        put_shape(&entry, 1, types[i]);
+    put_shape(&entry, 2, 11);
+    put_field(&module, 1, &name);
+    put_field(&module, 4, &entry);
+    bn_text_append(&donated, alias, alias_size);
+    if (alias_size)
+        put_field(&module, 8, &donated);
+    bn_text_free(&entry);
+    bn_text_free(&name);
+    bn_text_free(&donated);
+    return module;
+}
+
+static void arguments_of_hlo_are_read(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    mode_argument *a = NULL;
+    size_t count = 0;
+    /* Argument 1 becomes the result, which is no tuple. */
+    bn_text module = hlo_module((int[]){5, 11, 1}, 3, "\x0a\x02\x10\x01", 4);
+    assert_ok(mode_signature_read_hlo(module.data, module.length, &a, &count, &st), &st);
+    assert_int_equal(count, 3);
+    assert_int_equal(a[0].dtype, RT_S64);
+    assert_int_equal(a[1].dtype, RT_F32);
+    assert_int_equal(a[2].dtype, RT_BOOL);
+    assert_int_equal(a[1].rank, 2);
+    assert_int_equal(a[1].dims[1], 3);
+    assert_int_equal(a[0].result, -1);
+    assert_int_equal(a[1].result, 0);
+    free(a);
+    bn_text_free(&module);
+
+    module = hlo_module((int[]){11}, 1, "\x0a\x02\x10\x07", 4);
+    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st), BN_FORMAT,
+                 "donates argument 7 of 1", &st);
+    bn_text_free(&module);
+    module = hlo_module((int[]){13}, 1, "", 0);
+    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st),
+                 BN_NOT_SUPPORTED, "is a tuple", &st);
+    bn_text_free(&module);
+    module = hlo_module((int[]){20}, 1, "", 0);
+    assert_fails(mode_signature_read_hlo(module.data, module.length, &a, &count, &st),
+                 BN_NOT_SUPPORTED, "element type 20", &st);
+    /* Cut anywhere it is an error, or all that is missing is its end. */
+    for (size_t cut = 0; cut < module.length; cut++) {
+        char *part = malloc(cut + 1);
+        memcpy(part, module.data, cut);
+        assert_int_not_equal(mode_signature_read_hlo(part, cut, &a, &count, &st), BN_OK);
+        free(part);
+    }
+    bn_text_free(&module);
+    assert_fails(mode_signature_read_hlo("ab", 2, &a, &count, &st), BN_FORMAT,
+                 "not an HloModuleProto", &st);
+}
+
 /* ---- steps ----------------------------------------------------------------------------- */
+
+static rt_program text_program(const char *text)
+{
+    return (rt_program){.format = "mlir", .code = text, .size = strlen(text)};
+}
 
 static mode *open_program(const char *text, const void *const *host, int in_flight)
 {
@@ -124,8 +276,8 @@ static mode *open_program(const char *text, const void *const *host, int in_flig
     mode_argument *a;
     size_t count = read_signature(text, &a);
     const mode_options options = {.in_flight = in_flight};
-    assert_ok(mode_create_program(client, &options, text, strlen(text), a, count, host, &m, &st),
-              &st);
+    const rt_program program = text_program(text);
+    assert_ok(mode_create_program(client, &options, &program, a, count, host, &m, &st), &st);
     free(a);
     return m;
 }
@@ -189,6 +341,56 @@ static void other_arguments_stay(void **state)
         step(m);
         result(m, 0, y, sizeof y);
         assert_true(y[0] == 2 && y[1] == 11);
+        mode_destroy(m);
+    }
+}
+
+/* An HloModuleProto: two floats a to a + a, which takes over the memory of a. check_program.sh says
+ * how it is put together. */
+static const unsigned char double_hlo[] = {
+    0x0a, 0x06, 0x64, 0x6f, 0x75, 0x62, 0x6c, 0x65, 0x12, 0x04, 0x6d, 0x61, 0x69, 0x6e, 0x1a, 0x66,
+    0x0a, 0x04, 0x6d, 0x61, 0x69, 0x6e, 0x12, 0x1f, 0x0a, 0x01, 0x61, 0x12, 0x09, 0x70, 0x61, 0x72,
+    0x61, 0x6d, 0x65, 0x74, 0x65, 0x72, 0x1a, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a, 0x03, 0x0a,
+    0x01, 0x00, 0x48, 0x00, 0x98, 0x02, 0x01, 0x12, 0x1c, 0x0a, 0x01, 0x72, 0x12, 0x03, 0x61, 0x64,
+    0x64, 0x1a, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a, 0x03, 0x0a, 0x01, 0x00, 0x98, 0x02, 0x02,
+    0xa2, 0x02, 0x02, 0x01, 0x01, 0x22, 0x1b, 0x0a, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a, 0x03,
+    0x0a, 0x01, 0x00, 0x12, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a, 0x03, 0x0a, 0x01, 0x00, 0x1a,
+    0x01, 0x61, 0x28, 0x01, 0x30, 0x02, 0x22, 0x1b, 0x0a, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a,
+    0x03, 0x0a, 0x01, 0x00, 0x12, 0x0a, 0x10, 0x0b, 0x1a, 0x01, 0x02, 0x2a, 0x03, 0x0a, 0x01, 0x00,
+    0x1a, 0x01, 0x61, 0x28, 0x07, 0x30, 0x01, 0x42, 0x02, 0x0a, 0x00};
+
+/* XLA's own form of a program runs as a text does; and where nothing says which argument is
+ * donated, the plugin is asked. */
+static void programs_in_xlas_form_run(void **state)
+{
+    (void)state;
+    const float first[2] = {1, 10};
+    const void *host[] = {first};
+    for (int told = 0; told < 2; told++) {
+        bn_status st = {0};
+        const char *code = (const char *)double_hlo;
+        size_t size = sizeof double_hlo, count = 0;
+        float y[2];
+        mode_argument *a;
+        mode *m;
+        assert_int_equal(mode_form_find(&code, &size), MODE_FORM_HLO);
+        assert_ok(mode_signature_read_hlo(code, size, &a, &count, &st), &st);
+        assert_int_equal(count, 1);
+        assert_int_equal(a[0].dtype, RT_F32);
+        assert_int_equal(a[0].result, 0);
+        if (!told)
+            a[0].result = -1;
+        const rt_program program = {.format = "hlo", .code = code, .size = size};
+        assert_ok(
+            mode_create_program(client, &(mode_options){0}, &program, a, count, host, &m, &st),
+            &st);
+        free(a);
+        for (int i = 1; i <= 3; i++)
+            step(m);
+        result(m, 0, y, sizeof y);
+        assert_true(y[0] == 8 && y[1] == 80);
+        assert_int_equal(mode_counters(m)[BN_COUNTER_TRANSFERS_TO_DEVICE], 1);
+        assert_ok(mode_step_probe(m, &(mode_call){0}, 3, MODE_PROBE_QUEUED, &st), &st);
         mode_destroy(m);
     }
 }
@@ -321,15 +523,15 @@ static void mistakes_are_errors(void **state)
     const void *host[] = {first};
     const char *text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %b }";
     size_t count = read_signature(text, &a);
-    assert_fails(mode_create_program(client, &(mode_options){0}, text, strlen(text), a, count, host,
-                                     &m, &st),
+    rt_program program = text_program(text);
+    assert_fails(mode_create_program(client, &(mode_options){0}, &program, a, count, host, &m, &st),
                  BN_COMPILE, "", &st);
     free(a);
     text = ADD_ONE("");
+    program = text_program(text);
     count = read_signature(text, &a);
     a[0].result = 3; /* the compiler would refuse such a text by itself */
-    assert_fails(mode_create_program(client, &(mode_options){0}, text, strlen(text), a, count, host,
-                                     &m, &st),
+    assert_fails(mode_create_program(client, &(mode_options){0}, &program, a, count, host, &m, &st),
                  BN_FORMAT, "which is none", &st);
     free(a);
 }
@@ -340,8 +542,12 @@ int main(void)
         cmocka_unit_test(arguments_are_read_off_the_text),
         cmocka_unit_test(cut_texts_end_in_errors),
         cmocka_unit_test(what_cannot_be_passed_is_told),
+        cmocka_unit_test(types_are_read_and_written),
+        cmocka_unit_test(forms_are_told_apart),
+        cmocka_unit_test(arguments_of_hlo_are_read),
         cmocka_unit_test(aliased_arguments_iterate),
         cmocka_unit_test(other_arguments_stay),
+        cmocka_unit_test(programs_in_xlas_form_run),
         cmocka_unit_test(memory_of_another_type_is_no_argument),
         cmocka_unit_test(no_arguments_and_many),
         cmocka_unit_test(other_ops_are_the_compilers),

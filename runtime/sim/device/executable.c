@@ -76,10 +76,11 @@ static bool fill_results(PJRT_Executable *x)
     return true;
 }
 
-/* Sets the times that are stated for the module, or else the model's time and the
- * configured overheads. Of several entries that fit, a whole name wins over a beginning, a
- * longer beginning over a shorter one, and a later entry over an earlier one. */
-static void set_times(const sim_config *config, PJRT_Executable *x)
+/* Sets the times that are stated for the module, or else what is stated of an opaque program,
+ * OPAQUE_US unless it is negative, or the model's time, and the configured overheads. Of several
+ * entries that fit, a whole name wins over a beginning, a longer beginning over a shorter one, and
+ * a later entry over an earlier one. */
+static void set_times(const sim_config *config, PJRT_Executable *x, double opaque_us)
 {
     const sim_stated *best = NULL;
     size_t best_length = 0;
@@ -98,6 +99,7 @@ static void set_times(const sim_config *config, PJRT_Executable *x)
     x->overhead_us = best ? best->overhead_us : -1;
     x->device_us = best                     ? best->device_us
                    : config->device_us >= 0 ? config->device_us
+                   : opaque_us >= 0         ? opaque_us
                                             : sim_model_us(config, &x->cost);
 }
 
@@ -110,31 +112,65 @@ static void fill_costs(PJRT_Executable *x)
         {SIM_NAMED("optimal_seconds", kFloat, 1), .float_value = (float)(x->device_us / 1e6)},
         {SIM_NAMED("simulated groups", kFloat, 1), .float_value = (float)x->cost.group_count},
         {SIM_NAMED("simulated values", kFloat, 1), .float_value = x->evaluates ? 1.0f : 0.0f},
+        {SIM_NAMED("simulated opaque", kFloat, 1), .float_value = x->opaque ? 1.0f : 0.0f},
     };
     memcpy(x->costs, costs, sizeof costs);
 }
 
-static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, sim_status *st)
+/* Weighs the stand-in X->program by what OPAQUE states: as one fused group. */
+static sim_code weigh_opaque(PJRT_Executable *x, const sim_opaque *opaque, sim_status *st)
+{
+    sim_cost *cost = &x->cost;
+    sim_cost_free(cost);
+    *cost = (sim_cost){.groups = calloc(1, sizeof *cost->groups), .group_count = 1, .op_count = 1};
+    if (!cost->groups) {
+        cost->group_count = 0;
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    }
+    cost->flops = opaque->flops > 0 ? opaque->flops : 0;
+    cost->bytes = opaque->bytes > 0 ? opaque->bytes : 0;
+    cost->groups[0] = (sim_group){.times = 1, .bytes = cost->bytes};
+    cost->groups[0].matrix_flops[SIM_RATE_F32] = cost->flops;
+    return SIM_OK;
+}
+
+/* Reads X's program and weighs it, or OPAQUE in its place. */
+static sim_code read_program(PJRT_Executable *x, bool is_text, const sim_opaque *opaque,
+                             sim_status *st)
+{
+    sim_code code = SIM_UNIMPLEMENTED;
+    if (is_text)
+        code = sim_program_read(x->text, x->text_bytes, &x->program, st);
+    x->opaque = code != SIM_OK && code != SIM_RESOURCE_EXHAUSTED && opaque->text;
+    if (x->opaque)
+        *st = (sim_status){.code = SIM_OK};
+    if (x->opaque)
+        code = sim_program_read(opaque->text, strlen(opaque->text), &x->program, st);
+    if (code == SIM_OK)
+        code = x->opaque ? weigh_opaque(x, opaque, st) : sim_program_cost(x->program, &x->cost, st);
+    return code;
+}
+
+static sim_code executable_fill(PJRT_Executable *x, const sim_config *config, bool is_text,
+                                const sim_opaque *opaque, sim_status *st)
 {
     sim_status unused;
-    sim_code code = sim_program_read(x->text, x->text_bytes, &x->program, st);
-    if (code == SIM_OK)
-        code = sim_program_cost(x->program, &x->cost, st);
+    sim_code code = read_program(x, is_text, opaque, st);
     if (code == SIM_OK && !fill_results(x))
         code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
     if (code != SIM_OK)
         return code;
     fingerprint(x);
-    set_times(config, x);
-    x->evaluates = strcmp(config->values, "none") != 0 &&
+    set_times(config, x, x->opaque ? opaque->device_us : -1);
+    x->evaluates = !x->opaque && strcmp(config->values, "none") != 0 &&
                    x->cost.flops + x->cost.bytes / 4 <= (double)config->evaluate_limit &&
                    sim_program_can_evaluate(x->program, &unused) == SIM_OK;
     fill_costs(x);
     return SIM_OK;
 }
 
-sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
-                            PJRT_Executable **executable, sim_status *st)
+sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes, bool is_text,
+                            const sim_opaque *opaque, PJRT_Executable **executable, sim_status *st)
 {
     PJRT_Executable *x = calloc(1, sizeof *x);
     if (x) {
@@ -148,7 +184,7 @@ sim_code sim_executable_new(const sim_config *config, const char *text, size_t b
     memcpy(x->text, text, bytes);
     x->text[bytes] = '\0';
     x->text_bytes = bytes;
-    sim_code code = executable_fill(x, config, st);
+    sim_code code = executable_fill(x, config, is_text, opaque, st);
     if (code != SIM_OK) {
         sim_executable_release(x);
         return code;
@@ -215,6 +251,8 @@ SIM_ENTRY(Executable_OutputMemoryKinds)
 SIM_ENTRY(Executable_OptimizedProgram)
 {
     PJRT_Program *program = args->program;
+    if (args->executable->opaque)
+        return sim_error(SIM_UNIMPLEMENTED, "an opaque program is not compiled");
     if (program->code && program->code_size < args->executable->text_bytes)
         return sim_error(SIM_INVALID_ARGUMENT, "%zu bytes do not hold the program's %zu",
                          program->code_size, args->executable->text_bytes);

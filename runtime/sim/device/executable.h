@@ -5,6 +5,7 @@
 #include "runtime/sim/cost/cost.h"
 #include "runtime/sim/device/api.h"
 #include "runtime/sim/device/config.h"
+#include "runtime/sim/device/options.h"
 #include "runtime/sim/program/program.h"
 
 #include <stdatomic.h>
@@ -12,16 +13,17 @@
 /* Only REFERENCES change after it was made, and DEVICE when it is loaded. */
 struct PJRT_Executable {
     atomic_int references;
-    sim_program *program;
+    sim_program *program; /* of an opaque one, its stand-in */
     sim_cost cost;
-    char *text;
+    char *text; /* the program as it came */
     size_t text_bytes;
+    bool opaque; /* it could not be read */
     char fingerprint[17];
     double device_us;   /* by the model, or as stated */
     double overhead_us; /* stated; -1: as configured */
     bool evaluates;     /* its values are computed */
     int device;         /* it was compiled for */
-    PJRT_NamedValue costs[6];
+    PJRT_NamedValue costs[7];
     PJRT_Buffer_Type *result_types;
     int64_t *result_dims;
     size_t *result_ranks;
@@ -37,18 +39,18 @@ struct PJRT_LoadedExecutable {
 };
 
 /* Reads and weighs the program TEXT for a device of CONFIG. TEXT is copied; the new
- * executable has one reference. Errors are those of the reader, or no memory. */
-sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes,
-                            PJRT_Executable **executable, sim_status *st);
+ * executable has one reference. Where IS_TEXT is false, or the reader refuses the text, OPAQUE
+ * stands for it, if it has a text. Errors are those of the reader, or no memory. */
+sim_code sim_executable_new(const sim_config *config, const char *text, size_t bytes, bool is_text,
+                            const sim_opaque *opaque, PJRT_Executable **executable, sim_status *st);
 PJRT_Executable *sim_executable_retain(PJRT_Executable *executable);
 void sim_executable_release(PJRT_Executable *executable); /* NULL allowed */
 
 /* ---- what a compilation is asked for (compile.c) ---------------------------------------- */
 
-/* An error for a program that is not StableHLO text. */
-PJRT_Error *sim_check_format(const PJRT_Program *program);
-/* SIM_OK when serialized compile options ask only for what there is. SIZE 0 asks for
- * nothing. */
-sim_code sim_compile_options_check(const char *options, size_t size, sim_status *st);
+/* Whether the reader can be asked: whether PROGRAM is neither byte code nor HLO. */
+bool sim_program_is_text(const PJRT_Program *program);
+/* SIM_UNIMPLEMENTED for a program that is no text and that OPAQUE does not state. */
+sim_code sim_check_form(const PJRT_Program *program, const sim_opaque *opaque, sim_status *st);
 
 #endif

@@ -108,11 +108,13 @@ SIM_ENTRY(TopologyDescription_Attributes)
 SIM_ENTRY(Compile)
 {
     sim_status st = {.code = SIM_OK};
-    PJRT_Error *error = sim_check_format(args->program);
-    if (error)
-        return error;
-    if (sim_compile_options_check(args->compile_options, args->compile_options_size, &st) == SIM_OK)
+    sim_asked asked;
+    if (sim_options_asked(args->compile_options, args->compile_options_size, &asked, &st) ==
+            SIM_OK &&
+        sim_check_form(args->program, &asked.opaque, &st) == SIM_OK)
         sim_executable_new(&args->topology->config, args->program->code, args->program->code_size,
-                           &args->executable, &st);
+                           sim_program_is_text(args->program), &asked.opaque, &args->executable,
+                           &st);
+    sim_asked_free(&asked);
     return sim_error_new(&st);
 }

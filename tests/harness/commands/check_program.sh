@@ -130,6 +130,85 @@ report "a program that does not compile" "$(
     holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'
 )"
 
+# XLA's own form, by hand: a + a of two floats, which gives its memory to the result.
+"$python" - "$folder/double.hlo" "$folder/double.pb" <<'PYTHON'
+import sys
+def varint(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+def put(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+shape = put(2, 11) + put(3, b"\x02") + put(5, put(1, b"\x00"))
+program = put(1, shape) + put(2, shape) + put(3, "a")
+parameter = put(1, "a") + put(2, "parameter") + put(3, shape) + put(9, 0) + put(35, 1)
+add = put(1, "r") + put(2, "add") + put(3, shape) + put(35, 2) + put(36, b"\x01\x01")
+main = put(1, "main") + put(2, parameter) + put(2, add) + put(4, program) + put(5, 1) + put(6, 2)
+module = put(1, "double") + put(2, "main") + put(3, main) + put(4, program) + put(5, 7) + put(6, 1)
+module += put(8, put(1, b""))
+open(sys.argv[1], "wb").write(module)
+open(sys.argv[2], "wb").write(put(1, module))
+PYTHON
+npy "$folder/a.npy" '<f4' '(2,)' '1 20'
+npy "$folder/a2.npy" '<f4' '(2,)' '2 40'
+other=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
+for file in double.hlo double.pb; do
+    run "${other[@]}" --program "$folder/$file" --input "$folder/a.npy" --check "$folder/a2.npy" \
+        --format json
+    report "a program in XLA's own form: $file" "$(
+        fault_of 0
+        holds '
+[r] = records
+assert r["experiment"]["model"] == "double", r["experiment"]
+assert r["executions"][0]["arguments"] == 1 and r["executions"][0]["results"] == 1
+assert r["counters"]["transfers_to_device"] == 1, r["counters"]
+'
+    )"
+done
+refuses "types of a program that tells them" 2 "tells the types of its arguments itself" -- \
+    "${other[@]}" --program "$folder/double.hlo" --argument 'f32[2]'
+refuses "types without a program" 2 "--argument is for --program" -- \
+    --argument 'f32[2]' --store "$store"
+
+printf 'ML\357RStableHLO' >"$folder/step.mlirbc"
+refuses "byte code without types" 2 "--argument" -- "${other[@]}" --program "$folder/step.mlirbc"
+refuses "byte code with a type that is none" 2 "--argument 2|'f32' is not a type" -- \
+    "${other[@]}" --program "$folder/step.mlirbc" --argument 's32[]' --argument f32
+run "${other[@]}" --program "$folder/step.mlirbc" --argument 'f32[2]' --format json
+report "byte code that the runtime refuses" "$(
+    fault_of 1 "step"
+    holds 'assert [r["status"] for r in records] == ["compile-error"], records[0]["status"]'
+)"
+run "${other[@]}" --program "$folder/step.mlirbc" --argument 'f32[2]' --runtime sim --format json
+report "byte code on the simulated device wants to be stated" "$(
+    fault_of 1 "opaque_arguments"
+)"
+run "${other[@]}" --program "$folder/step.mlirbc" --argument 'f32[2]' --runtime sim \
+    --xla-flag 'opaque_arguments=f32[2]' --xla-flag 'opaque_results=f32[2];s32[]' \
+    --xla-flag opaque_aliases=0:0 --xla-flag opaque_device_us=250 --xla-flag opaque_name=program \
+    --format json
+report "and is then an opaque program" "$(
+    fault_of 0
+    holds '
+[r] = records
+assert r["values"] == "opaque" and r["simulated"] is True, r["values"]
+[x] = r["executions"]
+assert (x["arguments"], x["results"]) == (1, 2), x
+assert abs(x["device_ns"] - 250e3) < 1, x
+assert r["counters"]["transfers_to_device"] == 1, r["counters"]
+'
+)"
+run "${other[@]}" --program "$folder/step.mlirbc" --argument none --runtime sim \
+    --xla-flag 'opaque_results=f32[2]' --xla-flag opaque_device_us=250
+report "which the table says" "$(
+    fault_of 0
+    grep -q "simulated, opaque" "$folder/out" || echo "nothing says opaque"
+)"
+
 run "${quick[@]}" --phase infer
 run table --store "$store"
 report "programs and models stand in one table" "$(

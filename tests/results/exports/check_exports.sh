@@ -133,7 +133,7 @@ report "and then nothing is written" "$(ls "$folder/other" 2>/dev/null)"
 refuses "our own export" 3 "pytorch-xla:1: this is an export of bench" -- \
     import --from pytorch-xla --store "$folder/other" "$out/pytorch-xla"
 refuses "an import of nothing" 2 "bench import needs a word: files" -- import --from pytorch-xla
-refuses "an import from nowhere" 2 "bench import needs --from: pytorch-xla" -- \
+refuses "an import from nowhere" 2 "a.jsonl is a file|needs --from pytorch-xla" -- \
     import --store "$folder/other" "$folder/a.jsonl"
 refuses "a format that cannot be read" 2 'import format "asv" is not pytorch-xla' -- \
     import --from asv --store "$folder/other" "$folder/a.jsonl"

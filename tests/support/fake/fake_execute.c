@@ -216,11 +216,23 @@ static PJRT_Event execution_schedule(void)
                             fake_ordered("event_error") ? fake_ordered_code() : PJRT_Error_Code_OK};
 }
 
+/* As XLA's plugins check what callers of another age give them. */
+static PJRT_Error *sizes_check(const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    if (!fake_ordered("strict") ||
+        (args->struct_size >= PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE &&
+         args->options->struct_size >= PJRT_ExecuteOptions_STRUCT_SIZE))
+        return NULL;
+    return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "unexpected size of a struct");
+}
+
 PJRT_Error *fake_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 {
     const PJRT_Executable *program = args->executable->program;
     PJRT_Buffer *const *arguments = args->argument_lists[0];
     PJRT_Error *error = execute_orders();
+    if (!error)
+        error = sizes_check(args);
     if (!error)
         error = arguments_check(program, arguments, args->num_args);
     if (error)

@@ -18,6 +18,8 @@
  *   transfer_error profiler_error       that call, or event, fails ...
  *   code=N                              ... with this status code
  *   oom                                 an execution finds no memory
+ *   strict                              an execution refuses structs that are shorter than
+ *                                       this header's
  *   never_ready                         events of executions never fire
  *   hang abort                          an execution call never returns, or
  *                                       ends the process

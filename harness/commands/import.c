@@ -1,0 +1,98 @@
+/* import.c - bench import: recordings, and results of others, as records of a store. */
+#include "harness/commands/commands.h"
+#include "results/recordings/views.h"
+
+#include <string.h>
+
+static bn_code import_files(const command_taking *own, const char *const *files, bn_status *st)
+{
+    res_imported done = {0};
+    for (; *files && st->code == BN_OK; files++)
+        (void)!res_import(own->from, *files, own->store, &done, st);
+    if (done.written + done.known > 0)
+        cli_tell("%zu records written to %s, %zu were there already", done.written, own->store,
+                 done.known);
+    return st->code;
+}
+
+/* The steady steps of the recording at PATH as a record; the caller frees it. */
+static bn_code read_recording(const command_taking *own, const char *path, res_record **record,
+                              bn_status *st)
+{
+    rec_recording *recording = NULL;
+    rec_steps *steps = NULL;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        return bn_fail(
+            st, BN_INVALID,
+            "%s is a file: bench import needs --from pytorch-xla for others' results, or "
+            "the folder of a recording",
+            path);
+    const rec_options options = {
+        .pid = (uint32_t)own->process, .device = -1, .step_program = own->step_program};
+    const rec_naming naming = {.model = own->model, .phase = own->phase};
+    bn_code code = rec_open(path, &recording, st);
+    if (code == BN_OK)
+        code = rec_steps_find(recording, &options, &steps, st);
+    if (code == BN_OK)
+        code = rec_record_make(recording, steps, &naming, record, st);
+    rec_steps_free(steps);
+    rec_close(recording);
+    return code;
+}
+
+static bn_code import_recording(const command_taking *own, const char *path, bn_status *st)
+{
+    res_record *record = NULL;
+    char file[4200] = "";
+    bn_status why = {.code = BN_OK};
+    bn_code code = read_recording(own, path, &record, st);
+    if (code != BN_OK)
+        return code;
+    const bn_code one = res_store_write(own->store, record, file, sizeof file, &why);
+    if (one == BN_OK) {
+        bn_text name = {0};
+        res_experiment_title(&record->experiment, &name);
+        cli_tell("%s: %zu steps of %s written to %s", path, record->step_count,
+                 name.data ? name.data : "", file);
+        bn_text_free(&name);
+    } else if (one == BN_INVALID) {
+        /* Files are never replaced: these steps were read before. */
+        cli_tell("%s: it is in %s already", path, own->store);
+    } else {
+        code = bn_fail(st, one, "%s", why.message);
+    }
+    res_record_free(record);
+    return code;
+}
+
+static bn_code check_names(const command_taking *own, bn_status *st)
+{
+    const struct {
+        const char *option, *text;
+        size_t room;
+    } names[] = {{"model", own->model, sizeof((res_experiment *)0)->model},
+                 {"phase", own->phase, sizeof((res_experiment *)0)->phase}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!names[i].text)
+            continue;
+        if (own->from)
+            return bn_fail(st, BN_INVALID, "--%s is for recordings: --from %s has its own",
+                           names[i].option, own->from);
+        if (!names[i].text[0] || strlen(names[i].text) >= names[i].room)
+            return bn_fail(st, BN_INVALID, "--%s takes a name of 1 to %zu bytes", names[i].option,
+                           names[i].room - 1);
+    }
+    return BN_OK;
+}
+
+int command_import(const command_taking *own, const char *const *words)
+{
+    bn_status st = {.code = BN_OK};
+    bn_code code = check_names(own, &st);
+    if (code == BN_OK && own->from)
+        code = import_files(own, words, &st);
+    for (; code == BN_OK && !own->from && *words; words++)
+        code = import_recording(own, *words, &st);
+    return code == BN_OK ? CLI_EXIT_OK : (int)cli_complain(&st);
+}

@@ -1,0 +1,321 @@
+/*
+ * record.c - bench record: runs a program with the recorder between its framework and the runtime,
+ * and says what was recorded.
+ */
+#define _GNU_SOURCE
+#include "harness/commands/record_priv.h"
+#include "results/recordings/recordings.h"
+#include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ABOUT "recording.json"
+
+extern char **environ;
+
+/* A recording that is being made. */
+typedef struct recording {
+    char path[PATH_MAX]; /* whole */
+    int folder;          /* open; -1: not yet */
+    bool ours;           /* there was no recording in it before this one */
+    command_way way;
+    json_t *about; /* recording.json */
+} recording;
+
+/* ---- the folder --------------------------------------------------------------------------- */
+
+/* Whether there is a recording in the open FOLDER: a process's folder with events, or the words
+ * about one. */
+static bool has_recording(int folder)
+{
+    DIR *list = bn_folder_list(folder);
+    bool found = faccessat(folder, ABOUT, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    for (struct dirent *entry; list && !found && (entry = readdir(list));) {
+        char name[sizeof entry->d_name + 8];
+        snprintf(name, sizeof name, "%s/events", entry->d_name);
+        found = faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    }
+    if (list)
+        closedir(list);
+    return found;
+}
+
+static bn_code open_folder(const char *given, recording *r, bn_status *st)
+{
+    char name[80], stamp[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
+    snprintf(name, sizeof name, "recordings/%s-%ld", stamp, (long)getpid());
+    const char *path = given ? given : name;
+    bn_code code = bn_private_folder(path, &r->folder, st);
+    if (code != BN_OK)
+        return code;
+    if (has_recording(r->folder))
+        return bn_fail(st, BN_INVALID, "%s has a recording; name another folder with --output",
+                       path);
+    return realpath(path, r->path) ? BN_OK : bn_fail_errno(st, errno, "%s", path);
+}
+
+/* ---- recording.json ----------------------------------------------------------------------- */
+
+/* What changes how a runtime works, as records have it (provenance.runtime.environment). */
+static json_t *environment_json(void)
+{
+    static const char *const prefixes[] = {
+        "XLA_FLAGS=", "LIBTPU_INIT_ARGS=", "PJRT_SIM=",  "PJRT_SIM_CONFIG=",
+        "MALLOC_",    "GLIBC_TUNABLES=",   "LD_PRELOAD="};
+    json_t *object = json_object();
+    for (char **variable = environ; *variable; variable++) {
+        const char *equals = strchr(*variable, '=');
+        bool wanted = false;
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+            wanted = wanted || strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0;
+        char *name =
+            wanted && equals && equals[1] ? strndup(*variable, (size_t)(equals - *variable)) : NULL;
+        if (name)
+            json_object_set_new(object, name, res_json_text(equals + 1));
+        free(name);
+    }
+    return object;
+}
+
+static json_t *words_json(const char *const *words)
+{
+    json_t *array = json_array();
+    for (; *words; words++)
+        json_array_append_new(array, res_json_text(*words));
+    return array;
+}
+
+/* The digest of a plugin's file; null where it cannot be read. */
+static json_t *digest_json(const char *path)
+{
+    char digest[BN_SHA256_TEXT];
+    return path[0] && bn_file_sha256(path, digest, NULL) == BN_OK ? json_string(digest)
+                                                                  : json_null();
+}
+
+static void describe(recording *r, const command_recording *own, const char *const *words)
+{
+    char here[PATH_MAX], stamp[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (!getcwd(here, sizeof here))
+        here[0] = '\0';
+    const char *how = strcmp(r->way.runtime, "cuda") == 0  ? "preloaded"
+                      : strcmp(r->way.runtime, "tpu") == 0 ? "TPU_LIBRARY_PATH"
+                                                           : "plugin path";
+    r->about =
+        json_pack("{s:i, s:s, s:o, s:o, s:I, s:{s:o, s:o, s:o, s:s}, s:o, s:O, s:o}",
+                  "bench_recording", 1, "time", stamp, "command", words_json(words), "folder",
+                  res_json_text(here), "limit_bytes", (json_int_t)own->limit_bytes, "runtime",
+                  "name", res_json_text(r->way.runtime), "path", res_json_text(r->way.plugin),
+                  "sha256", digest_json(r->way.plugin), "how", how, "environment",
+                  environment_json(), "variables", r->way.variables, "host", job_host_describe());
+}
+
+static bn_code write_about(const recording *r, bn_status *st)
+{
+    char *text = r->about ? json_dumps(r->about, RES_JSON_SHOWN | JSON_INDENT(1)) : NULL;
+    bn_code code = text ? bn_private_write(r->folder, ABOUT, text, strlen(text), st)
+                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for " ABOUT);
+    free(text);
+    return code == BN_OK ? BN_OK : bn_context(st, "%s", r->path);
+}
+
+/* Adds the plugins that were recorded, with their digests: a preloaded recorder finds out only now
+ * which they are. Each once. */
+static void add_plugins(recording *r, const rec_recording *what)
+{
+    json_t *plugins = json_object();
+    for (size_t p = 0; p < what->process_count; p++)
+        for (size_t i = 0; i < what->processes[p].plugin_count; i++) {
+            const char *path = what->processes[p].plugins[i].path;
+            if (path[0] && !json_object_get(plugins, path))
+                json_object_set_new(plugins, path, digest_json(path));
+        }
+    json_object_set_new(r->about, "plugins", plugins);
+}
+
+/* ---- what was recorded --------------------------------------------------------------------- */
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void put_bytes(uint64_t bytes, bn_text *out)
+{
+    if (bytes < 1 << 20)
+        bn_text_printf(out, "%.1f KiB", (double)bytes / 0x1p10);
+    else
+        bn_text_printf(out, "%.1f MiB", (double)bytes / 0x1p20);
+}
+
+/* One process: what it ran, and whether its recording is whole. */
+static void say_process(const rec_process *p, double limit_bytes)
+{
+    bn_text bytes = {0};
+    put_bytes(p->bytes, &bytes);
+    cli_say("  process %u: %zu execution%s of %zu program%s%s%s, %s of events", p->pid,
+            p->execution_count, plural(p->execution_count), p->program_count,
+            plural(p->program_count), p->framework[0] ? ", " : "", p->framework, bytes.data);
+    bn_text_free(&bytes);
+    if (p->stop == RECORD_LIMIT)
+        cli_say("  process %u: its recording ended at --limit, %.0f bytes; %" PRIu64
+                " events were lost",
+                p->pid, limit_bytes, p->lost);
+    else if (p->stop != RECORD_GOES_ON || p->lost > 0)
+        cli_say("  process %u: %s; %" PRIu64 " events were lost", p->pid,
+                p->stop == RECORD_DISK_FULL ? "the disk was full, and its recording ended"
+                : p->stop == RECORD_ERROR
+                    ? "its events could not be written, and its recording ended"
+                    : "some events were not written",
+                p->lost);
+}
+
+static void say_nothing_recorded(const recording *r)
+{
+    cli_say("bench: nothing was recorded in %s. What to check:", r->path);
+    cli_say("  - does the program run on the runtime %s? Another: --runtime NAME", r->way.runtime);
+    if (strcmp(r->way.runtime, "cuda") == 0)
+        cli_say("  - a framework with CUDA built in, and not as a PJRT plugin, cannot be recorded");
+    else if (strcmp(r->way.runtime, "tpu") == 0)
+        cli_say("  - is libtpu loaded from TPU_LIBRARY_PATH, or does the program set that itself?");
+    else
+        cli_say("  - does it, or its environment, choose a platform or a plugin by itself "
+                "(JAX_PLATFORMS, jax.config, PJRT_DEVICE)?");
+    cli_say("  - was it stopped before its first execution?");
+    if (r->way.conflicts.length > 0)
+        cli_say("  - variables that were set already: see the first lines of this run");
+}
+
+/* Says what is in the folder; *SOME: whether it is a recording. */
+static void say_recorded(recording *r, const command_recording *own)
+{
+    bn_status st = {.code = BN_OK};
+    rec_recording *what = NULL;
+    size_t executions = 0, calls = 0;
+    if (rec_open(r->path, &what, &st) != BN_OK) {
+        if (st.code == BN_NOT_FOUND)
+            say_nothing_recorded(r);
+        else
+            (void)cli_complain(&st);
+        return;
+    }
+    for (size_t i = 0; i < what->process_count; i++) {
+        executions += what->processes[i].execution_count;
+        calls += what->processes[i].call_count;
+    }
+    add_plugins(r, what);
+    if (executions + calls == 0) {
+        say_nothing_recorded(r);
+        rec_close(what);
+        return;
+    }
+    cli_say("bench: recorded in %s: %zu process%s, %zu execution%s", r->path, what->process_count,
+            what->process_count == 1 ? "" : "es", executions, plural(executions));
+    for (size_t i = 0; i < what->process_count; i++)
+        say_process(&what->processes[i], own->limit_bytes);
+    for (size_t i = 0; i < what->damaged_count && i < sizeof what->damaged / sizeof *what->damaged;
+         i++)
+        cli_say("  %s: %s", what->damaged[i].name, what->damaged[i].why.message);
+    if (executions > 0)
+        cli_say("bench: next: bench steps %s", r->path);
+    rec_close(what);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static void say_way(const recording *r)
+{
+    const command_way *way = &r->way;
+    cli_say("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
+            way->plugin[0] ? ": " : ", preloaded", way->plugin);
+    for (const char *at = way->conflicts.data; at && *at;) {
+        const int length = (int)strcspn(at, "\n");
+        cli_say("bench: %.*s", length, at);
+        at += length + 1;
+    }
+}
+
+/* The program was not started: nothing of ours stays. */
+static void take_back(const recording *r)
+{
+    if (!r->ours)
+        return;
+    unlinkat(r->folder, ABOUT, 0);
+    unlinkat(r->folder, "jax.json", 0);
+    rmdir(r->path); /* where it is empty */
+}
+
+static bn_code begin(const command_recording *own, const char *const *words, recording *r,
+                     bn_status *st)
+{
+    char bytes[32];
+    bn_code code = open_folder(own->folder, r, st);
+    r->ours = code == BN_OK;
+    if (code == BN_OK)
+        code = command_way_make(own->runtime, words[0], r->folder, r->path, &r->way, st);
+    if (code != BN_OK)
+        return code;
+    snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
+    json_object_set_new(r->way.variables, RECORD_ENV_LIMIT, json_string(bytes));
+    describe(r, own, words);
+    return write_about(r, st);
+}
+
+/* What a shell says of a program that it cannot start. */
+static int not_started(const bn_status *st)
+{
+    (void)cli_complain(st);
+    return st->code == BN_NOT_FOUND ? 127 : 126;
+}
+
+/* The program has ended with CODE after SECONDS. */
+static void end(const command_recording *own, recording *r, int code, double seconds)
+{
+    bn_status st = {.code = BN_OK};
+    json_object_set_new(r->about, "ended",
+                        json_pack("{s:i, s:f}", "exit_code", code, "seconds", seconds));
+    say_recorded(r, own);
+    if (write_about(r, &st) != BN_OK)
+        (void)cli_complain(&st);
+}
+
+int command_record(const command_recording *own, const char *const *words)
+{
+    bn_status st = {.code = BN_OK};
+    recording r = {.folder = -1};
+    int code = CLI_EXIT_OK;
+    if (begin(own, words, &r, &st) != BN_OK) {
+        code = (int)cli_complain(&st);
+        take_back(&r);
+    } else {
+        say_way(&r);
+        const uint64_t start_ns = bn_now_ns();
+        if (command_program_run(words, r.way.variables, &code, &st) == BN_OK) {
+            end(own, &r, code, (double)(bn_now_ns() - start_ns) / 1e9);
+        } else {
+            code = not_started(&st);
+            take_back(&r);
+        }
+    }
+    command_way_free(&r.way);
+    json_decref(r.about);
+    if (r.folder >= 0)
+        close(r.folder);
+    return code;
+}

@@ -1,0 +1,83 @@
+/* record_program.c - the program that bench record runs: start, signals, end. */
+#define _GNU_SOURCE
+#include "harness/commands/record_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+/* Those that we wait for: the program's end, and what others may send to us in its place. */
+static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* Waits for CHILD. A signal with a sender is passed on. One of the terminal has none: it went to
+ * all processes in the foreground, and a program that counts them must not get it twice. */
+static int wait_for(pid_t child, const sigset_t *set)
+{
+    int status = 0;
+    siginfo_t info;
+    for (;;) {
+        const int got = sigwaitinfo(set, &info);
+        if (got < 0)
+            continue;
+        if (got != SIGCHLD) {
+            if (info.si_code <= 0)
+                kill(child, got);
+            continue;
+        }
+        /* It may have been stopped only, or be another child. */
+        if (waitpid(child, &status, WNOHANG) == child)
+            return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+}
+
+/* What becomes of ours becomes of the program's: bench itself runs nothing else from here on. */
+static bn_code set_variables(const json_t *variables, bn_status *st)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)variables, name, value)
+    {
+        if (setenv(name, json_string_value(value), 1) != 0)
+            return bn_fail_errno(st, errno, "the variable %s", name);
+    }
+    return BN_OK;
+}
+
+/* With the signals as they were before we blocked ours. */
+static int start(const char *const *words, const sigset_t *before, pid_t *child)
+{
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error)
+        return error;
+    error = posix_spawnattr_setsigmask(&attributes, before);
+    if (!error)
+        error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    /* The words are not written to. */
+    if (!error)
+        error = posix_spawnp(child, words[0], NULL, &attributes, (char *const *)words, environ);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+bn_code command_program_run(const char *const *words, const json_t *variables, int *code,
+                            bn_status *st)
+{
+    sigset_t set, before;
+    pid_t child = 0;
+    if (set_variables(variables, st) != BN_OK)
+        return st->code;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&set, signals[i]);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    const int error = start(words, &before, &child);
+    if (!error)
+        *code = wait_for(child, &set);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error ? bn_fail_errno(st, error, "%s", words[0]) : BN_OK;
+}

@@ -1,0 +1,295 @@
+/*
+ * record_way.c - how the recorder gets between a program and its runtime: by the environment that
+ * JAX and PyTorch/XLA look at, or, where a framework loads its plugin from a place of its own, by
+ * preloading.
+ *
+ * What the user has set stays, unless it is what --runtime is about. Variables as in
+ * jax/_src/xla_bridge.py (PJRT_NAMES_AND_LIBRARY_PATHS, JAX_PLATFORMS), jax/_src/cloud_tpu_init.py
+ * (TPU_LIBRARY_PATH), and torch_xla's runtime.py and computation_client (PJRT_DEVICE,
+ * PJRT_LIBRARY_PATH).
+ */
+#define _GNU_SOURCE
+#include "harness/commands/record_priv.h"
+#include "results/tables/tables.h"
+#include "runtime/pjrt/pjrt.h"
+#include "runtime/record/format.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JAX_LIST      "PJRT_NAMES_AND_LIBRARY_PATHS"
+#define JAX_PLATFORMS "JAX_PLATFORMS"
+#define JAX_FILE      "jax.json"
+/* The platform's name in JAX where the runtime has none. */
+#define JAX_OTHER     "recorded"
+
+/* A variable of ours or of the user's; "" where it is not set. */
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+static bn_code set(command_way *way, const char *name, const char *value, bn_status *st)
+{
+    json_t *text = json_string(value);
+    if (!text || json_object_set_new(way->variables, name, text) != 0)
+        return bn_fail(st, BN_INVALID, "%s would be '%s', which is not UTF-8", name, value);
+    return BN_OK;
+}
+
+/* The same, unless the user has set NAME to something else: then WHAT follows of it. */
+static bn_code want(command_way *way, const char *name, const char *value, const char *what,
+                    bn_status *st)
+{
+    const char *own = variable(name);
+    if (!own[0] || strcmp(own, value) == 0)
+        return set(way, name, value, st);
+    bn_text_printf(&way->conflicts, "%s is '%s' and stays so: %s\n", name, own, what);
+    return BN_OK;
+}
+
+/* ---- which runtime ------------------------------------------------------------------------ */
+
+static bool there_is(const char *pattern)
+{
+    glob_t found;
+    const bool some = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+    if (some)
+        globfree(&found);
+    return some;
+}
+
+/* The folder above that of PROGRAM, which is looked for as a shell does: that of an environment of
+ * Python where PROGRAM is its python. */
+static bool program_root(const char *program, char root[PATH_MAX])
+{
+    char path[PATH_MAX];
+    bool found = strchr(program, '/') && snprintf(path, sizeof path, "%s", program) < PATH_MAX;
+    for (const char *at = variable("PATH"); !found && !strchr(program, '/') && *at;) {
+        const int length = (int)strcspn(at, ":");
+        found = length > 0 &&
+                snprintf(path, sizeof path, "%.*s/%s", length, at, program) < PATH_MAX &&
+                access(path, X_OK) == 0;
+        at += length + (at[length] == ':');
+    }
+    if (!found)
+        return false;
+    *strrchr(path, '/') = '\0';
+    return snprintf(root, PATH_MAX, "%s/..", path) < PATH_MAX;
+}
+
+/* The libtpu that PROGRAM would load: the one that the user names, or that of its own Python, or
+ * one that bench knows. */
+static bn_code find_tpu(const char *program, char path[PATH_MAX], bn_status *st)
+{
+    static const char *const named[] = {"TPU_LIBRARY_PATH", "PTXLA_TPU_LIBRARY_PATH"};
+    char root[PATH_MAX], pattern[PATH_MAX + 64];
+    glob_t found;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (strchr(variable(named[i]), '/'))
+            return rt_plugin_find(variable(named[i]), path, PATH_MAX, st);
+    if (program_root(program, root)) {
+        snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/libtpu/libtpu.so", root);
+        if (glob(pattern, 0, NULL, &found) == 0) {
+            bn_code code = rt_plugin_find(found.gl_pathv[0], path, PATH_MAX, st);
+            globfree(&found);
+            return code;
+        }
+    }
+    return rt_plugin_find("tpu", path, PATH_MAX, st);
+}
+
+/* What "auto" stands for: the plugin that PyTorch/XLA is told of, else the machine's accelerator,
+ * else its CPU. */
+static void choose(const char *program, command_way *way)
+{
+    char path[PATH_MAX];
+    const bool library = strcmp(variable("PJRT_DEVICE"), "LIBRARY") == 0 &&
+                         strchr(variable("PJRT_LIBRARY_PATH"), '/');
+    const bool tpu = (there_is("/dev/accel[0-9]*") || there_is("/dev/vfio/[0-9]*")) &&
+                     find_tpu(program, path, NULL) == BN_OK;
+    const char *name = library                               ? variable("PJRT_LIBRARY_PATH")
+                       : tpu                                 ? "tpu"
+                       : access("/dev/nvidiactl", F_OK) == 0 ? "cuda"
+                                                             : "cpu";
+    snprintf(way->runtime, sizeof way->runtime, "%.*s", (int)sizeof way->runtime - 1, name);
+}
+
+/* Finds the plugin, whole: the program may work in another folder. */
+static bn_code find_plugin(const char *program, command_way *way, bn_status *st)
+{
+    char path[PATH_MAX];
+    bn_code code = strcmp(way->runtime, "tpu") == 0
+                       ? find_tpu(program, path, st)
+                       : rt_plugin_find(way->runtime, path, sizeof path, st);
+    if (code == BN_OK)
+        code = rt_plugin_probe(path, st);
+    if (code != BN_OK)
+        return bn_context(st, "runtime %s", way->runtime);
+    if (!realpath(path, way->plugin))
+        return bn_fail(st, BN_NOT_FOUND, "runtime %s: no such file %s", way->runtime, path);
+    struct stat plugin, recorder;
+    if (stat(way->plugin, &plugin) == 0 && stat(way->recorder, &recorder) == 0 &&
+        bn_same_file(&plugin, &recorder))
+        return bn_fail(st, BN_INVALID, "runtime %s is the recorder itself, %s", way->runtime,
+                       way->recorder);
+    return BN_OK;
+}
+
+/* ---- JAX ---------------------------------------------------------------------------------- */
+
+/* Whether WORDS, with commas between, has WORD. */
+static bool has_word(const char *words, const char *word)
+{
+    char one[RES_TEXT];
+    for (size_t i = 0; res_axis_word(words, i, one); i++)
+        if (strcmp(one, word) == 0)
+            return true;
+    return false;
+}
+
+/* Appends the entries of the user's list but that of NAME; says whether it had one. */
+static bool other_entries(const char *name, bn_text *out)
+{
+    bool had = false;
+    for (const char *at = variable(JAX_LIST); *at;) {
+        const size_t length = strcspn(at, ","), own = strlen(name);
+        if (length > own && strncmp(at, name, own) == 0 && at[own] == ':')
+            had = true;
+        else if (length > 0)
+            bn_text_printf(out, ",%.*s", (int)length, at);
+        at += length + (at[length] == ',');
+    }
+    return had;
+}
+
+/* How many devices the client of a CPU plugin is told to make; 0: nothing is said. XLA's makes four
+ * where JAX' own makes one. */
+static long cpu_devices(const command_way *way)
+{
+    const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
+    if (!job_usual_option(way->runtime, way->plugin) ||
+        strstr(variable("XLA_FLAGS"), "xla_force_host_platform_device_count"))
+        return 0;
+    return asked > 0 && asked < 4096 ? asked : 1;
+}
+
+/* Writes the file by which JAX gives a plugin's client options. */
+static bn_code write_options(const command_way *way, long devices, int folder, bn_status *st)
+{
+    json_t *json = json_pack("{s:s, s:{s:I}}", "library_path", way->recorder, "create_options",
+                             "cpu_device_count", (json_int_t)devices);
+    char *text = json ? json_dumps(json, RES_JSON_SHOWN) : NULL;
+    bn_code code = text ? bn_private_write(folder, JAX_FILE, text, strlen(text), st)
+                        : bn_fail(st, BN_INVALID, "%s cannot be told to jax", way->recorder);
+    free(text);
+    json_decref(json);
+    return code;
+}
+
+/* JAX takes the plugins of its list by their names. A CPU plugin is called cpu, in place of JAX'
+ * own: its rules for that platform, and a user's own JAX_PLATFORMS=cpu, then hold. */
+static bn_code tell_jax(command_way *way, int folder, const char *path, bn_status *st)
+{
+    bn_text list = {0}, others = {0}, platforms = {0};
+    const long devices = cpu_devices(way);
+    const bool cpu = job_usual_option(way->runtime, way->plugin) != NULL;
+    const char *name = !strchr(way->runtime, '/') && other_entries(way->runtime, &others)
+                           ? way->runtime
+                       : cpu ? "cpu"
+                             : JAX_OTHER;
+    bn_text_clear(&others);
+    other_entries(name, &others);
+    bn_text_printf(&list, "%s:", name);
+    bn_text_printf(&list, devices ? "%s/" JAX_FILE : "%s", devices ? path : way->recorder);
+    const bool odd = strpbrk(list.data + strlen(name) + 1, ",:") != NULL;
+    bn_text_append(&list, others.data ? others.data : "", others.length);
+    bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
+    bn_code code = BN_OK;
+    if (odd)
+        bn_text_puts(&way->conflicts,
+                     "a path with ',' or ':' in it cannot be told to jax, which is not recorded\n");
+    else if (devices)
+        code = write_options(way, devices, folder, st);
+    if (!odd && code == BN_OK)
+        code = list.failed || others.failed || platforms.failed
+                   ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment")
+                   : set(way, JAX_LIST, list.data, st);
+    if (!odd && code == BN_OK && !has_word(variable(JAX_PLATFORMS), name))
+        code = want(way, JAX_PLATFORMS, platforms.data,
+                    "jax runs on another platform than the recorded one", st);
+    bn_text_free(&list);
+    bn_text_free(&others);
+    bn_text_free(&platforms);
+    return code;
+}
+
+/* ---- the others --------------------------------------------------------------------------- */
+
+static bn_code tell_pytorch(command_way *way, bool asked, bn_status *st)
+{
+    const char *own = variable("PJRT_LIBRARY_PATH");
+    if (asked && own[0] && strcmp(own, way->plugin) != 0)
+        bn_text_printf(&way->conflicts, "PJRT_LIBRARY_PATH, '%s', gives way to --runtime %s\n", own,
+                       way->runtime);
+    bn_code code = set(way, "PJRT_LIBRARY_PATH", way->recorder, st);
+    if (code == BN_OK)
+        code = want(way, "PJRT_DEVICE", "LIBRARY",
+                    "PyTorch/XLA uses that device and not the recorded one", st);
+    return code;
+}
+
+/* CUDA plugins are loaded from a place of their framework's: the recorder is preloaded, and answers
+ * when the framework asks for the plugin's entry. */
+static bn_code preload(command_way *way, bn_status *st)
+{
+    char list[2 * PATH_MAX];
+    const char *own = variable("LD_PRELOAD");
+    if (strpbrk(way->recorder, ": "))
+        return bn_fail(st, BN_INVALID, "%s: a path with a space or ':' in it cannot be preloaded",
+                       way->recorder);
+    if ((size_t)snprintf(list, sizeof list, "%s%s%s", way->recorder, own[0] ? ":" : "", own) >=
+        sizeof list)
+        return bn_fail(st, BN_INVALID, "LD_PRELOAD is too long");
+    return set(way, "LD_PRELOAD", list, st);
+}
+
+bn_code command_way_make(const char *runtime, const char *program, int folder, const char *path,
+                         command_way *way, bn_status *st)
+{
+    const bool asked = strcmp(runtime, "auto") != 0;
+    *way = (command_way){.variables = json_object()};
+    if (!way->variables)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
+    if (strlen(runtime) >= sizeof way->runtime)
+        return bn_fail(st, BN_INVALID, "--runtime is too long");
+    if (asked)
+        strcpy(way->runtime, runtime);
+    else
+        choose(program, way);
+    bn_code code = rt_recorder_find(way->recorder, sizeof way->recorder, st);
+    if (code == BN_OK)
+        code = set(way, RECORD_ENV_FOLDER, path, st);
+    if (code == BN_OK && strcmp(way->runtime, "cuda") == 0)
+        return preload(way, st);
+    if (code == BN_OK)
+        code = find_plugin(program, way, st);
+    if (code == BN_OK)
+        code = set(way, RECORD_ENV_PLUGIN, way->plugin, st);
+    if (code == BN_OK && strcmp(way->runtime, "tpu") == 0)
+        return set(way, "TPU_LIBRARY_PATH", way->recorder, st);
+    if (code == BN_OK)
+        code = tell_jax(way, folder, path, st);
+    return code == BN_OK ? tell_pytorch(way, asked, st) : code;
+}
+
+void command_way_free(command_way *way)
+{
+    json_decref(way->variables);
+    bn_text_free(&way->conflicts);
+    way->variables = NULL;
+}

@@ -1,0 +1,295 @@
+/*
+ * steps.c - bench steps: where the time of a recording's steps went, and what follows from it.
+ */
+#include "harness/commands/commands.h"
+#include "results/recordings/recordings.h"
+#include "results/recordings/views.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of a terminal that sentences take. */
+#define WIDTH         80
+/* Programs that people are shown: those with most device time. */
+#define MOST_PROGRAMS 12
+#define MOST_NAME     18
+
+/* ---- cells ------------------------------------------------------------------------------------
+ */
+
+/* A short text by value. */
+typedef struct cell {
+    char text[32];
+} cell;
+
+/* Three digits and a unit, "-" where it is unknown. */
+static cell time_cell(double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    cell c = {"-"};
+    size_t unit = 0;
+    if (!isfinite(ns))
+        return c;
+    for (; unit < 3 && ns >= 999.5; unit++)
+        ns /= 1000;
+    snprintf(c.text, sizeof c.text, "%.*f %s",
+             unit == 0 || ns >= 99.95 ? 0
+             : ns >= 9.995            ? 1
+                                      : 2,
+             ns, units[unit]);
+    return c;
+}
+
+static cell percent_cell(double part, double whole)
+{
+    cell c = {"-"};
+    if (isfinite(part) && whole > 0)
+        snprintf(c.text, sizeof c.text, "%.1f %%", 100 * part / whole);
+    return c;
+}
+
+static json_t *add_row(json_t *rows)
+{
+    json_t *row = json_array();
+    json_array_append_new(rows, row);
+    return row;
+}
+
+/* ---- the ledger ------------------------------------------------------------------------- */
+
+static void put_figure(json_t *rows, const char *name, rec_figure f, double wall, double gap)
+{
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "%s", name);
+    res_sheet_put(row, "%s", time_cell(f.median_ns).text);
+    res_sheet_put(row, "%s", time_cell(f.p10_ns).text);
+    res_sheet_put(row, "%s", time_cell(f.p90_ns).text);
+    res_sheet_put(row, "%s", time_cell(f.mean_ns).text);
+    res_sheet_put(row, "%s", percent_cell(f.mean_ns, wall).text);
+    res_sheet_put(row, "%s", isfinite(gap) ? time_cell(gap).text : "");
+}
+
+static void put_ledger(const rec_steps *steps, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"part", false}, {"median", true}, {"p10", true},        {"p90", true},
+        {"mean", true},  {"share", true},  {"device idle", true}};
+    const double nan = (double)NAN;
+    json_t *rows = json_array();
+    const rec_figure wall = rec_steps_wall(steps);
+    double idle = 0;
+    for (int i = 0; i < REC_PART_COUNT; i++) {
+        const rec_figure part = rec_steps_part(steps, (rec_part)i);
+        const double gap = rec_steps_gap(steps, (rec_part)i).mean_ns;
+        idle += gap;
+        /* Most steady steps compile nothing. */
+        if (i != REC_PART_COMPILE || part.mean_ns > 0)
+            put_figure(rows, rec_part_name((rec_part)i), part, wall.mean_ns,
+                       steps->completions ? gap : nan);
+    }
+    put_figure(rows, "wall", wall, wall.mean_ns, steps->completions ? idle : nan);
+    if (steps->completions)
+        put_figure(rows, "device busy", rec_steps_busy(steps), wall.mean_ns, nan);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- programs --------------------------------------------------------------------------- */
+
+/* Of a step; a program whose completions are unknown counts by its calls. */
+static double weight(const rec_step_program *p)
+{
+    return isfinite(p->device_step_ns) ? p->device_step_ns : p->call_ns * p->times;
+}
+
+/* Whether row INDEX is among the MOST_PROGRAMS that weigh most. */
+static bool is_shown(const rec_steps *steps, size_t index)
+{
+    size_t heavier = 0;
+    const double own = weight(&steps->programs[index]);
+    for (size_t i = 0; i < steps->program_count; i++) {
+        const double other = weight(&steps->programs[i]);
+        heavier += other > own || (!(other < own) && i < index);
+    }
+    return heavier < MOST_PROGRAMS;
+}
+
+static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
+{
+    const rec_program *program = &steps->process->programs[p->program];
+    const char *name = program->name[0] ? program->name : program->hash;
+    const size_t fit = whole ? strlen(name) : bn_utf8_fit(name, MOST_NAME);
+    json_t *row = add_row(rows);
+    res_sheet_put(row, "%.*s", (int)(fit < 199 ? fit : bn_utf8_fit(name, 199)), name);
+    res_sheet_put(row, "%.4g", p->times);
+    res_sheet_put(row, "%s", time_cell(p->device_ns).text);
+    res_sheet_put(row, "%s", time_cell(p->call_ns).text);
+    res_sheet_put(row, "%s", time_cell(p->overhead_ns).text);
+    res_sheet_put(row, "%s", time_cell(p->gap_before_ns).text);
+    res_sheet_put(row, "%u", p->arguments);
+    res_sheet_put(row, "%u", p->results);
+}
+
+static void put_programs(const rec_steps *steps, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"program", false}, {"times", true}, {"device", true}, {"call", true},
+        {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
+    /* Machines and pages have room. */
+    const bool whole = format != RES_TABLE_TEXT;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (whole || is_shown(steps, i))
+            put_program(steps, &steps->programs[i], whole, rows);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    if (!whole && steps->program_count > MOST_PROGRAMS)
+        bn_text_printf(out, "and %zu programs more\n", steps->program_count - MOST_PROGRAMS);
+    json_decref(rows);
+}
+
+/* ---- words ------------------------------------------------------------------------------ */
+
+/* Whose steps they are, and how many. */
+static void put_head(const rec_steps *steps, bn_text *out)
+{
+    const rec_process *p = steps->process;
+    const rec_device *device = steps->device == REC_NONE ? NULL : &p->devices[steps->device];
+    const rec_plugin *plugin =
+        device && device->plugin != REC_NONE ? &p->plugins[device->plugin] : NULL;
+    bn_text_printf(out, "%zu steady steps of %u execution%s each: process %u", steps->count,
+                   steps->executions_per_step, steps->executions_per_step == 1 ? "" : "s", p->pid);
+    if (p->framework[0])
+        bn_text_printf(out, ", %s", p->framework);
+    if (device)
+        bn_text_printf(out, ", device %lld of %s", (long long)device->id,
+                       plugin && plugin->platform[0] ? plugin->platform : "an unknown platform");
+    bn_text_printf(out, ". Found %zu", steps->found);
+    if (steps->with_compiles) {
+        bn_text_printf(out, ", %zu of them compile (%s)", steps->with_compiles,
+                       time_cell((double)steps->compile_ns).text);
+    }
+    if (steps->warming)
+        bn_text_printf(out, ", %zu warm up", steps->warming);
+    if (steps->unlike)
+        bn_text_printf(out, ", %zu are unlike the others", steps->unlike);
+    bn_text_puts(out, ".\n");
+}
+
+/* Appends TEXT with its lines broken between words. */
+static void put_wrapped(const char *text, bn_text *out)
+{
+    size_t column = 0;
+    while (*text) {
+        const size_t word = strcspn(text, " \n");
+        if (column > 0 && column + 1 + word > WIDTH) {
+            bn_text_putc(out, '\n');
+            column = 0;
+        }
+        if (column > 0)
+            bn_text_putc(out, ' ');
+        bn_text_append(out, text, word);
+        column += word + (column > 0);
+        text += word;
+        if (*text == '\n') {
+            bn_text_putc(out, '\n');
+            column = 0;
+        }
+        text += *text != '\0';
+    }
+}
+
+/* The tables for people, with the sentences around them where FORMAT has room for such. */
+static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
+                    bn_text *out)
+{
+    bn_text head = {0}, words = {0};
+    const bool sentences = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    put_head(steps, &head);
+    rec_answer_put(steps, answer, &words);
+    if (sentences && head.data) {
+        put_wrapped(head.data, out);
+        bn_text_putc(out, '\n');
+    }
+    put_ledger(steps, format, out);
+    bn_text_putc(out, '\n');
+    put_programs(steps, format, out);
+    if (sentences && words.data) {
+        bn_text_puts(out, format == RES_TABLE_TEXT
+                              ? "\ntimes: a step; device, call: of an execution; after: the call "
+                                "went on after the\ndevice had ended; gap: the device did nothing "
+                                "before; in, out: buffers\n\n"
+                              : "\n");
+        put_wrapped(words.data, out);
+    }
+    out->failed = out->failed || head.failed || words.failed;
+    bn_text_free(&head);
+    bn_text_free(&words);
+}
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+/* Says on standard error what is wrong with the recording; returns whether a process is damaged. */
+static bool tell_damage(const rec_recording *r)
+{
+    const size_t room = sizeof r->damaged / sizeof *r->damaged;
+    for (size_t i = 0; i < r->damaged_count && i < room; i++)
+        cli_say("%s/%s: %s", r->path, r->damaged[i].name, r->damaged[i].why.message);
+    if (r->damaged_count > room)
+        cli_say("%zu processes more are damaged", r->damaged_count - room);
+    if (r->about_fault.code != BN_OK)
+        cli_say("%s: %s", r->path, r->about_fault.message);
+    return r->damaged_count > 0;
+}
+
+static bn_code show(const rec_recording *recording, const rec_steps *steps, res_format format,
+                    bn_status *st)
+{
+    const rec_answer answer = rec_answer_make(steps);
+    bn_text text = {0}, page = {0};
+    if (format == RES_TABLE_JSON) {
+        json_t *o = rec_steps_json(recording, steps, &answer);
+        if (!o)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the answer");
+        cli_json(o);
+        json_decref(o);
+        return BN_OK;
+    }
+    put_all(steps, &answer, format, &text);
+    if (format == RES_TABLE_HTML && text.data)
+        res_put_page(&page, "Steps of a recording", text.data);
+    const bool failed = text.failed || page.failed || !text.data;
+    if (!failed)
+        cli_out("%s", page.data ? page.data : text.data);
+    bn_text_free(&text);
+    bn_text_free(&page);
+    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the tables") : BN_OK;
+}
+
+int command_steps(const command_stepping *own, const cli_output *output, const char *folder)
+{
+    const rec_options options = {
+        .pid = (uint32_t)own->process, .device = own->device, .step_program = own->step_program};
+    bn_status st = {.code = BN_OK};
+    rec_recording *recording = NULL;
+    rec_steps *steps = NULL;
+    res_format format;
+    bool damaged = false;
+    bn_code code = res_format_parse(output->format, &format, &st);
+    if (code == BN_OK)
+        code = rec_open(folder, &recording, &st);
+    if (code == BN_OK) {
+        damaged = tell_damage(recording);
+        code = rec_steps_find(recording, &options, &steps, &st);
+    }
+    if (code == BN_OK && own->trace)
+        code = rec_timeline_write(steps->process, steps, own->trace, &st);
+    if (code == BN_OK)
+        code = show(recording, steps, format, &st);
+    rec_steps_free(steps);
+    rec_close(recording);
+    if (code != BN_OK)
+        return (int)cli_complain(&st);
+    return damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+}

@@ -1,0 +1,190 @@
+/*
+ * rerun_command.c - bench replay of a recording: on each runtime its step is measured twice in the
+ * same processes, in turns: executions back to back, and each awaited.
+ */
+#include "harness/replay/rerun_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WAYS 2 /* back to back, awaited */
+
+typedef struct rerun_state {
+    const rerun_options *options;
+    res_format format;
+    rerun_step step;
+    job_experiment *list; /* pairs: of each runtime, back to back and awaited */
+    rerun_result *results;
+    size_t count; /* pairs */
+    job_cache cache;
+    cli_exit worst;
+    bool stop;      /* further processes would fail alike */
+    bn_status last; /* failure that was said */
+} rerun_state;
+
+bool rerun_is_recording(const char *path)
+{
+    struct stat info;
+    return strchr(path, '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+/* ---- what is measured --------------------------------------------------------------------- */
+
+/* Two experiments of each that MATRIX makes. */
+static bn_code make_list(rerun_state *r, const char *path, bn_status *st)
+{
+    job_matrix m = *r->options->matrix;
+    job_experiment *one = NULL;
+    bn_text notes = {0};
+    m.program = path; /* no axis of models counts */
+    bn_code code = job_matrix_expand(&m, &one, &r->count, &notes, st);
+    if (code == BN_OK)
+        code = job_experiments_check(one, r->count, st);
+    if (code == BN_OK) {
+        r->list = calloc(WAYS * r->count, sizeof *r->list);
+        r->results = calloc(r->count, sizeof *r->results);
+    }
+    if (code == BN_OK && (!r->list || !r->results))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu replays", r->count);
+    for (size_t i = 0; code == BN_OK && i < r->count; i++)
+        for (size_t way = 0; way < WAYS; way++) {
+            job_experiment *e = &r->list[WAYS * i + way];
+            *e = one[i];
+            e->program = r->step.request;
+            job_step_describe(r->step.request, way == 1, &e->what);
+        }
+    bn_text_free(&notes);
+    free(one);
+    return code;
+}
+
+static bn_code make_results(rerun_state *r, size_t processes, bn_status *st)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        rerun_result *result = &r->results[i];
+        result->experiment = &r->list[WAYS * i];
+        result->queued = calloc(processes, sizeof(res_record *));
+        result->awaited = calloc(processes, sizeof(res_record *));
+        if (!result->queued || !result->awaited)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", processes);
+    }
+    return BN_OK;
+}
+
+/* ---- measuring --------------------------------------------------------------------------- */
+
+/* Takes over what became of experiment E. */
+static void take(rerun_state *r, const job_experiment *e, const job_kept *kept,
+                 res_record **records, size_t *count)
+{
+    char title[256];
+    job_experiment_title(e, title, sizeof title);
+    if (kept->record)
+        records[(*count)++] = kept->record;
+    /* Both ways fail for the same reason where a program does. */
+    const bool said = strcmp(kept->failure.message, r->last.message) == 0;
+    if (kept->failure.code != BN_OK && kept->failure.code != BN_CANCELLED && !r->stop && !said) {
+        r->last = kept->failure;
+        const cli_exit code =
+            kept->usage ? cli_complain(&kept->failure) : cli_complain_of(title, &kept->failure);
+        r->worst = code > r->worst ? code : r->worst;
+    }
+    if (kept->store.code != BN_OK && !r->stop) {
+        const cli_exit code = cli_complain_of(title, &kept->store);
+        r->worst = code > r->worst ? code : r->worst;
+    }
+    r->stop = r->stop || kept->usage || kept->store.code != BN_OK;
+}
+
+/* Process number PROCESS of pair INDEX. */
+static void run_process(rerun_state *r, job_group *group, size_t index, int process, size_t number,
+                        size_t of)
+{
+    job_kept *kept = calloc(WAYS, sizeof *kept);
+    job_experiment list[WAYS];
+    rerun_result *result = &r->results[index];
+    char title[300], text[400];
+    if (!kept)
+        return;
+    for (size_t way = 0; way < WAYS; way++) {
+        list[way] = r->list[WAYS * index + way];
+        if (!list[way].cache_dir[0] && r->cache.path[0]) {
+            list[way].cache_dir = r->cache.path;
+            /* The second of a process finds what the first one compiled. */
+            list[way].compile_anew = process == 1 && way == 0;
+        }
+    }
+    job_group_title(list, WAYS, title, sizeof title);
+    snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
+    const job_order job = {NULL, text, number, of, list[0].timeout, r->options->output.verbose};
+    job_measure_and_keep(group, process, list, WAYS, &job, kept);
+    take(r, &list[0], &kept[0], result->queued, &result->queued_count);
+    take(r, &list[1], &kept[1], result->awaited, &result->awaited_count);
+    free(kept);
+}
+
+/* A process of each runtime, then the next of each: a drift of the machine hits all alike. */
+static void run_all(rerun_state *r, int processes)
+{
+    job_group *groups = calloc(r->count, sizeof *groups);
+    size_t number = 0;
+    for (size_t i = 0; groups && i < r->count; i++) {
+        job_group_begin(&groups[i], processes, 0);
+        groups[i].separate = r->options->matrix->separate;
+    }
+    for (int process = 1; groups && process <= processes; process++)
+        for (size_t i = 0; i < r->count && !job_interrupted() && !r->stop; i++)
+            run_process(r, &groups[i], i, process, ++number, r->count * (size_t)processes);
+    free(groups);
+}
+
+static cli_exit measure(rerun_state *r, int processes)
+{
+    bn_status st = {.code = BN_OK};
+    job_supervise_begin();
+    if (job_cache_begin(r->list[0].store, &r->cache, &st) != BN_OK)
+        return cli_complain(&st);
+    run_all(r, processes);
+    job_cache_end(&r->cache);
+    cli_line_clear();
+    rerun_print(&r->step, r->results, r->count, r->format);
+    return job_interrupted() ? CLI_EXIT_INTERRUPTED : r->worst;
+}
+
+static void end(rerun_state *r)
+{
+    for (size_t i = 0; r->results && i < r->count; i++) {
+        rerun_result *result = &r->results[i];
+        for (size_t k = 0; k < result->queued_count; k++)
+            res_record_free(result->queued[k]);
+        for (size_t k = 0; k < result->awaited_count; k++)
+            res_record_free(result->awaited[k]);
+        free(result->queued);
+        free(result->awaited);
+    }
+    free(r->results);
+    free(r->list);
+    rerun_step_free(&r->step);
+}
+
+int rerun_command(const rerun_options *options, const char *path)
+{
+    bn_status st = {.code = BN_OK};
+    rerun_state r = {.options = options};
+    const int64_t asked = options->matrix->processes;
+    const int processes = asked > 0 ? (int)asked : 1;
+    cli_exit code;
+    bool known = strcmp(options->cost, "recorded") == 0 || strcmp(options->cost, "roofline") == 0;
+    if (!known)
+        bn_fail(&st, BN_INVALID, "--cost takes recorded or roofline, not '%s'", options->cost);
+    if (!known || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
+        rerun_step_read(path, options, &r.step, &st) != BN_OK ||
+        make_list(&r, path, &st) != BN_OK || make_results(&r, (size_t)processes, &st) != BN_OK)
+        code = cli_complain(&st);
+    else
+        code = measure(&r, processes);
+    end(&r);
+    return (int)code;
+}

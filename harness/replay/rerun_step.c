@@ -1,0 +1,462 @@
+/*
+ * rerun_step.c - the request for workers, made of a recording: a steady step's programs with their
+ * files, its inputs and its executions.
+ */
+#include "harness/replay/rerun_priv.h"
+
+#include "modes/mode.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is being made. */
+typedef struct making {
+    rerun_step *step;
+    const rec_process *process;
+    rerun_flow flow;
+    size_t *part;      /* [program of the process]: its place in the request; RERUN_NONE: none */
+    size_t *first_run; /* [place]: its first run */
+    uint32_t *program; /* [place] */
+    size_t parts;
+    json_t *shape; /* all that the digest is of */
+} making;
+
+static const rec_execution *run_of(const making *m, size_t run)
+{
+    return &m->process->executions[m->flow.runs[run]];
+}
+
+/* ---- which step --------------------------------------------------------------------------- */
+
+/* Whether the COUNT executions at ORDER are of the same programs as the COUNT behind them. */
+static bool comes_again(const rec_process *p, const uint32_t *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (p->executions[order[i]].program != p->executions[order[count + i]].program)
+            return false;
+    return true;
+}
+
+/* A steady step of the usual length that is followed by its like, from the middle on; its
+ * executions, or NULL. */
+static const uint32_t *choose(const rec_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        const rec_step *s = &steps->list[(steps->count / 2 + i) % steps->count];
+        const size_t n = s->executions;
+        if (n == steps->executions_per_step && s->first + 2 * n <= steps->order_count &&
+            comes_again(steps->process, steps->order + s->first, n))
+            return steps->order + s->first;
+    }
+    return NULL;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* The type of number TYPE as text (new reference). BN_NOT_SUPPORTED says that WHAT has one that
+ * cannot be passed. */
+static bn_code type_json(const rec_process *p, uint32_t type, const char *what, json_t **json,
+                         bn_status *st)
+{
+    bn_text text = {0};
+    mode_argument parsed;
+    bn_status why = {.code = BN_OK};
+    rec_type_put(p, type, &text);
+    bn_code code = BN_OK;
+    if (text.failed)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for types");
+    else if (mode_type_parse(text.data, &parsed, &why) != BN_OK)
+        code = bn_fail(st, BN_NOT_SUPPORTED, "%s is of type %s, which cannot be made up", what,
+                       text.data);
+    else
+        *json = json_string(text.data);
+    bn_text_free(&text);
+    return code;
+}
+
+static bn_code append_type(json_t *list, const rec_process *p, uint32_t type, const char *what,
+                           bn_status *st)
+{
+    json_t *json = NULL;
+    bn_code code = type_json(p, type, what, &json, st);
+    if (code == BN_OK && json_array_append_new(list, json) != 0)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for types");
+    return code;
+}
+
+/* The type of result INDEX of run RUN: as its buffer has it, or else its program. */
+static uint32_t result_type(const making *m, size_t run, uint32_t index)
+{
+    const rec_execution *x = run_of(m, run);
+    const rec_program *program = &m->process->programs[x->program];
+    const uint32_t buffer = rec_result(m->process, x, 0, index);
+    const uint32_t type =
+        buffer < m->process->buffer_count ? m->process->buffers[buffer].type : REC_NONE;
+    if (type != REC_NONE || !program->result_types || index >= program->results)
+        return type;
+    return program->result_types[index];
+}
+
+/* ---- programs ---------------------------------------------------------------------------------
+ */
+
+/* Where NAME lies, which has the digest SHA256: in the folder of PROGRAM's process, or, where the
+ * recording is that folder itself, in it. */
+static bn_code find_file(const making *m, const char *name, const char *sha256, char **found,
+                         bn_status *st)
+{
+    const char *folder = m->process->folder;
+    char path[4096], digest[BN_SHA256_TEXT], *whole = NULL;
+    for (int i = 0; i < 2; i++) {
+        const int size =
+            i == 0 ? snprintf(path, sizeof path, "%s/%s/programs/%s", m->step->recording->path,
+                              folder, name)
+                   : snprintf(path, sizeof path, "%s/programs/%s", m->step->recording->path, name);
+        if (size < 0 || (size_t)size >= sizeof path ||
+            bn_file_sha256(path, digest, NULL) != BN_OK || strcmp(digest, sha256) != 0)
+            continue;
+        whole = realpath(path, NULL);
+        if (whole)
+            break;
+    }
+    *found = whole;
+    return whole ? BN_OK
+                 : bn_fail(st, BN_CHANGED, "%s is not in the recording's folder any more", name);
+}
+
+/* {"path", "sha256"} of the file HASH.FORM with the SIZE BYTES (new reference). */
+static bn_code file_json(const making *m, const char *hash, const char *form, const void *bytes,
+                         size_t size, json_t **json, bn_status *st)
+{
+    char name[RECORD_HASH_TEXT + 32], digest[BN_SHA256_TEXT], *path = NULL;
+    snprintf(name, sizeof name, "%s.%.24s", hash, form);
+    bn_sha256(bytes, size, digest);
+    bn_code code = find_file(m, name, digest, &path, st);
+    if (code == BN_OK)
+        *json = json_pack("{ss ss}", "path", path, "sha256", digest);
+    if (code == BN_OK && !*json)
+        code = bn_fail(st, BN_INVALID, "the path of %s is not UTF-8", name);
+    free(path);
+    return code;
+}
+
+/* Adds the files of PROGRAM to JSON, and their digests to the shape. */
+static bn_code add_files(making *m, const rec_program *program, json_t *json, bn_status *st)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    json_t *file = NULL;
+    bn_code code = rec_program_read(m->step->recording, program, &bytes, &size, st);
+    if (code == BN_OK)
+        code = file_json(m, program->hash, program->form, bytes, size, &file, st);
+    free(bytes);
+    if (code != BN_OK)
+        return code;
+    json_array_append(m->shape, json_object_get(file, "sha256"));
+    json_object_set_new(json, "code", file);
+    if (!program->options[0])
+        return BN_OK;
+    code = rec_options_read(m->step->recording, program, &bytes, &size, st);
+    if (code != BN_OK)
+        return code;
+    code = file_json(m, program->options, "options", bytes, size, &file, st);
+    free(bytes);
+    if (code != BN_OK)
+        return code;
+    json_array_append(m->shape, json_object_get(file, "sha256"));
+    json_object_set_new(json, "options", file);
+    return BN_OK;
+}
+
+/* The name of part INDEX: letters, digits, dots and underscores, as all runtimes take it, and no
+ * other part's. */
+static void name_part(const making *m, size_t index, char name[64])
+{
+    const rec_program *own = &m->process->programs[m->program[index]];
+    size_t before = 0, used = 0;
+    for (size_t i = 0; i < index; i++)
+        before += strcmp(m->process->programs[m->program[i]].name, own->name) == 0;
+    const char *from = own->name[0] ? own->name : "program";
+    if (!isalpha((unsigned char)from[0]))
+        name[used++] = '_';
+    for (; *from && used < 48; from++)
+        name[used++] = isalnum((unsigned char)*from) || *from == '.' ? *from : '_';
+    name[used] = '\0';
+    if (before)
+        snprintf(name + used, 64 - used, "_%zu", before + 1);
+}
+
+/* The types of part INDEX's arguments and results, by its first run. */
+static bn_code add_types(const making *m, size_t index, json_t *arguments, json_t *results,
+                         bn_status *st)
+{
+    const size_t run = m->first_run[index];
+    const rec_execution *x = run_of(m, run);
+    char what[64];
+    bn_code code = BN_OK;
+    for (uint32_t a = 0; a < x->arguments && code == BN_OK; a++) {
+        const uint32_t buffer = rec_argument(m->process, x, 0, a);
+        snprintf(what, sizeof what, "argument %u", a);
+        code = append_type(arguments, m->process, m->process->buffers[buffer].type, what, st);
+    }
+    for (uint32_t i = 0; i < x->results && code == BN_OK; i++) {
+        snprintf(what, sizeof what, "result %u", i);
+        code = append_type(results, m->process, result_type(m, run, i), what, st);
+    }
+    return code;
+}
+
+/* ["ARGUMENT:RESULT", ...]: for a device that has to be told, each argument that was donated gives
+ * its memory to the first result of its type that has none yet (new reference). */
+static json_t *aliases_json(const making *m, size_t index, const json_t *arguments,
+                            const json_t *results)
+{
+    const size_t run = m->first_run[index], count = json_array_size(results);
+    const rec_execution *x = run_of(m, run);
+    json_t *list = json_array();
+    bool *taken = calloc(count + 1, sizeof *taken);
+    for (uint32_t a = 0; taken && a < x->arguments; a++) {
+        const uint32_t buffer = rec_argument(m->process, x, 0, a);
+        char text[48];
+        size_t o = 0;
+        if (!rec_donated(m->process, m->flow.runs[run], buffer))
+            continue;
+        while (o < count &&
+               (taken[o] || !json_equal(json_array_get(results, o), json_array_get(arguments, a))))
+            o++;
+        if (o == count)
+            continue;
+        taken[o] = true;
+        snprintf(text, sizeof text, "%u:%zu", a, o);
+        json_array_append_new(list, json_string(text));
+    }
+    free(taken);
+    return list;
+}
+
+static json_t *number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Device time of PROGRAM in microseconds, as it was recorded; NaN: it was not told. */
+static double device_us(const making *m, uint32_t program)
+{
+    const rec_steps *steps = m->step->steps;
+    for (size_t i = 0; i < steps->program_count; i++)
+        if (steps->programs[i].program == program)
+            return steps->programs[i].device_ns / 1e3;
+    return (double)NAN;
+}
+
+static bn_code add_part(making *m, json_t *list, size_t index, bn_status *st)
+{
+    const rec_program *program = &m->process->programs[m->program[index]];
+    json_t *arguments = json_array(), *results = json_array();
+    json_t *json = json_object();
+    char name[64];
+    name_part(m, index, name);
+    bn_code code = BN_OK;
+    if (!program->form[0] || !program->hash[0])
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "its code was not recorded: recording had not begun, or had ended, when it "
+                       "was compiled");
+    if (code == BN_OK)
+        code = add_files(m, program, json, st);
+    if (code == BN_OK)
+        code = add_types(m, index, arguments, results, st);
+    json_t *aliases = aliases_json(m, index, arguments, results);
+    json_object_set_new(json, "name", json_string(name));
+    json_object_set_new(json, "form", json_string(program->form));
+    json_object_set_new(json, "device_us", number_or_null(device_us(m, m->program[index])));
+    json_object_set_new(json, "flops", number_or_null(program->flops));
+    json_object_set_new(json, "bytes", number_or_null(program->bytes));
+    json_object_set_new(json, "arguments", arguments);
+    json_object_set_new(json, "results", results);
+    json_object_set_new(json, "aliases", aliases);
+    json_array_append_new(list, json);
+    return code == BN_OK ? BN_OK : bn_context(st, "program %s", name);
+}
+
+/* Gives each program of the step its place, in the order of first runs. */
+static bn_code number_parts(making *m, bn_status *st)
+{
+    const size_t programs = m->process->program_count, runs = m->flow.count;
+    m->part = calloc(programs + 1, sizeof *m->part);
+    m->first_run = calloc(runs + 1, sizeof *m->first_run);
+    m->program = calloc(runs + 1, sizeof *m->program);
+    if (!m->part || !m->first_run || !m->program)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu programs", programs);
+    for (size_t i = 0; i < programs; i++)
+        m->part[i] = RERUN_NONE;
+    for (size_t run = 0; run < runs; run++) {
+        const uint32_t program = run_of(m, run)->program;
+        if (program >= programs)
+            return bn_fail(st, BN_FORMAT, "execution %zu of the step is of no known program", run);
+        if (m->part[program] != RERUN_NONE)
+            continue;
+        m->part[program] = m->parts;
+        m->program[m->parts] = program;
+        m->first_run[m->parts++] = run;
+    }
+    return BN_OK;
+}
+
+/* ---- inputs and executions ----------------------------------------------------------------------
+ */
+
+static bn_code add_input(making *m, json_t *list, size_t index, bn_status *st)
+{
+    const rerun_input *in = &m->flow.inputs[index];
+    const uint32_t type = m->process->buffers[in->buffer].type;
+    const bool carried = in->from != RERUN_NONE;
+    json_t *text = NULL;
+    char what[96];
+    snprintf(what, sizeof what, "argument %zu of execution %zu of the step", in->argument, in->run);
+    bn_code code = type_json(m->process, type, what, &text, st);
+    if (code != BN_OK)
+        return code;
+    m->step->carried += carried;
+    m->step->input_bytes += (double)rec_type_bytes(&m->process->types[type]);
+    json_array_append_new(
+        list, json_pack("{so sI}", "type", text, "from",
+                        carried ? (json_int_t)(m->flow.input_count + in->from) : (json_int_t)-1));
+    return BN_OK;
+}
+
+/* Arguments that the framework said it would not give away stay. */
+static json_t *run_json(const making *m, size_t run)
+{
+    const rec_execution *x = run_of(m, run);
+    json_t *arguments = json_array(), *keep = json_array();
+    for (uint32_t a = 0; a < x->arguments; a++) {
+        const uint32_t buffer = rec_argument(m->process, x, 0, a);
+        json_array_append_new(arguments,
+                              json_integer((json_int_t)rerun_flow_value(&m->flow, run, a)));
+        if (x->kept > 0 && !rec_donated(m->process, m->flow.runs[run], buffer))
+            json_array_append_new(keep, json_integer(a));
+    }
+    return json_pack("{sI so so}", "program", (json_int_t)m->part[x->program], "arguments",
+                     arguments, "keep", keep);
+}
+
+/* ---- the request -------------------------------------------------------------------------------
+ */
+
+/* {"framework", "steps", ...}: what the record keeps of the recording (new reference). */
+static json_t *recorded_json(const making *m)
+{
+    const rec_process *p = m->process;
+    const rerun_step *s = m->step;
+    return json_pack("{ss sI sI sI so so sb}", "framework", p->framework, "pid", (json_int_t)p->pid,
+                     "steps", (json_int_t)s->steps->count, "executions_per_step",
+                     (json_int_t)s->steps->executions_per_step, "wall_ns",
+                     number_or_null(s->wall_ns), "device_ns", number_or_null(s->device_ns),
+                     "chosen", s->steps->chosen);
+}
+
+/* Digest of the programs and their flow: the same wherever the recording lies. */
+static bn_code add_digest(making *m, json_t *request, bn_status *st)
+{
+    char digest[BN_SHA256_TEXT];
+    json_t *all =
+        json_pack("{sO sO sO}", "programs", m->shape, "inputs", json_object_get(request, "inputs"),
+                  "runs", json_object_get(request, "runs"));
+    char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII) : NULL;
+    json_decref(all);
+    if (!text)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a request");
+    bn_sha256(text, strlen(text), digest);
+    free(text);
+    json_object_set_new(request, "sha256", json_string(digest));
+    return BN_OK;
+}
+
+static bn_code fill_request(making *m, const rerun_options *o, bn_status *st)
+{
+    json_t *programs = json_array(), *inputs = json_array(), *runs = json_array();
+    json_t *request = m->step->request =
+        json_pack("{ss ss ss so so so so}", "recording", m->step->recording->path, "name",
+                  m->step->name, "cost", o->cost, "recorded", recorded_json(m), "programs",
+                  programs, "inputs", inputs, "runs", runs);
+    m->shape = json_array();
+    if (!request || !m->shape)
+        return bn_fail(st, BN_INVALID, "the recording's path is not UTF-8");
+    bn_code code = number_parts(m, st);
+    for (size_t i = 0; i < m->parts && code == BN_OK; i++)
+        code = add_part(m, programs, i, st);
+    for (size_t i = 0; i < m->flow.input_count && code == BN_OK; i++)
+        code = add_input(m, inputs, i, st);
+    for (size_t run = 0; run < m->flow.count && code == BN_OK; run++)
+        json_array_append_new(runs, run_json(m, run));
+    m->step->programs = m->parts;
+    m->step->executions = m->flow.count;
+    m->step->inputs = m->flow.input_count;
+    return code == BN_OK ? add_digest(m, request, st) : code;
+}
+
+static bn_code make_request(rerun_step *s, const rerun_options *o, bn_status *st)
+{
+    making m = {.step = s, .process = s->steps->process};
+    const uint32_t *runs = choose(s->steps);
+    if (!runs)
+        return bn_fail(st, BN_NOT_FOUND,
+                       "no steady step of %u executions is followed by another like it; record "
+                       "more steps",
+                       s->steps->executions_per_step);
+    bn_code code = rerun_flow_make(m.process, runs, s->steps->executions_per_step, &m.flow, st);
+    if (code == BN_OK)
+        code = fill_request(&m, o, st);
+    rerun_flow_free(&m.flow);
+    json_decref(m.shape);
+    free(m.part);
+    free(m.first_run);
+    free(m.program);
+    return code;
+}
+
+/* The last part of PATH: "train" of "recordings/train/". */
+static void name_of(const char *path, char name[RES_TEXT])
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/')
+        first--;
+    snprintf(name, RES_TEXT, "%.*s", (int)(length - first < 63 ? length - first : 63),
+             path + first);
+    if (!name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "/") == 0)
+        snprintf(name, RES_TEXT, "recording");
+}
+
+void rerun_step_free(rerun_step *s)
+{
+    json_decref(s->request);
+    rec_steps_free(s->steps);
+    rec_close(s->recording);
+    *s = (rerun_step){0};
+}
+
+bn_code rerun_step_read(const char *path, const rerun_options *o, rerun_step *s, bn_status *st)
+{
+    const rec_options wanted = {
+        .pid = (uint32_t)o->pid, .device = -1, .step_program = o->step_program};
+    *s = (rerun_step){0};
+    if (o->name)
+        snprintf(s->name, sizeof s->name, "%.63s", o->name);
+    else
+        name_of(path, s->name);
+    bn_code code = rec_open(path, &s->recording, st);
+    if (code == BN_OK)
+        code = rec_steps_find(s->recording, &wanted, &s->steps, st);
+    if (code == BN_OK) {
+        s->wall_ns = rec_steps_wall(s->steps).median_ns;
+        s->device_ns = s->steps->completions ? rec_steps_busy(s->steps).median_ns : (double)NAN;
+        code = make_request(s, o, st);
+    }
+    return code == BN_OK ? BN_OK : bn_context(st, "recording %s", path);
+}

@@ -1,0 +1,260 @@
+/*
+ * rerun_table.c - recorded and replayed times side by side, and what they say.
+ */
+#include "harness/replay/rerun_priv.h"
+
+#include "results/findings/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What one runtime came to. */
+typedef struct figures {
+    res_over queued, awaited; /* wall of a step */
+    res_over device;          /* of all its executions together */
+    bool have_queued, have_awaited;
+    bool simulated, opaque;
+    res_pool pool; /* of those back to back */
+    res_figures of;
+} figures;
+
+static const res_over untold = {.value = {(double)NAN, (double)NAN, (double)NAN}};
+
+static bool some_good(res_record *const *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (records[i]->status == BN_OK)
+            return true;
+    return false;
+}
+
+/* To be ended with end_figures. */
+static figures make_figures(const rerun_result *r)
+{
+    figures f = {.queued = untold, .awaited = untold, .device = untold};
+    res_pool pool;
+    if (some_good(r->queued, r->queued_count) &&
+        res_pool_make((const res_record *const *)r->queued, r->queued_count, &f.pool)) {
+        f.have_queued = true;
+        f.of = res_pool_figures(&f.pool);
+        f.queued = f.of.wall;
+        f.device = f.of.device;
+        f.simulated = f.pool.newest && f.pool.newest->simulated;
+        f.opaque = f.pool.newest && strcmp(f.pool.newest->values, "opaque") == 0;
+    }
+    if (some_good(r->awaited, r->awaited_count) &&
+        res_pool_make((const res_record *const *)r->awaited, r->awaited_count, &pool)) {
+        f.have_awaited = true;
+        f.awaited = res_pool_figures(&pool).wall;
+        res_pool_free(&pool);
+    }
+    return f;
+}
+
+static void end_figures(figures *f)
+{
+    if (f->have_queued)
+        res_pool_free(&f->pool);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------ */
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *over_json(const res_over *o)
+{
+    return json_pack("{so so so sI}", "ns", number(o->value.estimate), "low_ns",
+                     number(o->value.low), "high_ns", number(o->value.high), "processes",
+                     (json_int_t)o->processes);
+}
+
+/* The recorded program of row INDEX of the request. */
+static const json_t *program_at(const rerun_step *s, size_t index)
+{
+    return json_array_get(json_object_get(s->request, "programs"), index);
+}
+
+static double recorded_us(const rerun_step *s, size_t index)
+{
+    const json_t *value = json_object_get(program_at(s, index), "device_us");
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static json_t *programs_json(const rerun_step *s, const figures *f)
+{
+    json_t *list = json_array();
+    const res_record *newest = f->have_queued ? f->pool.newest : NULL;
+    for (size_t i = 0; newest && i < newest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &newest->executions[i];
+        const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
+        json_array_append_new(
+            list, json_pack("{ss si si si so so so ss}", "name", x->graph, "times", x->per_step,
+                            "arguments", x->arguments, "results", x->results, "recorded_device_ns",
+                            number(recorded_us(s, i) * 1e3), "device", over_json(&e.device),
+                            "overhead", over_json(&e.overhead), "note", x->device_note));
+    }
+    return list;
+}
+
+static json_t *result_json(const rerun_step *s, const rerun_result *r)
+{
+    figures f = make_figures(r);
+    json_t *json = json_pack("{ss sb sb so so so so}", "runtime", r->experiment->what.runtime,
+                             "simulated", (int)f.simulated, "opaque", (int)f.opaque, "back_to_back",
+                             over_json(&f.queued), "one_by_one", over_json(&f.awaited), "device",
+                             over_json(&f.device), "programs", programs_json(s, &f));
+    end_figures(&f);
+    return json;
+}
+
+static void print_json(const rerun_step *s, const rerun_result *results, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, result_json(s, &results[i]));
+    json_t *all =
+        json_pack("{ss sO sO sI sI sI sI so}", "name", s->name, "recording",
+                  json_object_get(s->request, "recording"), "recorded",
+                  json_object_get(s->request, "recorded"), "programs", (json_int_t)s->programs,
+                  "executions", (json_int_t)s->executions, "inputs", (json_int_t)s->inputs,
+                  "carried", (json_int_t)s->carried, "runtimes", list);
+    cli_json(all);
+    json_decref(all);
+}
+
+/* ---- sheets ------------------------------------------------------------------------------- */
+
+static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
+                        res_format format)
+{
+    bn_text text = {0};
+    res_sheet_write(columns, count, rows, format, &text);
+    if (text.data)
+        cli_out("%s", text.data);
+    bn_text_free(&text);
+    json_decref(rows);
+}
+
+/* NS in units of SCALE nanoseconds; "-": not told. */
+static void put_time(json_t *row, double ns, double scale)
+{
+    if (isfinite(ns))
+        res_sheet_put(row, "%.*f", fabs(ns) < 0.1 * scale ? 5 : 3, ns / scale);
+    else
+        res_sheet_put(row, "%s", "-");
+}
+
+static void put_line(json_t *rows, const char *what, res_interval ns, double of)
+{
+    json_t *row = json_array();
+    res_sheet_put(row, "%s", what);
+    put_time(row, ns.estimate, 1e6);
+    if (isfinite(ns.low) && isfinite(ns.high))
+        res_sheet_put(row, "%.3f to %.3f", ns.low / 1e6, ns.high / 1e6);
+    else
+        res_sheet_put(row, "%s", "");
+    if (isfinite(ns.estimate) && of > 0)
+        res_sheet_put(row, "%.2f", ns.estimate / of);
+    else
+        res_sheet_put(row, "%s", "");
+    json_array_append_new(rows, row);
+}
+
+static void print_steps(const rerun_step *s, const figures *f, res_format format)
+{
+    static const res_sheet_column columns[] = {
+        {"a step", false}, {"ms", true}, {"95 %", true}, {"of recorded wall", true}};
+    const double none = (double)NAN;
+    json_t *rows = json_array();
+    put_line(rows, "recorded: wall", (res_interval){s->wall_ns, none, none}, s->wall_ns);
+    put_line(rows, "recorded: device busy", (res_interval){s->device_ns, none, none}, s->wall_ns);
+    put_line(rows, "replay: back to back", f->queued.value, s->wall_ns);
+    put_line(rows, "replay: one by one", f->awaited.value, s->wall_ns);
+    put_line(rows, "replay: device", f->device.value, s->wall_ns);
+    print_sheet(columns, sizeof columns / sizeof *columns, rows, format);
+}
+
+static void print_programs(const rerun_step *s, const figures *f, res_format format)
+{
+    static const res_sheet_column columns[] = {
+        {"program", false},           {"times", true},     {"arguments", true},  {"results", true},
+        {"recorded device us", true}, {"device us", true}, {"overhead us", true}};
+    const res_record *newest = f->pool.newest;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < newest->execution_count && i < s->programs; i++) {
+        const res_execution *x = &newest->executions[i];
+        const res_execution_figures e = res_pool_execution(&f->pool, &f->of, x);
+        json_t *row = json_array();
+        res_sheet_put(row, "%s", x->graph);
+        res_sheet_put(row, "%d", x->per_step);
+        res_sheet_put(row, "%d", x->arguments);
+        res_sheet_put(row, "%d", x->results);
+        put_time(row, recorded_us(s, i) * 1e3, 1e3);
+        put_time(row, e.device.value.estimate, 1e3);
+        put_time(row, e.overhead.value.estimate, 1e3);
+        json_array_append_new(rows, row);
+    }
+    print_sheet(columns, sizeof columns / sizeof *columns, rows, format);
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+static void print_head(const rerun_step *s)
+{
+    const rec_process *p = s->steps->process;
+    cli_out("%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n", s->name,
+            p->pid, p->framework[0] ? ", " : "", p->framework, s->steps->count, s->executions,
+            s->programs, s->programs == 1 ? "program" : "programs");
+    cli_out("Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
+            s->inputs, s->input_bytes / 1e6, s->carried);
+}
+
+static void print_words(const rerun_step *s, const figures *f)
+{
+    if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
+        cli_out(
+            "\nBack to back a step takes %.2f of the recorded wall. Made-up values, and a machine "
+            "that is busier or less\nbusy than it was, change it beside the host's gaps.\n",
+            f->queued.value.estimate / s->wall_ns);
+    cli_out("%sA replay removes the gaps between executions; it fuses no programs, and sends no "
+            "batches.\n",
+            f->simulated ? "\n" : "");
+    if (f->opaque)
+        cli_out("The device is simulated and cannot read these programs: they are opaque, cost "
+                "what the recording\nstates (%s), and compute nothing.\n",
+                strcmp(json_string_value(json_object_get(s->request, "cost")), "roofline") == 0
+                    ? "its compiler's FLOPs and bytes, by roofline"
+                    : "its device times");
+}
+
+void rerun_print(const rerun_step *step, const rerun_result *results, size_t count,
+                 res_format format)
+{
+    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    if (format == RES_TABLE_JSON) {
+        print_json(step, results, count);
+        return;
+    }
+    if (people)
+        print_head(step);
+    for (size_t i = 0; i < count; i++) {
+        figures f = make_figures(&results[i]);
+        if (people)
+            cli_out("\nOn %s%s:\n\n", results[i].experiment->what.runtime,
+                    f.opaque      ? " (simulated, opaque)"
+                    : f.simulated ? " (simulated)"
+                                  : "");
+        print_steps(step, &f, format);
+        if (people)
+            cli_out("\n");
+        if (f.have_queued)
+            print_programs(step, &f, format);
+        if (people)
+            print_words(step, &f);
+        end_figures(&f);
+    }
+}

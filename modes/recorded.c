@@ -1,0 +1,389 @@
+/*
+ * recorded.c - a step of several programs that others wrote, with the flow of values between them:
+ * a replay of what a framework was seen to execute. Nothing of the framework is left of it, so the
+ * host is never late; programs stay as many as they were.
+ *
+ * Between steps the inputs lie on the device. Within a step a value lives to the step's end, or
+ * until an execution consumes it.
+ */
+#include "modes/mode_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct recorded {
+    const mode_sequence *of;
+    bool awaited;
+    mode_program **programs; /* [part] */
+    size_t value_count;
+    rt_buffer **values; /* [value]; NULL: not there now */
+    size_t *heir;       /* [value]: the input that it is in the next step, or MODE_NO_VALUE */
+    bool *renewed;      /* [input]: consumed in each step, and nobody's heir */
+    /* Of each run: its first result, and which arguments a probe must not consume. */
+    size_t *first_result;
+    int64_t **probe_keep;
+    size_t *probe_keep_count;
+    /* While the first step finds out what is consumed. */
+    bool known;
+    uintptr_t *addresses; /* [argument of the run in hand] */
+    bool *consumed;       /* [argument of the run in hand] */
+} recorded;
+
+/* ---- before the executions ----------------------------------------------------------- */
+
+static bn_code send_inputs(mode *m, recorded *r, bn_status *st)
+{
+    bn_part before = mode_clock(m, BN_PART_INPUT);
+    bn_code code = BN_OK;
+    for (size_t i = 0; i < r->of->input_count && code == BN_OK; i++) {
+        const mode_input *in = &r->of->inputs[i];
+        if (r->values[i])
+            continue;
+        m->counters[BN_COUNTER_TRANSFERS_TO_DEVICE]++;
+        code = rt_buffer_from_host(m->client, in->host, in->type.dtype, in->type.dims,
+                                   in->type.rank, &r->values[i], st);
+    }
+    mode_clock(m, before);
+    return code;
+}
+
+/* Room for the handles that the step's end gives back. */
+static bn_code reserve(mode *m, const recorded *r, bn_status *st)
+{
+    const size_t results = r->value_count - r->of->input_count;
+    bn_code code =
+        mode_list_reserve(&m->retired, m->retired.count + 2 * r->of->input_count + 1, st);
+    if (code == BN_OK)
+        code = mode_list_reserve(&m->temporaries, m->temporaries.count + results + 1, st);
+    return code;
+}
+
+/* ---- one execution ---------------------------------------------------------------------- */
+
+static bn_code bind(mode *m, const recorded *r, const mode_run *run, bn_status *st)
+{
+    const mode_program *p = r->programs[run->part];
+    bn_code code = mode_dispatch_reserve(m, p, st);
+    for (size_t i = 0; i < p->input_count && code == BN_OK; i++) {
+        m->arguments.items[i] = r->values[run->arguments[i]];
+        if (!m->arguments.items[i])
+            code = bn_fail(st, BN_INVALID, "%s: argument %zu, value %zu, is not there",
+                           p->row->view.label, i, run->arguments[i]);
+    }
+    return code;
+}
+
+/* Which arguments of run INDEX may not be consumed: those that were not when it was recorded; and
+ * in a probe, which repeats it, also those that no result replaces. */
+static void choose_kept(mode *m, const recorded *r, size_t index)
+{
+    const mode_run *run = &r->of->runs[index];
+    const bool probing = m->probe_repeat > 0;
+    m->keep = probing ? r->probe_keep[index] : run->keep;
+    m->keep_count = probing ? r->probe_keep_count[index] : run->keep_count;
+}
+
+static bool is_kept(const mode_run *run, size_t argument)
+{
+    for (size_t i = 0; i < run->keep_count; i++)
+        if (run->keep[i] == (int64_t)argument)
+            return true;
+    return false;
+}
+
+/* Notes what the first execution of run INDEX has consumed. */
+static void learn(mode *m, recorded *r, size_t index)
+{
+    const mode_run *run = &r->of->runs[index];
+    mode_program *p = r->programs[run->part];
+    mode_learn_donors(m, p, (rt_buffer *const *)m->arguments.items, r->addresses,
+                      (rt_buffer *const *)m->results.items, r->consumed);
+    r->probe_keep_count[index] = 0; /* a first step that failed may have filled it */
+    for (size_t i = 0; i < p->input_count; i++) {
+        const size_t value = run->arguments[i];
+        bool fed = false;
+        for (size_t o = 0; o < p->output_count; o++)
+            fed = fed || p->donor[o] == (int32_t)i;
+        if (is_kept(run, i) || (r->consumed[i] && !fed))
+            r->probe_keep[index][r->probe_keep_count[index]++] = (int64_t)i;
+        if (r->consumed[i] && value < r->of->input_count)
+            r->renewed[value] = true;
+    }
+}
+
+static bn_code run_one(mode *m, recorded *r, size_t index, bn_status *st)
+{
+    const mode_run *run = &r->of->runs[index];
+    mode_program *p = r->programs[run->part];
+    bn_code code = bind(m, r, run, st);
+    if (code != BN_OK)
+        return code;
+    choose_kept(m, r, index);
+    if (!r->known)
+        mode_addresses(m, (rt_buffer *const *)m->arguments.items, p->input_count, r->addresses);
+    code = mode_dispatch(m, p, st);
+    if (code != BN_OK)
+        return code;
+    for (size_t o = 0; o < p->output_count; o++)
+        r->values[r->first_result[index] + o] = m->results.items[o];
+    if (!r->known)
+        learn(m, r, index);
+    if (r->awaited) {
+        bn_part before = mode_clock(m, BN_PART_WAIT);
+        code = mode_await_events(m, &m->events, st);
+        mode_clock(m, before);
+        if (code != BN_OK)
+            bn_context(st, "executing %s", p->row->view.label);
+    }
+    return code;
+}
+
+/* ---- the end of a step ---------------------------------------------------------------------- */
+
+/* Whether each result can be the input that it becomes. Asked once. */
+static bn_code check_heirs(mode *m, const recorded *r, bn_status *st)
+{
+    for (size_t v = r->of->input_count; v < r->value_count; v++)
+        if (r->heir[v] != MODE_NO_VALUE &&
+            !mode_buffer_is(m, r->values[v], &r->of->inputs[r->heir[v]].type))
+            return bn_fail(st, BN_INVALID,
+                           "value %zu is of another type than input %zu, which it becomes", v,
+                           r->heir[v]);
+    return BN_OK;
+}
+
+static void retire(mode *m, rt_buffer *buffer)
+{
+    if (buffer)
+        m->retired.items[m->retired.count++] = buffer;
+}
+
+/* Results become the inputs of the next step, or are given back. */
+static void pass_on(mode *m, recorded *r)
+{
+    for (size_t i = 0; i < r->of->input_count; i++)
+        if (r->renewed[i]) {
+            retire(m, r->values[i]);
+            r->values[i] = NULL;
+        }
+    for (size_t v = r->of->input_count; v < r->value_count; v++) {
+        if (r->heir[v] != MODE_NO_VALUE) {
+            retire(m, r->values[r->heir[v]]);
+            r->values[r->heir[v]] = r->values[v];
+        } else {
+            m->temporaries.items[m->temporaries.count++] = r->values[v];
+        }
+        r->values[v] = NULL;
+    }
+}
+
+/* After a failure: what the step made is given back, and what it consumed comes anew. */
+static void drop_step(mode *m, recorded *r)
+{
+    bn_status ignored = {.code = BN_OK};
+    if (mode_await_events(m, &m->events, &ignored) != BN_OK)
+        m->events.count = 0; /* the step has failed already, with its own reason */
+    for (size_t v = 0; v < r->value_count; v++) {
+        const bool input = v < r->of->input_count;
+        if (!r->values[v] || (input && !rt_buffer_is_deleted(m->client, r->values[v])))
+            continue;
+        rt_buffer_release(m->client, r->values[v]);
+        r->values[v] = NULL;
+    }
+}
+
+static bn_code recorded_step(mode *m, const mode_call *call, bn_status *st)
+{
+    recorded *r = m->own;
+    bn_code code = BN_OK;
+    (void)call;
+    if (!r->known && m->probe_repeat > 0)
+        return bn_fail(st, BN_INVALID, "a first step comes before a probe");
+    mode_clock(m, BN_PART_BIND);
+    code = reserve(m, r, st);
+    if (code == BN_OK)
+        code = send_inputs(m, r, st);
+    for (size_t i = 0; i < r->of->run_count && code == BN_OK; i++)
+        code = run_one(m, r, i, st);
+    m->keep = NULL;
+    m->keep_count = 0;
+    if (code == BN_OK && !r->known)
+        code = check_heirs(m, r, st);
+    if (code == BN_OK) {
+        r->known = true;
+        pass_on(m, r);
+    } else {
+        drop_step(m, r);
+    }
+    mode_clock(m, BN_PART_OTHER);
+    return code;
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+static void recorded_end(mode *m)
+{
+    recorded *r = m->own;
+    if (!r)
+        return;
+    for (size_t v = 0; v < r->value_count && r->values; v++)
+        rt_buffer_release(m->client, r->values[v]);
+    for (size_t i = 0; i < r->of->part_count && r->programs; i++)
+        mode_program_release(r->programs[i]);
+    for (size_t i = 0; i < r->of->run_count && r->probe_keep; i++)
+        free(r->probe_keep[i]);
+    free(r->programs);
+    free(r->values);
+    free(r->heir);
+    free(r->renewed);
+    free(r->first_result);
+    free(r->probe_keep);
+    free(r->probe_keep_count);
+    free(r->addresses);
+    free(r->consumed);
+    free(r);
+}
+
+static const mode_kind queued_kind = {
+    .name = MODE_REPLAY,
+    .summary = "the programs of a recorded step, one behind the other",
+    .step = recorded_step,
+    .end = recorded_end,
+};
+static const mode_kind awaited_kind = {
+    .name = MODE_REPLAY_AWAITED,
+    .summary = "the programs of a recorded step, each awaited",
+    .step = recorded_step,
+    .end = recorded_end,
+};
+
+/* Counts the values, and the arguments of the program that takes most. Each run takes only values
+ * that are there before it. */
+static bn_code check_runs(const mode_sequence *s, size_t *values, size_t *most, bn_status *st)
+{
+    *values = s->input_count;
+    *most = 0;
+    for (size_t i = 0; i < s->run_count; i++) {
+        const mode_run *run = &s->runs[i];
+        if (run->part >= s->part_count)
+            return bn_fail(st, BN_INVALID, "execution %zu is of program %zu of %zu", i, run->part,
+                           s->part_count);
+        const mode_part *part = &s->parts[run->part];
+        for (size_t k = 0; k < part->argument_count; k++)
+            if (run->arguments[k] >= *values)
+                return bn_fail(st, BN_INVALID,
+                               "execution %zu takes value %zu, and there are %zu before it", i,
+                               run->arguments[k], *values);
+        for (size_t k = 0; k < run->keep_count; k++)
+            if (run->keep[k] < 0 || (uint64_t)run->keep[k] >= part->argument_count ||
+                (k && run->keep[k] <= run->keep[k - 1]))
+                return bn_fail(st, BN_INVALID, "execution %zu keeps argument %lld of %zu", i,
+                               (long long)run->keep[k], part->argument_count);
+        if (part->argument_count > *most)
+            *most = part->argument_count;
+        *values += part->result_count;
+    }
+    return BN_OK;
+}
+
+static bn_code choose_heirs(recorded *r, bn_status *st)
+{
+    for (size_t v = 0; v < r->value_count; v++)
+        r->heir[v] = MODE_NO_VALUE;
+    for (size_t i = 0; i < r->of->input_count; i++) {
+        const size_t v = r->of->inputs[i].heir_of;
+        if (v == MODE_NO_VALUE)
+            continue;
+        if (v < r->of->input_count || v >= r->value_count || r->heir[v] != MODE_NO_VALUE)
+            return bn_fail(st, BN_INVALID, "input %zu cannot become value %zu", i, v);
+        r->heir[v] = i;
+    }
+    return BN_OK;
+}
+
+static bn_code make_room(recorded *r, bn_status *st)
+{
+    const mode_sequence *s = r->of;
+    size_t most;
+    bn_code code = check_runs(s, &r->value_count, &most, st);
+    if (code != BN_OK) {
+        r->value_count = 0;
+        return code;
+    }
+    r->programs = calloc(s->part_count + 1, sizeof(mode_program *));
+    r->values = calloc(r->value_count + 1, sizeof(rt_buffer *));
+    r->heir = calloc(r->value_count + 1, sizeof *r->heir);
+    r->renewed = calloc(s->input_count + 1, sizeof *r->renewed);
+    r->first_result = calloc(s->run_count + 1, sizeof *r->first_result);
+    r->probe_keep = calloc(s->run_count + 1, sizeof(int64_t *));
+    r->probe_keep_count = calloc(s->run_count + 1, sizeof *r->probe_keep_count);
+    r->addresses = calloc(most + 1, sizeof *r->addresses);
+    r->consumed = calloc(most + 1, sizeof *r->consumed);
+    bool good = r->programs && r->values && r->heir && r->renewed && r->first_result &&
+                r->probe_keep && r->probe_keep_count && r->addresses && r->consumed;
+    size_t next = s->input_count;
+    for (size_t i = 0; i < s->run_count && good; i++) {
+        const mode_part *part = &s->parts[s->runs[i].part];
+        r->first_result[i] = next;
+        next += part->result_count;
+        r->probe_keep[i] = calloc(part->argument_count + 1, sizeof(int64_t));
+        good = r->probe_keep[i] != NULL;
+    }
+    if (!good)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step of %zu executions",
+                       s->run_count);
+    return choose_heirs(r, st);
+}
+
+static bn_code compile_parts(mode *m, recorded *r, bn_status *st)
+{
+    for (size_t i = 0; i < r->of->part_count; i++) {
+        const mode_part *part = &r->of->parts[i];
+        bn_code code = mode_program_from_part(m, part, &r->programs[i], st);
+        if (code != BN_OK)
+            return bn_context(st, "program %s", part->label);
+        mode_program *p = r->programs[i];
+        if (p->output_count != part->result_count)
+            return bn_fail(st, BN_PLUGIN,
+                           "program %s has %zu results here, and had %zu when it was recorded",
+                           part->label, p->output_count, part->result_count);
+        for (size_t o = 0; o < p->output_count; o++)
+            p->donor[o] = -1;
+    }
+    return BN_OK;
+}
+
+static bn_code build(mode *m, const mode_sequence *sequence, bool awaited, bn_status *st)
+{
+    recorded *r = m->own = calloc(1, sizeof *r);
+    if (!r)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a step");
+    r->of = sequence;
+    r->awaited = awaited;
+    bn_code code = make_room(r, st);
+    if (code == BN_OK)
+        code = compile_parts(m, r, st);
+    return code == BN_OK ? send_inputs(m, r, st) : code;
+}
+
+bn_code mode_create_sequence(rt_client *client, const mode_options *options,
+                             const mode_sequence *sequence, bool awaited, mode **out, bn_status *st)
+{
+    mode *m = NULL;
+    bn_code code =
+        mode_create_kind(awaited ? &awaited_kind : &queued_kind, client, options, &m, st);
+    if (code == BN_OK)
+        code = build(m, sequence, awaited, st);
+    if (code != BN_OK) {
+        mode_destroy(m);
+        return code;
+    }
+    *out = m;
+    return BN_OK;
+}
+
+rt_buffer *mode_sequence_input(const mode *m, size_t index)
+{
+    const recorded *r = m->own;
+    return r->values[index];
+}

@@ -1,0 +1,379 @@
+/*
+ * ledger.c - where the wall time of steps went. docs/steps.md says the rules in words.
+ *
+ * One sweep over the edges of all calls and of the device's work, in order of time. What the main
+ * thread did in its own calls is known at each moment. What it did outside of them is known as a
+ * sum over the time between two readings of its clock: that much on a CPU, the rest not. So such
+ * times are gathered in an interval, which is closed and shared out at the next reading.
+ */
+#include "results/recordings/recordings_priv.h"
+
+#include <stdlib.h>
+
+/* Threads besides the main one whose clocks are followed: those with most executions. */
+#define MOST_HELPERS 64
+
+/* What an edge is of. */
+typedef enum subject {
+    OF_MAIN,    /* a call of the main thread; WHICH: its part */
+    OF_HELPER,  /* one of a thread that executes the steps' programs */
+    OF_OTHER,   /* one of another thread */
+    OF_DEVICE,  /* work of a device of the steps */
+    OF_READING, /* the main thread's clock is known */
+    OF_STEP     /* a step begins or ends; WHICH: 1, 0 */
+} subject;
+
+typedef struct edge {
+    uint64_t time;
+    uint8_t subject, which;
+    int8_t change; /* +1, -1; 0 of readings */
+    uint32_t step; /* of OF_STEP */
+} edge;
+
+typedef struct sweep {
+    rec_steps *steps;
+    const rec_process *process;
+    uint64_t from, to; /* of the steps */
+    edge *edges;
+    size_t count, capacity;
+    bool *device;                   /* of the steps: [device_count + 1] */
+    uint32_t helpers[MOST_HELPERS]; /* threads */
+    size_t helper_count;
+    rec_clock main, helper[MOST_HELPERS];
+    /* Where the sweep is. */
+    int64_t open[OF_DEVICE + 1][REC_PART_COUNT];
+    rec_step *step;
+    uint64_t cpu_main, cpu_helper; /* at the interval's begin */
+    /* The interval: time outside of the main thread's calls, [device works] by what the helpers
+     * did meanwhile; REC_PART_IDLE: nothing. */
+    uint64_t outside[2][REC_PART_COUNT];
+    uint64_t other[REC_PART_COUNT]; /* of the time where neither device nor helpers worked */
+} sweep;
+
+/* ---- edges ------------------------------------------------------------------------------ */
+
+static bool put(sweep *s, uint64_t time, subject of, unsigned which, int change)
+{
+    if (!bn_reserve(&s->edges, s->count + 1, &s->capacity, sizeof *s->edges))
+        return false;
+    s->edges[s->count++] = (edge){time, (uint8_t)of, (uint8_t)which, (int8_t)change, 0};
+    return true;
+}
+
+/* From BEGIN to END, as far as that is within the steps. */
+static bool put_both(sweep *s, uint64_t begin, uint64_t end, subject of, rec_part part)
+{
+    if (end <= s->from || begin >= s->to || end <= begin)
+        return true;
+    return put(s, begin < s->from ? s->from : begin, of, part, 1) &&
+           put(s, end > s->to ? s->to : end, of, part, -1);
+}
+
+static subject subject_of(const sweep *s, uint32_t thread)
+{
+    if (thread == s->steps->main_thread)
+        return OF_MAIN;
+    for (size_t i = 0; i < s->helper_count; i++)
+        if (s->helpers[i] == thread)
+            return OF_HELPER;
+    return OF_OTHER;
+}
+
+static bool put_reading(sweep *s, uint64_t time)
+{
+    return time <= s->from || time >= s->to || put(s, time, OF_READING, 0, 0);
+}
+
+static bool put_executions(sweep *s)
+{
+    const rec_process *p = s->process;
+    for (size_t i = 0; i < p->execution_count; i++) {
+        const rec_execution *e = &p->executions[i];
+        const subject of = subject_of(s, e->thread);
+        if (!put_both(s, e->begin_ns, e->end_ns, of, REC_PART_DISPATCH))
+            return false;
+        if ((of == OF_MAIN || e->main_cpu_ns) && !put_reading(s, e->begin_ns))
+            return false;
+        if (of == OF_MAIN && !put_reading(s, e->end_ns))
+            return false;
+        for (uint32_t d = 0; d < e->devices; d++) {
+            const rec_span *span = &p->spans[e->spans + d];
+            const size_t device = span->device == REC_NONE ? p->device_count : span->device;
+            if (s->device[device] && span->complete_ns &&
+                !put_both(s, span->start_ns, span->complete_ns, OF_DEVICE, 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool put_calls(sweep *s)
+{
+    static const rec_part parts[] = {
+        [REC_CALL_COMPILE] = REC_PART_COMPILE,  [REC_CALL_FROM_HOST] = REC_PART_TRANSFER,
+        [REC_CALL_TO_HOST] = REC_PART_TRANSFER, [REC_CALL_COPY] = REC_PART_TRANSFER,
+        [REC_CALL_BUFFER] = REC_PART_TRANSFER,  [REC_CALL_WAIT] = REC_PART_WAIT,
+    };
+    for (size_t i = 0; i < s->process->call_count; i++) {
+        const rec_call *c = &s->process->calls[i];
+        const subject of = subject_of(s, c->thread);
+        if (!put_both(s, c->begin_ns, c->end_ns, of, parts[c->kind]))
+            return false;
+        if (of == OF_MAIN && (!put_reading(s, c->begin_ns) || !put_reading(s, c->end_ns)))
+            return false;
+    }
+    return true;
+}
+
+static bool put_steps(sweep *s)
+{
+    for (size_t i = 0; i < s->steps->count; i++) {
+        const rec_step *step = &s->steps->list[i];
+        if (!put(s, step->begin_ns, OF_STEP, 1, 0))
+            return false;
+        s->edges[s->count - 1].step = (uint32_t)i;
+        if (!put(s, step->begin_ns + step->wall_ns, OF_STEP, 0, 0))
+            return false;
+        s->edges[s->count - 1].step = (uint32_t)i;
+    }
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const edge *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    /* A step ends before the next one begins, and both before what begins with it. */
+    if (x->subject != y->subject)
+        return x->subject > y->subject ? -1 : 1;
+    return x->which < y->which ? -1 : x->which > y->which;
+}
+
+/* ---- intervals --------------------------------------------------------------------------------
+ */
+
+static uint64_t take(uint64_t *from, uint64_t most)
+{
+    const uint64_t taken = *from < most ? *from : most;
+    *from -= taken;
+    return taken;
+}
+
+static uint64_t helpers_at(sweep *s, uint64_t time)
+{
+    uint64_t cpu = 0;
+    for (size_t i = 0; i < s->helper_count; i++)
+        cpu += rec_clock_at(&s->helper[i], time);
+    return cpu;
+}
+
+/* A share of GAP as large as that of TAKEN in WHOLE. */
+static uint64_t share_of(uint64_t gap, uint64_t taken, uint64_t whole)
+{
+    return whole ? (uint64_t)((double)gap * ((double)taken / (double)whole)) : 0;
+}
+
+/* Gives the time outside of calls to the parts of the step: ON of it on a CPU, and HELPED on the
+ * helpers' at most. */
+static void share_out(sweep *s, uint64_t on, uint64_t helped)
+{
+    static const rec_part first[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_COMPILE,
+                                     REC_PART_WAIT};
+    uint64_t *part = s->step->part_ns, *gap = s->step->gap_ns, whole = 0, idle = 0;
+    for (int i = 0; i < REC_PART_COUNT; i++) {
+        idle += s->outside[0][i];
+        whole += s->outside[0][i] + s->outside[1][i];
+    }
+    uint64_t off = whole;
+    uint64_t host = take(&off, on), gaps = 0;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        const uint64_t quiet = s->outside[0][first[i]], all = quiet + s->outside[1][first[i]];
+        const uint64_t taken = take(&off, all), of_gap = share_of(quiet, taken, all);
+        part[first[i]] += taken;
+        gap[first[i]] += of_gap;
+        gaps += of_gap;
+    }
+    host += take(&off, helped);
+    part[REC_PART_WAIT] += take(&off, s->outside[1][REC_PART_IDLE]);
+    for (int i = 0; i < REC_PART_COUNT; i++) {
+        const uint64_t taken = take(&off, s->other[i]);
+        part[i] += taken;
+        gap[i] += taken;
+        gaps += taken;
+    }
+    if (!s->steps->cpu_clocks) {
+        host += off;
+        off = 0;
+    }
+    part[REC_PART_IDLE] += off;
+    gap[REC_PART_IDLE] += off;
+    gaps += off;
+    part[REC_PART_HOST] += host;
+    gap[REC_PART_HOST] += idle - gaps;
+}
+
+/* Ends the interval at TIME, and begins the next one. */
+static void close_interval(sweep *s, uint64_t time)
+{
+    const uint64_t own = rec_clock_at(&s->main, time), helper = helpers_at(s, time);
+    if (s->step) {
+        share_out(s, own - s->cpu_main, helper - s->cpu_helper);
+        s->step->other_cpu_ns += helper - s->cpu_helper;
+    }
+    s->cpu_main = own;
+    s->cpu_helper = helper;
+    for (int i = 0; i < REC_PART_COUNT; i++)
+        s->outside[0][i] = s->outside[1][i] = s->other[i] = 0;
+}
+
+/* ---- the sweep -------------------------------------------------------------------------- */
+
+/* What SUBJECT is in now; REC_PART_IDLE: nothing. Where calls nest, the first of these. */
+static rec_part part_of(const sweep *s, subject of)
+{
+    static const rec_part order[] = {REC_PART_DISPATCH, REC_PART_TRANSFER, REC_PART_COMPILE,
+                                     REC_PART_WAIT};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (s->open[of][order[i]] > 0)
+            return order[i];
+    return REC_PART_IDLE;
+}
+
+/* Accounts for LENGTH nanoseconds in which nothing changed. */
+static void pass(sweep *s, uint64_t length)
+{
+    if (!s->step || length == 0)
+        return;
+    const bool busy = s->open[OF_DEVICE][0] > 0;
+    const rec_part own = part_of(s, OF_MAIN), helper = part_of(s, OF_HELPER);
+    const rec_part other = part_of(s, OF_OTHER);
+    s->step->busy_ns += busy ? length : 0;
+    if (own != REC_PART_IDLE) {
+        s->step->part_ns[own] += length;
+        s->step->gap_ns[own] += busy ? 0 : length;
+        return;
+    }
+    s->outside[busy][helper] += length;
+    if (!busy && helper == REC_PART_IDLE &&
+        (other == REC_PART_TRANSFER || other == REC_PART_COMPILE))
+        s->other[other] += length;
+}
+
+static void run(sweep *s)
+{
+    uint64_t now = s->from;
+    for (size_t i = 0; i < s->count; i++) {
+        const edge *e = &s->edges[i];
+        pass(s, e->time - now);
+        now = e->time;
+        if (e->subject >= OF_READING)
+            close_interval(s, now);
+        else
+            s->open[e->subject][e->which] += e->change;
+        if (e->subject == OF_STEP)
+            s->step = e->which ? &s->steps->list[e->step] : NULL;
+    }
+}
+
+/* ---- who takes part ----------------------------------------------------------------------------
+ */
+
+typedef struct tally {
+    uint32_t thread, count;
+} tally;
+
+static int by_count(const void *a, const void *b)
+{
+    const tally *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* The threads that execute the steps' programs, and whose timeline the ledger is of: the main
+ * thread's where something is known of it, else that of the thread with most executions. */
+static bool choose_threads(sweep *s)
+{
+    const rec_process *p = s->process;
+    rec_steps *steps = s->steps;
+    tally *tallies = calloc(p->thread_count + 1, sizeof *tallies);
+    bool known = false;
+    if (!tallies)
+        return false;
+    for (size_t i = 0; i < p->thread_count; i++)
+        tallies[i].thread = (uint32_t)i;
+    for (size_t i = 0; i < steps->order_count; i++) {
+        const rec_execution *e = &p->executions[steps->order[i]];
+        if (e->thread < p->thread_count)
+            tallies[e->thread].count++;
+        known = known || e->main_cpu_ns || (e->thread == p->main_thread && e->thread != REC_NONE);
+    }
+    qsort(tallies, p->thread_count, sizeof *tallies, by_count);
+    steps->dispatch_thread = p->thread_count ? tallies[0].thread : REC_NONE;
+    steps->main_thread =
+        known && p->main_thread != REC_NONE ? p->main_thread : steps->dispatch_thread;
+    for (size_t i = 0; i < p->thread_count && s->helper_count < MOST_HELPERS; i++)
+        if (tallies[i].count && tallies[i].thread != steps->main_thread)
+            s->helpers[s->helper_count++] = tallies[i].thread;
+    free(tallies);
+    return true;
+}
+
+/* The devices on which the steps' executions ran. */
+static bool choose_devices(sweep *s)
+{
+    const rec_process *p = s->process;
+    s->device = calloc(p->device_count + 1, sizeof *s->device);
+    if (!s->device)
+        return false;
+    for (size_t i = 0; i < s->steps->order_count; i++) {
+        const rec_execution *e = &p->executions[s->steps->order[i]];
+        for (uint32_t d = 0; d < e->devices; d++) {
+            const uint32_t device = p->spans[e->spans + d].device;
+            s->device[device == REC_NONE ? p->device_count : device] = true;
+        }
+    }
+    return true;
+}
+
+static bn_code make_clocks(sweep *s, bn_status *st)
+{
+    const rec_process *p = s->process;
+    const bool of_main = s->steps->main_thread == p->main_thread;
+    bn_code code = rec_clock_make(p, s->steps->main_thread, of_main, &s->main, st);
+    for (size_t i = 0; i < s->helper_count && code == BN_OK; i++)
+        code = rec_clock_make(p, s->helpers[i], false, &s->helper[i], st);
+    return code;
+}
+
+bn_code rec_ledger_fill(rec_steps *steps, bn_status *st)
+{
+    if (steps->count == 0)
+        return BN_OK;
+    const rec_step *last = &steps->list[steps->count - 1];
+    sweep *s = calloc(1, sizeof *s);
+    if (!s)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
+    s->steps = steps;
+    s->process = steps->process;
+    s->from = steps->list[0].begin_ns;
+    s->to = last->begin_ns + last->wall_ns;
+    bn_code code = BN_OK;
+    if (!choose_threads(s) || !choose_devices(s) || !put_executions(s) || !put_calls(s) ||
+        !put_steps(s))
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the ledger");
+    if (code == BN_OK)
+        code = make_clocks(s, st);
+    if (code == BN_OK) {
+        qsort(s->edges, s->count, sizeof *s->edges, by_time);
+        run(s);
+    }
+    rec_clock_free(&s->main);
+    for (size_t i = 0; i < s->helper_count; i++)
+        rec_clock_free(&s->helper[i]);
+    free(s->device);
+    free(s->edges);
+    free(s);
+    return code;
+}

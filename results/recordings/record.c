@@ -1,0 +1,391 @@
+/*
+ * record.c - the steady steps of a recording as a record of a store.
+ *
+ * The parts of a recorded step are fewer than those of our own: a framework cannot be asked which
+ * of its host work is tracing. So all of it is "trace", and what no CPU did while no device worked
+ * is "other" (docs/recording.md).
+ */
+#include "results/recordings/views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* The word of Python's command line that says what it runs; NULL: none does. */
+static const char *python_script(const char *const *words)
+{
+    for (; *words; words++) {
+        const char *word = *words;
+        if (strcmp(word, "-m") == 0)
+            return words[1];
+        if (strcmp(word, "-c") == 0)
+            return NULL;
+        if ((strcmp(word, "-X") == 0 || strcmp(word, "-W") == 0) && words[1])
+            words++;
+        else if (word[0] != '-')
+            return word;
+    }
+    return NULL;
+}
+
+void rec_script_put(const char *const *command, bn_text *out)
+{
+    if (!command || !command[0])
+        return;
+    const char *program = bn_base_name(command[0]);
+    const char *script = begins(program, "python") ? python_script(command + 1) : NULL;
+    const char *name = script ? bn_base_name(script) : program;
+    const size_t length = strlen(name);
+    const bool python = length > 3 && strcmp(name + length - 3, ".py") == 0;
+    bn_text_append(out, name, python ? length - 3 : length);
+}
+
+/* Copies TEXT, cut between characters. */
+static void copy(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%.*s", (int)bn_utf8_fit(text, size - 1), text);
+}
+
+static const char *text_in(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* The plugin that the steps ran on; NULL: nobody knows. */
+static const rec_plugin *plugin_of(const rec_steps *steps)
+{
+    const rec_process *p = steps->process;
+    uint32_t plugin = steps->device < p->device_count ? p->devices[steps->device].plugin : REC_NONE;
+    if (plugin == REC_NONE && p->plugin_count == 1)
+        plugin = 0;
+    return plugin < p->plugin_count ? &p->plugins[plugin] : NULL;
+}
+
+/* ---- the experiment ------------------------------------------------------------------------ */
+
+static void fill_experiment(const rec_recording *recording, const rec_steps *steps,
+                            const rec_naming *naming, res_experiment *e)
+{
+    const rec_process *p = steps->process;
+    const rec_plugin *plugin = plugin_of(steps);
+    const json_t *runtime = json_object_get(recording->about, "runtime");
+    const json_t *environment = json_object_get(recording->about, "environment");
+    const char *name = text_in(runtime, "name");
+    bn_text script = {0};
+    rec_script_put(p->command, &script);
+    copy(e->model, sizeof e->model,
+         naming->model   ? naming->model
+         : script.length ? script.data
+                         : "unknown");
+    bn_text_free(&script);
+    copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
+    copy(e->mode, sizeof e->mode, "recorded");
+    copy(e->front_end, sizeof e->front_end, p->framework[0] ? p->framework : "unknown");
+    copy(e->runtime, sizeof e->runtime,
+         name[0]  ? name
+         : plugin ? bn_base_name(plugin->path)
+                  : "unknown");
+    /* As the settings of our own runs have it. */
+    if (plugin && strcmp(plugin->platform, "sim") == 0)
+        copy(e->settings, sizeof e->settings, text_in(environment, "PJRT_SIM"));
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Where a part of a recorded step stands in our ledger. */
+static bn_part part_of(rec_part part, bool cpu_clocks)
+{
+    switch (part) {
+    case REC_PART_HOST:
+        /* Without clocks of the CPU it may be waiting as well. */
+        return cpu_clocks ? BN_PART_TRACE : BN_PART_OTHER;
+    case REC_PART_DISPATCH:
+        return BN_PART_DISPATCH;
+    case REC_PART_TRANSFER:
+        return BN_PART_INPUT;
+    case REC_PART_COMPILE:
+        return BN_PART_COMPILE;
+    case REC_PART_WAIT:
+        return BN_PART_WAIT;
+    case REC_PART_IDLE:
+    case REC_PART_COUNT:
+        break;
+    }
+    return BN_PART_OTHER;
+}
+
+/* Where the host runs ahead of the device, a sample is of several steps: see rec_steps_sample. */
+static bn_code fill_steps(const rec_steps *steps, res_record *record, bn_status *st)
+{
+    const size_t samples = rec_steps_samples(steps);
+    bn_code code = res_record_reserve_steps(record, samples, 0, st);
+    for (size_t i = 0; code == BN_OK && i < samples; i++) {
+        const rec_step sample = rec_steps_sample(steps, i);
+        uint64_t *parts = record->part_ns + i * BN_PART_COUNT;
+        record->wall_ns[i] = sample.wall_ns;
+        for (int part = 0; part < REC_PART_COUNT; part++)
+            parts[part_of((rec_part)part, steps->cpu_clocks)] += sample.part_ns[part];
+    }
+    record->warmup_stationary = true;
+    return code;
+}
+
+/* ---- executions ------------------------------------------------------------------------------ */
+
+/* What EXECUTION did on the device of the steps; NULL: its end is not known. */
+static const rec_span *span_of(const rec_steps *steps, const rec_execution *execution)
+{
+    const rec_process *p = steps->process;
+    for (uint32_t i = 0; i < execution->devices && execution->spans + i < p->span_count; i++) {
+        const rec_span *span = &p->spans[execution->spans + i];
+        if ((span->device == steps->device || execution->devices == 1) && span->complete_ns)
+            return span;
+    }
+    return NULL;
+}
+
+/* Fills SAMPLES, unless it is NULL, with the times of PROGRAM's executions in the steady steps:
+ * from the begin of each, or the end of the work before it, until it was both returned from and
+ * done. Returns how many there are. */
+static size_t take_samples(const rec_steps *steps, uint32_t program, uint64_t *samples)
+{
+    const rec_process *p = steps->process;
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        const rec_step *step = &steps->list[i];
+        for (size_t k = step->first; k < (size_t)step->first + step->executions; k++) {
+            const rec_execution *x =
+                k < steps->order_count ? &p->executions[steps->order[k]] : NULL;
+            const rec_span *span = x && x->program == program ? span_of(steps, x) : NULL;
+            if (!span)
+                continue;
+            const uint64_t end = x->end_ns > span->complete_ns ? x->end_ns : span->complete_ns;
+            if (samples)
+                samples[count] = end > span->start_ns ? end - span->start_ns : 0;
+            count++;
+        }
+    }
+    return count;
+}
+
+static int64_t amount(uint64_t bytes)
+{
+    return bytes <= (UINT64_C(1) << 53) ? (int64_t)bytes : -1;
+}
+
+static bn_code fill_execution(const rec_steps *steps, const rec_step_program *of, res_execution *to,
+                              bn_status *st)
+{
+    const rec_program *program = &steps->process->programs[of->program];
+    if (program->name[0])
+        copy(to->graph, sizeof to->graph, program->name);
+    else
+        snprintf(to->graph, sizeof to->graph, "program %.8s", program->hash);
+    to->per_step = (int)lround(fmin(of->times, 1e6));
+    to->arguments = (int)(of->arguments & INT32_MAX);
+    to->results = (int)(of->results & INT32_MAX);
+    memcpy(to->fingerprint, program->hash, sizeof to->fingerprint);
+    to->text_bytes = amount(program->code_bytes) < 0 ? 0 : amount(program->code_bytes);
+    to->compile_ns = program->compiles ? program->compile_ns / program->compiles : 0;
+    to->from_disk = program->deserialized;
+    to->compiler_flops = program->flops;
+    to->compiler_bytes = program->bytes;
+    to->temp_bytes = amount(program->temporary_bytes);
+    to->code_bytes = amount(program->kernel_bytes);
+    to->device_ns = of->device_ns;
+    to->device_source = isfinite(of->device_ns) ? BN_DEVICE_TIME_EVENT : BN_DEVICE_TIME_UNAVAILABLE;
+    copy(to->device_note, sizeof to->device_note,
+         isfinite(of->device_ns) ? "between completions that PJRT told, the start of each included"
+                                 : "no completions were recorded");
+    const size_t count = take_samples(steps, of->program, NULL);
+    to->pjrt_ns = calloc(count + 1, sizeof *to->pjrt_ns);
+    if (!to->pjrt_ns)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu executions", count);
+    to->pjrt_count = take_samples(steps, of->program, to->pjrt_ns);
+    return BN_OK;
+}
+
+static bn_code fill_executions(const rec_steps *steps, res_record *record, bn_status *st)
+{
+    bn_code code = res_record_reserve_executions(record, steps->program_count, st);
+    for (size_t i = 0; code == BN_OK && i < steps->program_count; i++)
+        code = fill_execution(steps, &steps->programs[i], &record->executions[i], st);
+    return code;
+}
+
+static void fill_counters(const rec_steps *steps, res_record *record)
+{
+    const rec_process *p = steps->process;
+    record->counters[BN_COUNTER_STEPS] = (int64_t)steps->found;
+    record->step_counters[BN_COUNTER_STEPS] = (int64_t)steps->count;
+    record->counters[BN_COUNTER_EXECUTIONS] = (int64_t)p->execution_count;
+    for (size_t i = 0; i < steps->count; i++)
+        record->step_counters[BN_COUNTER_EXECUTIONS] += steps->list[i].executions;
+    for (size_t i = 0; i < p->call_count; i++) {
+        record->counters[BN_COUNTER_COMPILES] += p->calls[i].kind == REC_CALL_COMPILE;
+        record->counters[BN_COUNTER_TRANSFERS_TO_DEVICE] += p->calls[i].kind == REC_CALL_FROM_HOST;
+        record->counters[BN_COUNTER_TRANSFERS_TO_HOST] += p->calls[i].kind == REC_CALL_TO_HOST;
+    }
+}
+
+/* ---- provenance ------------------------------------------------------------------------------ */
+
+/* The digest that bench record took of the file at PATH; "" where it did not. */
+static const char *digest_of(const rec_recording *recording, const char *path)
+{
+    const json_t *runtime = json_object_get(recording->about, "runtime");
+    const char *digest = text_in(json_object_get(recording->about, "plugins"), path);
+    if (!digest[0] && strcmp(text_in(runtime, "path"), path) == 0)
+        digest = text_in(runtime, "sha256");
+    return strlen(digest) == BN_SHA256_TEXT - 1 &&
+                   strspn(digest, "0123456789abcdef") == BN_SHA256_TEXT - 1
+               ? digest
+               : "";
+}
+
+/* OBJECT's member NAME where it is an object, as a copy (new reference). */
+static json_t *object_in(const json_t *object, const char *name)
+{
+    const json_t *member = json_object_get(object, name);
+    return json_is_object(member) ? json_deep_copy(member) : json_object();
+}
+
+static json_t *runtime_json(const rec_recording *recording, const rec_steps *steps)
+{
+    const rec_plugin *plugin = plugin_of(steps);
+    const rec_process *p = steps->process;
+    const char *device = steps->device < p->device_count ? p->devices[steps->device].text : "";
+    if (!plugin)
+        return json_pack("{s:o}", "environment", object_in(recording->about, "environment"));
+    return json_pack(
+        "{s:o, s:s, s:s, s:[I,I], s:I, s:o, s:o, s:{s:o}, s:o}", "path",
+        res_json_text(plugin->path), "sha256", digest_of(recording, plugin->path), "label", "",
+        "api_version", (json_int_t)plugin->major, (json_int_t)plugin->minor, "api_bytes",
+        (json_int_t)plugin->table_bytes, "platform", res_json_text(plugin->platform),
+        "platform_version", res_json_text(plugin->platform_version), "device", "kind",
+        res_json_text(device), "environment", object_in(recording->about, "environment"));
+}
+
+static json_t *texts_json(const char *const *texts)
+{
+    json_t *array = json_array();
+    for (; texts && *texts; texts++)
+        json_array_append_new(array, res_json_text(*texts));
+    return array;
+}
+
+/* JAX runs what jit has captured. Of others nobody can tell by their calls: PyTorch/XLA's lazy
+ * steps and those of a compiled graph look alike here. */
+static const char *way_of(const rec_process *p)
+{
+    return begins(p->framework, "jax") ? "captured" : "unknown";
+}
+
+static json_t *recording_json(const rec_steps *steps)
+{
+    const rec_process *p = steps->process;
+    json_t *times = json_array();
+    for (size_t i = 0; i < steps->program_count; i++)
+        json_array_append_new(times, res_json_real(steps->programs[i].times));
+    const rec_figure busy = rec_steps_busy(steps);
+    return json_pack("{s:o, s:o, s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, "
+                     "s:I, s:I, s:i}",
+                     "command", texts_json(p->command), "frameworks", texts_json(p->frameworks),
+                     "way", way_of(p), "pid", (json_int_t)p->pid, "process",
+                     res_json_text(p->folder), "executions_per_step",
+                     (json_int_t)steps->executions_per_step, "steps_a_sample",
+                     (json_int_t)steps->cycle, "steps_found", (json_int_t)steps->found,
+                     "steps_with_compiles", (json_int_t)steps->with_compiles, "steps_warming",
+                     (json_int_t)steps->warming, "steps_unlike", (json_int_t)steps->unlike,
+                     "times_a_step", times, "device_busy_ns", res_json_real(busy.median_ns),
+                     "cpu_clocks", steps->cpu_clocks, "completions", steps->completions,
+                     "lost_events", p->lost <= INT64_MAX ? (json_int_t)p->lost : (json_int_t)-1,
+                     "skipped_slots", (json_int_t)p->skipped, "stop", (int)p->stop);
+}
+
+static bn_code fill_provenance(const rec_recording *recording, const rec_steps *steps,
+                               res_record *record, bn_status *st)
+{
+    json_t *made =
+        json_pack("{s:o, s:o, s:o}", "runtime", runtime_json(recording, steps), "host",
+                  object_in(recording->about, "host"), "recording", recording_json(steps));
+    if (!made)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
+    json_decref(record->provenance);
+    record->provenance = made;
+    return BN_OK;
+}
+
+/* ---- the id ---------------------------------------------------------------------------------- */
+
+/* The time of the first steady step, and a digest of what the record is of. */
+static bn_code make_id(const rec_steps *steps, res_record *record, bn_status *st)
+{
+    const rec_process *p = steps->process;
+    const uint64_t first = steps->list[0].begin_ns;
+    const uint64_t ns = p->epoch_ns + (first > p->begin_ns ? first - p->begin_ns : 0);
+    const time_t seconds = (time_t)(ns / 1000000000);
+    const res_experiment *e = &record->experiment;
+    char digest[BN_SHA256_TEXT] = "", date[32];
+    struct tm utc;
+    bn_text text = {0};
+    /* Ids with years beyond 9999 would not sort. */
+    if (seconds > INT64_C(253402300799) || !gmtime_r(&seconds, &utc))
+        return bn_fail(st, BN_FORMAT, "%s: its time is not one", p->folder);
+    strftime(date, sizeof date, "%Y%m%dT%H%M%S", &utc);
+    bn_text_printf(&text, "%s\n%u\n%llu\n%s\n%s\n%s\n%s\n", p->folder, p->pid,
+                   (unsigned long long)p->epoch_ns, e->model, e->phase, e->front_end, e->runtime);
+    for (size_t i = 0; i < steps->program_count; i++)
+        bn_text_printf(&text, "%s %u\n", p->programs[steps->programs[i].program].hash,
+                       (unsigned)record->executions[i].per_step);
+    if (!text.failed)
+        bn_sha256(text.data, text.length, digest);
+    snprintf(record->id, sizeof record->id, "%.15s.%09uZ-recording-%.16s", date,
+             (unsigned)(ns % 1000000000), digest);
+    const bool failed = text.failed;
+    bn_text_free(&text);
+    return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an id") : BN_OK;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
+                        const rec_naming *naming, res_record **record, bn_status *st)
+{
+    const rec_plugin *plugin = plugin_of(steps);
+    *record = NULL;
+    if (steps->count == 0 || rec_steps_samples(steps) == 0)
+        return bn_fail(st, BN_FORMAT, "%s: it has no steady step", recording->path);
+    res_record *fresh = res_record_new();
+    if (!fresh)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+    fresh->simulated = plugin && strcmp(plugin->platform, "sim") == 0;
+    fill_experiment(recording, steps, naming, &fresh->experiment);
+    bn_code code = fill_steps(steps, fresh, st);
+    if (code == BN_OK)
+        code = fill_executions(steps, fresh, st);
+    if (code == BN_OK)
+        code = fill_provenance(recording, steps, fresh, st);
+    if (code == BN_OK)
+        code = make_id(steps, fresh, st);
+    if (code == BN_OK)
+        fill_counters(steps, fresh);
+    if (code == BN_OK)
+        code = res_record_check(fresh, st);
+    if (code == BN_OK)
+        *record = fresh;
+    else
+        res_record_free(fresh);
+    return code;
+}

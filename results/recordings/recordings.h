@@ -1,0 +1,396 @@
+/*
+ * recordings.h - recordings of PJRT calls: reading what the recording plugin wrote
+ * (runtime/record/format.h), and what it says about the recorded program's steps.
+ *
+ * All bytes of a recording are foreign. What does not fit is skipped and counted; nothing in it is
+ * believed that could lead out of an array. Texts are plain (bn_is_plain). Prefix rec_.
+ */
+#ifndef BENCH_RESULTS_RECORDINGS_H
+#define BENCH_RESULTS_RECORDINGS_H
+
+#include <jansson.h>
+
+#include "results/stats/stats.h"
+#include "runtime/base/base.h"
+#include "runtime/record/format.h"
+
+/* An index that leads nowhere: unknown, or none. */
+#define REC_NONE UINT32_MAX
+
+/* ---- what was recorded ------------------------------------------------------------------ */
+
+/* A plugin that a process loaded, and what its client said of itself. */
+typedef struct rec_plugin {
+    const char *path, *platform, *platform_version; /* "": not told */
+    uint32_t major, minor;                          /* of its API */
+    uint64_t table_bytes;
+} rec_plugin;
+
+/* A device that a client addresses. */
+typedef struct rec_device {
+    const char *text; /* its debug string */
+    int64_t id;
+    uint32_t plugin; /* index; REC_NONE: unknown */
+    uint64_t client; /* handle: devices with the same number are of one client */
+    uint64_t bytes;  /* of its memory; 0: not told */
+} rec_device;
+
+/* A thread that called a plugin. */
+typedef struct rec_thread {
+    uint32_t number;  /* the kernel's */
+    const char *name; /* "": not told */
+} rec_thread;
+
+/* Type and shape of a buffer. */
+typedef struct rec_type {
+    int type; /* a PJRT_Buffer_Type, as the plugin said it; 0: unknown */
+    uint32_t rank;
+    const int64_t *dims; /* [rank] */
+} rec_type;
+
+/* A program: all executables that were compiled of the same bytes with the same options. */
+typedef struct rec_program {
+    uint32_t process;                       /* index of its process, for rec_program_read */
+    char hash[RECORD_HASH_TEXT];            /* of its code; "": it was not kept */
+    char options[RECORD_HASH_TEXT];         /* of its compile options; "": not kept */
+    const char *form;                       /* "mlir", "hlo", "executable"; "": unknown */
+    const char *name;                       /* as the plugin calls it; "": unknown */
+    uint64_t code_bytes;                    /* size of the code as it was handed over */
+    uint32_t results;                       /* of an execution on one device */
+    const uint32_t *result_types;           /* [results]: indices of types; NULL: not told */
+    uint32_t devices;                       /* that it runs on, at least 1 */
+    double flops, bytes;                    /* of an execution; NaN: not told */
+    uint64_t temporary_bytes, kernel_bytes; /* UINT64_MAX: not told */
+    uint32_t compiles;                      /* that succeeded */
+    bool deserialized;                      /* the first of them loaded a compiled executable */
+    uint64_t compile_ns;                    /* of all of them */
+    uint32_t executions;
+} rec_program;
+
+/* A loaded executable. */
+typedef struct rec_executable {
+    uint32_t program;
+    uint32_t compile; /* the call that made it; REC_NONE: not seen */
+    uint32_t devices; /* that it runs on */
+    uint32_t first;   /* their indices are at rec_process.executable_devices[first] */
+} rec_executable;
+
+/* An execution: a call of PJRT_LoadedExecutable_Execute. */
+typedef struct rec_execution {
+    uint64_t number; /* the recorder's */
+    uint64_t begin_ns, end_ns;
+    uint64_t cpu_begin_ns, cpu_end_ns; /* of the calling thread; both 0: not measured */
+    uint64_t main_cpu_ns; /* of the main thread at begin; 0: it is the caller, or not measured */
+    uint64_t launch;
+    uint32_t thread;     /* index */
+    uint32_t executable; /* index; one that was not seen before has a program without a name */
+    uint32_t program;    /* its */
+    uint32_t devices;    /* that it ran on: at least 1 */
+    uint32_t arguments, results; /* on each of them */
+    uint32_t kept;               /* arguments that it was told not to donate */
+    uint32_t spans;              /* index of the first of DEVICES spans */
+    uint64_t operands;           /* where its numbers begin, see rec_argument */
+    bool failed;
+} rec_execution;
+
+/* What an execution did on one device. */
+typedef struct rec_span {
+    uint64_t start_ns;    /* the later of the call's begin and the last end on that device */
+    uint64_t complete_ns; /* 0: not told */
+    uint32_t device;      /* index; REC_NONE: unknown */
+    uint32_t execution;
+} rec_span;
+
+typedef enum rec_origin {
+    REC_FROM_EXECUTION,
+    REC_FROM_CALL,   /* a transfer, copy, view, ...: see rec_call */
+    REC_FROM_NOWHERE /* first seen when it was used: its making was not recorded */
+} rec_origin;
+
+typedef enum rec_fate {
+    REC_LIVES,     /* to the recording's end */
+    REC_DELETED,   /* PJRT_Buffer_Delete took its memory; its handle lives to the end */
+    REC_DESTROYED, /* with its memory, or deleted first */
+    REC_DONATED,   /* its memory was gone without PJRT_Buffer_Delete: to its last execution */
+    REC_REPLACED   /* its end was not recorded; another buffer got its address */
+} rec_fate;
+
+/* A buffer. Its number is its index: addresses are used again, numbers are not. */
+typedef struct rec_buffer {
+    uint32_t maker;    /* index of the execution or call that made it; REC_NONE: from nowhere */
+    uint32_t result;   /* of an execution: which of its results, on device SPAN */
+    uint32_t span;     /* of an execution: index of its span, which says the device */
+    uint32_t type;     /* index; REC_NONE: unknown */
+    uint32_t last_use; /* the last execution that took it as an argument; REC_NONE: none */
+    uint32_t uses;     /* by executions */
+    uint8_t origin;    /* rec_origin */
+    uint8_t fate;      /* rec_fate */
+    uint64_t end_ns;   /* when its handle was destroyed; 0: not */
+} rec_buffer;
+
+typedef enum rec_call_kind {
+    REC_CALL_COMPILE,
+    REC_CALL_FROM_HOST, /* a buffer of a host's bytes */
+    REC_CALL_TO_HOST,
+    REC_CALL_COPY,   /* a buffer of another device's or memory's */
+    REC_CALL_BUFFER, /* a view, an alias, an uninitialized buffer: no bytes move */
+    REC_CALL_WAIT    /* PJRT_Event_Await */
+} rec_call_kind;
+
+/* Any other call that takes time. */
+typedef struct rec_call {
+    uint64_t begin_ns, end_ns;
+    uint64_t cpu_begin_ns, cpu_end_ns; /* of the calling thread; both 0: not measured */
+    uint64_t complete_ns;              /* of transfers: when the bytes had arrived; 0: not told */
+    uint64_t bytes;                    /* of transfers and buffers; of a compile, of its code */
+    uint32_t thread;                   /* index */
+    uint32_t buffer;                   /* made or read; REC_NONE */
+    uint32_t of;                       /* of a copy or view: the buffer that it is of; REC_NONE */
+    uint32_t device;                   /* of buffers; REC_NONE: unknown */
+    uint32_t program;                  /* of compiles; REC_NONE */
+    uint8_t kind;                      /* rec_call_kind */
+    bool failed;
+} rec_call;
+
+/*
+ * A process. Its arrays are in order of the slots but for EXECUTIONS and CALLS, which are in order
+ * of BEGIN_NS. They take about as much memory as its events do on disk, and the analysis of
+ * steps as much again; a recording made to take much, of handles that are never destroyed, takes
+ * ten to twenty times that. Reading needs 8 MiB more.
+ */
+typedef struct rec_process {
+    const char *folder; /* its name in the recording's folder, made plain */
+    uint32_t pid, parent;
+    uint32_t main_thread;       /* index; REC_NONE: it made no call */
+    uint64_t begin_ns;          /* when the file was made */
+    uint64_t epoch_ns;          /* the same moment since 1970 */
+    uint64_t first_ns, last_ns; /* of all calls; 0 without calls */
+    uint64_t lost;              /* events that the recorder did not write */
+    enum record_stop stop;      /* why it stopped */
+    uint64_t slots;             /* that were read, the first one left out */
+    uint64_t skipped;           /* of them: not finished, of no event, or of an event that does not
+                                   fit the format */
+    uint64_t bytes;             /* of the events file */
+    uint64_t strays;            /* ends of buffers and executables that nobody had made */
+    const char *const *command; /* ends with NULL */
+    const char *framework;      /* "jax 0.10.2"; "": not told. The first that was told */
+    const char *const *frameworks; /* all of them; ends with NULL */
+    const char *const *errors;     /* what plugins said of failures, at most 100; ends with NULL */
+    uint64_t failures;             /* calls that failed */
+    bool cpu_clocks;               /* whether any call has CPU clocks */
+    bool completions;              /* whether any execution has a completion */
+    rec_plugin *plugins;
+    rec_device *devices;
+    rec_thread *threads;
+    rec_type *types;
+    rec_program *programs;
+    rec_executable *executables;
+    uint32_t *executable_devices;
+    rec_execution *executions;
+    rec_span *spans;
+    rec_buffer *buffers;
+    rec_call *calls;
+    uint32_t *operands;
+    size_t plugin_count, device_count, thread_count, type_count, program_count, executable_count,
+        executable_device_count, execution_count, span_count, buffer_count, call_count,
+        operand_count;
+    void *owned; /* of the reader */
+} rec_process;
+
+typedef struct rec_recording {
+    const char *path;
+    int folder;             /* the open folder */
+    json_t *about;          /* recording.json, an object; NULL: absent or damaged */
+    bn_status about_fault;  /* why, where it is damaged */
+    rec_process *processes; /* in order of their beginning */
+    size_t process_count;
+    /* Processes whose file cannot be read: at most 16 of them are named. */
+    struct rec_damaged {
+        char name[64];
+        bn_status why;
+    } damaged[16];
+    size_t damaged_count; /* all of them */
+} rec_recording;
+
+/*
+ * Reads the recording in the folder PATH, or of one process in its own folder. It may still be
+ * written, or have ended anyhow. *RECORDING is for rec_close. BN_NOT_FOUND: there is no such
+ * folder, or no process's events in it; BN_FORMAT: all processes' files are damaged;
+ * BN_NOT_SUPPORTED: they are of a later version.
+ */
+BN_MUST_USE bn_code rec_open(const char *path, rec_recording **recording, bn_status *st);
+void rec_close(rec_recording *recording); /* NULL allowed */
+
+/* The process with PID or, where that is 0, with most executions; NULL: none. */
+const rec_process *rec_process_find(const rec_recording *recording, uint32_t pid);
+
+/* The number of argument or result INDEX of EXECUTION on its device DEVICE (0 is the first);
+ * REC_NONE where an execution has none such, or the plugin gave none. */
+uint32_t rec_argument(const rec_process *process, const rec_execution *execution, uint32_t device,
+                      uint32_t index);
+uint32_t rec_result(const rec_process *process, const rec_execution *execution, uint32_t device,
+                    uint32_t index);
+/* Whether BUFFER was donated to EXECUTION, of which it is an argument. */
+bool rec_donated(const rec_process *process, uint32_t execution, uint32_t buffer);
+
+/* "f32", "pred", ...: of a PJRT_Buffer_Type; NULL: there is none such. */
+const char *rec_type_name(int type);
+/* Bytes of a buffer of TYPE without padding; 0: unknown. */
+uint64_t rec_type_bytes(const rec_type *type);
+/* "f32[2,3]", "?" where it is unknown. */
+void rec_type_put(const rec_process *process, uint32_t type, bn_text *out);
+
+/*
+ * The code of PROGRAM, or its compile options, into *BYTES (malloc, ended by a zero byte that *SIZE
+ * does not count). The file is opened without following links, must be a regular one and have the
+ * hash that its name says: BN_FORMAT where it does not, BN_NOT_FOUND where it was not kept.
+ */
+#define REC_MOST_PROGRAM ((size_t)1 << 31)
+BN_MUST_USE bn_code rec_program_read(const rec_recording *recording, const rec_program *program,
+                                     char **bytes, size_t *size, bn_status *st);
+BN_MUST_USE bn_code rec_options_read(const rec_recording *recording, const rec_program *program,
+                                     char **bytes, size_t *size, bn_status *st);
+
+/* ---- steps ------------------------------------------------------------------------------ */
+
+/* Parts of a step's wall time, which they sum to. docs/steps.md says how each nanosecond is
+ * assigned. A row: member, name in JSON, what it is. */
+#define REC_PARTS(X)                                                                               \
+    X(HOST, "host_work", "the framework on a CPU, outside of PJRT calls")                          \
+    X(DISPATCH, "dispatch", "in Execute calls")                                                    \
+    X(TRANSFER, "transfers", "in calls that move bytes from and to the device")                    \
+    X(COMPILE, "compile", "in compilations")                                                       \
+    X(WAIT, "waits", "in Event_Await, or off the CPU while the device worked")                     \
+    X(IDLE, "idle", "off the CPU while the device did not work: a loader, a sleep")
+typedef enum rec_part {
+#define X(member, name, text) REC_PART_##member,
+    REC_PARTS(X)
+#undef X
+        REC_PART_COUNT
+} rec_part;
+const char *rec_part_name(rec_part part);
+const char *rec_part_text(rec_part part);
+
+typedef struct rec_options {
+    uint32_t pid;             /* 0: the process with most executions */
+    int64_t device;           /* id; negative: the device with most executions */
+    const char *step_program; /* name, or beginning of the hash (8 digits at least), of the first
+                                 program of a step; NULL: steps are looked for */
+    bool keep_warmup;         /* steps with compiles and those before the steady ones count, too */
+} rec_options;
+
+/* A step: from the begin of its first execution to that of the next step's. */
+typedef struct rec_step {
+    uint32_t first, executions; /* rec_steps.order[first] is its first execution */
+    uint64_t begin_ns, wall_ns;
+    uint64_t complete_ns;             /* when all its work had ended on the devices; 0: not told */
+    uint64_t part_ns[REC_PART_COUNT]; /* sum to WALL_NS */
+    uint64_t gap_ns[REC_PART_COUNT];  /* of them, while the device did not work: sum to WALL_NS less
+                                         BUSY_NS */
+    uint64_t busy_ns;                 /* a device of the steps worked */
+    uint64_t other_cpu_ns;            /* beside the wall: CPU time of the threads that execute,
+                                         outside of calls, where the main thread is another */
+    bool ahead; /* the next step's first execution began before this one's last had ended */
+} rec_step;
+
+/* A program of the steps. Times are medians over its executions in the steady steps. */
+typedef struct rec_step_program {
+    uint32_t program;      /* index */
+    double times;          /* a step, on average */
+    uint32_t executions;   /* in all steady steps */
+    double device_ns;      /* from start to completion; NaN: not told */
+    double device_step_ns; /* all of a step together, on average */
+    double call_ns;        /* of Execute */
+    double overhead_ns;    /* call, or to the completion where that is later, less DEVICE_NS and
+                              what it waited for the work before it */
+    double gap_before_ns;  /* the device did not work before it started */
+    double host_before_ns; /* from the end of the last Execute to its begin */
+    uint32_t arguments, results, donated; /* of its first execution there, on one device */
+} rec_step_program;
+
+typedef struct rec_steps {
+    const rec_process *process;
+    uint32_t device;       /* index of the device that was chosen; REC_NONE: unknown */
+    const uint32_t *order; /* executions on it that did not fail, by begin */
+    size_t order_count;
+    rec_step *list; /* the steady steps, in order of time */
+    size_t count;
+    uint32_t executions_per_step; /* of most steps */
+    /* So many steps in a row tell how long one takes: 1, or more where the host runs ahead and
+     * waits now and then, so that single walls say nothing. Figures are of means over so many. */
+    uint32_t cycle;
+    bool chosen; /* by STEP_PROGRAM */
+    /* Steps that were found and left out. */
+    size_t found, with_compiles, warming, unlike;
+    uint64_t compile_ns;          /* in those with compiles */
+    bool cpu_clocks, completions; /* where not, host work, waits and idle cannot be told apart */
+    uint32_t dispatch_thread;     /* index of the thread with most executions */
+    uint32_t main_thread;         /* that the ledger is of, index */
+    rec_step_program *programs;   /* in the order of a step */
+    size_t program_count;
+    void *owned;
+} rec_steps;
+
+/*
+ * Finds the steps of one device of one process, and accounts for the steady ones. PROCESS must
+ * outlive *STEPS, which is for rec_steps_free. BN_NOT_FOUND, and what to try: no such process,
+ * device or program, no executions, or nothing in them comes again and again.
+ */
+BN_MUST_USE bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
+                                   rec_steps **steps, bn_status *st);
+void rec_steps_free(rec_steps *steps); /* NULL allowed */
+
+/* How many samples there are of a step: means of rec_steps.cycle steps in a row. What is left over
+ * at the end is in none. */
+size_t rec_steps_samples(const rec_steps *steps);
+/* Sample INDEX: the first of its steps, but for the times, which are means over all of them. The
+ * parts still sum to the wall. */
+rec_step rec_steps_sample(const rec_steps *steps, size_t index);
+
+/* Of all steady steps; a value is the mean of rec_steps.cycle steps in a row. */
+typedef struct rec_figure {
+    double median_ns, p10_ns, p90_ns;
+    double mean_ns; /* of all steps: means of the parts sum to that of the wall */
+} rec_figure;
+rec_figure rec_steps_wall(const rec_steps *steps);
+rec_figure rec_steps_busy(const rec_steps *steps);
+rec_figure rec_steps_part(const rec_steps *steps, rec_part part);
+rec_figure rec_steps_gap(const rec_steps *steps, rec_part part);
+
+/* ---- the answer ------------------------------------------------------------------------- */
+
+typedef enum rec_verdict {
+    REC_UNKNOWN,       /* completions were not recorded */
+    REC_DEVICE_BOUND,  /* the device works nearly all the time */
+    REC_HOST_BOUND,    /* it waits, mostly while the host works, sleeps or transfers */
+    REC_DISPATCH_BOUND /* it waits, mostly for Execute calls, or fixed costs of many executions are
+                          what keeps it busy */
+} rec_verdict;
+const char *rec_verdict_name(rec_verdict verdict); /* "device-bound", ... */
+
+/* All times are of a step, with 95 % intervals of batches of successive steps (docs/steps.md); the
+ * bounds are NaN where there are too few steps. */
+typedef struct rec_answer {
+    rec_verdict verdict;
+    double busy_share;  /* of the wall time; NaN: unknown */
+    rec_part gap_part;  /* the largest part of the device's gaps */
+    double ahead_share; /* of the steps: the host was in the next one while the device worked */
+    res_interval wall_ns;
+    res_interval no_gaps_ns;   /* without host gaps: the device's own time */
+    res_interval host_only_ns; /* what the host needs by itself: host work, dispatch, transfers */
+    res_interval overhead_ns;  /* fixed cost of an execution, at most */
+    res_interval fused_ns;     /* one execution in place of N; NaN where N is 1 */
+    uint32_t executions;       /* N */
+    bool cheapest_told;        /* whether a fixed cost could be told at all */
+} rec_answer;
+rec_answer rec_answer_make(const rec_steps *steps);
+
+/* Appends the answer in sentences, a line each, with their assumptions. */
+void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out);
+
+/* {"steps", "executions_per_step", "ledger", "programs", "verdict", ...} as docs/steps.md says (new
+ * reference); NULL without memory. */
+json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
+                       const rec_answer *answer);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * recordings_priv.h - what the files of this folder share: slots of an events file (slots.c),
+ * handles (map.c), the arrays of a process (build*.c), and the parts of the analysis of steps.
+ */
+#ifndef BENCH_RESULTS_RECORDINGS_PRIV_H
+#define BENCH_RESULTS_RECORDINGS_PRIV_H
+
+#include "results/recordings/recordings.h"
+
+/* ---- slots of an events file (slots.c) -------------------------------------------------- */
+
+typedef struct rec_stream {
+    int fd;
+    const char *path; /* for messages */
+    uint8_t *window;
+    size_t have, at; /* bytes in WINDOW; of the next slot */
+    bool ended;      /* the file has no more than is in WINDOW */
+    uint8_t *words;  /* of the event at hand */
+    size_t words_capacity;
+    uint64_t empty;          /* slots of zeros since the last that was not */
+    uint64_t slots, skipped; /* see rec_process */
+} rec_stream;
+
+/* An event that fits the format: its kind is known and its further slots are there. */
+typedef struct rec_item {
+    record_event event;
+    const uint8_t *words; /* SIZE bytes, until the next call */
+    size_t size;
+} rec_item;
+
+/* FD stands at the first slot, which *FILE gets. PATH is for messages and must outlive STREAM. FD
+ * stays the caller's. Release with rec_stream_free. */
+BN_MUST_USE bn_code rec_stream_begin(int fd, const char *path, rec_stream *stream,
+                                     record_file *file, bn_status *st);
+void rec_stream_free(rec_stream *stream);
+/* The next event; *MORE is false where there is none. */
+BN_MUST_USE bn_code rec_stream_next(rec_stream *stream, rec_item *item, bool *more, bn_status *st);
+
+/* ---- numbers of 64 bits to indices (map.c) ---------------------------------------------- */
+
+/* Zero-initialise; release with rec_map_free. The key 0 is never there. */
+typedef struct rec_map {
+    uint64_t *keys;
+    uint32_t *values;
+    size_t capacity, count;
+    uint64_t seed;
+} rec_map;
+
+void rec_map_free(rec_map *map);
+/* REC_NONE where there is none. */
+uint32_t rec_map_get(const rec_map *map, uint64_t key);
+/* Puts it in, or in place of what was there; a KEY of 0 is ignored. False without memory. */
+BN_MUST_USE bool rec_map_put(rec_map *map, uint64_t key, uint32_t value);
+void rec_map_remove(rec_map *map, uint64_t key);
+
+/* ---- making a process of events (build*.c) ------------------------------------------------- */
+
+typedef struct rec_completion {
+    uint64_t number, time;
+    uint32_t device; /* index of the device in the execution */
+} rec_completion;
+
+typedef struct rec_room {
+    size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
+        spans, buffers, calls, operands, completions, command, frameworks, errors;
+} rec_room;
+
+typedef struct rec_builder {
+    rec_process *process;
+    bn_arena *memory; /* of texts, dimensions and lists of types: the process's own */
+    rec_room room;    /* of the arrays */
+    rec_map buffers, executables, devices; /* by handle: those that live now */
+    rec_map threads;                       /* by number + 1 */
+    rec_map types, programs;               /* by a hash of what they are */
+    rec_map number_executions, number_calls;
+    rec_completion *completions;
+    size_t completion_count;
+    const char **command, **frameworks, **errors; /* the process's own */
+    size_t command_count, framework_count, error_count;
+    bool failed; /* no memory, or more things than indices */
+} rec_builder;
+
+/* Takes one event in; false where it does not fit the format and was left out. Without memory
+ * BUILDER is failed. */
+bool rec_build_event(rec_builder *builder, const rec_item *item);
+bool rec_build_compile(rec_builder *builder, const rec_item *item);
+bool rec_build_executable(rec_builder *builder, const rec_item *item);
+bool rec_build_execute(rec_builder *builder, const rec_item *item);
+bool rec_build_buffer(rec_builder *builder, const rec_item *item);
+bool rec_build_buffer_end(rec_builder *builder, const rec_item *item);
+bool rec_build_to_host(rec_builder *builder, const rec_item *item);
+/* When all events were taken: completions, order by begin, starts on the devices. */
+void rec_build_end(rec_builder *builder, uint32_t main_number);
+
+/* Later times, of 146 years after the machine started, are no times: sums of such would overflow.
+ */
+#define REC_MOST_TIME ((uint64_t)1 << 62)
+
+/* Word INDEX of ITEM, of 8 bytes; 0 beyond its end. */
+uint64_t rec_word(const rec_item *item, size_t index);
+/* SIZE bytes of text from outside as plain text of the builder's memory; never NULL. */
+const char *rec_build_text(rec_builder *builder, const uint8_t *bytes, size_t size);
+/* Index of the thread that the kernel calls NUMBER, new ones included; REC_NONE without memory. */
+uint32_t rec_build_thread(rec_builder *builder, uint32_t number);
+/* Index of the type; REC_NONE without memory. */
+uint32_t rec_build_type(rec_builder *builder, int type, uint32_t rank, const int64_t *dims);
+/* Index of the executable with HANDLE, an unknown one included; REC_NONE without memory. */
+uint32_t rec_build_known(rec_builder *builder, uint64_t handle, uint32_t results);
+/* A new call of KIND from ITEM with the times and clocks that they all have; NULL where its end is
+ * before its begin, or without memory. */
+rec_call *rec_build_call(rec_builder *builder, const rec_item *item, rec_call_kind kind);
+/* Makes room for one more of an array with COUNT items; counts it. NULL without memory. */
+void *rec_build_more(rec_builder *builder, void *items, size_t *count, size_t *capacity,
+                     size_t item_bytes);
+/* The same for COUNT operands at once; NULL as well. */
+uint32_t *rec_build_operands(rec_builder *builder, size_t count);
+
+/* ---- which executions are a step (period.c, marks.c) --------------------------------------------
+ */
+
+/* What comes again and again: the programs between two occurrences of the first of them. */
+typedef struct rec_period {
+    uint32_t first;  /* position of one of its occurrences */
+    uint32_t length; /* executions; 0: there is none */
+} rec_period;
+
+/* The executions of one device, in order. */
+typedef struct rec_sequence {
+    const rec_process *process;
+    uint32_t *order;    /* [count]: indices of executions */
+    uint32_t *programs; /* [count]: their programs */
+    double *costs;      /* [count]: their device time, or that of the call, ns */
+    uint32_t count;
+} rec_sequence;
+
+/* Looks for the smallest period of the programs FROM..TO. BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to,
+                                    rec_period *period, bn_status *st);
+/* Where the LENGTH programs at TEMPLATE are among those at FROM..TO, in their order: AT[LENGTH]
+ * gets the positions. False where not all are there, or too many others are. */
+bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,
+                      uint32_t from, uint32_t to, uint32_t *at);
+
+/* A position at which a step begins. */
+typedef struct rec_mark {
+    uint32_t at;
+    bool whole; /* the step goes to the next mark; else what follows is no step */
+} rec_mark;
+
+typedef struct rec_marks {
+    rec_mark *list; /* malloc */
+    size_t count;
+    uint32_t length; /* executions of a step */
+} rec_marks;
+
+/* Where steps begin: at each execution of FIRST_PROGRAM, a name or the beginning of a hash, or
+ * where a period says; none: COUNT is 0. BN_NOT_FOUND: there is no such program. */
+BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
+                                   rec_marks *marks, bn_status *st);
+
+/* ---- accounts (ledger.c, clocks.c) --------------------------------------------------------------
+ */
+
+/* CPU time that a thread spent outside of its calls, as a line through known points. */
+typedef struct rec_clock {
+    struct rec_clock_point {
+        uint64_t time, cpu;
+    } * points;
+    size_t count;
+    size_t at; /* the last point asked for */
+} rec_clock;
+
+/* Of thread THREAD; with OF_MAIN also what other threads' executions say of its clock. */
+BN_MUST_USE bn_code rec_clock_make(const rec_process *process, uint32_t thread, bool main,
+                                   rec_clock *clock, bn_status *st);
+void rec_clock_free(rec_clock *clock);
+/* At TIME, which never goes back from call to call. */
+uint64_t rec_clock_at(rec_clock *clock, uint64_t time);
+
+/* Fills part_ns, gap_ns, busy_ns, other_cpu_ns of the steps, whose first, executions, begin_ns and
+ * wall_ns are known. */
+BN_MUST_USE bn_code rec_ledger_fill(rec_steps *steps, bn_status *st);
+
+/* ---- cycles of steps (cycle.c) ---------------------------------------------------------- */
+
+/* Sets STEPS' cycle. */
+BN_MUST_USE bn_code rec_cycle_find(rec_steps *steps, bn_status *st);
+/* It, of steps that were made by hand 1. */
+static inline size_t rec_cycle(const rec_steps *steps)
+{
+    return steps->cycle ? steps->cycle : 1;
+}
+
+/* ---- programs of steps (step_programs.c) ------------------------------------------------ */
+
+BN_MUST_USE bn_code rec_step_programs_make(rec_steps *steps, bn_status *st);
+
+#endif

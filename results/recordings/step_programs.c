@@ -1,0 +1,264 @@
+/*
+ * step_programs.c - the programs of the steady steps, and the steps' figures.
+ */
+#include "results/recordings/recordings_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An execution in a steady step. */
+typedef struct use {
+    uint32_t program, at; /* its place in the order */
+    uint32_t within;      /* the step */
+} use;
+
+static int by_program(const void *a, const void *b)
+{
+    const use *x = a, *y = b;
+    if (x->program != y->program)
+        return x->program < y->program ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* A program with the place of its first use in a step. */
+typedef struct placed {
+    rec_step_program row;
+    uint32_t within;
+} placed;
+
+static int by_place(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->within != y->within)
+        return x->within < y->within ? -1 : 1;
+    return x->row.program < y->row.program ? -1 : x->row.program > y->row.program;
+}
+
+static const rec_execution *execution_at(const rec_steps *s, uint32_t at)
+{
+    return &s->process->executions[s->order[at]];
+}
+
+static const rec_span *span_at(const rec_steps *s, uint32_t at)
+{
+    return &s->process->spans[execution_at(s, at)->spans];
+}
+
+static double span_of(const rec_steps *s, uint32_t at)
+{
+    const rec_span *span = span_at(s, at);
+    return span->complete_ns ? (double)(span->complete_ns - span->start_ns) : (double)NAN;
+}
+
+static double call_of(const rec_steps *s, uint32_t at)
+{
+    const rec_execution *e = execution_at(s, at);
+    return (double)(e->end_ns - e->begin_ns);
+}
+
+/* The call went on so long after the device had ended. */
+static double overhead_of(const rec_steps *s, uint32_t at)
+{
+    const uint64_t complete = span_at(s, at)->complete_ns, end = execution_at(s, at)->end_ns;
+    if (!complete)
+        return (double)NAN;
+    return end > complete ? (double)(end - complete) : 0;
+}
+
+/* The device had nothing to do for so long before it. */
+static double gap_of(const rec_steps *s, uint32_t at)
+{
+    if (at == 0 || !span_at(s, at - 1)->complete_ns || !span_at(s, at)->complete_ns)
+        return (double)NAN;
+    const uint64_t before = span_at(s, at - 1)->complete_ns, start = span_at(s, at)->start_ns;
+    return start > before ? (double)(start - before) : 0;
+}
+
+static double host_of(const rec_steps *s, uint32_t at)
+{
+    if (at == 0)
+        return (double)NAN;
+    const uint64_t before = execution_at(s, at - 1)->end_ns, begin = execution_at(s, at)->begin_ns;
+    return begin > before ? (double)(begin - before) : 0;
+}
+
+/* The median of what OF says of COUNT uses, without those of which it says nothing. ROOM is for
+ * COUNT values. */
+static double median_of(const rec_steps *s, const use *uses, size_t count,
+                        double (*of)(const rec_steps *, uint32_t), double *room)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double value = of(s, uses[i].at);
+        if (!isnan(value))
+            room[told++] = value;
+    }
+    return res_median(room, told);
+}
+
+static uint32_t donated_by(const rec_process *p, uint32_t index)
+{
+    const rec_execution *e = &p->executions[index];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->arguments; i++)
+        count += rec_donated(p, index, rec_argument(p, e, 0, i));
+    return count;
+}
+
+/* The row of the COUNT uses of one program. */
+static placed row_of(const rec_steps *s, const use *uses, size_t count, double *room)
+{
+    const rec_execution *first = execution_at(s, uses[0].at);
+    double sum = 0;
+    size_t told = 0;
+    placed made = {.within = uses[0].at - s->list[uses[0].within].first};
+    rec_step_program *row = &made.row;
+    for (size_t i = 0; i < count; i++) {
+        const double value = span_of(s, uses[i].at);
+        told += isnan(value) ? 0 : 1;
+        sum += isnan(value) ? 0 : value;
+    }
+    row->program = uses[0].program;
+    row->executions = (uint32_t)count;
+    row->times = (double)count / (double)s->count;
+    row->device_ns = median_of(s, uses, count, span_of, room);
+    row->device_step_ns = told ? sum / (double)told * row->times : (double)NAN;
+    row->call_ns = median_of(s, uses, count, call_of, room);
+    row->overhead_ns = median_of(s, uses, count, overhead_of, room);
+    row->gap_before_ns = median_of(s, uses, count, gap_of, room);
+    row->host_before_ns = median_of(s, uses, count, host_of, room);
+    row->arguments = first->arguments;
+    row->results = first->results;
+    row->donated = donated_by(s->process, s->order[uses[0].at]);
+    return made;
+}
+
+static bn_code make_rows(rec_steps *s, use *uses, size_t count, bn_status *st)
+{
+    double *room = malloc((count + 1) * sizeof *room);
+    placed *rows = malloc((s->process->program_count + 1) * sizeof *rows);
+    bn_code code = BN_OK;
+    size_t made = 0;
+    qsort(uses, count, sizeof *uses, by_program);
+    for (size_t from = 0, to; room && rows && from < count; from = to) {
+        for (to = from + 1; to < count && uses[to].program == uses[from].program;)
+            to++;
+        rows[made++] = row_of(s, uses + from, to - from, room);
+    }
+    s->programs = malloc((made + 1) * sizeof *s->programs);
+    if (!room || !rows || !s->programs) {
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
+    } else {
+        qsort(rows, made, sizeof *rows, by_place);
+        for (size_t i = 0; i < made; i++)
+            s->programs[i] = rows[i].row;
+        s->program_count = made;
+    }
+    free(room);
+    free(rows);
+    return code;
+}
+
+bn_code rec_step_programs_make(rec_steps *steps, bn_status *st)
+{
+    size_t count = 0, at = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        count += steps->list[i].executions;
+    use *uses = malloc((count + 1) * sizeof *uses);
+    if (!uses)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the programs of steps");
+    for (size_t i = 0; i < steps->count; i++)
+        for (uint32_t k = 0; k < steps->list[i].executions; k++) {
+            const uint32_t place = steps->list[i].first + k;
+            uses[at++] = (use){execution_at(steps, place)->program, place, (uint32_t)i};
+        }
+    const bn_code code = make_rows(steps, uses, count, st);
+    free(uses);
+    return code;
+}
+
+/* ---- figures of all steps --------------------------------------------------------------- */
+
+size_t rec_steps_samples(const rec_steps *steps)
+{
+    return steps->count / rec_cycle(steps);
+}
+
+rec_step rec_steps_sample(const rec_steps *steps, size_t index)
+{
+    const size_t cycle = rec_cycle(steps);
+    const rec_step *list = steps->list + index * cycle;
+    rec_step mean = list[0];
+    if (cycle == 1)
+        return mean;
+    mean.busy_ns = mean.other_cpu_ns = mean.wall_ns = 0;
+    for (int k = 0; k < REC_PART_COUNT; k++) {
+        uint64_t part = 0, gap = 0;
+        for (size_t i = 0; i < cycle; i++) {
+            part += list[i].part_ns[k];
+            gap += list[i].gap_ns[k];
+        }
+        mean.part_ns[k] = part / cycle;
+        mean.gap_ns[k] = gap / cycle;
+        mean.wall_ns += mean.part_ns[k];
+    }
+    for (size_t i = 0; i < cycle; i++) {
+        mean.busy_ns += list[i].busy_ns;
+        mean.other_cpu_ns += list[i].other_cpu_ns;
+    }
+    mean.busy_ns /= cycle;
+    mean.other_cpu_ns /= cycle;
+    return mean;
+}
+
+/* The 64-bit member at OFFSET of STEP. */
+static uint64_t member_of(const rec_step *step, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)step + offset, sizeof value);
+    return value;
+}
+
+/* Of the member at OFFSET. */
+static rec_figure figure_of(const rec_steps *s, size_t offset)
+{
+    const double nan = (double)NAN;
+    rec_figure figure = {nan, nan, nan, nan};
+    uint64_t *values = calloc(s->count + 1, sizeof *values);
+    const size_t samples = rec_steps_samples(s);
+    if (!values)
+        return figure;
+    for (size_t i = 0; i < s->count; i++)
+        values[i] = member_of(&s->list[i], offset);
+    figure.mean_ns = res_mean(values, s->count);
+    for (size_t i = 0; i < samples; i++) {
+        const rec_step sample = rec_steps_sample(s, i);
+        values[i] = member_of(&sample, offset);
+    }
+    figure.median_ns = res_quantile(values, samples, 0.5);
+    figure.p10_ns = res_quantile(values, samples, 0.1);
+    figure.p90_ns = res_quantile(values, samples, 0.9);
+    free(values);
+    return figure;
+}
+
+rec_figure rec_steps_wall(const rec_steps *steps)
+{
+    return figure_of(steps, offsetof(rec_step, wall_ns));
+}
+
+rec_figure rec_steps_busy(const rec_steps *steps)
+{
+    return figure_of(steps, offsetof(rec_step, busy_ns));
+}
+
+rec_figure rec_steps_part(const rec_steps *steps, rec_part part)
+{
+    return figure_of(steps, offsetof(rec_step, part_ns) + part * sizeof(uint64_t));
+}
+
+rec_figure rec_steps_gap(const rec_steps *steps, rec_part part)
+{
+    return figure_of(steps, offsetof(rec_step, gap_ns) + part * sizeof(uint64_t));
+}

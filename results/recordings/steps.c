@@ -1,0 +1,387 @@
+/*
+ * steps.c - the steady steps of a recording.
+ */
+#include "results/recordings/recordings_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of fewer steps nobody can say when they became steady. */
+#define LEAST_STEADY  8
+/* Batches in which warm-up is looked for, and the most steps of one. */
+#define LEAST_BATCHES 12
+#define MOST_BATCH    5
+/* Steps that differ by less are no warm-up. */
+#define SAME          0.03
+/* A batch that took longer, in medians, counts as so long where warm-up is looked for. */
+#define MOST_MEDIANS  4.0
+/* Programs that an error names. */
+#define NAMED         3
+
+typedef struct owned {
+    rec_sequence sequence;
+} owned;
+
+void rec_steps_free(rec_steps *steps)
+{
+    owned *own = steps ? steps->owned : NULL;
+    if (own) {
+        free(own->sequence.order);
+        free(own->sequence.programs);
+        free(own->sequence.costs);
+    }
+    free(own);
+    if (steps) {
+        free(steps->list);
+        free(steps->programs);
+    }
+    free(steps);
+}
+
+const char *rec_part_name(rec_part part)
+{
+    static const char *const names[] = {
+#define X(member, name, text) name,
+        REC_PARTS(X)
+#undef X
+    };
+    return names[part];
+}
+
+const char *rec_part_text(rec_part part)
+{
+    static const char *const texts[] = {
+#define X(member, name, text) text,
+        REC_PARTS(X)
+#undef X
+    };
+    return texts[part];
+}
+
+/* ---- whose executions --------------------------------------------------------------------------
+ */
+
+static uint32_t device_of(const rec_process *p, const rec_execution *e)
+{
+    const uint32_t device = p->spans[e->spans].device;
+    return device == REC_NONE ? (uint32_t)p->device_count : device;
+}
+
+/* The device with most executions, of those with ID unless that is negative; the number of devices
+ * stands for an unknown one. */
+static bn_code choose_device(const rec_process *p, int64_t id, uint32_t *device, bn_status *st)
+{
+    uint32_t *counts = calloc(p->device_count + 1, sizeof *counts);
+    bool found = false;
+    if (!counts)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
+    for (size_t i = 0; i < p->execution_count; i++)
+        if (!p->executions[i].failed)
+            counts[device_of(p, &p->executions[i])]++;
+    for (uint32_t d = 0; d <= p->device_count; d++) {
+        const bool is_asked = id < 0 || (d < p->device_count && p->devices[d].id == id);
+        if (is_asked && counts[d] && (!found || counts[d] > counts[*device])) {
+            *device = d;
+            found = true;
+        }
+    }
+    free(counts);
+    if (found)
+        return BN_OK;
+    return id < 0 ? bn_fail(st, BN_NOT_FOUND, "process %u executed nothing", p->pid)
+                  : bn_fail(st, BN_NOT_FOUND, "process %u executed nothing on a device %lld",
+                            p->pid, (long long)id);
+}
+
+static double cost_of(const rec_process *p, const rec_execution *e)
+{
+    const rec_span *span = &p->spans[e->spans];
+    return (double)(span->complete_ns ? span->complete_ns - span->start_ns
+                                      : e->end_ns - e->begin_ns);
+}
+
+static bn_code make_sequence(const rec_process *p, uint32_t device, rec_sequence *q, bn_status *st)
+{
+    const size_t most = p->execution_count + 1;
+    q->process = p;
+    q->order = malloc(most * sizeof *q->order);
+    q->programs = malloc(most * sizeof *q->programs);
+    q->costs = malloc(most * sizeof *q->costs);
+    if (!q->order || !q->programs || !q->costs)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
+    for (uint32_t i = 0; i < p->execution_count; i++) {
+        const rec_execution *e = &p->executions[i];
+        if (e->failed || device_of(p, e) != device)
+            continue;
+        q->order[q->count] = i;
+        q->programs[q->count] = e->program;
+        q->costs[q->count++] = cost_of(p, e);
+    }
+    return BN_OK;
+}
+
+/* ---- steps of marks --------------------------------------------------------------------- */
+
+static uint64_t begin_at(const rec_steps *s, uint32_t at)
+{
+    return s->process->executions[s->order[at]].begin_ns;
+}
+
+/* When the work of the executions FROM..TO had ended on their devices; 0: not told. */
+static uint64_t completion_of(const rec_steps *s, uint32_t from, uint32_t to)
+{
+    const rec_process *p = s->process;
+    uint64_t last = 0;
+    for (uint32_t i = from; i < to; i++) {
+        const rec_execution *e = &p->executions[s->order[i]];
+        for (uint32_t d = 0; d < e->devices; d++)
+            if (p->spans[e->spans + d].complete_ns > last)
+                last = p->spans[e->spans + d].complete_ns;
+    }
+    return last;
+}
+
+static bn_code make_steps(rec_steps *s, const rec_marks *marks, bn_status *st)
+{
+    s->executions_per_step = marks->length;
+    s->list = calloc(marks->count + 1, sizeof *s->list);
+    if (!s->list)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+    for (size_t i = 0; i + 1 < marks->count; i++) {
+        const uint32_t from = marks->list[i].at, to = marks->list[i + 1].at;
+        s->found++;
+        if (!marks->list[i].whole || begin_at(s, to) <= begin_at(s, from)) {
+            s->unlike++;
+            continue;
+        }
+        const uint64_t complete = completion_of(s, from, to);
+        s->list[s->count++] = (rec_step){.first = from,
+                                         .executions = to - from,
+                                         .begin_ns = begin_at(s, from),
+                                         .wall_ns = begin_at(s, to) - begin_at(s, from),
+                                         .complete_ns = complete,
+                                         .ahead = complete > begin_at(s, to)};
+    }
+    return BN_OK;
+}
+
+/* ---- those that are not steady ---------------------------------------------------------- */
+
+/* Leaves out the steps in which something was compiled. Calls and steps are in order of time. */
+static void drop_compiles(rec_steps *s)
+{
+    const rec_process *p = s->process;
+    size_t kept = 0, call = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const rec_step *step = &s->list[i];
+        const uint64_t end = step->begin_ns + step->wall_ns;
+        bool compiles = false;
+        for (; call < p->call_count && p->calls[call].begin_ns < end; call++)
+            if (p->calls[call].kind == REC_CALL_COMPILE &&
+                p->calls[call].begin_ns >= step->begin_ns) {
+                compiles = true;
+                s->compile_ns += p->calls[call].end_ns - p->calls[call].begin_ns;
+            }
+        if (compiles)
+            s->with_compiles++;
+        else
+            s->list[kept++] = *step;
+    }
+    s->count = kept;
+}
+
+/*
+ * How many of the first of COUNT values are warm-up: so many that the standard error of the mean of
+ * the others is least, at most half of them (K. P. White, "An effective truncation heuristic for
+ * bias reduction in simulation output", Simulation 69, 1997: the marginal standard error rule).
+ */
+static size_t warming(const double *values, size_t count)
+{
+    double sum = 0, squares = 0, least = (double)INFINITY;
+    size_t best = 0;
+    for (size_t first = count; first-- > 0;) {
+        const double n = (double)(count - first);
+        sum += values[first];
+        squares += values[first] * values[first];
+        if (first > count / 2)
+            continue;
+        const double error = (squares - sum * sum / n) / (n * n);
+        /* Of equal ones the one that keeps more. */
+        if (error <= least) {
+            least = error;
+            best = first;
+        }
+    }
+    return best;
+}
+
+/* What step I took: its wall or, where the step before stands before it and the ends of both on the
+ * device are known, from the one end to the other. A host that runs ahead does not change that. */
+static double time_of(const rec_steps *s, size_t i)
+{
+    const rec_step *step = &s->list[i], *before = i ? step - 1 : NULL;
+    const bool ends = before && before->complete_ns && step->complete_ns > before->complete_ns &&
+                      before->begin_ns + before->wall_ns == step->begin_ns;
+    return (double)(ends ? step->complete_ns - before->complete_ns : step->wall_ns);
+}
+
+/* The median of what the steps FROM..TO took. ROOM is for them. */
+static double median_time(const rec_steps *s, size_t from, size_t to, double *room)
+{
+    for (size_t i = from; i < to; i++)
+        room[i - from] = time_of(s, i);
+    return res_median(room, to - from);
+}
+
+/* Steps are looked at in batches of neighbours, whose medians no single slow step changes. What is
+ * then cut off must have taken another time than the rest. */
+static bn_code drop_warmup(rec_steps *s, bn_status *st)
+{
+    double *medians = malloc((s->count + 1) * sizeof *medians);
+    double *room = malloc((s->count + 1) * sizeof *room);
+    const size_t most = s->count / LEAST_BATCHES, each = most > MOST_BATCH ? MOST_BATCH : most;
+    if (medians && room && s->count >= LEAST_STEADY) {
+        const size_t batch = each ? each : 1, batches = s->count / batch;
+        const double median = median_time(s, 0, s->count, room);
+        /* Less the median, so that squares keep their digits. */
+        for (size_t i = 0; i < batches; i++)
+            medians[i] =
+                fmin(median_time(s, i * batch, (i + 1) * batch, room), MOST_MEDIANS * median) -
+                median;
+        s->warming = batch * warming(medians, batches);
+        const double before = s->warming ? median_time(s, 0, s->warming, room) : 0;
+        const double after = median_time(s, s->warming, s->count, room);
+        if (fabs(before - after) < SAME * after)
+            s->warming = 0;
+        s->count -= s->warming;
+        memmove(s->list, s->list + s->warming, s->count * sizeof *s->list);
+    }
+    const bool done = medians && room;
+    free(medians);
+    free(room);
+    return done ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the steps");
+}
+
+/* ---- words for what is not there -------------------------------------------------------- */
+
+/* The programs with most executions, as one would name them. */
+static void put_programs(const rec_sequence *q, bn_text *out)
+{
+    const rec_process *p = q->process;
+    uint32_t *counts = calloc(p->program_count + 1, sizeof *counts);
+    for (uint32_t i = 0; counts && i < q->count; i++)
+        counts[q->programs[i]]++;
+    for (size_t n = 0; counts && n < NAMED; n++) {
+        size_t most = 0;
+        for (size_t i = 1; i < p->program_count; i++)
+            most = counts[i] > counts[most] ? i : most;
+        if (!counts[most])
+            break;
+        const rec_program *program = &p->programs[most];
+        bn_text_printf(out, "%s%s (%u times)", n ? ", " : "",
+                       program->name[0] ? program->name : program->hash, counts[most]);
+        counts[most] = 0;
+    }
+    free(counts);
+}
+
+static bn_code no_period(const rec_sequence *q, bn_status *st)
+{
+    bn_text names = {0};
+    put_programs(q, &names);
+    bn_fail(st, BN_NOT_FOUND,
+            "no steps in the %u executions of process %u: no sequence of programs comes again and "
+            "again; name the program that begins a step with --step-program: %s",
+            q->count, q->process->pid, names.data && !names.failed ? names.data : "NAME");
+    bn_text_free(&names);
+    return BN_NOT_FOUND;
+}
+
+static bn_code no_steady(const rec_steps *s, bn_status *st)
+{
+    if (s->with_compiles)
+        return bn_fail(st, BN_NOT_FOUND,
+                       "no steady steps: of %zu steps %zu compile, %zu are unlike the others; "
+                       "record more steps",
+                       s->found, s->with_compiles, s->unlike);
+    return bn_fail(st, BN_NOT_FOUND, "no steady steps: %zu were found; record more steps",
+                   s->found);
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static bn_code choose_process(const rec_recording *r, const rec_options *options,
+                              const rec_process **process, bn_status *st)
+{
+    *process = rec_process_find(r, options->pid);
+    if (!*process)
+        return bn_fail(st, BN_NOT_FOUND, "%s: no process %u in it", r->path, options->pid);
+    if ((*process)->execution_count == 0)
+        return bn_fail(st, BN_NOT_FOUND, "%s: process %u executed nothing", r->path,
+                       (*process)->pid);
+    return BN_OK;
+}
+
+/* Finds the steps in S's sequence, and leaves out those that are not steady. */
+static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
+{
+    const rec_sequence *q = &((owned *)s->owned)->sequence;
+    rec_marks marks = {0};
+    bn_code code = rec_marks_find(q, options->step_program, &marks, st);
+    if (code == BN_OK && marks.count < 2)
+        code = options->step_program
+                   ? bn_fail(st, BN_NOT_FOUND,
+                             "--step-program %s: it is executed once only, so there is no step",
+                             options->step_program)
+                   : no_period(q, st);
+    if (code == BN_OK)
+        code = make_steps(s, &marks, st);
+    free(marks.list);
+    if (code == BN_OK && !options->keep_warmup) {
+        drop_compiles(s);
+        code = drop_warmup(s, st);
+    }
+    return code == BN_OK && s->count == 0 ? no_steady(s, st) : code;
+}
+
+bn_code rec_steps_find(const rec_recording *recording, const rec_options *options,
+                       rec_steps **steps, bn_status *st)
+{
+    rec_steps *s = calloc(1, sizeof *s);
+    owned *own = calloc(1, sizeof *own);
+    uint32_t device = 0;
+    *steps = NULL;
+    if (!s || !own) {
+        free(own);
+        free(s);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
+    }
+    s->owned = own;
+    bn_code code = choose_process(recording, options, &s->process, st);
+    if (code == BN_OK)
+        code = choose_device(s->process, options->device, &device, st);
+    if (code == BN_OK) {
+        s->device = device < s->process->device_count ? device : REC_NONE;
+        s->chosen = options->step_program != NULL;
+        s->cpu_clocks = s->process->cpu_clocks;
+        s->completions = s->process->completions;
+        code = make_sequence(s->process, device, &own->sequence, st);
+        s->order = own->sequence.order;
+        s->order_count = own->sequence.count;
+    }
+    if (code == BN_OK)
+        code = find(s, options, st);
+    if (code == BN_OK)
+        code = rec_ledger_fill(s, st);
+    if (code == BN_OK)
+        code = rec_cycle_find(s, st);
+    if (code == BN_OK)
+        code = rec_step_programs_make(s, st);
+    if (code != BN_OK) {
+        rec_steps_free(s);
+        return code;
+    }
+    *steps = s;
+    return BN_OK;
+}

@@ -1,0 +1,162 @@
+/*
+ * values.c - what a recording says of buffers and programs: numbers of operands, types, the bytes
+ * of a program.
+ */
+#define _GNU_SOURCE
+#include "results/recordings/recordings_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* ---- operands ---------------------------------------------------------------------------------
+ */
+
+uint32_t rec_argument(const rec_process *process, const rec_execution *execution, uint32_t device,
+                      uint32_t index)
+{
+    const uint64_t each = (uint64_t)execution->arguments + execution->results;
+    if (device >= execution->devices || index >= execution->arguments)
+        return REC_NONE;
+    return process->operands[execution->operands + execution->kept + device * each + index];
+}
+
+uint32_t rec_result(const rec_process *process, const rec_execution *execution, uint32_t device,
+                    uint32_t index)
+{
+    const uint64_t each = (uint64_t)execution->arguments + execution->results;
+    if (device >= execution->devices || index >= execution->results)
+        return REC_NONE;
+    return process->operands[execution->operands + execution->kept + device * each +
+                             execution->arguments + index];
+}
+
+bool rec_donated(const rec_process *process, uint32_t execution, uint32_t buffer)
+{
+    return buffer < process->buffer_count && process->buffers[buffer].fate == REC_DONATED &&
+           process->buffers[buffer].last_use == execution;
+}
+
+/* ---- types ------------------------------------------------------------------------------------
+ */
+
+/* In the order of PJRT_Buffer_Type; bits of an element. */
+static const struct {
+    const char *name;
+    unsigned bits;
+} types[] = {
+    {NULL, 0},         {"pred", 8},   {"s8", 8},       {"s16", 16},          {"s32", 32},
+    {"s64", 64},       {"u8", 8},     {"u16", 16},     {"u32", 32},          {"u64", 64},
+    {"f16", 16},       {"f32", 32},   {"f64", 64},     {"bf16", 16},         {"c64", 64},
+    {"c128", 128},     {"f8e5m2", 8}, {"f8e4m3fn", 8}, {"f8e4m3b11fnuz", 8}, {"f8e5m2fnuz", 8},
+    {"f8e4m3fnuz", 8}, {"s4", 4},     {"u4", 4},       {"token", 0},         {"s2", 2},
+    {"u2", 2},         {"f8e4m3", 8}, {"f8e3m4", 8},   {"f8e8m0fnu", 8},     {"f4e2m1fn", 4},
+};
+
+const char *rec_type_name(int type)
+{
+    return type >= 0 && (size_t)type < sizeof types / sizeof *types ? types[type].name : NULL;
+}
+
+uint64_t rec_type_bytes(const rec_type *type)
+{
+    uint64_t count = rec_type_name(type->type) ? types[type->type].bits : 0;
+    for (uint32_t i = 0; i < type->rank && count; i++)
+        if (type->dims[i] < 0 || __builtin_mul_overflow(count, (uint64_t)type->dims[i], &count))
+            return 0;
+    return count / 8 + (count % 8 != 0);
+}
+
+void rec_type_put(const rec_process *process, uint32_t type, bn_text *out)
+{
+    const rec_type *t = type < process->type_count ? &process->types[type] : NULL;
+    const char *name = t ? rec_type_name(t->type) : NULL;
+    if (!name) {
+        bn_text_puts(out, "?");
+        return;
+    }
+    bn_text_printf(out, "%s[", name);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        bn_text_puts(out, i ? "," : "");
+        bn_text_int(out, t->dims[i]);
+    }
+    bn_text_putc(out, ']');
+}
+
+/* ---- files of programs ------------------------------------------------------------------ */
+
+/* Opens the file HASH.FORM of the process in FOLDER. */
+static bn_code open_program(const rec_recording *r, const char *folder, const char *name, int *fd,
+                            size_t *size, bn_status *st)
+{
+    struct stat info;
+    int process = -1, programs = -1;
+    bn_code code = bn_folder_in(r->folder, folder, &process, st);
+    if (code == BN_OK)
+        code = bn_folder_in(process, "programs", &programs, st);
+    if (code == BN_OK)
+        code = bn_open_at(programs, name, O_NOFOLLOW, fd, &info, st);
+    if (process >= 0)
+        close(process);
+    if (programs >= 0)
+        close(programs);
+    if (code != BN_OK)
+        return code;
+    *size = (size_t)info.st_size;
+    if (S_ISREG(info.st_mode) && *size <= REC_MOST_PROGRAM)
+        return BN_OK;
+    close(*fd);
+    return S_ISREG(info.st_mode) ? bn_fail(st, BN_FORMAT, "%s: too large", name)
+                                 : bn_fail(st, BN_INVALID, "%s: not a regular file", name);
+}
+
+static bool has_hash(const char *bytes, size_t size, const char *hash)
+{
+    char text[RECORD_HASH_TEXT];
+    const XXH128_hash_t own = XXH3_128bits(bytes, size);
+    snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)own.high64,
+             (unsigned long long)own.low64);
+    return strcmp(text, hash) == 0;
+}
+
+static bn_code read_kept(const rec_recording *r, uint32_t process, const char *hash,
+                         const char *form, char **bytes, size_t *size, bn_status *st)
+{
+    char name[RECORD_HASH_TEXT + 32];
+    int fd;
+    *bytes = NULL;
+    *size = 0;
+    if (process >= r->process_count || !hash[0] || !form[0])
+        return bn_fail(st, BN_NOT_FOUND, "%s: the recorder did not keep this program", r->path);
+    snprintf(name, sizeof name, "%s.%s", hash, form);
+    const char *folder = r->processes[process].folder;
+    bn_code code = open_program(r, folder, name, &fd, size, st);
+    if (code == BN_OK) {
+        code = bn_regular_all(fd, name, *size, bytes, st);
+        close(fd);
+    }
+    if (code == BN_OK && !has_hash(*bytes, *size, hash)) {
+        free(*bytes);
+        *bytes = NULL;
+        code = bn_fail(st, BN_FORMAT, "%s: it is not what was recorded: its hash differs", name);
+    }
+    if (code != BN_OK && st && st->code != BN_OK)
+        bn_context(st, "%s/%s/programs", r->path, folder);
+    return code;
+}
+
+bn_code rec_program_read(const rec_recording *recording, const rec_program *program, char **bytes,
+                         size_t *size, bn_status *st)
+{
+    return read_kept(recording, program->process, program->hash, program->form, bytes, size, st);
+}
+
+bn_code rec_options_read(const rec_recording *recording, const rec_program *program, char **bytes,
+                         size_t *size, bn_status *st)
+{
+    return read_kept(recording, program->process, program->options, "options", bytes, size, st);
+}

@@ -1,0 +1,47 @@
+/*
+ * views.h - a recording as others take it: as a record of a store, and as a timeline. Prefix rec_.
+ */
+#ifndef BENCH_RESULTS_RECORDINGS_VIEWS_H
+#define BENCH_RESULTS_RECORDINGS_VIEWS_H
+
+#include "results/recordings/recordings.h"
+#include "results/records/records.h"
+
+/* ---- as a record (record.c) --------------------------------------------------------------- */
+
+/* What a recording does not say of itself. */
+typedef struct rec_naming {
+    const char *model; /* NULL: the name of the program's script */
+    const char *phase; /* NULL: "step" */
+} rec_naming;
+
+/*
+ * A record of STEPS, for a store; the caller frees *RECORD. Its mode is "recorded", its front end
+ * the framework. The ledger's parts are those of docs/recording.md; device times are those between
+ * the completions that the recorder saw. The id is made of the time and the contents: the same
+ * steps of the same recording under the same names have the same id. BN_FORMAT where what the
+ * recording says cannot be in a record; BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code rec_record_make(const rec_recording *recording, const rec_steps *steps,
+                                    const rec_naming *naming, res_record **record, bn_status *st);
+
+/* Appends the name of the script that COMMAND, words that end with NULL, runs: "train" of "python
+ * -u path/train.py --lr 1", "pkg.train" of "python -m pkg.train". Nothing where there are no words.
+ */
+void rec_script_put(const char *const *command, bn_text *out);
+
+/* ---- as a timeline (timeline.c) ------------------------------------------------------------- */
+
+/* Of so many executions and calls or more, only those of the steady steps are shown. */
+#define REC_TIMELINE_WHOLE 300000
+
+/*
+ * Writes PROCESS, of RECORDING, as Chrome's trace events into the new file PATH, for Perfetto and
+ * chrome://tracing: threads of the host with their calls, devices with executions and gaps, the
+ * steady steps, a flow from each Execute call to its execution. STEPS, of PROCESS, may be NULL. A
+ * file that is there is never replaced (BN_INVALID). BN_IO, BN_OUT_OF_MEMORY.
+ */
+BN_MUST_USE bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps,
+                                       const char *path, bn_status *st);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * words.c - the answer in sentences.
+ */
+#include "results/recordings/recordings_priv.h"
+
+#include <math.h>
+
+/* A time with three digits: "12.3 ms". */
+static void put_time(bn_text *out, double ns)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    size_t unit = 0;
+    for (; unit < 3 && fabs(ns) >= 999.5; unit++)
+        ns /= 1000;
+    const double size = fabs(ns);
+    bn_text_printf(out, "%.*f %s",
+                   unit == 0 || size >= 99.95 ? 0
+                   : size >= 9.995            ? 1
+                                              : 2,
+                   ns, units[unit]);
+}
+
+/* "12.3 ms [12.1 ms, 12.6 ms]" */
+static void put_interval(bn_text *out, res_interval ns)
+{
+    put_time(out, ns.estimate);
+    if (!isfinite(ns.low) || !isfinite(ns.high))
+        return;
+    bn_text_puts(out, " [");
+    put_time(out, ns.low > 0 ? ns.low : 0);
+    bn_text_puts(out, ", ");
+    put_time(out, ns.high);
+    bn_text_puts(out, "]");
+}
+
+static double percent(double share)
+{
+    return 100 * share;
+}
+
+/* What the host did while the device did not work, the largest first. */
+static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
+{
+    static const char *const doings[REC_PART_COUNT] = {
+        [REC_PART_HOST] = "while the framework worked on a CPU",
+        [REC_PART_DISPATCH] = "in Execute calls",
+        [REC_PART_TRANSFER] = "in transfers",
+        [REC_PART_COMPILE] = "in compilations",
+        [REC_PART_WAIT] = "in Event_Await",
+        [REC_PART_IDLE] = "while nothing ran (a loader, a sleep)",
+    };
+    bool done[REC_PART_COUNT] = {false};
+    for (int n = 0; n < REC_PART_COUNT; n++) {
+        int most = -1;
+        double largest = 0;
+        for (int i = 0; i < REC_PART_COUNT; i++) {
+            const double ns = rec_steps_gap(s, (rec_part)i).mean_ns;
+            if (!done[i] && ns > largest) {
+                largest = ns;
+                most = i;
+            }
+        }
+        if (most < 0 || (n > 0 && largest < 0.01 * wall_ns))
+            return;
+        done[most] = true;
+        bn_text_puts(out, n ? ", " : "");
+        put_time(out, largest);
+        bn_text_printf(out, " %s", doings[most]);
+    }
+}
+
+static void put_verdict(const rec_steps *s, const rec_answer *a, bn_text *out)
+{
+    const double wall = rec_steps_wall(s).mean_ns, busy = rec_steps_busy(s).mean_ns;
+    switch (a->verdict) {
+    case REC_DEVICE_BOUND:
+        bn_text_printf(out,
+                       "Device-bound: the device works %.0f %% of the time. A faster host changes "
+                       "little.\n",
+                       percent(a->busy_share));
+        return;
+    case REC_HOST_BOUND:
+        bn_text_puts(out, "Host-bound: ");
+        break;
+    case REC_DISPATCH_BOUND:
+        bn_text_puts(out, "Dispatch-bound: ");
+        if (a->busy_share >= 0.9) {
+            bn_text_printf(out,
+                           "the device is kept busy %.0f %% of the time, but much of that by the "
+                           "fixed cost of %u executions a step.\n",
+                           percent(a->busy_share), a->executions);
+            return;
+        }
+        break;
+    case REC_UNKNOWN:
+    default:
+        bn_text_puts(out, "Completions were not recorded, so when the device worked is unknown: "
+                          "no verdict.\n");
+        return;
+    }
+    bn_text_printf(out, "the device works %.0f %% of the time and waits ", percent(a->busy_share));
+    put_time(out, wall - busy);
+    bn_text_puts(out, " a step: ");
+    put_gaps(s, wall, out);
+    bn_text_puts(out, ".\n");
+}
+
+static void put_ahead(const rec_answer *a, bn_text *out)
+{
+    if (isnan(a->ahead_share))
+        return;
+    if (a->ahead_share >= 0.5)
+        bn_text_printf(out,
+                       "Work of the next step overlaps the device: in %.0f %% of the steps it is "
+                       "handed over before the device has ended.\n",
+                       percent(a->ahead_share));
+    else
+        bn_text_printf(out,
+                       "The next step does not overlap the device: in %.0f %% of the steps it "
+                       "begins only after the device has ended.\n",
+                       percent(1 - a->ahead_share));
+}
+
+static void put_no_gaps(const rec_answer *a, bn_text *out)
+{
+    if (isnan(a->no_gaps_ns.estimate))
+        return;
+    bn_text_puts(out, "Without host gaps a step would take ");
+    put_interval(out, a->no_gaps_ns);
+    bn_text_puts(out, " in place of ");
+    put_interval(out, a->wall_ns);
+    bn_text_puts(out, ": the device's own time, if each execution were there before the device "
+                      "had ended the one before, and took no longer then.");
+    if (a->host_only_ns.estimate > a->no_gaps_ns.estimate) {
+        bn_text_puts(out, " The host by itself needs ");
+        put_time(out, a->host_only_ns.estimate);
+        bn_text_puts(out, ", so overlapping alone would not get there: the host must do less, as "
+                          "by capturing the step.");
+    }
+    bn_text_puts(out, "\n");
+}
+
+static void put_fused(const rec_answer *a, bn_text *out)
+{
+    if (a->executions <= 1)
+        return;
+    if (!a->cheapest_told) {
+        bn_text_puts(out, "The fixed cost of an execution cannot be told: each program works too "
+                          "long in its call.\n");
+        return;
+    }
+    bn_text_printf(out, "With one execution in place of %u a step would take at least ",
+                   a->executions);
+    put_interval(out, a->fused_ns);
+    if (a->executions > 2)
+        bn_text_printf(out, ": %u times", a->executions - 1);
+    else
+        bn_text_puts(out, ": once");
+    bn_text_puts(out, " the fixed cost of an execution less, which is at most ");
+    put_interval(out, a->overhead_ns);
+    bn_text_puts(out, ", the call of the cheapest program here, its own work included. What a "
+                      "compiler gains by fusing comes on top.\n");
+}
+
+static void put_doubts(const rec_steps *s, bn_text *out)
+{
+    if (s->cycle > 1)
+        bn_text_printf(out,
+                       "Figures are means over %u steps in a row: the host runs ahead and waits "
+                       "now and then, so a single step's wall says nothing.\n",
+                       s->cycle);
+    const rec_process *p = s->process;
+    static const char *const stops[] = {"", "the recording was as long as it may become",
+                                        "the disk was full", "the file system failed"};
+    if (!s->cpu_clocks)
+        bn_text_puts(out, "CPU clocks were not recorded: time outside of calls while the device "
+                          "did not work is all counted as host work, sleep included.\n");
+    if (p->stop != RECORD_GOES_ON)
+        bn_text_printf(out, "The recorder stopped before the program did: %s.\n", stops[p->stop]);
+    if (p->lost || p->skipped)
+        bn_text_printf(out,
+                       "%llu events were lost, %llu slots of the recording are damaged or "
+                       "unfinished.\n",
+                       (unsigned long long)p->lost, (unsigned long long)p->skipped);
+    if (rec_steps_samples(s) < 9)
+        bn_text_puts(out, "Of so few steps there are no intervals.\n");
+}
+
+void rec_answer_put(const rec_steps *steps, const rec_answer *answer, bn_text *out)
+{
+    put_verdict(steps, answer, out);
+    put_ahead(answer, out);
+    put_no_gaps(answer, out);
+    put_fused(answer, out);
+    put_doubts(steps, out);
+}

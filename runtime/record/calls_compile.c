@@ -1,0 +1,193 @@
+/*
+ * calls_compile.c - clients, and what makes executables.
+ */
+#include "runtime/record/record_priv.h"
+
+#include <stdio.h>
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+static uint64_t memory_of(record_plugin *p, PJRT_Device *device)
+{
+    RECORD_ARGS(Device_MemoryStats, args, .device = device);
+    if (!RECORD_HAS(p, Device_MemoryStats) ||
+        !record_good(p, p->api->PJRT_Device_MemoryStats(&args)) || !args.bytes_limit_is_set)
+        return 0;
+    return args.bytes_limit > 0 ? (uint64_t)args.bytes_limit : 0;
+}
+
+static void put_device(record_plugin *p, PJRT_Client *client, PJRT_Device *device)
+{
+    RECORD_ARGS(Device_GetDescription, description, .device = device);
+    if (!RECORD_HAS(p, Device_GetDescription) ||
+        !record_good(p, p->api->PJRT_Device_GetDescription(&description)))
+        return;
+    RECORD_ARGS(DeviceDescription_Id, id, .device_description = description.device_description);
+    RECORD_ARGS(DeviceDescription_DebugString, text,
+                .device_description = description.device_description);
+    if (!RECORD_HAS(p, DeviceDescription_Id) ||
+        !record_good(p, p->api->PJRT_DeviceDescription_Id(&id)))
+        id.id = -1;
+    if (!RECORD_HAS(p, DeviceDescription_DebugString) ||
+        !record_good(p, p->api->PJRT_DeviceDescription_DebugString(&text)))
+        text.debug_string_size = 0;
+    const struct iovec part = {.iov_base = (void *)(uintptr_t)text.debug_string,
+                               .iov_len = text.debug_string_size};
+    record_event event = {.kind = RECORD_DEVICE, .time = record_now()};
+    event.field[0] = (uint64_t)(uintptr_t)device;
+    event.field[1] = (uint64_t)(int64_t)id.id;
+    event.field[2] = record_plugin_number(p);
+    event.field[3] = (uint64_t)(uintptr_t)client;
+    event.field[4] = memory_of(p, device);
+    record_put(p, event, &part, 1);
+}
+
+static void put_client(record_plugin *p, PJRT_Client *client)
+{
+    RECORD_ARGS(Client_PlatformName, name, .client = client);
+    RECORD_ARGS(Client_PlatformVersion, version, .client = client);
+    RECORD_ARGS(Client_AddressableDevices, devices, .client = client);
+    unsigned number = record_plugin_number(p);
+    if (RECORD_HAS(p, Client_PlatformName) &&
+        record_good(p, p->api->PJRT_Client_PlatformName(&name)))
+        record_put_text(p, RECORD_TEXT_PLATFORM, number, name.platform_name,
+                        name.platform_name_size);
+    if (RECORD_HAS(p, Client_PlatformVersion) &&
+        record_good(p, p->api->PJRT_Client_PlatformVersion(&version)))
+        record_put_text(p, RECORD_TEXT_PLATFORM_VERSION, number, version.platform_version,
+                        version.platform_version_size);
+    if (!RECORD_HAS(p, Client_AddressableDevices) ||
+        !record_good(p, p->api->PJRT_Client_AddressableDevices(&devices)))
+        return;
+    for (size_t i = 0; i < devices.num_addressable_devices; i++)
+        put_device(p, client, devices.addressable_devices[i]);
+}
+
+PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *caller)
+{
+    RECORD_CALL(p, Client_Create, caller, args);
+    PJRT_Error *error = p->api->PJRT_Client_Create(args);
+    record_narrow(caller, args);
+    /* A failure is a text. */
+    if (record_failure(p, error))
+        return error;
+    put_client(p, args->client);
+    record_about_frameworks(record_plugin_number(p), record_thread());
+    return error;
+}
+
+/* ---- executables ---------------------------------------------------------------------------- */
+
+/* What is compiled, or loaded. */
+typedef struct source {
+    enum record_source from;
+    const char *form;
+    size_t form_size;
+    const void *code, *options;
+    size_t code_size, options_size;
+    PJRT_Client *client;
+} source;
+
+static source source_of(const PJRT_Program *program, const void *options, size_t options_size,
+                        PJRT_Client *client)
+{
+    source s = {.from = RECORD_COMPILED,
+                .options = options,
+                .options_size = options_size,
+                .client = client};
+    if (program && program->struct_size >= PJRT_Program_STRUCT_SIZE) {
+        s.form = program->format;
+        s.form_size = program->format ? program->format_size : 0;
+        s.code = program->code;
+        s.code_size = program->code ? program->code_size : 0;
+    }
+    return s;
+}
+
+/* The form as it may end a file's name. */
+static void form_name(const source *s, char name[32])
+{
+    size_t n = 0;
+    for (; n < s->form_size && n < 31; n++) {
+        char c = s->form[n];
+        bool good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        name[n] = good ? c : '_';
+    }
+    if (n == 0)
+        n = (size_t)snprintf(name, 32, "unknown");
+    name[n] = 0;
+}
+
+static void put_compile(record_plugin *p, const source *s, const record_span *span,
+                        PJRT_Error *error, PJRT_LoadedExecutable *loaded)
+{
+    char form[32];
+    if (!record_ready(p))
+        return;
+    form_name(s, form);
+    record_event event = {
+        .kind = RECORD_COMPILE, .flags = record_failure(p, error), .time = span->begin};
+    event.field[0] = span->end;
+    event.field[1] = span->cpu_begin;
+    event.field[2] = span->cpu_end;
+    event.field[3] = error ? 0 : (uint64_t)(uintptr_t)loaded;
+    event.field[4] = s->from;
+    event.field[5] = record_plugin_number(p);
+    record_hash code = record_keep(form, s->code, s->code_size);
+    record_hash options = record_keep("options", s->options, s->options_size);
+    uint64_t words[6] = {code.high,   code.low,     options.high,
+                         options.low, s->code_size, (uint64_t)(uintptr_t)s->client};
+    const struct iovec parts[2] = {{.iov_base = words, .iov_len = sizeof words},
+                                   {.iov_base = form, .iov_len = strlen(form)}};
+    record_put(p, event, parts, 2);
+    if (!error && loaded)
+        record_executable_about(p, loaded);
+}
+
+PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *caller)
+{
+    RECORD_CALL(p, Client_Compile, caller, args);
+    record_span span = record_begin();
+    PJRT_Error *error = p->api->PJRT_Client_Compile(args);
+    record_end(&span);
+    record_narrow(caller, args);
+    source s =
+        source_of(args->program, args->compile_options, args->compile_options_size, args->client);
+    put_compile(p, &s, &span, error, args->executable);
+    return error;
+}
+
+/* Ahead of time: there is no loaded executable yet, and what loads it later is not in every table.
+ * Its first execution makes it known. */
+PJRT_Error *record_Compile(record_plugin *p, PJRT_Compile_Args *caller)
+{
+    RECORD_CALL(p, Compile, caller, args);
+    record_span span = record_begin();
+    PJRT_Error *error = p->api->PJRT_Compile(args);
+    record_end(&span);
+    record_narrow(caller, args);
+    source s =
+        source_of(args->program, args->compile_options, args->compile_options_size, args->client);
+    put_compile(p, &s, &span, error, NULL);
+    return error;
+}
+
+PJRT_Error *record_Executable_DeserializeAndLoad(record_plugin *p,
+                                                 PJRT_Executable_DeserializeAndLoad_Args *caller)
+{
+    RECORD_CALL(p, Executable_DeserializeAndLoad, caller, args);
+    record_span span = record_begin();
+    PJRT_Error *error = p->api->PJRT_Executable_DeserializeAndLoad(args);
+    record_end(&span);
+    record_narrow(caller, args);
+    source s = {.from = RECORD_DESERIALIZED,
+                .form = "executable",
+                .form_size = strlen("executable"),
+                .code = args->serialized_executable,
+                .code_size = args->serialized_executable_size,
+                .options = args->overridden_serialized_compile_options,
+                .options_size = args->overridden_serialized_compile_options_size,
+                .client = args->client};
+    put_compile(p, &s, &span, error, args->loaded_executable);
+    return error;
+}

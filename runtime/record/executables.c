@@ -1,0 +1,228 @@
+/*
+ * executables.c - what plugins say of their executables, and how many results each has: an
+ * execution must know it, and PJRT does not tell it there.
+ *
+ * The table is read without a lock. It is open-addressed; a place that was given back stays
+ * marked, so that a search goes on behind it.
+ */
+#include "runtime/record/record_priv.h"
+
+#include <stdlib.h>
+
+enum { PLACES = 1 << 16, SEARCHED = 256 };
+#define EMPTY ((uintptr_t)0)
+#define GONE  ((uintptr_t)1) /* no handle: they are aligned */
+
+static struct {
+    _Atomic uintptr_t handle;
+    _Atomic uint64_t results; /* and in the high half the number of the file that tells of it */
+} known[PLACES];
+
+static size_t place_of(uintptr_t handle, size_t step)
+{
+    uint64_t mixed = (uint64_t)handle * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)((mixed >> 40) + step) % PLACES;
+}
+
+static bool find(uintptr_t handle, size_t *place)
+{
+    for (size_t step = 0; step < SEARCHED; step++) {
+        *place = place_of(handle, step);
+        uintptr_t there = atomic_load_explicit(&known[*place].handle, memory_order_acquire);
+        if (there == handle)
+            return true;
+        if (there == EMPTY)
+            return false;
+    }
+    return false;
+}
+
+/* Where there is no place the executable stays unknown, and is asked for again. */
+static void remember(uintptr_t handle, uint32_t results)
+{
+    size_t place;
+    record_lock(RECORD_LOCK_EXECUTABLES);
+    bool found = find(handle, &place);
+    for (size_t step = 0; !found && step < SEARCHED; step++) {
+        place = place_of(handle, step);
+        uintptr_t there = atomic_load(&known[place].handle);
+        found = there == EMPTY || there == GONE;
+    }
+    if (found) {
+        atomic_store_explicit(&known[place].results, (uint64_t)record_file_number() << 32 | results,
+                              memory_order_relaxed);
+        atomic_store_explicit(&known[place].handle, handle, memory_order_release);
+    }
+    record_unlock(RECORD_LOCK_EXECUTABLES);
+}
+
+void record_executable_forget(const PJRT_LoadedExecutable *loaded)
+{
+    size_t place;
+    record_lock(RECORD_LOCK_EXECUTABLES);
+    if (find((uintptr_t)loaded, &place))
+        atomic_store(&known[place].handle, GONE);
+    record_unlock(RECORD_LOCK_EXECUTABLES);
+}
+
+/* ---- what the plugin says ---------------------------------------------------------------------
+ */
+
+/* Growing words of an event. Without memory they end, and the event is not put. */
+typedef struct words {
+    uint64_t *data;
+    size_t count, capacity;
+    bool failed;
+} words;
+
+static void add(words *w, uint64_t value)
+{
+    if (w->count == w->capacity) {
+        size_t more = w->capacity ? 2 * w->capacity : 256;
+        uint64_t *data = realloc(w->data, more * sizeof *data);
+        w->failed = w->failed || !data;
+        if (!data)
+            return;
+        w->data = data;
+        w->capacity = more;
+    }
+    w->data[w->count++] = value;
+}
+
+static PJRT_Executable *executable_of(record_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    RECORD_ARGS(LoadedExecutable_GetExecutable, args, .loaded_executable = loaded);
+    if (!RECORD_HAS(p, LoadedExecutable_GetExecutable) ||
+        !record_good(p, p->api->PJRT_LoadedExecutable_GetExecutable(&args)))
+        return NULL;
+    return args.executable;
+}
+
+static void give_back(record_plugin *p, PJRT_Executable *executable)
+{
+    RECORD_ARGS(Executable_Destroy, args, .executable = executable);
+    if (executable && RECORD_HAS(p, Executable_Destroy))
+        record_good(p, p->api->PJRT_Executable_Destroy(&args));
+}
+
+static uint32_t result_count(record_plugin *p, PJRT_Executable *executable)
+{
+    RECORD_ARGS(Executable_NumOutputs, args, .executable = executable);
+    if (!executable || !RECORD_HAS(p, Executable_NumOutputs) ||
+        !record_good(p, p->api->PJRT_Executable_NumOutputs(&args)))
+        return 0;
+    return (uint32_t)args.num_outputs;
+}
+
+static void add_devices(record_plugin *p, PJRT_LoadedExecutable *loaded, words *w)
+{
+    RECORD_ARGS(LoadedExecutable_AddressableDevices, args, .executable = loaded);
+    if (!RECORD_HAS(p, LoadedExecutable_AddressableDevices) ||
+        !record_good(p, p->api->PJRT_LoadedExecutable_AddressableDevices(&args)))
+        args.num_addressable_devices = 0;
+    add(w, args.num_addressable_devices);
+    for (size_t i = 0; i < args.num_addressable_devices; i++)
+        add(w, (uint64_t)(uintptr_t)args.addressable_devices[i]);
+}
+
+/* Type, rank and dimensions of each of COUNT results; type 0 and rank 0 where it is not told. */
+static void add_results(record_plugin *p, PJRT_Executable *executable, size_t count, words *w)
+{
+    RECORD_ARGS(Executable_OutputElementTypes, types, .executable = executable);
+    RECORD_ARGS(Executable_OutputDimensions, dims, .executable = executable, .num_outputs = count);
+    if (!RECORD_HAS(p, Executable_OutputElementTypes) ||
+        !record_good(p, p->api->PJRT_Executable_OutputElementTypes(&types)))
+        types.num_output_types = 0;
+    if (!RECORD_HAS(p, Executable_OutputDimensions) ||
+        !record_good(p, p->api->PJRT_Executable_OutputDimensions(&dims)))
+        dims.num_outputs = 0;
+    const int64_t *next = dims.dims;
+    for (size_t i = 0; i < count; i++) {
+        size_t rank = i < dims.num_outputs && dims.dim_sizes ? dims.dim_sizes[i] : 0;
+        add(w, i < types.num_output_types ? (uint64_t)types.output_types[i] : 0);
+        add(w, rank);
+        for (size_t d = 0; d < rank; d++)
+            add(w, (uint64_t)*next++);
+    }
+}
+
+/* The number of the property NAME as the bits of a double; those of -1 where it is not told. */
+static uint64_t cost_bits(const PJRT_Executable_GetCostAnalysis_Args *costs, const char *name)
+{
+    double value = -1;
+    uint64_t bits;
+    for (size_t i = 0; i < costs->num_properties; i++) {
+        const PJRT_NamedValue *v = &costs->properties[i];
+        if (v->name_size != strlen(name) || memcmp(v->name, name, v->name_size) != 0)
+            continue;
+        if (v->type == PJRT_NamedValue_kFloat)
+            value = (double)v->float_value;
+        else if (v->type == PJRT_NamedValue_kInt64)
+            value = (double)v->int64_value;
+    }
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void set_costs(record_plugin *p, PJRT_Executable *executable, record_event *event)
+{
+    RECORD_ARGS(Executable_GetCostAnalysis, costs, .executable = executable);
+    RECORD_ARGS(Executable_GetCompiledMemoryStats, memory, .executable = executable);
+    if (!executable || !RECORD_HAS(p, Executable_GetCostAnalysis) ||
+        !record_good(p, p->api->PJRT_Executable_GetCostAnalysis(&costs)))
+        costs.num_properties = 0;
+    event->field[2] = cost_bits(&costs, "flops");
+    event->field[3] = cost_bits(&costs, "bytes accessed");
+    event->field[4] = event->field[5] = UINT64_MAX;
+    if (!executable || !RECORD_HAS(p, Executable_GetCompiledMemoryStats) ||
+        !record_good(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&memory)))
+        return;
+    event->field[4] = (uint64_t)memory.temp_size_in_bytes;
+    event->field[5] = (uint64_t)memory.generated_code_size_in_bytes;
+}
+
+uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    words w = {0};
+    PJRT_Executable *executable = executable_of(p, loaded);
+    uint32_t results = result_count(p, executable);
+    RECORD_ARGS(Executable_Name, name, .executable = executable);
+    if (!executable || !RECORD_HAS(p, Executable_Name) ||
+        !record_good(p, p->api->PJRT_Executable_Name(&name)))
+        name.executable_name_size = 0;
+    record_event event = {.kind = RECORD_EXECUTABLE, .time = record_now()};
+    event.field[0] = (uint64_t)(uintptr_t)loaded;
+    event.field[1] = results;
+    set_costs(p, executable, &event);
+    add_devices(p, loaded, &w);
+    if (results > 0)
+        add_results(p, executable, results, &w);
+    add(&w, name.executable_name_size);
+    const struct iovec parts[2] = {
+        {.iov_base = w.data, .iov_len = w.count * sizeof *w.data},
+        {.iov_base = (void *)(uintptr_t)name.executable_name, .iov_len = name.executable_name_size},
+    };
+    if (!w.failed)
+        record_put(p, event, parts, 2);
+    remember((uintptr_t)loaded, results);
+    give_back(p, executable);
+    free(w.data);
+    return results;
+}
+
+/* Whether the file tells of LOADED. */
+static bool is_known(const PJRT_LoadedExecutable *loaded, uint32_t *results)
+{
+    size_t place;
+    if (!find((uintptr_t)loaded, &place))
+        return false;
+    uint64_t value = atomic_load_explicit(&known[place].results, memory_order_relaxed);
+    *results = (uint32_t)value;
+    return value >> 32 == record_file_number();
+}
+
+uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    uint32_t results = 0;
+    return is_known(loaded, &results) ? results : record_executable_about(p, loaded);
+}

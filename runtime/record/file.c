@@ -1,0 +1,594 @@
+/*
+ * file.c - the file of slots of one process: its folder, its growth, its end, and what a fork does
+ * to it.
+ *
+ * The file grows by chunks that are mapped and never unmapped, so a slot's address stays what it
+ * is, and a late writer writes where it took. The file system reserves a chunk before it is mapped:
+ * else a disk that fills up would end the process with SIGBUS. Where a reservation does not promise
+ * that, slots are written by system calls.
+ */
+#define _GNU_SOURCE /* O_NOFOLLOW, strtoull, AT_* */
+
+#include "runtime/record/record_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+#define CHUNK       ((uint64_t)1 << 20)
+#define CHUNK_SLOTS (CHUNK / RECORD_SLOT)
+enum {
+    CHUNKS = 1 << 16,  /* 64 GiB of slots */
+    CHUNKS_NEAR = 4,   /* those further back leave the process's memory, not the file */
+    WRITTEN_SLOTS = 32 /* of one system call where the file is not mapped */
+};
+#define LIMIT_DEFAULT ((uint64_t)1 << 30)
+
+enum state {
+    FORWARDS, /* there is no folder to record into */
+    READY,    /* nothing was recorded yet */
+    RUNS,
+    STOPPED
+};
+
+/* A descriptor, and the file it is of: a program that closes all descriptors would have its own
+ * files written over. */
+typedef struct opened {
+    int fd;
+    dev_t device;
+    ino_t inode;
+} opened;
+
+static struct {
+    char parent[PATH_MAX];
+    uint64_t limit;
+    bool cpu, may_map;
+
+    _Atomic int state;
+    _Atomic unsigned number;
+    _Atomic uint64_t next;   /* slot */
+    _Atomic uint64_t others; /* bytes of programs */
+    _Atomic uint64_t handed; /* numbers of executions */
+    opened folder, events;
+    _Atomic bool mapped;
+    record_file head; /* where the file is not mapped; under the lock */
+    /* Of a file that is not mapped a chunk only says that it may grow so far. */
+    _Atomic(uint8_t *) chunks[CHUNKS];
+} file = {.folder = {.fd = -1}, .events = {.fd = -1}};
+
+/* ---- descriptors ---------------------------------------------------------------------------- */
+
+static bool opened_set(opened *o, int fd)
+{
+    struct stat info;
+    if (fd < 0)
+        return false;
+    o->fd = fd;
+    if (fstat(fd, &info) != 0)
+        return false;
+    o->device = info.st_dev;
+    o->inode = info.st_ino;
+    return true;
+}
+
+static int opened_get(const opened *o)
+{
+    struct stat info;
+    bool same = o->fd >= 0 && fstat(o->fd, &info) == 0 && info.st_dev == o->device &&
+                info.st_ino == o->inode;
+    return same ? o->fd : -1;
+}
+
+static void opened_close(opened *o)
+{
+    int fd = opened_get(o);
+    if (fd >= 0)
+        close(fd);
+    o->fd = -1;
+}
+
+int record_folder(void)
+{
+    return opened_get(&file.folder);
+}
+
+/* Whether all SIZE bytes were written at OFFSET of the events. */
+static bool write_at(const void *data, size_t size, uint64_t offset)
+{
+    const char *from = data;
+    int fd = opened_get(&file.events);
+    while (fd >= 0 && size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    if (fd < 0)
+        errno = EBADF;
+    return fd >= 0;
+}
+
+/* Whether the process may have a file of BYTES: where not, writing one would send it a signal. */
+static bool may_have(uint64_t bytes)
+{
+    struct rlimit most;
+    return getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+           bytes <= most.rlim_cur;
+}
+
+/* ---- locks and forks ------------------------------------------------------------------------ */
+
+static pthread_mutex_t locks[RECORD_LOCKS] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                              PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+_Static_assert(RECORD_LOCKS == 4, "an initialiser for each lock");
+
+void record_lock(enum record_lock_name name)
+{
+    pthread_mutex_lock(&locks[name]);
+}
+
+void record_unlock(enum record_lock_name name)
+{
+    pthread_mutex_unlock(&locks[name]);
+}
+
+static void before_fork(void)
+{
+    for (int i = 0; i < RECORD_LOCKS; i++)
+        pthread_mutex_lock(&locks[i]);
+}
+
+static void after_fork(void)
+{
+    for (int i = RECORD_LOCKS; i-- > 0;)
+        pthread_mutex_unlock(&locks[i]);
+}
+
+/* The child has a file of its own, as soon as it needs one. What it inherited stays mapped, as
+ * its parent's memory does, but it does not write there. */
+static void in_child(void)
+{
+    int state = atomic_load(&file.state);
+    if (state != FORWARDS) {
+        record_ahead_forked();
+        opened_close(&file.folder);
+        opened_close(&file.events);
+        uint64_t used = atomic_load(&file.next) / CHUNK_SLOTS + 1;
+        for (uint64_t i = 0; i < CHUNKS && i <= used; i++)
+            atomic_store(&file.chunks[i], NULL);
+        atomic_store(&file.next, 0);
+        atomic_store(&file.others, 0);
+        atomic_store(&file.handed, 0);
+        atomic_fetch_add(&file.number, 1);
+        atomic_store(&file.state, READY);
+    }
+    after_fork();
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+/* The folder may be a relative one, and the program may go elsewhere. */
+static bool parent_set(const char *folder)
+{
+    char here[PATH_MAX] = "";
+    if (folder[0] != '/' && !getcwd(here, sizeof here))
+        return false;
+    int length =
+        snprintf(file.parent, sizeof file.parent, "%s%s%s", here, *here ? "/" : "", folder);
+    return length > 0 && (size_t)length < sizeof file.parent;
+}
+
+static void read_settings(void)
+{
+    const char *folder = getenv(RECORD_ENV_FOLDER), *limit = getenv(RECORD_ENV_LIMIT),
+               *cpu = getenv(RECORD_ENV_CPU), *mapped = getenv(RECORD_ENV_MAPPED);
+    char *end = NULL;
+    file.cpu = !cpu || strcmp(cpu, "0") != 0;
+    file.may_map = !mapped || strcmp(mapped, "0") != 0;
+    file.limit = LIMIT_DEFAULT;
+    if (limit && *limit) {
+        errno = 0;
+        unsigned long long bytes = strtoull(limit, &end, 10);
+        if (errno == 0 && !*end && limit[0] != '-')
+            file.limit = bytes;
+    }
+    if (file.limit > CHUNKS * CHUNK)
+        file.limit = CHUNKS * CHUNK;
+    if (file.limit < 4096)
+        file.limit = 4096;
+    file.limit -= file.limit % RECORD_SLOT;
+    atomic_store(&file.number, 1);
+    if (!folder || !*folder || !parent_set(folder))
+        return;
+    pthread_atfork(before_fork, after_fork, in_child);
+    atomic_store(&file.state, READY);
+}
+
+void record_settings(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_settings);
+}
+
+bool record_wanted(void)
+{
+    return atomic_load_explicit(&file.state, memory_order_relaxed) != FORWARDS;
+}
+
+bool record_cpu_wanted(void)
+{
+    return file.cpu;
+}
+
+unsigned record_file_number(void)
+{
+    return atomic_load_explicit(&file.number, memory_order_relaxed);
+}
+
+uint64_t record_next_number(void)
+{
+    return atomic_fetch_add_explicit(&file.handed, 1, memory_order_relaxed) + 1;
+}
+
+/* ---- the end, and what is lost --------------------------------------------------------------- */
+
+static bool is_mapped(void)
+{
+    return atomic_load_explicit(&file.mapped, memory_order_relaxed);
+}
+
+/* The first slot of a mapped file; NULL before it has begun. */
+static record_file *mapped_head(void)
+{
+    return (record_file *)(void *)atomic_load_explicit(&file.chunks[0], memory_order_acquire);
+}
+
+/* Under the lock. */
+static void write_head(void)
+{
+    if (may_have(sizeof file.head))
+        (void)!write_at(&file.head, sizeof file.head, 0);
+}
+
+/* Adds LOST to the count in the first slot, and says there why the recording has stopped. */
+static void tell_head(uint64_t lost, enum record_stop why)
+{
+    if (is_mapped()) {
+        record_file *h = mapped_head();
+        if (h && lost)
+            __atomic_fetch_add(&h->lost, lost, __ATOMIC_RELAXED);
+        if (h && why != RECORD_GOES_ON)
+            __atomic_store_n(&h->stop, (uint32_t)why, __ATOMIC_RELAXED);
+        return;
+    }
+    record_lock(RECORD_LOCK_FILE);
+    file.head.lost += lost;
+    if (why != RECORD_GOES_ON)
+        file.head.stop = why;
+    write_head();
+    record_unlock(RECORD_LOCK_FILE);
+}
+
+static void lose(void)
+{
+    tell_head(1, RECORD_GOES_ON);
+}
+
+enum record_stop record_stop_of(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG ? RECORD_DISK_FULL : RECORD_ERROR;
+}
+
+void record_stop_for(enum record_stop why)
+{
+    int running = RUNS;
+    if (!atomic_compare_exchange_strong(&file.state, &running, STOPPED))
+        return;
+    tell_head(0, why);
+}
+
+bool record_active(void)
+{
+    int state = atomic_load_explicit(&file.state, memory_order_relaxed);
+    if (state == STOPPED)
+        lose();
+    return state == READY || state == RUNS;
+}
+
+bool record_room(uint64_t bytes)
+{
+    if (!may_have(bytes))
+        return false;
+    uint64_t slots = atomic_load(&file.next) * RECORD_SLOT;
+    uint64_t others = atomic_fetch_add(&file.others, bytes) + bytes;
+    if (slots + others <= file.limit)
+        return true;
+    atomic_fetch_sub(&file.others, bytes);
+    return false;
+}
+
+/* ---- growth --------------------------------------------------------------------------------- */
+
+/* Whether what was reserved can be written through a mapping, come what may. A file system that
+ * copies on writing, or one behind a network, may refuse later. */
+static bool keeps_promises(int fd)
+{
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0)
+        return false;
+    switch ((unsigned long)info.f_type) {
+    case EXT4_SUPER_MAGIC: /* ext2 and ext3, too */
+    case XFS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* 0, or an error number. */
+static int reserve(int fd, uint64_t begin, uint64_t bytes)
+{
+    if (!may_have(begin + bytes))
+        return EFBIG;
+    if (!is_mapped())
+        return 0;
+    int error;
+    do
+        error = posix_fallocate(fd, (off_t)begin, (off_t)bytes);
+    while (error == EINTR);
+    return error;
+}
+
+/* Under the lock. */
+static int chunk_make(uint64_t index)
+{
+    uint64_t begin = index * CHUNK;
+    uint64_t bytes = file.limit - begin < CHUNK ? file.limit - begin : CHUNK;
+    int fd = opened_get(&file.events);
+    if (fd < 0)
+        return EBADF;
+    int error = reserve(fd, begin, bytes);
+    if (error)
+        return error;
+    void *at = &file.head;
+    if (is_mapped())
+        at = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)begin);
+    if (at == MAP_FAILED)
+        return errno;
+    /* All pages at once. Kernels before 5.14 bring each at its first slot. */
+    if (is_mapped() && madvise(at, (size_t)bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+        error = errno;
+        munmap(at, (size_t)bytes);
+        return error;
+    }
+    atomic_store_explicit(&file.chunks[index], at, memory_order_release);
+    if (is_mapped() && index >= CHUNKS_NEAR)
+        madvise(atomic_load(&file.chunks[index - CHUNKS_NEAR]), CHUNK, MADV_DONTNEED);
+    return 0;
+}
+
+/* In the thread. What fails here is tried again by the one who needs it. */
+static void chunk_ahead(uint64_t index)
+{
+    record_lock(RECORD_LOCK_FILE);
+    if (index < CHUNKS && index * CHUNK < file.limit && atomic_load(&file.state) == RUNS &&
+        !atomic_load(&file.chunks[index]))
+        (void)!chunk_make(index);
+    record_unlock(RECORD_LOCK_FILE);
+}
+
+static bool chunk_is_there(uint64_t index)
+{
+    if (index >= CHUNKS)
+        return false;
+    if (atomic_load_explicit(&file.chunks[index], memory_order_acquire))
+        return true;
+    int error = 0;
+    record_lock(RECORD_LOCK_FILE);
+    if (!atomic_load(&file.chunks[index]))
+        error = atomic_load(&file.state) == RUNS ? chunk_make(index) : ECANCELED;
+    record_unlock(RECORD_LOCK_FILE);
+    if (error && error != ECANCELED)
+        record_stop_for(record_stop_of(error));
+    return error == 0;
+}
+
+/* ---- the beginning -------------------------------------------------------------------------- */
+
+static int folder_make(uint64_t epoch_ns)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%ld-%llu", (long)getpid(), (unsigned long long)epoch_ns);
+    if (mkdir(file.parent, 0700) != 0 && errno != EEXIST)
+        return -1;
+    int parent = open(file.parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC), folder = -1;
+    if (parent >= 0 && mkdirat(parent, name, 0700) == 0)
+        folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (parent >= 0)
+        close(parent);
+    return folder;
+}
+
+/* Under the lock. */
+static bool file_make(void)
+{
+    record_file first = {.version = RECORD_VERSION,
+                         .slot = RECORD_SLOT,
+                         .pid = (uint32_t)getpid(),
+                         .parent = (uint32_t)getppid(),
+                         .main_thread = (uint32_t)getpid()};
+    first.epoch_ns = record_clock(CLOCK_REALTIME);
+    first.begin_ns = record_now();
+    if (!opened_set(&file.folder, folder_make(first.epoch_ns)) ||
+        mkdirat(file.folder.fd, "programs", 0700) != 0 ||
+        !opened_set(&file.events, openat(file.folder.fd, "events",
+                                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)))
+        return false;
+    atomic_store(&file.mapped, file.may_map && keeps_promises(file.events.fd));
+    int error = chunk_make(0);
+    first.stop = error ? record_stop_of(error) : RECORD_GOES_ON;
+    /* Where the chunk finds no room, its first slot may, and says so. */
+    if (error)
+        atomic_store(&file.mapped, false);
+    memcpy(first.magic, RECORD_MAGIC, sizeof first.magic);
+    file.head = first;
+    if (is_mapped())
+        *mapped_head() = first;
+    else
+        write_head();
+    atomic_store(&file.next, 1);
+    return !error;
+}
+
+bool record_file_begin(bool *fresh)
+{
+    *fresh = false;
+    int state = atomic_load_explicit(&file.state, memory_order_acquire);
+    if (state != READY)
+        return state == RUNS;
+    record_lock(RECORD_LOCK_FILE);
+    if (atomic_load(&file.state) == READY) {
+        *fresh = file_make();
+        atomic_store_explicit(&file.state, *fresh ? RUNS : STOPPED, memory_order_release);
+    }
+    state = atomic_load(&file.state);
+    record_unlock(RECORD_LOCK_FILE);
+    if (*fresh && is_mapped())
+        record_ahead_begin(chunk_ahead);
+    return state == RUNS;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------- */
+
+enum { DATA = sizeof((record_more *)0)->data };
+
+bool record_take(size_t bytes, record_place *place)
+{
+    size_t more = bytes / DATA + (bytes % DATA != 0);
+    if (more > UINT16_MAX || atomic_load_explicit(&file.state, memory_order_relaxed) != RUNS) {
+        lose();
+        return false;
+    }
+    uint64_t first = atomic_fetch_add_explicit(&file.next, more + 1, memory_order_relaxed);
+    uint64_t last = first + more;
+    if ((last + 1) * RECORD_SLOT + atomic_load_explicit(&file.others, memory_order_relaxed) >
+        file.limit) {
+        record_stop_for(RECORD_LIMIT);
+        lose();
+        return false;
+    }
+    for (uint64_t chunk = first / CHUNK_SLOTS; chunk <= last / CHUNK_SLOTS; chunk++)
+        if (!chunk_is_there(chunk)) {
+            lose();
+            return false;
+        }
+    /* In the middle of a chunk the next one is asked for. */
+    if ((first + CHUNK_SLOTS / 2) / CHUNK_SLOTS != (last + 1 + CHUNK_SLOTS / 2) / CHUNK_SLOTS)
+        record_ahead_ask(last / CHUNK_SLOTS + 1);
+    *place = (record_place){.first = first, .more = (uint32_t)more};
+    return true;
+}
+
+/* Words that are still to be written. */
+typedef struct words {
+    const struct iovec *part;
+    size_t parts, done; /* bytes of the first part */
+} words;
+
+/* The next ones, at most DATA bytes, into a slot. */
+static void words_into(words *w, record_more *more, size_t index)
+{
+    size_t used = 0;
+    while (w->parts > 0 && used < DATA) {
+        size_t n = w->part->iov_len - w->done;
+        if (n > DATA - used)
+            n = DATA - used;
+        if (n > 0)
+            memcpy(more->data + used, (const uint8_t *)w->part->iov_base + w->done, n);
+        used += n;
+        w->done += n;
+        if (w->done == w->part->iov_len) {
+            w->part++;
+            w->parts--;
+            w->done = 0;
+        }
+    }
+    more->unused = 0;
+    more->index = (uint16_t)index;
+    more->bytes = (uint32_t)used;
+    more->kind = RECORD_MORE;
+}
+
+static void *slot_at(uint64_t slot)
+{
+    uint8_t *chunk = atomic_load_explicit(&file.chunks[slot / CHUNK_SLOTS], memory_order_acquire);
+    return chunk + slot % CHUNK_SLOTS * RECORD_SLOT;
+}
+
+static void fill_written(const record_place *place, const record_event *event, words *w)
+{
+    record_more batch[WRITTEN_SLOTS];
+    bool good = true;
+    for (uint32_t done = 0; good && done < place->more;) {
+        uint32_t n = 0;
+        memset(batch, 0, sizeof batch);
+        for (; n < WRITTEN_SLOTS && done + n < place->more; n++)
+            words_into(w, &batch[n], done + n + 1);
+        good = write_at(batch, n * sizeof *batch, (place->first + 1 + done) * RECORD_SLOT);
+        done += n;
+    }
+    if (good && write_at(event, sizeof *event, place->first * RECORD_SLOT))
+        return;
+    record_stop_for(record_stop_of(errno));
+    lose();
+}
+
+void record_fill(const record_place *place, record_event event, const struct iovec *parts,
+                 size_t count)
+{
+    words w = {.part = parts, .parts = count};
+    event.more = (uint16_t)place->more;
+    if (!is_mapped()) {
+        fill_written(place, &event, &w);
+        return;
+    }
+    for (uint32_t i = 1; i <= place->more; i++)
+        words_into(&w, slot_at(place->first + i), i);
+    record_event *slot = slot_at(place->first);
+    slot->time = event.time;
+    memcpy(slot->field, event.field, sizeof slot->field);
+    /* Now it is an event. */
+    uint64_t begin;
+    memcpy(&begin, &event, sizeof begin);
+    __atomic_store_n((uint64_t *)(void *)slot, begin, __ATOMIC_RELEASE);
+}
+
+bool record_append(uint64_t first, unsigned field, uint64_t value)
+{
+    if (!is_mapped() || atomic_load(&file.next) != first + 1)
+        return false;
+    record_event *slot = slot_at(first);
+    __atomic_store_n(&slot->field[field], value, __ATOMIC_RELEASE);
+    return true;
+}

@@ -1,0 +1,177 @@
+/*
+ * format.h - what the recording plugin writes (runtime/record/) and what reads it
+ * (results/recordings/). A recording is a folder:
+ *
+ *   recording.json          bench record's own words about the run; absent where the recorder was
+ *                           set up by hand
+ *   PID-TIME/events         of one process: a file of slots, below
+ *   PID-TIME/programs/HASH.FORM   a program ("mlir", "hlo"), a serialized executable
+ *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
+ * of 128 bits of the file's bytes, as 32 hexadecimal digits, high half first
+ *
+ * The events file is append-only. It is mapped and shared, so that what was written outlives the
+ * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
+ * record_event; what does not fit into it follows in slots that begin with RECORD_MORE. A writer
+ * takes its slots with one atomic addition, fills them from the last to the first, and sets the
+ * first 8 bytes of the first one last of all. So a slot whose first byte is zero was taken but not
+ * finished: readers skip it, and also a RECORD_MORE that belongs to no event. Slots after the last
+ * one are zero.
+ *
+ * Slots are in an order in which handles can be followed: the end of a handle is written before the
+ * plugin is told of it, its beginning after the plugin returned it. Addresses are used again.
+ *
+ * All numbers are of the machine's byte order; times are nanoseconds of CLOCK_MONOTONIC, CPU times
+ * of the calling thread's clock (0 in both fields: not measured).
+ */
+#ifndef BENCH_RUNTIME_RECORD_FORMAT_H
+#define BENCH_RUNTIME_RECORD_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_MAGIC     "bnchrec"
+#define RECORD_VERSION   1
+#define RECORD_SLOT      64
+#define RECORD_HASH_TEXT 33 /* 32 digits and the end */
+
+/* Environment of the recorded process. */
+#define RECORD_ENV_FOLDER "BENCH_RECORD_DIR"    /* where; unset: the recorder only forwards */
+#define RECORD_ENV_PLUGIN "BENCH_RECORD_PLUGIN" /* path of the plugin that it stands before */
+#define RECORD_ENV_LIMIT  "BENCH_RECORD_LIMIT"  /* bytes of one process's events and programs */
+#define RECORD_ENV_CPU    "BENCH_RECORD_CPU"    /* 0: no CPU clocks */
+
+/* Why a process's file ends before the process did. */
+enum record_stop {
+    RECORD_GOES_ON = 0,
+    RECORD_LIMIT = 1,     /* as long as it may become */
+    RECORD_DISK_FULL = 2, /* the file could not grow */
+    RECORD_ERROR = 3      /* another error of the file system */
+};
+
+/* The first slot. */
+typedef struct record_file {
+    char magic[8];    /* RECORD_MAGIC */
+    uint32_t version; /* RECORD_VERSION */
+    uint32_t slot;    /* RECORD_SLOT */
+    uint32_t pid;     /* as the process knew itself */
+    uint32_t parent;
+    uint64_t begin_ns;    /* when the file was made, CLOCK_MONOTONIC */
+    uint64_t epoch_ns;    /* the same moment, since 1970 */
+    uint64_t lost;        /* events that were not written */
+    uint32_t stop;        /* enum record_stop */
+    uint32_t main_thread; /* its number in record_event.thread */
+    uint64_t reserved;
+} record_file;
+
+enum record_kind {
+    RECORD_NOTHING = 0, /* not finished, or never written */
+    RECORD_MORE = 1,    /* a further slot of an event: record_more */
+    RECORD_TEXT = 2,
+    RECORD_PLUGIN = 3,
+    RECORD_DEVICE = 4,
+    RECORD_COMPILE = 5,
+    RECORD_EXECUTABLE = 6,
+    RECORD_EXECUTE = 7,
+    RECORD_COMPLETE = 8,
+    RECORD_BUFFER = 9,
+    RECORD_BUFFER_END = 10,
+    RECORD_TO_HOST = 11,
+    RECORD_WAIT = 12,
+    RECORD_EXECUTABLE_END = 13,
+    RECORD_KINDS
+};
+
+/* Flags. */
+#define RECORD_FAILED                                                                              \
+    0x01 /* the plugin returned an error, or the event that was waited for had one */
+#define RECORD_DELETED                                                                             \
+    0x02 /* BUFFER_END: its memory was gone already: donated, or deleted before */
+#define RECORD_ONLY_MEMORY 0x04 /* BUFFER_END: PJRT_Buffer_Delete: the handle lives on */
+
+/*
+ * An event, and what its six fields are. "Words" are further ones, in RECORD_MORE slots: bytes
+ * there are counted exactly, and integers have 8 bytes each.
+ *
+ * TEXT         [0] enum record_text, [1] of which plugin, thread (the number) or argument (from 0);
+ *              words: the text, without an end
+ * PLUGIN       [0] its number, from 0 in order of loading, [1] major, [2] minor version of its API,
+ *              [3] size of its table; words: the path
+ * DEVICE       one that a new client addresses: [0] handle, [1] id, [2] plugin, [3] client handle,
+ *              [4] bytes of its memory, 0: not told; words: its debug string
+ * COMPILE      PJRT_Client_Compile, PJRT_Executable_DeserializeAndLoad, PJRT_Client_Load:
+ *              time to [0] end, [1] [2] CPU at begin and end, [3] handle of the loaded executable
+ *              (0 where it failed), [4] enum record_source, [5] plugin;
+ *              words: hash of the code (2, high half first; 0 0: not kept), hash of the options
+ *              (2, likewise), size of the code, client handle, then the name of the form ("mlir",
+ *              "hlo", "executable")
+ * EXECUTABLE   what the plugin says of a loaded executable, after its COMPILE: [0] handle,
+ *              [1] results, [2] FLOPs and [3] bytes accessed (both doubles, negative: not told),
+ *              [4] bytes of temporaries, [5] bytes of generated code (UINT64_MAX: not told);
+ *              words: devices (how many, then handles), for each result its type
+ * (PJRT_Buffer_Type), rank and dimensions, the length of the name, then the name EXECUTE      time
+ * to [0] end, [1] [2] CPU at begin and end, [3] handle of the executable, [4] number of the
+ * execution, from 1 in this process, [5] arguments in the low half, results in the high half (of
+ * each device); words: devices in the low half and inputs that may not be donated in the high half,
+ *              execute_device (0: by the executable), launch id, CPU clock of the main thread at
+ *              begin (0 where it is the calling thread, or not measured), then the inputs that may
+ *              not be donated, then for each device handles of its arguments and of its results
+ * COMPLETE     of an execution: time is when the device had ended; [0] its number, [1] index of the
+ *              device in it
+ * BUFFER       a buffer that no execution made: time to [0] end, [1] [2] CPU, [3] handle,
+ *              [4] enum record_buffer in the low half, PJRT_Buffer_Type in the high half,
+ *              [5] device handle; words: bytes, the buffer that it is of (0: none), number of the
+ *              transfer (0: none is waited for), then the dimensions
+ * BUFFER_END   PJRT_Buffer_Destroy, or _Delete (RECORD_ONLY_MEMORY): [0] handle, [1] to [5] those
+ *              whose end came right after it, in the same thread and with the same flags (0: none)
+ * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
+ *              [4] bytes, [5] number of the transfer
+ * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
+ * EXECUTABLE_END  PJRT_LoadedExecutable_Destroy: [0] handle
+ *
+ * A transfer's number is one of executions' numbers: its COMPLETE has it, too.
+ */
+typedef struct record_event {
+    uint8_t kind; /* enum record_kind */
+    uint8_t flags;
+    uint16_t more;   /* slots of this event that follow */
+    uint32_t thread; /* number of the calling thread: its kernel id */
+    uint64_t time;   /* begin */
+    uint64_t field[6];
+} record_event;
+
+/* A further slot. */
+typedef struct record_more {
+    uint8_t kind; /* RECORD_MORE */
+    uint8_t unused;
+    uint16_t index; /* from 1 */
+    uint32_t bytes; /* used of BYTES; all of them but in the last slot */
+    uint8_t data[RECORD_SLOT - 8];
+} record_more;
+
+enum record_text {
+    RECORD_TEXT_COMMAND = 0,          /* an argument of the process's command line */
+    RECORD_TEXT_PLATFORM = 1,         /* of a plugin's client: platform name */
+    RECORD_TEXT_PLATFORM_VERSION = 2, /* and its version */
+    RECORD_TEXT_THREAD = 3,           /* a thread's name when it was first seen */
+    RECORD_TEXT_FRAMEWORK = 4,        /* "jax 0.10.2", where a library of that name is loaded */
+    RECORD_TEXT_ERROR = 5             /* what the plugin said of a failure */
+};
+
+enum record_source {
+    RECORD_COMPILED = 0,    /* from a program */
+    RECORD_DESERIALIZED = 1 /* from an executable that was compiled before */
+};
+
+enum record_buffer {
+    RECORD_FROM_HOST = 0, /* PJRT_Client_BufferFromHostBuffer, asynchronous transfers */
+    RECORD_COPY = 1,      /* PJRT_Buffer_CopyToDevice, _CopyToMemory */
+    RECORD_VIEW = 2,      /* PJRT_Client_CreateViewOfDeviceBuffer */
+    RECORD_UNINITIALIZED = 3,
+    RECORD_ALIAS = 4 /* PJRT_Client_CreateAliasBuffer, and other ways that need no transfer */
+};
+
+_Static_assert(sizeof(record_file) == RECORD_SLOT, "the first slot");
+_Static_assert(sizeof(record_event) == RECORD_SLOT, "an event is one slot");
+_Static_assert(sizeof(record_more) == RECORD_SLOT, "a further slot is one slot");
+
+#endif

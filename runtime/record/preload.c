@@ -1,0 +1,127 @@
+/*
+ * preload.c - between a program and plugins whose path is fixed: the recorder is preloaded, and its
+ * dlsym answers "GetPjrtApi" with a function of its own. For all else the C library's dlsym
+ * answers.
+ *
+ * That one looks at its return address to know the caller, whose place in the order of libraries
+ * is what RTLD_NEXT and RTLD_DEFAULT mean. So it is reached by a jump and not by a call: it then
+ * returns to our caller, and finds that. Where the compiler does not make a jump of it (without
+ * optimisation, under some sanitizers), a caller's RTLD_NEXT begins behind the recorder: it skips
+ * libraries that are preloaded between the caller and the recorder. For the name GetPjrtApi alone
+ * it is always so.
+ */
+#define _GNU_SOURCE /* dlvsym, dladdr, RTLD_NEXT */
+
+#include "runtime/record/record_priv.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+
+const char record_mark[] = "bench's recorder";
+
+typedef void *symbol_finder(void *restrict library, const char *restrict name);
+static _Atomic(symbol_finder *) finder;
+
+/* Other libraries may call before any constructor ran, sanitizers before they are ready. */
+#define BARE __attribute__((no_sanitize("address", "thread", "undefined")))
+#if defined(__clang__)
+#define JUMPS BARE
+#define JUMP  __attribute__((musttail)) return
+#else
+#define JUMPS BARE __attribute__((optimize("O2")))
+#define JUMP  return
+#endif
+
+/* The version under which the C library has its dlsym. The first guess must be right: a wrong one
+ * makes the C library allocate an error, and the caller may be an allocator that is starting. */
+BARE static const char *version_of_dlsym(void)
+{
+    int minor = 0;
+    for (const char *c = gnu_get_libc_version() + 2; *c >= '0' && *c <= '9'; c++)
+        minor = minor * 10 + (*c - '0');
+    if (minor >= 34)
+        return "GLIBC_2.34";
+#if defined(__x86_64__)
+    return "GLIBC_2.2.5";
+#elif defined(__riscv)
+    return "GLIBC_2.27";
+#else
+    return "GLIBC_2.17"; /* of 64-bit ARM, for one */
+#endif
+}
+
+BARE static symbol_finder *find_finder(void)
+{
+    symbol_finder *found = atomic_load_explicit(&finder, memory_order_relaxed);
+    if (found)
+        return found;
+    void *symbol = dlvsym(RTLD_NEXT, "dlsym", version_of_dlsym());
+    __builtin_memcpy(&found, &symbol, sizeof found);
+    atomic_store_explicit(&finder, found, memory_order_relaxed);
+    return found;
+}
+
+void *record_symbol(void *library, const char *name)
+{
+    symbol_finder *find = find_finder();
+    return find ? find(library, name) : NULL;
+}
+
+/* ---- the answer ----------------------------------------------------------------------------- */
+
+static bool is_ours(const void *symbol)
+{
+    Dl_info there, here;
+    return dladdr(symbol, &there) && dladdr(record_mark, &here) &&
+           there.dli_fbase == here.dli_fbase;
+}
+
+/* What SYMBOL, some library's GetPjrtApi, is answered with. */
+static void *answer_for(void *library, void *symbol)
+{
+    bool named = library != RTLD_NEXT && library != RTLD_DEFAULT;
+    if (symbol && is_ours(symbol)) {
+        /* Whoever opened the recorder by its path wants it. A search finds it because it was
+         * preloaded, and goes on. */
+        if (named)
+            return symbol;
+        symbol = record_symbol(RTLD_NEXT, "GetPjrtApi");
+    }
+    if (!symbol)
+        return NULL;
+    /* Another copy of the recorder records by itself. A search that finds none is no error of the
+     * caller's, who may ask for one. */
+    bool copy = named && record_symbol(library, "record_mark");
+    (void)dlerror();
+    if (copy)
+        return symbol;
+    record_settings();
+    record_get *get;
+    memcpy(&get, &symbol, sizeof get);
+    record_plugin *p = record_wanted() ? record_plugin_of(get) : NULL;
+    if (!p)
+        return symbol;
+    get = record_plugin_getter(p);
+    memcpy(&symbol, &get, sizeof symbol);
+    return symbol;
+}
+
+BARE static bool is_entry(const char *name)
+{
+    static const char entry[] = "GetPjrtApi";
+    for (size_t i = 0; i < sizeof entry; i++)
+        if (name[i] != entry[i])
+            return false;
+    return true;
+}
+
+RECORD_EXPORT void *dlsym(void *restrict library, const char *restrict name);
+JUMPS void *dlsym(void *restrict library, const char *restrict name)
+{
+    symbol_finder *find = find_finder();
+    if (!find)
+        return NULL;
+    if (is_entry(name))
+        return answer_for(library, record_symbol(library, name));
+    JUMP find(library, name);
+}

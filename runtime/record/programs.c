@@ -1,0 +1,124 @@
+/*
+ * programs.c - programs, executables and compile options as files, each once. A file gets its name
+ * when it is whole: readers find no half of one.
+ */
+#define _GNU_SOURCE /* O_NOFOLLOW */
+
+#include "runtime/record/record_priv.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What was kept. */
+typedef struct program {
+    record_hash hash;
+    char form[32];
+} program;
+
+static struct {
+    program *list;
+    size_t count, capacity;
+    unsigned file; /* of which file they are */
+} programs;
+
+static bool is_known(const record_hash *hash, const char *form)
+{
+    for (size_t i = 0; i < programs.count; i++)
+        if (programs.list[i].hash.high == hash->high && programs.list[i].hash.low == hash->low &&
+            strcmp(programs.list[i].form, form) == 0)
+            return true;
+    return false;
+}
+
+/* Without memory a program is written again. */
+static void remember(const record_hash *hash, const char *form)
+{
+    if (programs.count == programs.capacity) {
+        size_t more = programs.capacity ? 2 * programs.capacity : 64;
+        program *list = realloc(programs.list, more * sizeof *list);
+        if (!list)
+            return;
+        programs.list = list;
+        programs.capacity = more;
+    }
+    program *p = &programs.list[programs.count++];
+    p->hash = *hash;
+    snprintf(p->form, sizeof p->form, "%s", form);
+}
+
+/* 0, or an error number. */
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? errno : EIO;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static int write_file(int folder, const char *name, const void *bytes, size_t size)
+{
+    /* One at a time, under the lock. */
+    static const char temporary[] = "programs/unfinished";
+    unlinkat(folder, temporary, 0);
+    int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno;
+    int error = write_all(fd, bytes, size);
+    if (close(fd) != 0 && !error)
+        error = errno;
+    if (!error && renameat(folder, temporary, folder, name) != 0)
+        error = errno;
+    if (error)
+        unlinkat(folder, temporary, 0);
+    return error;
+}
+
+/* Under the lock. 0, or an error number; *KEPT: whether the file is there. */
+static int keep(const record_hash *hash, const char *form, const void *bytes, size_t size,
+                bool *kept)
+{
+    char name[128];
+    if (programs.file != record_file_number()) {
+        programs.file = record_file_number();
+        programs.count = 0;
+    }
+    *kept = is_known(hash, form);
+    int folder = *kept ? -1 : record_folder();
+    if (folder < 0 || !record_room(size))
+        return 0;
+    snprintf(name, sizeof name, "programs/%016llx%016llx.%s", (unsigned long long)hash->high,
+             (unsigned long long)hash->low, form);
+    int error = write_file(folder, name, bytes, size);
+    *kept = error == 0;
+    if (*kept)
+        remember(hash, form);
+    return error;
+}
+
+record_hash record_keep(const char *form, const void *bytes, size_t size)
+{
+    const record_hash none = {0, 0};
+    bool kept = false;
+    if (!bytes || size == 0)
+        return none;
+    XXH128_hash_t value = XXH3_128bits(bytes, size);
+    record_hash hash = {.high = value.high64, .low = value.low64};
+    record_lock(RECORD_LOCK_PROGRAMS);
+    int error = keep(&hash, form, bytes, size, &kept);
+    record_unlock(RECORD_LOCK_PROGRAMS);
+    if (error)
+        record_stop_for(record_stop_of(error));
+    return kept ? hash : none;
+}

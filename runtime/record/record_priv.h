@@ -1,0 +1,327 @@
+/*
+ * record_priv.h - what the files of the recorder share.
+ *
+ * From top to bottom, each file calls only those below it: entry.c (GetPjrtApi), preload.c
+ * (dlsym), plugin.c (the plugins it stands before, and their tables), calls_execute.c,
+ * calls_compile.c, calls_buffer.c (the replaced calls), executables.c (what is known of
+ * executables), complete.c (callbacks), events.c (one event of a plugin), about.c (texts),
+ * programs.c (files of programs), file.c (the file of slots), ahead.c (a thread for it).
+ *
+ * Whatever fails in here stops the recording and never the program: the program gets what the
+ * plugin answered.
+ */
+#ifndef BENCH_RUNTIME_RECORD_PRIV_H
+#define BENCH_RUNTIME_RECORD_PRIV_H
+
+#include "runtime/record/format.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include "pjrt_c_api.h"
+#pragma GCC diagnostic pop
+
+#define RECORD_EXPORT __attribute__((visibility("default")))
+
+/* 0: slots are written by system calls, as on file systems whose promises are not known. */
+#define RECORD_ENV_MAPPED "BENCH_RECORD_MAPPED"
+
+enum {
+    RECORD_PLUGINS = 8,  /* recorded in one process; further ones are only forwarded to */
+    RECORD_DEVICES = 128 /* of one execution; of one with more nothing is recorded */
+};
+
+/* ---- plugins -------------------------------------------------------------------------------- */
+
+typedef const PJRT_Api *record_get(void);
+
+/* A plugin that the recorder stands before. Its number is its place in record_plugins. */
+typedef struct record_plugin {
+    _Atomic(record_get *) get;      /* its GetPjrtApi; NULL: the place is free */
+    _Atomic(const PJRT_Api *) ours; /* the table that is handed out */
+    const PJRT_Api *api;            /* its own table */
+    bool has_on_ready;              /* whether ends of executions can be seen */
+    _Atomic unsigned told;          /* in which file its PLUGIN event is */
+} record_plugin;
+
+extern record_plugin record_plugins[RECORD_PLUGINS];
+
+static inline unsigned record_plugin_number(const record_plugin *p)
+{
+    return (unsigned)(p - record_plugins);
+}
+
+/* Whether the plugin's table has PJRT_NAME. */
+#define RECORD_HAS(p, name)                                                                        \
+    ((p)->api->struct_size >= offsetof(PJRT_Api, PJRT_##name) + sizeof(void *) &&                  \
+     (p)->api->PJRT_##name)
+
+/* Arguments for a call of our own: RECORD_ARGS(Buffer_Device, args, .buffer = b); */
+#define RECORD_ARGS(name, variable, ...)                                                           \
+    PJRT_##name##_Args variable = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE, __VA_ARGS__}
+
+/* Gives an error of a call of our own back. Whether there was none. */
+static inline bool record_good(const record_plugin *p, PJRT_Error *error)
+{
+    if (!error)
+        return true;
+    RECORD_ARGS(Error_Destroy, args, .error = error);
+    p->api->PJRT_Error_Destroy(&args);
+    return false;
+}
+
+/* ---- replaced calls (calls_*.c) ---------------------------------------------------------------
+ */
+
+#define RECORD_CALLS(X, n)                                                                         \
+    X(n, Client_Create)                                                                            \
+    X(n, Client_Compile)                                                                           \
+    X(n, Compile)                                                                                  \
+    X(n, Executable_DeserializeAndLoad)                                                            \
+    X(n, LoadedExecutable_Execute)                                                                 \
+    X(n, LoadedExecutable_Destroy)                                                                 \
+    X(n, Client_BufferFromHostBuffer)                                                              \
+    X(n, Client_CreateUninitializedBuffer)                                                         \
+    X(n, Client_CreateViewOfDeviceBuffer)                                                          \
+    X(n, Client_CreateAliasBuffer)                                                                 \
+    X(n, AsyncHostToDeviceTransferManager_RetrieveBuffer)                                          \
+    X(n, Buffer_CopyToDevice)                                                                      \
+    X(n, Buffer_CopyToMemory)                                                                      \
+    X(n, Buffer_ToHostBuffer)                                                                      \
+    X(n, Buffer_CopyRawToHost)                                                                     \
+    X(n, Buffer_Destroy)                                                                           \
+    X(n, Buffer_Delete)                                                                            \
+    X(n, Event_Await)
+
+#define X(n, name) PJRT_Error *record_##name(record_plugin *p, PJRT_##name##_Args *caller);
+RECORD_CALLS(X, )
+#undef X
+
+/*
+ * Callers that were built with an older header give shorter structs, which a newer plugin may
+ * refuse, although it only misses zeros. So the plugin gets a struct of this header's size:
+ * the caller's own where it is long enough, else COPY of WHOLE bytes, with zeros behind. NULL where
+ * the caller does not tell a size that could be true: its struct goes on as it is, and nothing of
+ * the call is recorded.
+ */
+static inline void *record_widen(void *caller, void *copy, size_t whole)
+{
+    size_t size = *(const size_t *)caller;
+    if (size >= whole)
+        return caller;
+    if (size < 2 * sizeof(size_t))
+        return NULL;
+    memset(copy, 0, whole);
+    memcpy(copy, caller, size);
+    *(size_t *)copy = whole;
+    return copy;
+}
+
+/* Behind the call: what the plugin wrote into the copy, as far as the caller knows of it. */
+static inline void record_narrow(void *caller, const void *used)
+{
+    size_t size = *(const size_t *)caller;
+    if (caller != used)
+        memcpy((char *)caller + sizeof size, (const char *)used + sizeof size, size - sizeof size);
+}
+
+/* Head of a replaced call: ARGS is the struct for the plugin. Where nothing is to be recorded, it
+ * calls and returns. */
+#define RECORD_CALL(p, name, caller, args)                                                         \
+    PJRT_##name##_Args args##_copy,                                                                \
+        *args = record_widen(caller, &args##_copy, PJRT_##name##_Args_STRUCT_SIZE);                \
+    if (!args)                                                                                     \
+        return (p)->api->PJRT_##name(caller);                                                      \
+    if (!record_active()) {                                                                        \
+        PJRT_Error *error_ = (p)->api->PJRT_##name(args);                                          \
+        record_narrow(caller, args);                                                               \
+        return error_;                                                                             \
+    }
+
+/* ---- clocks --------------------------------------------------------------------------------- */
+
+static inline uint64_t record_clock(clockid_t clock)
+{
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t record_now(void)
+{
+    return record_clock(CLOCK_MONOTONIC);
+}
+
+/* A call in time. */
+typedef struct record_span {
+    uint64_t begin, end, cpu_begin, cpu_end;
+} record_span;
+
+/* ---- ahead.c -------------------------------------------------------------------------------- */
+
+typedef void record_work(uint64_t what);
+
+/* Starts a thread that does WORK when it is asked to, if the system allows it. */
+void record_ahead_begin(record_work *work);
+/* For the latest WHAT alone, where several are asked for. */
+void record_ahead_ask(uint64_t what);
+/* A forked process has no such thread. */
+void record_ahead_forked(void);
+
+/* ---- file.c --------------------------------------------------------------------------------- */
+
+/* Reads the environment, once, and prepares for forks. */
+void record_settings(void);
+/* Whether calls are to be recorded. A call that is not, because the recording has stopped, counts
+ * as lost. */
+bool record_active(void);
+/* Whether the process has a folder to record into, or may make one. */
+bool record_wanted(void);
+bool record_cpu_wanted(void);
+
+/* Makes the process's folder and file where there are none. Whether there are; *FRESH: this call
+ * made them. */
+bool record_file_begin(bool *fresh);
+/* The number of the file, from 1; a forked process begins another one. */
+unsigned record_file_number(void);
+/* The number of an execution or transfer. */
+uint64_t record_next_number(void);
+
+/* Slots that were taken for an event with BYTES of words; false: it is lost. What is taken must be
+ * filled; an event's place among others is where it was taken. */
+typedef struct record_place {
+    uint64_t first;
+    uint32_t more;
+} record_place;
+bool record_take(size_t bytes, record_place *place);
+/* EVENT but for its MORE, and the words in COUNT parts, as many bytes as were taken. */
+void record_fill(const record_place *place, record_event event, const struct iovec *parts,
+                 size_t count);
+
+/* Sets FIELD of the event in the slot FIRST, which has no further ones, to VALUE: unless another
+ * slot was taken since, or the file is not mapped. */
+bool record_append(uint64_t first, unsigned field, uint64_t value);
+
+/* Room for BYTES of another file in the process's folder, or false: it would be too much. */
+bool record_room(uint64_t bytes);
+/* The process's folder; -1 where there is none any more. */
+int record_folder(void);
+/* Ends the recording. */
+void record_stop_for(enum record_stop why);
+/* The reason in an error number of the file system. */
+enum record_stop record_stop_of(int error);
+
+/* Locks, none of which is held while another one is taken, or while a plugin is called. A forked
+ * process finds all of them free. */
+enum record_lock_name {
+    RECORD_LOCK_FILE,
+    RECORD_LOCK_PROGRAMS,
+    RECORD_LOCK_EXECUTABLES,
+    RECORD_LOCK_PLUGINS,
+    RECORD_LOCKS
+};
+void record_lock(enum record_lock_name name);
+void record_unlock(enum record_lock_name name);
+
+/* ---- programs.c ----------------------------------------------------------------------------- */
+
+typedef struct record_hash {
+    uint64_t high, low;
+} record_hash;
+
+/* Keeps SIZE bytes in programs/HASH.FORM, once. The hash; zeros where they were not kept. The file
+ * has begun. */
+record_hash record_keep(const char *form, const void *bytes, size_t size);
+
+/* ---- about.c: texts that are written once ---------------------------------------------------- */
+
+/* LENGTH bytes of TEXT; long ones are cut. The file has begun. */
+void record_text(enum record_text what, uint64_t of, uint32_t thread, const char *text,
+                 size_t length);
+void record_about_process(uint32_t thread);
+/* The calling thread. */
+void record_about_thread(uint32_t thread);
+/* The frameworks that are loaded, once a process. PLUGIN is the number of the one they use. */
+void record_about_frameworks(unsigned plugin, uint32_t thread);
+
+/* ---- events.c ------------------------------------------------------------------------------- */
+
+/* The calling thread's number: its kernel id. */
+uint32_t record_thread(void);
+/* The calling thread's CPU clock at *NOW, the wall's, to 10 us; 0 where it is not to be measured. A
+ * reading takes time: *NOW is then the moment behind it. */
+uint64_t record_cpu(uint64_t *now);
+/* The main thread's, from another thread; 0 in the main thread itself. */
+uint64_t record_main_cpu(void);
+
+/* The wall time of a call holds no reading of a CPU clock. */
+static inline record_span record_begin(void)
+{
+    record_span span = {.begin = record_now()};
+    span.cpu_begin = record_cpu(&span.begin);
+    return span;
+}
+
+static inline void record_end(record_span *span)
+{
+    uint64_t now = span->end = record_now();
+    span->cpu_end = record_cpu(&now);
+}
+
+/* Whether events of P can be written now. The first call of a process, thread or plugin begins the
+ * file, or says who they are. */
+bool record_ready(record_plugin *p);
+/* The event of a call of P: as record_take and record_fill behind record_ready. The thread is
+ * filled in. */
+bool record_open(record_plugin *p, size_t bytes, record_place *place);
+void record_close(const record_place *place, record_event event, const struct iovec *parts,
+                  size_t count);
+/* Both. */
+void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
+/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. */
+void record_put_end(record_plugin *p, uint64_t handle, uint8_t flags);
+/* As record_put of a TEXT. */
+void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
+                     size_t length);
+/* RECORD_FAILED where there is an ERROR, whose text is put; else 0. The error stays. */
+uint8_t record_failure(record_plugin *p, PJRT_Error *error);
+
+/* ---- complete.c ----------------------------------------------------------------------------- */
+
+/* Puts a COMPLETE when EVENT fires. OURS: it is destroyed then. False where that cannot be seen. */
+bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned device, bool ours);
+
+/* ---- executables.c -------------------------------------------------------------------------- */
+
+/* Puts what P says of LOADED, and remembers its results on each device, which come back. */
+uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);
+/* Results of LOADED on each device. Of one that no call seen here made, what P says is put first:
+ * there is no COMPILE of it. */
+uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded);
+void record_executable_forget(const PJRT_LoadedExecutable *loaded);
+
+/* ---- plugin.c ------------------------------------------------------------------------------- */
+
+/* The plugin of this GetPjrtApi; NULL where there are too many. */
+record_plugin *record_plugin_of(record_get *get);
+/* A function that answers for the plugin with the table that records. */
+record_get *record_plugin_getter(const record_plugin *p);
+/* The table to hand out: ours, the plugin's own where it cannot be recorded, or NULL as the plugin
+ * answered. */
+const PJRT_Api *record_plugin_table(record_plugin *p);
+
+/* ---- preload.c ------------------------------------------------------------------------------ */
+
+/* The C library's dlsym, for the recorder's own use. */
+void *record_symbol(void *library, const char *name);
+
+/* What another copy of the recorder knows this one by. */
+extern RECORD_EXPORT const char record_mark[];
+
+#endif

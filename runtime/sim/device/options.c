@@ -1,0 +1,370 @@
+/*
+ * options.c - compile options as they arrive, and opaque programs. An opaque program is run as a
+ * stand-in with its arguments and results, whose text is made here; so types, memory and donation
+ * are checked as those of any other.
+ */
+#include "runtime/sim/device/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- protocol buffers -------------------------------------------------------------------- */
+
+/* Their varint; false at the end of the bytes. */
+static bool take_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        unsigned char byte = *(*at)++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* A field: its number, and either its bytes or, of a varint, its value. */
+typedef struct field {
+    uint64_t number, value;
+    const unsigned char *bytes;
+    size_t size;
+} field;
+
+static bool take_field(const unsigned char **at, const unsigned char *end, field *f)
+{
+    static const size_t fixed[8] = {[1] = 8, [5] = 4};
+    uint64_t key;
+    *f = (field){0};
+    if (!take_varint(at, end, &key))
+        return false;
+    f->number = key >> 3;
+    if ((key & 7) == 0)
+        return take_varint(at, end, &f->value);
+    uint64_t size = fixed[key & 7];
+    if ((key & 7) == 2 && !take_varint(at, end, &size))
+        return false;
+    if (size > (uint64_t)(end - *at))
+        return false;
+    f->bytes = *at;
+    f->size = (size_t)size;
+    *at += size;
+    return true;
+}
+
+/* The last message with this field number inside BYTES; an empty one without. */
+static field find_field(const unsigned char *bytes, size_t size, uint64_t number)
+{
+    field f, found = {0};
+    for (const unsigned char *at = bytes, *end = bytes + size;
+         at < end && take_field(&at, end, &f);)
+        if (f.number == number)
+            found = f;
+    return found;
+}
+
+/* ---- what is stated of a program ------------------------------------------------------------ */
+
+enum { ARGUMENTS, RESULTS, ALIASES, DEVICE_US, FLOPS, BYTES, NAME, STATED_COUNT };
+static const char *const stated_names[STATED_COUNT] = {
+    [ARGUMENTS] = "opaque_arguments", [RESULTS] = "opaque_results", [ALIASES] = "opaque_aliases",
+    [DEVICE_US] = "opaque_device_us", [FLOPS] = "opaque_flops",     [BYTES] = "opaque_bytes",
+    [NAME] = "opaque_name",
+};
+
+/* The options that were given, as texts (malloc); NULL: not given. */
+typedef struct stated {
+    char *text[STATED_COUNT];
+    bool some, others; /* of them, and of the compiler's own */
+} stated;
+
+static void free_stated(stated *s)
+{
+    for (int i = 0; i < STATED_COUNT; i++)
+        free(s->text[i]);
+}
+
+/* One entry of env_option_overrides: key 1, value 2, in it string_field 1. */
+static sim_code take_stated(const field *entry, stated *s, sim_status *st)
+{
+    const field key = find_field(entry->bytes, entry->size, 1);
+    field value = find_field(entry->bytes, entry->size, 2);
+    int which = 0;
+    while (which < STATED_COUNT && !(strlen(stated_names[which]) == key.size && key.bytes &&
+                                     memcmp(stated_names[which], key.bytes, key.size) == 0))
+        which++;
+    if (which == STATED_COUNT) {
+        s->others = true;
+        return SIM_OK;
+    }
+    value = find_field(value.bytes, value.size, 1);
+    char *text = malloc(value.size + 1);
+    if (!text)
+        return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    if (value.size)
+        memcpy(text, value.bytes, value.size);
+    text[value.size] = '\0';
+    free(s->text[which]);
+    s->text[which] = text;
+    s->some = true;
+    return SIM_OK;
+}
+
+/* ---- the stand-in ------------------------------------------------------------------------------
+ */
+
+typedef struct type_list {
+    sim_type *types; /* malloc */
+    size_t count, capacity;
+} type_list;
+
+static bool read_dtype(const char *text, size_t length, sim_dtype *dtype)
+{
+    static const char *const names[SIM_DTYPE_COUNT] = {
+        [SIM_PRED] = "pred", [SIM_S8] = "s8",   [SIM_S16] = "s16",   [SIM_S32] = "s32",
+        [SIM_S64] = "s64",   [SIM_U8] = "u8",   [SIM_U16] = "u16",   [SIM_U32] = "u32",
+        [SIM_U64] = "u64",   [SIM_F16] = "f16", [SIM_BF16] = "bf16", [SIM_F32] = "f32",
+        [SIM_F64] = "f64",   [SIM_C64] = "c64", [SIM_C128] = "c128",
+    };
+    for (int d = 0; d < SIM_DTYPE_COUNT; d++)
+        if (strlen(names[d]) == length && memcmp(names[d], text, length) == 0) {
+            *dtype = (sim_dtype)d;
+            return true;
+        }
+    return false;
+}
+
+/* "f32[2,3]" at *AT, which moves behind it. */
+static bool read_type(const char **at, sim_type *type)
+{
+    const size_t length = strcspn(*at, "[");
+    *type = (sim_type){0};
+    if ((*at)[length] != '[' || !read_dtype(*at, length, &type->dtype))
+        return false;
+    *at += length + 1;
+    while (**at != ']') {
+        char *end;
+        if (!isdigit((unsigned char)**at) || type->rank == SIM_MAX_RANK)
+            return false;
+        type->dims[type->rank++] = strtoll(*at, &end, 10);
+        if (*end != ',' && *end != ']')
+            return false;
+        *at = *end == ',' ? end + 1 : end;
+    }
+    ++*at;
+    return true;
+}
+
+/* TEXT, the value of option WHICH: types with semicolons between. */
+static sim_code read_types(const char *text, int which, type_list *list, sim_status *st)
+{
+    const char *at = text ? text : "";
+    while (*at) {
+        sim_type *grown =
+            sim_grow(list->types, &list->capacity, list->count + 1, sizeof *list->types);
+        if (!grown)
+            return sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+        list->types = grown;
+        if (!read_type(&at, &list->types[list->count]) || (*at && *at != ';'))
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "%s: type %zu: wants types as f32[2,3] with semicolons between",
+                            stated_names[which], list->count);
+        list->count++;
+        at += *at == ';';
+    }
+    return SIM_OK;
+}
+
+static void put_type(FILE *out, const sim_type *type)
+{
+    fputs("tensor<", out);
+    for (int i = 0; i < type->rank; i++)
+        fprintf(out, "%lldx", (long long)type->dims[i]);
+    fprintf(out, "%s>", sim_dtype_text(type->dtype));
+}
+
+/* Reads "0:1;4:2" into ALIAS, the result for each of COUNT arguments. */
+static sim_code read_aliases(const char *text, size_t count, int64_t *alias, sim_status *st)
+{
+    for (const char *at = text ? text : ""; *at;) {
+        char *end = NULL, *last = NULL;
+        const long long argument = isdigit((unsigned char)*at) ? strtoll(at, &end, 10) : -1;
+        const bool second = end && *end == ':' && isdigit((unsigned char)end[1]);
+        const long long result = second ? strtoll(end + 1, &last, 10) : -1;
+        if (!second || (*last && *last != ';') || argument >= (long long)count ||
+            result > INT32_MAX)
+            return sim_fail(st, SIM_INVALID_ARGUMENT,
+                            "opaque_aliases=%.40s: wants argument:result;... of the %zu arguments",
+                            text, count);
+        alias[argument] = result;
+        at = last + (*last == ';');
+    }
+    return SIM_OK;
+}
+
+/* NAME as an identifier of MLIR. */
+static void put_name(FILE *out, const char *name)
+{
+    const char *at = name && *name ? name : "opaque";
+    if (!isalpha((unsigned char)*at) && *at != '_')
+        fputc('_', out);
+    for (; *at; at++)
+        fputc(isalnum((unsigned char)*at) || *at == '_' || *at == '.' ? *at : '_', out);
+}
+
+/* A whole number or zeros: what a constant of TYPE is written as. */
+static const char *zero_of(const sim_type *type)
+{
+    switch (sim_dtype_class(type->dtype)) {
+    case SIM_BOOLEAN:
+        return "false";
+    case SIM_FLOAT:
+        return "0.0";
+    case SIM_COMPLEX:
+        return "(0.0, 0.0)";
+    default:
+        return "0";
+    }
+}
+
+static void put_text(FILE *out, const char *name, const type_list *arguments,
+                     const type_list *results, const int64_t *alias)
+{
+    fputs("module @", out);
+    put_name(out, name);
+    fputs(" {\n  func.func public @main(", out);
+    for (size_t i = 0; i < arguments->count; i++) {
+        fprintf(out, "%s%%a%zu: ", i ? ", " : "", i);
+        put_type(out, &arguments->types[i]);
+        if (alias[i] >= 0)
+            fprintf(out, " {tf.aliasing_output = %lld : i32}", (long long)alias[i]);
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        fputs(i ? ", " : ") -> (", out);
+        put_type(out, &results->types[i]);
+    }
+    fputs(") {\n", out);
+    for (size_t i = 0; i < results->count; i++) {
+        fprintf(out, "    %%r%zu = stablehlo.constant dense<%s> : ", i,
+                zero_of(&results->types[i]));
+        put_type(out, &results->types[i]);
+        fputc('\n', out);
+    }
+    fputs("    return ", out);
+    for (size_t i = 0; i < results->count; i++)
+        fprintf(out, "%s%%r%zu", i ? ", " : "", i);
+    fputs(results->count ? " : " : "", out);
+    for (size_t i = 0; i < results->count; i++) {
+        fputs(i ? ", " : "", out);
+        put_type(out, &results->types[i]);
+    }
+    fputs("\n  }\n}\n", out);
+}
+
+/* Makes the text of a program with S's arguments and results. */
+static sim_code make_text(const stated *s, char **text, sim_status *st)
+{
+    type_list arguments = {0}, results = {0};
+    int64_t *alias = NULL;
+    size_t length = 0;
+    sim_code code = read_types(s->text[ARGUMENTS], ARGUMENTS, &arguments, st);
+    if (code == SIM_OK)
+        code = read_types(s->text[RESULTS], RESULTS, &results, st);
+    if (code == SIM_OK && !(alias = malloc((arguments.count + 1) * sizeof *alias)))
+        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    for (size_t i = 0; code == SIM_OK && i < arguments.count; i++)
+        alias[i] = -1;
+    if (code == SIM_OK)
+        code = read_aliases(s->text[ALIASES], arguments.count, alias, st);
+    FILE *out = code == SIM_OK ? open_memstream(text, &length) : NULL;
+    if (out)
+        put_text(out, s->text[NAME], &arguments, &results, alias);
+    if (code == SIM_OK && (!out || fclose(out) != 0))
+        code = sim_fail(st, SIM_RESOURCE_EXHAUSTED, "no memory on the host");
+    free(alias);
+    free(arguments.types);
+    free(results.types);
+    return code;
+}
+
+/* The number that option WHICH has, into *VALUE; negative where it is not given. */
+static sim_code read_number(const stated *s, int which, double *value, sim_status *st)
+{
+    char *end;
+    *value = -1;
+    if (!s->text[which])
+        return SIM_OK;
+    errno = 0;
+    *value = strtod(s->text[which], &end);
+    if (end == s->text[which] || *end || errno || !(*value >= 0 && *value <= 1e21))
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "%s=%.40s: wants a number from 0",
+                        stated_names[which], s->text[which]);
+    return SIM_OK;
+}
+
+static sim_code read_opaque(const stated *s, sim_opaque *opaque, sim_status *st)
+{
+    if (read_number(s, DEVICE_US, &opaque->device_us, st) != SIM_OK ||
+        read_number(s, FLOPS, &opaque->flops, st) != SIM_OK ||
+        read_number(s, BYTES, &opaque->bytes, st) != SIM_OK)
+        return st->code;
+    if (opaque->device_us > 1e9)
+        return sim_fail(st, SIM_INVALID_ARGUMENT, "opaque_device_us=%g: wants at most 1e9",
+                        opaque->device_us);
+    if (!s->text[RESULTS] || (opaque->device_us < 0 && (opaque->flops < 0 || opaque->bytes < 0)))
+        return sim_fail(st, SIM_INVALID_ARGUMENT,
+                        "a program that cannot be read wants opaque_results, and what it costs: "
+                        "opaque_device_us, or opaque_flops and opaque_bytes");
+    return make_text(s, &opaque->text, st);
+}
+
+/* ---- all that is asked for --------------------------------------------------------------------
+ */
+
+void sim_asked_free(sim_asked *asked)
+{
+    free(asked->opaque.text);
+    asked->opaque.text = NULL;
+}
+
+/* CompileOptionsProto: options of the compiler are env_option_overrides 7; in
+ * executable_build_options 3, num_replicas 4 and num_partitions 5, and device_assignment 9; in
+ * that computation_devices 3, and in it replica_device_ids 1. */
+sim_code sim_options_asked(const char *options, size_t size, sim_asked *asked, sim_status *st)
+{
+    const unsigned char *bytes = (const unsigned char *)options;
+    stated s = {0};
+    field f;
+    sim_code code = SIM_OK;
+    *asked = (sim_asked){0};
+    for (const unsigned char *at = bytes, *end = bytes + size;
+         code == SIM_OK && at < end && take_field(&at, end, &f);)
+        if (f.number == 7 && f.bytes)
+            code = take_stated(&f, &s, st);
+    /* Nothing compiles an opaque program. */
+    if (code == SIM_OK && s.others && !s.some)
+        code = sim_fail(st, SIM_INVALID_ARGUMENT,
+                        "the simulated compiler takes no options, but those that state a program "
+                        "that it cannot read (opaque_...)");
+    if (code == SIM_OK && s.some)
+        code = read_opaque(&s, &asked->opaque, st);
+    free_stated(&s);
+    if (code != SIM_OK)
+        return code;
+    const field build = find_field(bytes, size, 3);
+    if (find_field(build.bytes, build.size, 4).value > 1 ||
+        find_field(build.bytes, build.size, 5).value > 1)
+        return sim_fail(st, SIM_UNIMPLEMENTED, "only one replica and one partition");
+    f = find_field(build.bytes, build.size, 9);
+    f = find_field(f.bytes, f.size, 3);
+    f = find_field(f.bytes, f.size, 1);
+    asked->device = f.value;
+    /* Packed, or a plain number. */
+    if (f.bytes) {
+        const unsigned char *at = f.bytes;
+        take_varint(&at, f.bytes + f.size, &asked->device);
+    }
+    return SIM_OK;
+}

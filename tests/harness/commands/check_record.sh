@@ -1,0 +1,343 @@
+#!/bin/bash
+# check_record.sh - bench record, bench import of a recording and its timeline from outside, as TAP:
+# a program of our own (pjrt_program.c) on the simulated device, whose times are set. What the
+# frameworks do with it is full_frameworks.sh's.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+program=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+recorder=$(dirname "$bench")/libpjrt_record.so
+sim=$(dirname "$bench")/libpjrt_sim.so
+# Variables of the user's would be kept.
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+export PJRT_SIM=device_us=3000,seed=1
+
+# ---- running ------------------------------------------------------------------------------
+
+PJRT_LIBRARY_PATH=$sim "$program" --steps 60 --way two >"$folder/bare" 2>"$folder/err"
+run record --runtime sim --output "$folder/a" -- "$program" --steps 60 --way two
+report "a program gives the same bits under the recorder, and it is said what was recorded" "$(
+    fault_of 0
+    "$python" - "$folder" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+bare, recorded = (json.load(open(sys.argv[1] + "/" + f)) for f in ("bare", "out"))
+assert bare["checksum"] == recorded["checksum"], (bare, recorded)
+PYTHON
+    grep -q "recorded in $folder/a: 1 process, 120 executions" "$folder/err" || echo "not said"
+    grep -q "120 executions of 2 programs" "$folder/err" || echo "no programs"
+    grep -q "next: bench steps $folder/a" "$folder/err" || echo "no next command"
+)"
+report "the recording is the user's alone, and says what ran" "$(
+    [ "$(stat -c %a "$folder/a")" = 700 ] || echo "$(stat -c %a "$folder/a")"
+    "$python" - "$folder/a/recording.json" "$sim" "$program" <<'PYTHON' 2>&1 | tail -n 1
+import hashlib, json, os, sys
+about = json.load(open(sys.argv[1]))
+assert about["bench_recording"] == 1
+assert about["command"] == [sys.argv[3], "--steps", "60", "--way", "two"], about["command"]
+assert about["runtime"]["name"] == "sim" and os.path.samefile(about["runtime"]["path"], sys.argv[2])
+digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
+assert about["runtime"]["sha256"] == digest and list(about["plugins"].values()) == [digest]
+assert about["ended"]["exit_code"] == 0 and about["ended"]["seconds"] > 0.3
+assert about["host"]["cores_online"] > 0
+assert about["environment"]["PJRT_SIM"] == "device_us=3000,seed=1"
+PYTHON
+)"
+cp "$folder/a/recording.json" "$folder/kept.json"
+refuses "a folder that has a recording" 2 "$folder/a has a recording|--output" -- \
+    record --runtime sim --output "$folder/a" -- "$program"
+report "and it stays as it is" "$(cmp "$folder/a/recording.json" "$folder/kept.json")"
+
+run record --runtime sim --output "$folder/b" "$program" --steps 3 --exit 7
+report "the exit code is the program's, and its options are its own without --, too" "$(fault_of 7)"
+run record --runtime sim --output "$folder/c" -- "$program" --steps 3 --signal 9
+report "a program that is killed ends with 128 and the signal, and leaves a recording" "$(
+    fault_of 137
+    grep -q "$folder/c: 1 process, 3 executions" "$folder/err" || echo "not said"
+)"
+run record --runtime sim --output "$folder/d" -- no-such-program
+report "a program that there is not ends with 127, and leaves no folder" "$(
+    fault_of 127
+    grep -q 'bench: no-such-program: No such file' "$folder/err" || echo "not said"
+    ls -d "$folder/d" 2>/dev/null
+)"
+run record --runtime sim --output "$folder/d" -- tests/support/cli.sh
+report "a file that cannot be run with 126" "$(
+    fault_of 126
+    grep -q 'bench: tests/support/cli.sh: Permission denied' "$folder/err" || echo "not said"
+    ls -d "$folder/d" 2>/dev/null
+)"
+refuses "no program" 2 "bench record needs a word: a program and its arguments" -- record --runtime sim
+refuses "a runtime that there is not" 3 "no runtime named 'nowhere'" -- \
+    record --runtime nowhere --output "$folder/d" -- true
+refuses "the recorder before itself" 2 "is the recorder itself" -- \
+    record --runtime "$recorder" --output "$folder/d" -- true
+refuses "a limit that is no size" 2 "--limit takes a size" -- record --limit 10X -- true
+refuses "a limit that is too small" 2 "--limit takes a size from 65536" -- record --limit 10K -- true
+run record --help
+report "help says all of it" "$(
+    fault_of 0
+    for word in --output --runtime --limit "Its exit code is that of bench" "bench steps" 126; do
+        grep -qF -- "$word" "$folder/out" || echo "no $word"
+    done
+)"
+
+(
+    cd "$folder" || exit 1
+    run record --runtime sim -- "$program" --steps 3
+    exit "$status"
+)
+report "without --output a folder is made below recordings" "$(
+    ls -d "$folder"/recordings/2*Z-*/recording.json >/dev/null 2>&1 || echo "no $folder/recordings"
+)"
+
+run record --runtime sim --output "$folder/n" -- true
+report "where nothing was recorded, it is said, and what to check" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    for word in "nothing was recorded" "--runtime NAME" "JAX_PLATFORMS"; do
+        grep -qF -- "$word" "$folder/err" || echo "no $word"
+    done
+)"
+
+# Told of a signal, bench passes it on, and waits for the program.
+for signal in TERM INT; do
+    rm -f "$folder/ready"
+    # In the background a shell has SIGINT ignored.
+    env --default-signal=INT "$bench" record --runtime sim --output "$folder/s$signal" -- bash -c \
+        "trap 'echo caught; exit 5' $signal; touch '$folder/ready'; while :; do sleep 0.05; done" \
+        >"$folder/out" 2>"$folder/err" </dev/null &
+    job=$!
+    await 30 test -e "$folder/ready"
+    kill -$signal $job
+    wait $job
+    status=$?
+    report "SIG$signal reaches the program" "$(
+        [ "$status" -eq 5 ] || echo "exit status $status"
+        grep -qx caught "$folder/out" || echo "not caught"
+    )"
+done
+
+run record --runtime sim --limit 64K --output "$folder/l" -- "$program" --way ops --steps 300
+report "at the limit recording ends, and the program goes on" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    grep -q '"steps": 300' "$folder/out" || echo "it did not end"
+    grep -q "ended at --limit, 65536 bytes" "$folder/err" || echo "not said"
+)"
+
+# ---- the environment ------------------------------------------------------------------------
+
+run record --runtime sim --output "$folder/e" -- env
+report "a runtime of no framework's name is a platform of its own" "$(
+    for line in "PJRT_NAMES_AND_LIBRARY_PATHS=recorded:$recorder" JAX_PLATFORMS=recorded,cpu \
+        PJRT_DEVICE=LIBRARY "PJRT_LIBRARY_PATH=$recorder" "BENCH_RECORD_PLUGIN=$sim" \
+        "BENCH_RECORD_DIR=$folder/e" BENCH_RECORD_LIMIT=1073741824; do
+        grep -qxF -- "$line" "$folder/out" || echo "no $line"
+    done
+    grep -q '^LD_PRELOAD=' "$folder/out" && echo preloaded
+)"
+cp "$sim" "$folder/my_cpu_plugin.so"
+export PJRT_NAMES_AND_LIBRARY_PATHS=other:/x.so,cpu:/y.so PJRT_DEVICE=CPU JAX_PLATFORMS=cuda,tpu
+run record --runtime "$folder/my_cpu_plugin.so" --output "$folder/f" -- env
+report "a CPU plugin takes the place of JAX' own, and what is set stays and is said" "$(
+    for line in "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/f/jax.json,other:/x.so" \
+        JAX_PLATFORMS=cuda,tpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder"; do
+        grep -qxF -- "$line" "$folder/out" || echo "no $line"
+    done
+    grep -q "PJRT_DEVICE is 'CPU' and stays so" "$folder/err" || echo "no PJRT_DEVICE"
+    grep -q "JAX_PLATFORMS is 'cuda,tpu' and stays so" "$folder/err" || echo "no JAX_PLATFORMS"
+    "$python" - "$folder/f/jax.json" "$recorder" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told == {"library_path": sys.argv[2], "create_options": {"cpu_device_count": 1}}, told
+PYTHON
+)"
+export PJRT_NAMES_AND_LIBRARY_PATHS=mine:$sim JAX_PLATFORMS=mine
+unset PJRT_DEVICE
+run record --runtime mine --output "$folder/g" -- env
+report "a plugin of the user's list keeps its name" "$(
+    for line in "PJRT_NAMES_AND_LIBRARY_PATHS=mine:$recorder" JAX_PLATFORMS=mine \
+        "BENCH_RECORD_PLUGIN=$sim"; do
+        grep -qxF -- "$line" "$folder/out" || echo "no $line"
+    done
+    grep -q 'stays so' "$folder/err" && echo "a conflict"
+)"
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS
+TPU_LIBRARY_PATH=$sim run record --runtime tpu --output "$folder/t" -- env
+report "a TPU's plugin is replaced by its path" "$(
+    for line in "TPU_LIBRARY_PATH=$recorder" "BENCH_RECORD_PLUGIN=$sim"; do
+        grep -qxF -- "$line" "$folder/out" || echo "no $line"
+    done
+    grep -q '^PJRT_NAMES_AND\|^PJRT_DEVICE' "$folder/out" && echo "more than that"
+)"
+mkdir -p "$folder/venv/bin" "$folder/venv/lib/python3.12/site-packages/libtpu"
+cp "$sim" "$folder/venv/lib/python3.12/site-packages/libtpu/libtpu.so"
+ln -s "$(command -v env)" "$folder/venv/bin/python"
+run record --runtime tpu --output "$folder/t2" -- "$folder/venv/bin/python"
+report "the libtpu of the program's own Python is found" "$(
+    grep -qxF "BENCH_RECORD_PLUGIN=$folder/venv/lib/python3.12/site-packages/libtpu/libtpu.so" \
+        "$folder/out" || echo "not found"
+)"
+PJRT_DEVICE=LIBRARY PJRT_LIBRARY_PATH=$sim run record --output "$folder/u" -- "$program" --steps 3
+report "without --runtime the plugin that PyTorch/XLA is told of is recorded" "$(
+    fault_of 0
+    grep -q '3 executions' "$folder/err" || echo "not recorded"
+)"
+# A sanitizer must be loaded first.
+if ldd "$bench" | grep -q 'lib[at]san'; then
+    skip "a preloaded recorder finds the program's own plugin" "a build with a sanitizer"
+else
+    PJRT_LIBRARY_PATH=$sim run record --runtime cuda --output "$folder/p" -- "$program" --steps 3
+    report "a preloaded recorder finds the program's own plugin" "$(
+        fault_of 0
+        grep -q '1 process, 3 executions' "$folder/err" || echo "not recorded"
+        "$python" - "$folder/p/recording.json" "$sim" <<'PYTHON' 2>&1 | tail -n 1
+import hashlib, json, sys
+about = json.load(open(sys.argv[1]))
+digest = hashlib.sha256(open(sys.argv[2], "rb").read()).hexdigest()
+assert list(about["plugins"].values()) == [digest], about["plugins"]
+PYTHON
+    )"
+fi
+
+# ---- steps, timeline, store -----------------------------------------------------------------
+
+wall_is_the_programs_own() {
+    rm -rf "$folder/w"
+    run record --runtime sim --output "$folder/w" -- "$program" --steps 60 --work 2 --sleep 1
+    cp "$folder/out" "$folder/own"
+    run steps "$folder/w" --format json
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    holds '
+own = json.load(open(folder + "/own"))
+wall = records["wall"]["median_ns"] if "wall" in records else records["wall_ns"]["median_ns"]
+assert abs(wall / own["median_ns"] - 1) < 0.03, (wall, own)
+'
+}
+busy_machine() {
+    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
+}
+live "the wall time of steps is that of the program's own clock" wall_is_the_programs_own busy_machine
+
+run steps "$folder/a" --trace "$folder/trace.json"
+report "the timeline has calls, executions, gaps and flows, and lanes without overlap" "$(
+    fault_of 0
+    "$python" - "$folder/trace.json" <<'PYTHON' 2>&1 | tail -n 1
+import collections, json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+kinds = collections.Counter(e["ph"] for e in events)
+assert kinds["s"] == kinds["f"] == 120, kinds
+ids = {p: [e["id"] for e in events if e["ph"] == p] for p in "sf"}
+assert sorted(ids["s"]) == sorted(set(ids["f"])), "flows do not pair"
+assert not [e for e in events if e.get("ts", 0) < 0 or e.get("dur", 0) < 0]
+slices = collections.defaultdict(list)
+for e in events:
+    if e["ph"] == "X":
+        slices[e["pid"], e["tid"]].append((round(e["ts"] * 1000), round(e["dur"] * 1000), e["name"]))
+names = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
+devices = names["devices"]
+on_device = [s for (p, t), list in slices.items() if p == devices for s in list]
+assert sum(n != "gap" for _, _, n in on_device) == 120
+for (process, lane), list in slices.items():
+    end = 0
+    for start, duration, name in sorted(list):
+        # Calls may lie within others, executions and gaps may not.
+        assert process != devices or start >= end, (start, end, name)
+        end = max(end, start + duration)
+# Each flow begins in its call and ends at its execution's begin.
+starts = {e["id"]: e for e in events if e["ph"] == "s"}
+for e in events:
+    if e["ph"] == "f":
+        assert e["ts"] >= starts[e["id"]]["ts"]
+PYTHON
+)"
+refuses "a timeline over a file that is there" 2 "trace.json is there already" -- \
+    steps "$folder/a" --trace "$folder/trace.json"
+
+run import --store "$store" --model tiny --phase train "$folder/a"
+report "a recording becomes a record" "$(
+    fault_of 0
+    [ "$(stored)" -eq 1 ] || echo "$(stored) records"
+    grep -q "steps of tiny train recorded unknown on sim" "$folder/out" || echo "not said"
+)"
+run import --store "$store" --model tiny --phase train "$folder/a"
+report "once" "$(
+    fault_of 0
+    [ "$(stored)" -eq 1 ] || echo "$(stored) records"
+    grep -q "is in $store already" "$folder/out" || echo "not said"
+)"
+run table --store "$store" --format json
+report "the speedup table has it, as what it is" "$(
+    fault_of 0
+    holds '
+[row] = records["rows"]
+assert (row["model"], row["mode"], row["front_end"]) == ("tiny", "recorded", "unknown"), row
+'
+)"
+run export --store "$store" --to csv --output "$folder/samples.csv"
+report "its samples have device times, program hashes and a ledger" "$(
+    fault_of 0
+    "$python" - "$folder/samples.csv" <<'PYTHON' 2>&1 | tail -n 1
+import csv, statistics, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+steps = [r for r in rows if r["sample"] == "step"]
+assert len(steps) >= 20, len(steps)
+for r in steps:
+    parts = sum(int(v) for k, v in r.items()
+                if k.endswith("_ns") and k not in ("wall_ns", "trace_cost_ns"))
+    assert parts == int(r["wall_ns"]) and r["simulated"] == "true", r
+graphs = {r["graph"] for r in rows if r["sample"] == "execution"}
+assert graphs == {"gradient", "update"}, graphs
+for graph in graphs:
+    times = [int(r["wall_ns"]) for r in rows if r["graph"] == graph]
+    assert statistics.median(times) >= 2.9e6, (graph, statistics.median(times))
+PYTHON
+)"
+for table in speedup executions ledger compile memory; do
+    run table --store "$store" --table $table
+    report "table $table" "$(fault_of 0)"
+done
+for format in google-benchmark benchstat asv hyperfine pytorch-xla pytorch-benchmark xla chrome-trace \
+    xspace; do
+    run export --store "$store" --to $format --output "$folder/to-$format"
+    report "export to $format" "$(fault_of 0)"
+done
+run history --store "$store"
+report "history" "$(
+    fault_of 0
+    grep -q recorded "$folder/out" || echo "no series of it"
+)"
+run report --store "$store" --output "$folder/page.html"
+report "report" "$(
+    fault_of 0
+    grep -q recorded "$folder/page.html" || echo "it is not in the page"
+)"
+run import --store "$store" "$folder/a"
+run table --store "$store" --format json
+report "without a name the script's is the model" "$(
+    fault_of 0
+    holds 'assert [r["model"] for r in records["rows"]] == ["pjrt_program", "tiny"], records["rows"]'
+)"
+
+# Ours of the same name is another cell: the front end differs.
+PJRT_SIM=device_us=500,values=none run run "${quick[@]}" --runtime sim --mode lazy --phase train
+run import --store "$store" --model resnet18 --phase train "$folder/a"
+run table --store "$store" --format json
+report "a recording is never set beside our own steps as a pair" "$(
+    fault_of 0
+    holds '
+rows = [r for r in records["rows"] if r["model"] == "resnet18"]
+assert sorted(r["front_end"] for r in rows) == ["bench", "unknown"], rows
+assert all(r["speedup"] is None for r in rows if r["front_end"] == "unknown"), rows
+'
+)"
+mkdir "$folder/empty"
+refuses "an import of a folder without a recording" 3 "$folder/empty" -- \
+    import --store "$store" "$folder/empty"
+refuses "names for results of others" 2 "--model is for recordings" -- \
+    import --from pytorch-xla --model x --store "$store" "$folder/out"
+refuses "a name that is too long" 2 "--model takes a name" -- \
+    import --model "$(printf 'x%.0s' {1..80})" --store "$store" "$folder/a"
+cp -r "$folder/a" "$folder/cut"
+for events in "$folder"/cut/*/events; do truncate -s 64 "$events"; done
+refuses "an import of a recording without steps" 3 "cut" -- import --store "$store" "$folder/cut"
+echo "1..$count"

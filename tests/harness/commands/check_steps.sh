@@ -1,0 +1,89 @@
+#!/bin/bash
+# check_steps.sh - bench steps on recordings whose truth is known, as TAP.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+make=${BENCH_TEST_BUILD:-$PWD/build}/tests/results/recordings/make_recording
+
+for kind in loop two none damaged; do
+    mkdir "$folder/$kind" && "$make" "$folder/$kind" "$kind" || exit 1
+done
+
+# lines TEXT...: says which of them standard output lacks.
+lines() {
+    local text
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/out" || echo "it does not say '$text'"
+    done
+}
+
+run steps "$folder/loop"
+report "a loop: its ledger, programs and answer" "$(
+    fault_of 0
+    lines "steady steps of 1 execution each" "jax 0.10.2" "host_work" "1.00 ms" "idle" "3.00 ms" \
+        "6.00 ms" "jit_step" "Host-bound" "Without host gaps a step would take 2.00 ms"
+)"
+report "nothing is wider than a terminal" "$(awk 'length > 80' "$folder/out")"
+
+run steps "$folder/loop" --format json
+report "the same for programs" "$(
+    fault_of 0
+    holds '
+r = records
+assert r["verdict"] == "host-bound", r["verdict"]
+assert r["executions_per_step"] == 1
+assert r["steps"] + sum(r["left_out"][k] for k in ("compiles", "warm_up", "unlike")) == r["found"]
+parts = {k: v["median_ns"] for k, v in r["ledger"].items()}
+assert abs(parts["host_work"] - 1e6) < 1e3 and abs(parts["idle"] - 3e6) < 1e3, parts
+assert abs(sum(v["mean_ns"] for v in r["ledger"].values()) - r["wall"]["mean_ns"]) < 1
+assert all(v["p10_ns"] <= v["median_ns"] <= v["p90_ns"] for v in r["ledger"].values())
+assert abs(r["answer"]["no_host_gaps"]["ns"] - 2e6) < 1e3
+assert r["programs"][0]["name"] == "jit_step" and r["programs"][0]["donated"] == 1
+'
+)"
+
+run steps "$folder/two"
+report "two programs are a step" "$(
+    fault_of 0
+    lines "of 2 executions each" "jit_grad" "jit_update" "With one execution in place of 2"
+)"
+
+for format in md csv latex html; do
+    run steps "$folder/two" --format $format
+    report "as $format" "$(
+        fault_of 0
+        lines jit host
+    )"
+done
+
+run steps "$folder/none"
+report "no steps: what to try" "$(fault_of 3 "no steps" "--step-program: ")"
+[ ! -s "$folder/out" ] || echo "# something was printed"
+run steps "$folder/none" --step-program a
+report "steps as the user says" "$(
+    fault_of 0
+    lines "steady steps"
+)"
+
+run steps "$folder/damaged"
+report "a damaged process is told, and the other one shown" "$(
+    fault_of 1 "200-1" "not a file of recorded events"
+    lines "Host-bound"
+)"
+
+run steps "$folder/loop" --trace "$folder/trace.json"
+report "a timeline beside it" "$(
+    fault_of 0
+    "$python" -c 'import json, sys; json.load(open(sys.argv[1]))' "$folder/trace.json" 2>&1 | tail -n 1
+)"
+
+refuses "a folder that is not there" 3 "nothing-here" -- steps "$folder/nothing-here"
+refuses "a folder without a recording" 3 "no recording" -- steps "$folder/loop/100-1/programs"
+refuses "a process that is not there" 3 "no process 7" -- steps "$folder/loop" --process 7
+refuses "a device that is not there" 3 "device 9" -- steps "$folder/loop" --device 9
+refuses "a program that is not there" 3 "no program of this name" -- \
+    steps "$folder/loop" --step-program nothing
+refuses "a format that there is not" 2 "format" -- steps "$folder/loop" --format pdf
+refuses "no folder at all" 2 "DIR" -- steps
+echo "1..$count"

@@ -1,0 +1,45 @@
+"""What the training scripts share: their options, planted work, and their own clock."""
+import argparse
+import hashlib
+import json
+import time
+
+
+def options(ways):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--way", choices=ways, default=ways[0])
+    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--size", type=int, default=256)
+    parser.add_argument("--host-ms", type=float, default=0, help="busy time before each step")
+    parser.add_argument("--sleep-ms", type=float, default=0)
+    parser.add_argument("--read-every", type=int, default=1, help="steps from loss to loss")
+    parser.add_argument("--say", help="file that appears once the tenth step is done")
+    return parser.parse_args()
+
+
+def plant(o):
+    """Host work is CPU time, so that others on the machine do not shorten it."""
+    end = time.thread_time() + o.host_ms / 1e3
+    while o.host_ms > 0 and time.thread_time() < end:
+        pass
+    if o.sleep_ms > 0:
+        time.sleep(o.sleep_ms / 1e3)
+
+
+def run(o, step, read, arrays):
+    """Runs STEP(number), READs the loss that it returns now and then. Prints when each step ended and
+    a digest of all losses that were read and of ARRAYS() at the end."""
+    digest, ends = hashlib.sha256(), [time.perf_counter_ns()]
+    for number in range(o.steps):
+        plant(o)
+        loss = step(number)
+        if (number + 1) % o.read_every == 0:
+            digest.update(read(loss))
+        ends.append(time.perf_counter_ns())
+        if o.say and number == 10:
+            open(o.say, "w").close()
+    for array in arrays():
+        digest.update(array)
+    print(json.dumps({"steps": o.steps, "read_every": o.read_every, "digest": digest.hexdigest(),
+                      "ends_ns": [end - ends[0] for end in ends]}))

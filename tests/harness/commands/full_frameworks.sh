@@ -1,0 +1,176 @@
+#!/bin/bash
+# full_frameworks.sh - bench record and bench steps with JAX and PyTorch/XLA themselves, as TAP. Takes
+# the Python of BENCH_TEST_PYTHON, which has jax or torch_xla installed, and skips what it lacks.
+#
+#   KILLS=50     times that a recorded program is killed
+#
+# Checked: results bit for bit with and without the recorder; the wall time of bench steps against
+# the script's own clock (3 %); 5 ms of planted work and of sleep (5 %).
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+scripts=tests/harness/commands/frameworks
+kills=${KILLS:-50}
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+
+busy_machine() {
+    awk -v cores="$(nproc)" '{ exit !($1 > cores) }' /proc/loadavg
+}
+
+# has MODULE: whether Python can import it.
+has() {
+    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
+}
+
+# recorded NAME RUNTIME ARGUMENT...: the script with the recorder; its word goes to NAME.json, the
+# steps of its recording to NAME.steps. Says what went wrong.
+recorded() {
+    local name=$1 runtime=$2
+    shift 2
+    rm -rf "${folder:?}/$name"
+    run record --runtime "$runtime" --output "$folder/$name" -- "$python" "$@"
+    [ "$status" -eq 0 ] || echo "recording: exit status $status"
+    cp "$folder/out" "$folder/$name.json"
+    run steps "$folder/$name" --format json
+    [ "$status" -eq 0 ] || echo "steps: exit status $status"
+    cp "$folder/out" "$folder/$name.steps"
+}
+
+# judge CODE NAME...: Python CODE with `own` and `steps`, what the script and bench said of each NAME.
+judge() {
+    "$python" - "$folder" "$@" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+folder, code, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+own = [json.load(open(f"{folder}/{n}.json")) for n in names]
+steps = [json.load(open(f"{folder}/{n}.steps")) for n in names]
+def part(i, name, figure="median_ns"):
+    return steps[i]["ledger"][name][figure]
+def near(what, got, wanted, share):
+    assert abs(got / wanted - 1) <= share, f"{what}: {got} is not {wanted}"
+# The script's clock, over as many of its last steps as bench calls steady.
+def mean_is_its_own(i):
+    ends, count = own[i]["ends_ns"][:-1], steps[i]["steps"]
+    near("mean wall", steps[i]["wall"]["mean_ns"], (ends[-1] - ends[-1 - count]) / count, 0.03)
+def median_is_its_own(i):
+    # The loss is read every so many steps: single ones between say little. A step may begin elsewhere
+    # than where the script says, so single steps that others disturb are not the same ones.
+    ends, every, count = own[i]["ends_ns"][:-1], own[i]["read_every"], steps[i]["steps"]
+    ends = ends[-1::-every][:count // every + 1]
+    spans = sorted((b - a) / every for a, b in zip(ends[1:], ends))
+    near("median wall", steps[i]["wall"]["median_ns"], spans[len(spans) // 2], 0.03)
+exec(code)
+PYTHON
+}
+
+# try_way NAME RUNTIME BARE ARGUMENT...: one way to train. BARE is the environment of the run without
+# a recorder. Bits must not depend on times, times are tried again.
+try_way() {
+    local name=$1 runtime=$2 bare=$3
+    shift 3
+    env $bare "$python" "$@" >"$folder/bare.json" 2>"$folder/err" || true
+    attempt_mean() {
+        recorded "$name" "$runtime" "${arguments[@]}"
+        judge '
+mean_is_its_own(0)
+sum_of = sum(part(0, p, "mean_ns") for p in steps[0]["ledger"])
+near("parts", sum_of, steps[0]["wall"]["mean_ns"], 0.001)
+' "$name"
+    }
+    attempt_median() {
+        recorded "$name" "$runtime" "${arguments[@]}"
+        judge 'median_is_its_own(0)' "$name"
+    }
+    arguments=("$@")
+    live "$name: the mean wall time is the script's own, and the parts sum to it" attempt_mean busy_machine
+    live "$name: so is the median" attempt_median busy_machine
+    # The last attempt's recording is also that of the bits.
+    report "$name: the same bits with and without the recorder" "$(
+        "$python" - "$folder/bare.json" "$folder/$name.json" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+bare, recorded = (json.load(open(f))["digest"] for f in sys.argv[1:])
+assert bare == recorded, "the bits differ"
+PYTHON
+    )"
+}
+
+# ---- JAX ------------------------------------------------------------------------------------
+
+if ! has jax; then
+    skip "JAX" "$python has no jax"
+else
+    jax=$scripts/train_jax.py
+    plugin=$("$bench" list runtimes --format json 2>/dev/null | "$python" -c '
+import json, sys
+print(next(r["where"] for r in json.load(sys.stdin) if r["runtime"] == "cpu"))' 2>/dev/null)
+    printf '{"library_path": "%s", "create_options": {"cpu_device_count": 1}}' "$plugin" \
+        >"$folder/plain.json"
+    plain="PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/plain.json JAX_PLATFORMS=cpu"
+    try_way jax-fused cpu "$plain" "$jax" --way fused
+    try_way jax-two cpu "$plain" "$jax" --way two
+    try_way jax-ops cpu "$plain" "$jax" --way ops
+    try_way jax-async cpu "$plain" "$jax" --way fused --read-every 10 --steps 200
+
+    planted() {
+        recorded base cpu "$jax" --way fused
+        recorded host cpu "$jax" --way fused --host-ms 5
+        recorded sleep cpu "$jax" --way fused --sleep-ms 5
+        judge '
+near("host work", part(1, "host_work") - part(0, "host_work"), 5e6, 0.05)
+near("idle", part(2, "idle") - part(0, "idle"), 5e6, 0.05)
+assert abs(part(1, "idle") - part(0, "idle")) < 0.25e6, "work is called idle"
+assert abs(part(2, "host_work") - part(0, "host_work")) < 0.25e6, "sleep is called work"
+' base host sleep
+    }
+    live "5 ms of host work and 5 ms of sleep are told apart" planted busy_machine
+
+    # The program is killed at any moment from its start on; what was written can be read.
+    for ((kill = 0; kill < kills; kill++)); do
+        rm -rf "$folder/killed" "$folder/said"
+        "$bench" record --runtime cpu --output "$folder/killed" -- "$python" "$jax" --way fused \
+            --size 64 --steps 1000000 --say "$folder/said" >"$folder/out" 2>"$folder/err" </dev/null &
+        job=$!
+        await 60 test -e "$folder/said"
+        sleep "0.$(printf %03d $((RANDOM % 1000)))"
+        child=$(children_of $job)
+        kill -9 $child
+        wait $job
+        status=$?
+        faults=$(
+            [ "$status" -eq 137 ] || echo "kill $kill: exit status $status"
+            run steps "$folder/killed" --format json
+            [ "$status" -eq 0 ] || echo "kill $kill: steps ended with $status"
+            holds 'assert records["steps"] >= 3, records["steps"]'
+        )
+        [ -z "$faults" ] || break
+    done
+    report "after $kills kills the recordings can be read" "$faults"
+fi
+
+# ---- PyTorch/XLA -------------------------------------------------------------------------------
+
+if ! has torch_xla; then
+    skip "PyTorch/XLA" "$python has no torch_xla"
+else
+    # Without a recorder these plugins refuse its Execute calls (docs/recording.md), so there is nothing
+    # to compare bits with but PyTorch/XLA's own CPU runtime, which is another compiler's build: two
+    # recorded runs must agree.
+    torch=$scripts/train_torch.py
+    for way in lazy dynamo dynamo-step; do
+        attempt_torch() {
+            recorded torch-$way cpu-xla "$torch" --way $way
+            judge 'mean_is_its_own(0); median_is_its_own(0)' torch-$way
+        }
+        live "torch-$way: the wall time is the script's own" attempt_torch busy_machine
+        cp "$folder/torch-$way.json" "$folder/first.json"
+        report "torch-$way: two recorded runs have the same bits" "$(
+            recorded torch-$way cpu-xla "$torch" --way $way
+            "$python" - "$folder/first.json" "$folder/torch-$way.json" 2>&1 <<'PYTHON' | tail -n 1
+import json, sys
+first, second = (json.load(open(f))["digest"] for f in sys.argv[1:])
+assert first == second, "the bits differ"
+PYTHON
+        )"
+    done
+fi
+echo "1..$count"

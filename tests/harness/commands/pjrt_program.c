@@ -1,0 +1,372 @@
+/*
+ * pjrt_program.c - a small training loop on a PJRT plugin, as a framework would run it: what tests
+ * record. It is told nothing of any recorder. It loads the plugin that PJRT_LIBRARY_PATH names.
+ *
+ *   pjrt_program [--way fused|two|ops] [--steps N] [--size N] [--work MS] [--sleep MS]
+ * [--read-every N]
+ *                [--feed] [--pool] [--option NAME=VALUE] [--signal N] [--exit CODE]
+ *
+ * Weights of SIZE x SIZE go from step to step, donated. "fused" runs one program a step, "two" one
+ * for the gradient and one for the update, "ops" nine small ones. WORK is busy time of the host
+ * before each step, SLEEP time off the CPU. FEED sends a batch each step. POOL executes in another
+ * thread. READ-EVERY tells how often the loss is read, which waits for the device. Option N=V is
+ * the client's. At the end: a signal to itself, or an exit code.
+ *
+ * Standard output: {"steps", "median_ns", "mean_ns", "checksum"}: its own clock's word on the
+ * second half of the steps, and a sum over the bits of the weights and of all losses that were
+ * read.
+ */
+#define _GNU_SOURCE
+#include "runtime/pjrt/pjrt.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Programs. %1$d is the size. */
+static const char fused_text[] =
+    "module @fused {\n"
+    "  func.func public @main(%%w: tensor<%1$dx%1$dxf32> {tf.aliasing_output = 0 : i32}, "
+    "%%x: tensor<%1$dxf32>) -> (tensor<%1$dx%1$dxf32>, tensor<f32>) {\n"
+    "    %%y = stablehlo.dot_general %%w, %%x, contracting_dims = [1] x [0] : "
+    "(tensor<%1$dx%1$dxf32>, tensor<%1$dxf32>) -> tensor<%1$dxf32>\n"
+    "    %%l = stablehlo.dot_general %%y, %%y, contracting_dims = [0] x [0] : "
+    "(tensor<%1$dxf32>, tensor<%1$dxf32>) -> tensor<f32>\n"
+    "    %%g = stablehlo.broadcast_in_dim %%y, dims = [0] : (tensor<%1$dxf32>) -> "
+    "tensor<%1$dx%1$dxf32>\n"
+    "    %%r = stablehlo.constant dense<1.0e-3> : tensor<%1$dx%1$dxf32>\n"
+    "    %%s = stablehlo.multiply %%g, %%r : tensor<%1$dx%1$dxf32>\n"
+    "    %%v = stablehlo.subtract %%w, %%s : tensor<%1$dx%1$dxf32>\n"
+    "    return %%v, %%l : tensor<%1$dx%1$dxf32>, tensor<f32>\n"
+    "  }\n}\n";
+static const char gradient_text[] =
+    "module @gradient {\n"
+    "  func.func public @main(%%w: tensor<%1$dx%1$dxf32>, %%x: tensor<%1$dxf32>) -> "
+    "(tensor<%1$dx%1$dxf32>, tensor<f32>) {\n"
+    "    %%y = stablehlo.dot_general %%w, %%x, contracting_dims = [1] x [0] : "
+    "(tensor<%1$dx%1$dxf32>, tensor<%1$dxf32>) -> tensor<%1$dxf32>\n"
+    "    %%l = stablehlo.dot_general %%y, %%y, contracting_dims = [0] x [0] : "
+    "(tensor<%1$dxf32>, tensor<%1$dxf32>) -> tensor<f32>\n"
+    "    %%g = stablehlo.broadcast_in_dim %%y, dims = [0] : (tensor<%1$dxf32>) -> "
+    "tensor<%1$dx%1$dxf32>\n"
+    "    return %%g, %%l : tensor<%1$dx%1$dxf32>, tensor<f32>\n"
+    "  }\n}\n";
+static const char update_text[] =
+    "module @update {\n"
+    "  func.func public @main(%%w: tensor<%1$dx%1$dxf32> {tf.aliasing_output = 0 : i32}, "
+    "%%g: tensor<%1$dx%1$dxf32>) -> tensor<%1$dx%1$dxf32> {\n"
+    "    %%r = stablehlo.constant dense<1.0e-3> : tensor<%1$dx%1$dxf32>\n"
+    "    %%s = stablehlo.multiply %%g, %%r : tensor<%1$dx%1$dxf32>\n"
+    "    %%v = stablehlo.subtract %%w, %%s : tensor<%1$dx%1$dxf32>\n"
+    "    return %%v : tensor<%1$dx%1$dxf32>\n"
+    "  }\n}\n";
+/* A tenth of the update, and no gradient of the weights at that moment. */
+static const char part_text[] =
+    "module @part {\n"
+    "  func.func public @main(%%w: tensor<%1$dx%1$dxf32> {tf.aliasing_output = 0 : i32}, "
+    "%%g: tensor<%1$dx%1$dxf32>) -> tensor<%1$dx%1$dxf32> {\n"
+    "    %%r = stablehlo.constant dense<1.0e-4> : tensor<%1$dx%1$dxf32>\n"
+    "    %%s = stablehlo.multiply %%g, %%r : tensor<%1$dx%1$dxf32>\n"
+    "    %%v = stablehlo.subtract %%w, %%s : tensor<%1$dx%1$dxf32>\n"
+    "    return %%v : tensor<%1$dx%1$dxf32>\n"
+    "  }\n}\n";
+
+enum { PARTS = 8, MOST_STEPS = 100000, MOST_OPTIONS = 8 };
+
+typedef struct loop {
+    const char *way;
+    long steps, size, read_every, signal, exit_code;
+    double work_ms, sleep_ms;
+    bool feed, pool;
+    rt_option options[MOST_OPTIONS];
+    size_t option_count;
+    /* What runs. */
+    rt_client *client;
+    rt_executable *first, *second; /* the second is NULL where there is one program */
+    rt_buffer *weights, *batch, *loss;
+    float *host;
+    uint64_t checksum;
+    bn_status st;
+} loop;
+
+static void fail(const char *what, const bn_status *st)
+{
+    fprintf(stderr, "pjrt_program: %s: %s\n", what, st ? st->message : "");
+    exit(9);
+}
+
+#define DO(call, what)                                                                             \
+    do {                                                                                           \
+        if ((call) != BN_OK)                                                                       \
+            fail(what, &l->st);                                                                    \
+    } while (0)
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static bool take_flag(loop *l, const char *name)
+{
+    l->feed = l->feed || strcmp(name, "--feed") == 0;
+    l->pool = l->pool || strcmp(name, "--pool") == 0;
+    return strcmp(name, "--feed") == 0 || strcmp(name, "--pool") == 0;
+}
+
+static void take_value(loop *l, const char *name, char *value)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } numbers[] = {{"--steps", offsetof(loop, steps)},
+                   {"--size", offsetof(loop, size)},
+                   {"--signal", offsetof(loop, signal)},
+                   {"--exit", offsetof(loop, exit_code)},
+                   {"--read-every", offsetof(loop, read_every)}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(name, numbers[i].name) == 0) {
+            *(long *)(void *)((char *)l + numbers[i].offset) = atol(value);
+            return;
+        }
+    if (strcmp(name, "--way") == 0)
+        l->way = value;
+    else if (strcmp(name, "--work") == 0)
+        l->work_ms = atof(value);
+    else if (strcmp(name, "--sleep") == 0)
+        l->sleep_ms = atof(value);
+    else if (strcmp(name, "--option") == 0 && l->option_count < MOST_OPTIONS)
+        DO(rt_option_parse(value, &l->options[l->option_count++], &l->st), "option");
+    else
+        fail(name, NULL);
+}
+
+static void read_words(loop *l, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!take_flag(l, argv[i])) {
+            if (i + 1 == argc)
+                fail(argv[i], NULL);
+            take_value(l, argv[i], argv[i + 1]);
+            i++;
+        }
+    if (l->steps < 1 || l->steps > MOST_STEPS || l->size < 1 || l->size > 4096 || l->read_every < 1)
+        fail("a number is out of its range", NULL);
+}
+
+/* ---- what runs ---------------------------------------------------------------------------------
+ */
+
+static rt_executable *compile(loop *l, const char *text)
+{
+    rt_executable *executable = NULL;
+    bn_text program = {0};
+    bn_text_printf(&program, text, (int)l->size);
+    DO(rt_compile(l->client, program.data, program.length, NULL, &executable, &l->st), "compile");
+    bn_text_free(&program);
+    return executable;
+}
+
+/* Numbers that depend on SEED only. */
+static rt_buffer *send(loop *l, unsigned seed, size_t count, const int64_t *dims, size_t rank)
+{
+    rt_buffer *buffer = NULL;
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        l->host[i] = (float)(seed >> 8) / 16777216.0f - 0.5f;
+    }
+    DO(rt_buffer_from_host(l->client, l->host, RT_F32, dims, rank, &buffer, &l->st), "transfer");
+    return buffer;
+}
+
+static void send_batch(loop *l, unsigned seed)
+{
+    const int64_t dims[] = {l->size};
+    rt_buffer_release(l->client, l->batch);
+    l->batch = send(l, seed, (size_t)l->size, dims, 1);
+}
+
+static void add_bits(loop *l, const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        l->checksum = l->checksum * 6364136223846793005u + bits;
+    }
+}
+
+static void set_up(loop *l)
+{
+    rt_plugin *plugin = NULL;
+    const char *path = getenv("PJRT_LIBRARY_PATH");
+    const int64_t dims[] = {l->size, l->size};
+    if (!path)
+        fail("PJRT_LIBRARY_PATH is not set", NULL);
+    DO(rt_plugin_load(path, NULL, &plugin, &l->st), "plugin");
+    DO(rt_client_create(plugin, l->options, l->option_count, &l->client, &l->st), "client");
+    if (strcmp(l->way, "fused") == 0) {
+        l->first = compile(l, fused_text);
+    } else {
+        l->first = compile(l, gradient_text);
+        l->second = compile(l, strcmp(l->way, "two") == 0 ? update_text : part_text);
+    }
+    l->host = calloc((size_t)(l->size * l->size), sizeof *l->host);
+    if (!l->host)
+        fail("no memory", NULL);
+    l->weights = send(l, 1, (size_t)(l->size * l->size), dims, 2);
+    send_batch(l, 2);
+}
+
+/* New weights take the place of those that the execution was given. */
+static void replace_weights(loop *l, rt_buffer *weights)
+{
+    rt_buffer_release(l->client, l->weights);
+    l->weights = weights;
+}
+
+static void execute(loop *l)
+{
+    rt_buffer *arguments[] = {l->weights, l->batch}, *results[2] = {NULL, NULL};
+    DO(rt_execute(l->first, arguments, 2, NULL, 0, results, NULL, &l->st), "execute");
+    rt_buffer_release(l->client, l->loss);
+    l->loss = results[1];
+    if (!l->second) {
+        replace_weights(l, results[0]);
+        return;
+    }
+    const int times = strcmp(l->way, "two") == 0 ? 1 : PARTS;
+    for (int i = 0; i < times; i++) {
+        rt_buffer *updated[1] = {NULL}, *pair[] = {l->weights, results[0]};
+        DO(rt_execute(l->second, pair, 2, NULL, 0, updated, NULL, &l->st), "execute");
+        replace_weights(l, updated[0]);
+    }
+    rt_buffer_release(l->client, results[0]);
+}
+
+/* Busy for MS of this thread's CPU time. */
+static void work(double ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const double end = (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6 + ms;
+    do {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6 < end);
+}
+
+static void rest(double ms)
+{
+    const struct timespec time = {(time_t)(ms / 1e3), (long)(ms * 1e6) % 1000000000};
+    if (ms > 0)
+        nanosleep(&time, NULL);
+}
+
+/* ---- a thread that executes
+ * ---------------------------------------------------------------------- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static enum { NOTHING, ASKED, DONE, END } turn;
+
+static void set_turn(int next)
+{
+    pthread_mutex_lock(&mutex);
+    turn = next;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+static int await_turn(int one, int other)
+{
+    pthread_mutex_lock(&mutex);
+    while ((int)turn != one && (int)turn != other)
+        pthread_cond_wait(&changed, &mutex);
+    const int now = (int)turn;
+    pthread_mutex_unlock(&mutex);
+    return now;
+}
+
+static void *pool(void *argument)
+{
+    while (await_turn(ASKED, END) == ASKED) {
+        execute(argument);
+        set_turn(DONE);
+    }
+    return NULL;
+}
+
+/* ---- the loop
+ * -------------------------------------------------------------------------------------- */
+
+static void step(loop *l, long number)
+{
+    if (l->feed)
+        send_batch(l, (unsigned)number + 3);
+    work(l->work_ms);
+    rest(l->sleep_ms);
+    if (l->pool) {
+        set_turn(ASKED);
+        (void)await_turn(DONE, DONE);
+    } else {
+        execute(l);
+    }
+    if (number % l->read_every == 0) {
+        float loss;
+        DO(rt_buffer_to_host(l->client, l->loss, &loss, sizeof loss, &l->st), "loss");
+        add_bits(l, &loss, 1);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t l = *(const uint64_t *)a, r = *(const uint64_t *)b;
+    return (l > r) - (l < r);
+}
+
+static void run(loop *l)
+{
+    static uint64_t times[MOST_STEPS + 1];
+    const long half = l->steps / 2, count = l->steps - half;
+    times[0] = bn_now_ns();
+    for (long i = 0; i < l->steps; i++) {
+        step(l, i);
+        times[i + 1] = bn_now_ns();
+    }
+    const double mean = (double)(times[l->steps] - times[half]) / (double)count;
+    for (long i = 0; i < count; i++)
+        times[i] = times[half + i + 1] - times[half + i];
+    qsort(times, (size_t)count, sizeof *times, by_size);
+    const size_t size = (size_t)(l->size * l->size);
+    DO(rt_buffer_to_host(l->client, l->weights, l->host, size * sizeof *l->host, &l->st),
+       "weights");
+    add_bits(l, l->host, size);
+    printf("{\"steps\": %ld, \"median_ns\": %" PRIu64
+           ", \"mean_ns\": %.0f, \"checksum\": \"%016" PRIx64 "\"}\n",
+           l->steps, times[count / 2], mean, l->checksum);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    loop l = {.way = "fused", .steps = 40, .size = 64, .read_every = 1};
+    pthread_t thread;
+    read_words(&l, argc, argv);
+    set_up(&l);
+    if (l.pool && pthread_create(&thread, NULL, pool, &l) != 0)
+        fail("no thread", NULL);
+    run(&l);
+    if (l.pool) {
+        set_turn(END);
+        pthread_join(thread, NULL);
+    }
+    if (l.signal)
+        raise((int)l.signal);
+    rt_buffer_release(l.client, l.weights);
+    rt_buffer_release(l.client, l.batch);
+    rt_buffer_release(l.client, l.loss);
+    rt_executable_destroy(l.first);
+    rt_executable_destroy(l.second);
+    rt_client_destroy(l.client);
+    free(l.host);
+    return (int)l.exit_code;
+}

@@ -1,0 +1,114 @@
+#!/bin/bash
+# check_replay.sh - bench replay of a recording from outside, as TAP: a recording that
+# make_recording writes by hand, on the default runtime and on the simulated one.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
+short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
+for kind in text opaque unkept several types; do
+    "$make" $kind "$folder/$kind" || exit 1
+done
+
+run replay "$folder/text" "${short[@]}" --format json
+report "a recorded step is replayed on the default runtime" "$(
+    fault_of 0
+    holds '
+r = records
+assert (r["name"], r["programs"], r["executions"], r["inputs"], r["carried"]) == ("text", 2, 2, 2, 1), r
+recorded = r["recorded"]
+assert recorded["executions_per_step"] == 2 and recorded["steps"] >= 10, recorded
+assert recorded["wall_ns"] == 10e6 and recorded["device_ns"] == 5e6, recorded
+[on] = r["runtimes"]
+assert (on["runtime"], on["simulated"], on["opaque"]) == ("cpu", False, False), on
+assert on["back_to_back"]["ns"] > 0 and on["one_by_one"]["ns"] > 0, on
+grad, update = on["programs"]
+assert (grad["name"], grad["times"], grad["arguments"], grad["results"]) == ("jit_grad", 1, 2, 2), grad
+assert (update["name"], update["arguments"], update["results"]) == ("jit_update", 2, 1), update
+assert grad["recorded_device_ns"] == 3e6 and update["recorded_device_ns"] == 2e6, on
+'
+)"
+run table --store "$store" --format json
+report "both ways are records of one group in the store" "$(
+    fault_of 0
+    holds '
+rows = {row["mode"]: row for row in records["rows"]}
+assert sorted(rows) == ["replay", "replay-awaited"], rows
+assert all(row["model"] == "text" and row["phase"] == "program" for row in rows.values()), rows
+'
+    [ "$(stored)" -eq 2 ] || echo "$(stored) records, not two"
+)"
+
+run replay "$folder/text/4711-1000000000" "${short[@]}" --model mine --seed 3
+report "the process's own folder, with a name, as text" "$(
+    fault_of 0
+    for text in "mine: recorded process 4711, 2" "1 of them are results of the step before" \
+        "replay: back to back" "replay: one by one" "jit_update" "fuses no programs"; do
+        grep -qF "$text" "$folder/out" || echo "nothing says '$text'"
+    done
+)"
+run replay "$folder/text" "${short[@]}" --step-program jit_update --process 4711 --format json
+report "the user says where a step begins" "$(
+    fault_of 0
+    holds '
+assert [p["name"] for p in records["runtimes"][0]["programs"]] == ["jit_update", "jit_grad"], records
+'
+)"
+
+sim=(--runtime sim --runtime-option preset=tpu-v4 --runtime-option release_us=0)
+run replay "$folder/text" "${short[@]}" "${sim[@]}" --format json
+report "texts are read on the simulated device" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert on["simulated"] is True and on["opaque"] is False, on
+assert on["device"]["ns"] < 1e6, on
+'
+)"
+run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --format json
+report "what it cannot read takes the device times of the recording" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+assert on["simulated"] is True and on["opaque"] is True, on
+assert [p["device"]["ns"] for p in on["programs"]] == [3e6, 2e6], on
+assert 5e6 <= on["back_to_back"]["ns"], on
+assert on["back_to_back"]["ns"] < on["one_by_one"]["ns"], on
+'
+)"
+run replay "$folder/opaque" "${short[@]}" "${sim[@]}" --cost roofline --format json
+report "or its compiler's figures by roofline" "$(
+    fault_of 0
+    holds '
+[on] = records["runtimes"]
+grad, update = [p["device"]["ns"] for p in on["programs"]]
+assert abs(grad - 1e6) < 3e4 and abs(update - 0.5e6) < 3e4, on
+'
+)"
+run replay "$folder/opaque" "${short[@]}" "${sim[@]}"
+report "which is said" "$(
+    fault_of 0
+    grep -qF "they are opaque" "$folder/out" || echo "nothing says opaque"
+)"
+
+run replay "$folder/opaque" "${short[@]}" --format json
+report "a runtime that cannot read a program says which" "$(fault_of 1 "program jit_grad")"
+refuses "a program whose code was not kept" 3 "jit_update|was not recorded" -- \
+    replay "$folder/unkept" "${short[@]}"
+refuses "a step on several devices" 1 "2 devices" -- replay "$folder/several" "${short[@]}"
+refuses "a type that cannot be made up" 1 "s4[2,8]" -- replay "$folder/types" "${short[@]}"
+refuses "a folder without a recording" 3 "$folder/none" -- replay "$folder/none/" "${short[@]}"
+refuses "a cost that there is not" 2 "recorded or roofline" -- \
+    replay "$folder/text" --cost dear "${short[@]}"
+refuses "a step that there is not" 3 "jit_other" -- \
+    replay "$folder/text" --step-program jit_other "${short[@]}"
+for file in "$folder"/text/*/programs/*.mlir; do
+    echo "// edited" >>"$file"
+    break
+done
+run replay "$folder/text" "${short[@]}"
+report "a program's file that was edited" "$(fault_of 3 "its hash differs")"
+
+echo "1..$count"

@@ -1,0 +1,75 @@
+/*
+ * make_recording.c - a recording on disk whose truth is known, for tests of the program.
+ *
+ *   make_recording FOLDER loop|two|none|damaged [STEPS]
+ *
+ * FOLDER must exist. Each step takes: 2 ms of the device, of which the host is 0.1 ms in Execute
+ * and waits for the rest outside of calls; then it works for 1 ms and sleeps for 3.
+ * "two" has a gradient and an update of 1 ms each, "none" has no steps, "damaged" is a loop and a
+ * second process whose file is not one of events.
+ */
+#include "tests/results/recordings/recording_fixture.h"
+
+static void step_of(play *p, const play_program *program, uint64_t device_ns, uint64_t *state)
+{
+    const run r = {.call_ns = 100 * US,
+                   .device_ns = device_ns,
+                   .arguments = state,
+                   .argument_count = 1,
+                   .donate = true};
+    uint64_t made;
+    play_execute(p, program, r, &made);
+    *state = made;
+}
+
+static void play_steps_of(play *p, bool two, int steps)
+{
+    const play_program init = play_compile(p, "jit_init", 3, 1, 1, 10 * MS);
+    const play_program one = play_compile(p, two ? "jit_grad" : "jit_step", 4, 1, 1, 50 * MS);
+    const play_program other = play_compile(p, "jit_update", 5, 1, 1, 50 * MS);
+    uint64_t state;
+    play_execute(p, &init, (run){.call_ns = 20 * US, .device_ns = 20 * US}, &state);
+    for (int i = 0; i < steps; i++) {
+        step_of(p, &one, two ? MS : 2 * MS, &state);
+        if (two)
+            step_of(p, &other, MS, &state);
+        play_wait(p, 0, 0);
+        play_work(p, 0, MS);
+        play_rest(p, 0, 3 * MS);
+    }
+}
+
+static void play_nothing(play *p, int executions)
+{
+    play_program programs[5];
+    uint64_t random = 9;
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < 5; i++)
+        programs[i] = play_compile(p, names[i], i + 1, 1, 1, MS);
+    for (int i = 0; i < executions; i++)
+        play_execute(p, &programs[(size_t)(5 * fixture_uniform(&random))],
+                     (run){.call_ns = 100 * US, .device_ns = MS}, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static play p;
+    if (argc < 3) {
+        fprintf(stderr, "usage: %s FOLDER loop|two|none|damaged [STEPS]\n", argv[0]);
+        return 2;
+    }
+    const int steps = argc > 3 ? atoi(argv[3]) : 40;
+    play_begin(&p);
+    if (strcmp(argv[2], "none") == 0)
+        play_nothing(&p, steps);
+    else
+        play_steps_of(&p, strcmp(argv[2], "two") == 0, steps);
+    tape_write(&p.tape, argv[1], "100-1");
+    if (strcmp(argv[2], "damaged") == 0) {
+        tape second;
+        tape_begin(&second, 200, 1);
+        tape_file(&second)->magic[0] = 'x';
+        tape_write(&second, argv[1], "200-1");
+    }
+    return 0;
+}
