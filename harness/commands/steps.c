@@ -14,7 +14,7 @@
 #define WIDTH         80
 /* Programs that people are shown: those with most device time. */
 #define MOST_PROGRAMS 12
-#define MOST_NAME     18
+#define MOST_NAME     24
 
 /* ---- cells ------------------------------------------------------------------------------------
  */
@@ -116,13 +116,25 @@ static bool is_shown(const rec_steps *steps, size_t index)
     return heavier < MOST_PROGRAMS;
 }
 
+/* NAME in at most MOST bytes: names differ at their ends, too. */
+static void put_name(json_t *row, const char *name, size_t most)
+{
+    const size_t length = strlen(name), head = bn_utf8_fit(name, most / 2);
+    const char *tail = name + length - (length < most / 2 ? length : most / 2 - 2);
+    /* Not within a character. */
+    while ((*tail & 0xC0) == 0x80)
+        tail++;
+    if (length <= most)
+        res_sheet_put(row, "%s", name);
+    else
+        res_sheet_put(row, "%.*s..%s", (int)head, name, tail);
+}
+
 static void put_program(const rec_steps *steps, const rec_step_program *p, bool whole, json_t *rows)
 {
     const rec_program *program = &steps->process->programs[p->program];
-    const char *name = program->name[0] ? program->name : program->hash;
-    const size_t fit = whole ? strlen(name) : bn_utf8_fit(name, MOST_NAME);
     json_t *row = add_row(rows);
-    res_sheet_put(row, "%.*s", (int)(fit < 199 ? fit : bn_utf8_fit(name, 199)), name);
+    put_name(row, program->name[0] ? program->name : program->hash, whole ? 199 : MOST_NAME);
     res_sheet_put(row, "%.4g", p->times);
     res_sheet_put(row, "%s", time_cell(p->device_ns).text);
     res_sheet_put(row, "%s", time_cell(p->call_ns).text);

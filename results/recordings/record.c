@@ -71,6 +71,18 @@ static const rec_plugin *plugin_of(const rec_steps *steps)
     return plugin < p->plugin_count ? &p->plugins[plugin] : NULL;
 }
 
+/* The name and version of the framework: of the libraries that the process had loaded, the one that
+ * users know it by. */
+static const char *front_end_of(const rec_process *p)
+{
+    static const char *const known[] = {"torch_xla ", "jax "};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        for (const char *const *one = p->frameworks; one && *one; one++)
+            if (begins(*one, known[k]))
+                return *one;
+    return p->framework[0] ? p->framework : "unknown";
+}
+
 /* ---- the experiment ------------------------------------------------------------------------ */
 
 static void fill_experiment(const rec_recording *recording, const rec_steps *steps,
@@ -90,7 +102,7 @@ static void fill_experiment(const rec_recording *recording, const rec_steps *ste
     bn_text_free(&script);
     copy(e->phase, sizeof e->phase, naming->phase ? naming->phase : "step");
     copy(e->mode, sizeof e->mode, "recorded");
-    copy(e->front_end, sizeof e->front_end, p->framework[0] ? p->framework : "unknown");
+    copy(e->front_end, sizeof e->front_end, front_end_of(p));
     copy(e->runtime, sizeof e->runtime,
          name[0]  ? name
          : plugin ? bn_base_name(plugin->path)
@@ -288,7 +300,7 @@ static json_t *texts_json(const char *const *texts)
  * steps and those of a compiled graph look alike here. */
 static const char *way_of(const rec_process *p)
 {
-    return begins(p->framework, "jax") ? "captured" : "unknown";
+    return begins(front_end_of(p), "jax") ? "captured" : "unknown";
 }
 
 static json_t *recording_json(const rec_steps *steps)

@@ -47,7 +47,7 @@ static void put_gaps(const rec_steps *s, double wall_ns, bn_text *out)
         [REC_PART_TRANSFER] = "in transfers",
         [REC_PART_COMPILE] = "in compilations",
         [REC_PART_WAIT] = "in Event_Await",
-        [REC_PART_IDLE] = "while nothing ran (a loader, a sleep)",
+        [REC_PART_IDLE] = "while nothing ran (a loader, a sleep, a lock)",
     };
     bool done[REC_PART_COUNT] = {false};
     for (int n = 0; n < REC_PART_COUNT; n++) {

@@ -237,7 +237,7 @@ static bool known(const res_axis *axis, const res_experiment *e)
 /* What a set-up says of one axis; nothing where it goes without saying. */
 static void put_axis(const res_axis *axis, const res_experiment *e, bn_text *out)
 {
-    const bool usual = res_axis_is_usual(axis, e) || !known(axis, e);
+    const bool usual = res_axis_is_usual(axis, e);
     if (usual && axis->usual_words)
         bn_text_puts(out, axis->usual_words);
     else if (axis->words && known(axis, e) && (axis->always || !usual))

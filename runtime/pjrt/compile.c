@@ -107,7 +107,9 @@ bn_code rt_compile_options_pack(const rt_compile_options *options, int64_t devic
 
 /* ---- options that others made ------------------------------------------- */
 
-/* Makes MESSAGE one for the device DEVICE_ID alone. */
+/* Makes MESSAGE one for the device DEVICE_ID alone. A framework may ask for a replica on each
+ * device of its client and then execute one; what communicates with others cannot be compiled then.
+ */
 static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_status *st)
 {
     Rt__Compile__Build *build = message->build;
@@ -115,19 +117,22 @@ static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_stat
     message->portable = 0;
     if (!build)
         return BN_OK;
-    if (build->replicas > 1 || build->partitions > 1)
-        return bn_fail(st, BN_NOT_SUPPORTED,
-                       "a program for %lld replicas and %lld partitions; only one of each can be "
-                       "run",
-                       (long long)build->replicas, (long long)build->partitions);
+    if (build->partitions > 1)
+        return bn_fail(st, BN_NOT_SUPPORTED, "a program of %lld partitions; only one can be run",
+                       (long long)build->partitions);
+    if (build->replicas > 1)
+        build->replicas = 1;
     if (build->device_ordinal > 0)
         build->device_ordinal = -1;
-    if (!build->assignment)
+    Rt__Compile__Assignment *assignment = build->assignment;
+    if (!assignment)
         return BN_OK;
-    if (build->assignment->n_computation != 1 ||
-        build->assignment->computation[0]->n_device_ids != 1)
-        return bn_fail(st, BN_NOT_SUPPORTED, "a program that is assigned to several devices");
-    build->assignment->computation[0]->device_ids[0] = device_id;
+    if (assignment->n_computation != 1 || assignment->computation[0]->n_device_ids < 1)
+        return bn_fail(st, BN_FORMAT,
+                       "the compile options assign no device, or several partitions");
+    assignment->replicas = 1;
+    assignment->computation[0]->n_device_ids = 1;
+    assignment->computation[0]->device_ids[0] = device_id;
     return BN_OK;
 }
 

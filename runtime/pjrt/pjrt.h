@@ -202,14 +202,14 @@ typedef struct rt_program {
     const void *code;
     size_t size;
     /* The serialized CompileOptionsProto that somebody else compiled it with; NULL: none. Of one
-     * replica and one partition; of an executable it is not looked at. */
+     * partition; of an executable it is not looked at. */
     const void *options;
     size_t options_size;
 } rt_program;
 /* Compiles PROGRAM, or loads it where it is an executable. Foreign options go to the plugin as they
- * are, but for the device, which becomes that of OPTIONS, and with the flags of OPTIONS behind
- * them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they want several
- * devices; else as rt_compile. */
+ * are, but for the device, which becomes that of OPTIONS alone, one replica, and with the flags of
+ * OPTIONS behind them. BN_FORMAT where they are no CompileOptionsProto, BN_NOT_SUPPORTED where they
+ * want several partitions; else as rt_compile. */
 BN_MUST_USE bn_code rt_compile_program(rt_client *client, const rt_program *program,
                                        const rt_compile_options *options,
                                        rt_executable **executable, bn_status *st);

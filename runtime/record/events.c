@@ -9,6 +9,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+/* Here, because an event says whose it is. */
+record_plugin record_plugins[RECORD_PLUGINS];
+
 /* A CPU clock as it was last read, at WALL; and what was said of it last. */
 typedef struct clock_read {
     uint64_t wall, cpu, said;

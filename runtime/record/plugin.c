@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-record_plugin record_plugins[RECORD_PLUGINS];
-
 /* ---- one function for each plugin and call ------------------------------------------------------
  */
 

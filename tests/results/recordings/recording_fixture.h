@@ -62,7 +62,7 @@ static inline void tape_put(tape *t, record_event event, const words *w)
     const size_t size = w ? w->size : 0, each = sizeof((record_more *)NULL)->data;
     event.more = (uint16_t)((size + each - 1) / each);
     bn_text_append(&t->bytes, (const char *)&event, sizeof event);
-    for (uint16_t i = 0; i < event.more; i++) {
+    for (uint16_t i = 0; w && i < event.more; i++) {
         record_more more = {.kind = RECORD_MORE, .index = (uint16_t)(i + 1)};
         const size_t from = i * each;
         more.bytes = (uint32_t)(size - from < each ? size - from : each);

@@ -31,7 +31,7 @@ typedef struct made {
 } made;
 
 static const char *const words[] = {"/usr/bin/python3", "-u", "/home/x/train.py", "--lr", NULL};
-static const char *const frameworks[] = {"jax 0.10.2", "jaxlib 0.10.2", NULL};
+static const char *const frameworks[] = {"jaxlib 0.10.2", "jax 0.10.2", NULL};
 
 static void make_executions(made *m)
 {

@@ -205,13 +205,20 @@ static void foreign_options_go_along(void **state)
     assert_ok(rt_compile_program(client, &program, &own, &x, &st), &st);
     assert_int_equal(rt_executable_result_count(x), 4);
     rt_executable_destroy(x);
-    /* Two replicas. */
-    static const char two[] = {0x1a, 0x04, 0x20, 2, 0x28, 1};
+    /* Two replicas, of which one is run: on devices 1 and 2 of a client that has one. */
+    static const char two[] = {0x1a, 0x10, 0x20, 2,    0x28, 1,    0x4a, 0x0a, 0x08,
+                               2,    0x10, 1,    0x1a, 0x04, 0x0a, 2,    1,    2};
     program.options = two;
     program.options_size = sizeof two;
+    assert_true(two[1] == (char)(sizeof two - 2));
+    assert_ok(rt_compile_program(client, &program, &own, &x, &st), &st);
+    rt_executable_destroy(x);
+    static const char parted[] = {0x1a, 0x04, 0x20, 1, 0x28, 2};
+    program.options = parted;
+    program.options_size = sizeof parted;
     x = NULL;
     assert_fails(rt_compile_program(client, &program, &own, &x, &st), BN_NOT_SUPPORTED,
-                 "2 replicas", &st);
+                 "2 partitions", &st);
     static const char broken[] = {0x1a, 0x70, 0x20};
     program.options = broken;
     program.options_size = sizeof broken;
