@@ -239,8 +239,7 @@ static const command_row commands[] = {
      .bit = OPTION_RECORD, .run = record, .what = "a program and its arguments",
      .most_words = CLI_MAX_PATHS, .help = record_help},
     {"steps", "bench steps DIR [--step-program NAME] [--format json]",
-     "where the time of a recording's steps went: host, dispatch, transfers, waits, device; and "
-     "what bounds them",
+     "where the time of a recording's steps went, on host and device, and what bounds them",
      .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",

@@ -145,8 +145,8 @@ static const cli_option others[] = {
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(taking.step_program), .commands = IMPORT | REPLAY | STEPS,
-     .text = "of a recording: the first program of a step, by its name or the beginning of its "
-             "hash; by default steps are looked for"},
+     .text = "of a recording: the first program of a step, by its name, the beginning of its name "
+             "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(taking.process), .commands = IMPORT | REPLAY | STEPS,
      .fallback = "0", .most = 4294967295,
      .text = "of a recording: the process; 0: the one with most executions"},

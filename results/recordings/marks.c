@@ -16,6 +16,8 @@
 #define MOST_LOOKED  256
 /* A longer period must account for so much more of all costs. */
 #define AS_GOOD      0.95
+/* Of all costs. */
+#define LITTLE       0.5
 /* Digits of a hash that name a program. */
 #define LEAST_DIGITS 8
 
@@ -40,12 +42,13 @@ static uint32_t after_compiles(const rec_sequence *q)
     return at;
 }
 
-/* The windows, those first that a steady training fills. */
-static size_t windows_of(const rec_sequence *q, window *list)
+/* The windows, those first that a steady training fills. *SURE of them are more than its end. */
+static size_t windows_of(const rec_sequence *q, window *list, size_t *sure)
 {
+    enum { WHOLE = 3 };
     const uint32_t n = q->count;
-    const window all[] = {{n / 2, n},     {n / 4, n / 2 + n / 4}, {after_compiles(q), n},
-                          {n - n / 4, n}, {n - n / 8, n},         {0, n}};
+    const window all[] = {{n / 2, n}, {n / 4, n / 2 + n / 4}, {after_compiles(q), n},
+                          {0, n},     {n - n / 4, n},         {n - n / 8, n}};
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         window w = all[i];
@@ -53,6 +56,8 @@ static size_t windows_of(const rec_sequence *q, window *list)
             w.from = w.to - MOST_WINDOW;
         if (w.to - w.from >= LEAST_WINDOW)
             list[count++] = w;
+        if (i == WHOLE)
+            *sure = count;
     }
     return count;
 }
@@ -82,29 +87,45 @@ static double cost_of(const rec_sequence *q, const rec_period *period, uint32_t 
     return cost;
 }
 
-/* The best period of all windows: the one that accounts for most, the shortest of nearly equal
- * ones. */
+/* Takes the period of the window W in place of *BEST, whose cost is *BEST_COST, where it accounts
+ * for more, or for nearly as much and is shorter. */
+static bn_code try_window(const rec_sequence *q, window w, bool loosely, uint32_t *at,
+                          rec_period *best, double *best_cost, bn_status *st)
+{
+    rec_period period;
+    bn_code code = rec_period_find(q, w.from, w.to, loosely, &period, st);
+    if (code != BN_OK || !period.length)
+        return code;
+    const double cost = cost_of(q, &period, at);
+    const bool shorter = period.length < best->length;
+    if (!best->length || (shorter ? cost >= AS_GOOD * *best_cost : AS_GOOD * cost > *best_cost)) {
+        *best = period;
+        *best_cost = cost;
+    }
+    return BN_OK;
+}
+
+/* The best period of all windows. If there is one at the end only, such as that of an evaluation,
+ * and it accounts for little, one that others interrupt counts, too. */
 static bn_code find_period(const rec_sequence *q, uint32_t *at, rec_period *best, bn_status *st)
 {
     window list[8];
-    const size_t count = windows_of(q, list);
-    double best_cost = -1;
+    size_t sure = 0;
+    const size_t count = windows_of(q, list, &sure);
+    double best_cost = -1, all = 0;
+    bn_code code = BN_OK;
     *best = (rec_period){0};
-    for (size_t i = 0; i < count; i++) {
-        rec_period period;
-        bn_code code = rec_period_find(q, list[i].from, list[i].to, &period, st);
-        if (code != BN_OK)
-            return code;
-        if (!period.length)
-            continue;
-        const double cost = cost_of(q, &period, at);
-        const bool shorter = period.length < best->length;
-        if (!best->length || (shorter ? cost >= AS_GOOD * best_cost : AS_GOOD * cost > best_cost)) {
-            *best = period;
-            best_cost = cost;
-        }
-    }
-    return BN_OK;
+    for (size_t i = 0; i < sure && code == BN_OK; i++)
+        code = try_window(q, list[i], false, at, best, &best_cost, st);
+    if (code != BN_OK || best->length)
+        return code;
+    for (size_t i = sure; i < count && code == BN_OK; i++)
+        code = try_window(q, list[i], false, at, best, &best_cost, st);
+    for (uint32_t i = 0; i < q->count; i++)
+        all += q->costs[i];
+    if (code == BN_OK && sure && (!best->length || best_cost < LITTLE * all))
+        code = try_window(q, list[sure - 1], true, at, best, &best_cost, st);
+    return code;
 }
 
 /* ---- where in a period a step begins ---------------------------------------------------- */
@@ -164,24 +185,26 @@ static void mark_period(const rec_sequence *q, const rec_period *period, uint32_
     bool before = false; /* the segment before fits, and its mark is the last one */
     for (uint32_t from = next_of(q, template[0], 0), to; from < q->count; from = to) {
         to = next_of(q, template[0], from + 1);
-        bool fits = rec_period_match(q->programs, template, period->length, from, to, at);
-        /* The last one may end within the period, and yet have the place where a step ends. */
-        if (!fits && to == q->count)
-            fits = rec_period_match(q->programs, template, phase + 1, from,
-                                    to - from > phase + 1 ? from + phase + 1 : to, at);
+        const bool fits = rec_period_match(q->programs, template, period->length, from, to, at);
+        /* One that does not may yet have the place where the step before ends. */
+        const bool ends =
+            fits || rec_period_match(q->programs, template, phase + 1, from,
+                                     to - from > phase + 1 ? from + phase + 1 : to, at);
         if (before)
-            marks->list[marks->count - 1].whole = fits;
-        if (fits)
+            marks->list[marks->count - 1].whole = ends;
+        if (ends)
             marks->list[marks->count++] = (rec_mark){at[phase], false};
         before = fits;
     }
     marks->length = period->length;
 }
 
-/* Whether WORD names PROGRAM. */
+/* Whether WORD names PROGRAM; an asterisk at its end stands for anything. */
 static bool is_named(const rec_program *program, const char *word)
 {
     const size_t digits = strlen(word);
+    if (digits && word[digits - 1] == '*')
+        return strncmp(program->name, word, digits - 1) == 0;
     return strcmp(program->name, word) == 0 ||
            (digits >= LEAST_DIGITS && digits < RECORD_HASH_TEXT &&
             strncmp(program->hash, word, digits) == 0);

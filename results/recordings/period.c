@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FITS        0.95
-#define LEAST_TIMES 3 /* that a period occurs */
+#define FITS         0.95
+#define FITS_LOOSELY 0.4
+#define LEAST_TIMES  3 /* that a period occurs */
 /* A recording has as many candidates as somebody wrote into it. */
-#define MOST_TRIED  2000
+#define MOST_TRIED   2000
 
 /* The place of one occurrence, or of what stands between it and the next. */
 typedef struct segment {
@@ -287,7 +288,22 @@ static const candidate *choose(search *s)
     return other;
 }
 
-bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to,
+/* The candidate that covers most of the cost; of equal ones the shortest. */
+static const candidate *choose_loosely(search *s)
+{
+    const candidate *best = NULL;
+    double most = 0;
+    for (size_t i = 0; i < s->count && i < MOST_TRIED; i++) {
+        const cover v = cover_of(s, &s->list[i]);
+        if (v.cost >= FITS_LOOSELY * v.all_cost && v.cost > most) {
+            best = &s->list[i];
+            most = v.cost;
+        }
+    }
+    return best;
+}
+
+bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to, bool loosely,
                         rec_period *period, bn_status *st)
 {
     search s = {.sequence = sequence, .from = from, .to = to};
@@ -304,7 +320,7 @@ bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to
         add_candidate(&s, starts[p], starts[p + 1] - starts[p]);
     if (s.count)
         qsort(s.list, s.count, sizeof *s.list, by_length);
-    const candidate *best = choose(&s);
+    const candidate *best = loosely ? choose_loosely(&s) : choose(&s);
     if (best)
         *period = (rec_period){best->from, best->length};
     free_room(&s, starts);

@@ -274,8 +274,9 @@ const char *rec_part_text(rec_part part);
 typedef struct rec_options {
     uint32_t pid;             /* 0: the process with most executions */
     int64_t device;           /* id; negative: the device with most executions */
-    const char *step_program; /* name, or beginning of the hash (8 digits at least), of the first
-                                 program of a step; NULL: steps are looked for */
+    const char *step_program; /* name, beginning of the name and an asterisk, or beginning of the
+                                 hash (8 digits at least), of the first program of a step; NULL:
+                                 steps are looked for */
     bool keep_warmup;         /* steps with compiles and those before the steady ones count, too */
 } rec_options;
 

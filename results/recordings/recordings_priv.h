@@ -133,9 +133,10 @@ typedef struct rec_sequence {
     uint32_t count;
 } rec_sequence;
 
-/* Looks for the smallest period of the programs FROM..TO. BN_OUT_OF_MEMORY. */
+/* Looks for the smallest period of the programs FROM..TO; LOOSELY: for the one that covers most of
+ * their cost, as where evaluations stand between runs of steps. BN_OUT_OF_MEMORY. */
 BN_MUST_USE bn_code rec_period_find(const rec_sequence *sequence, uint32_t from, uint32_t to,
-                                    rec_period *period, bn_status *st);
+                                    bool loosely, rec_period *period, bn_status *st);
 /* Where the LENGTH programs at TEMPLATE are among those at FROM..TO, in their order: AT[LENGTH]
  * gets the positions. False where not all are there, or too many others are. */
 bool rec_period_match(const uint32_t *programs, const uint32_t *template, uint32_t length,

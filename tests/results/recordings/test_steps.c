@@ -382,6 +382,30 @@ static void warm_up_and_compiles_are_left_out(void **state)
     lose(&f);
 }
 
+/* Evaluations stand between runs of steps, and at the end. */
+static void evaluations_are_no_steps(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const play_program step = play_compile(&p, "jit_step", 51, 1, 1, MS);
+    const play_program look = play_compile(&p, "jit_look", 52, 1, 1, MS);
+    for (unsigned i = 0; i < 120; i++) {
+        const bool steps = i / 20 % 2 == 0;
+        play_execute(&p, steps ? &step : &look,
+                     (run){.call_ns = 50 * US, .device_ns = steps ? 3 * MS : MS}, NULL);
+        play_wait(&p, 0, 0);
+        play_work(&p, 0, 100 * US);
+    }
+    found f = find(&p, NULL);
+    assert_string_equal(f.steps->process->programs[f.steps->programs[0].program].name, "jit_step");
+    assert_int_equal(f.steps->executions_per_step, 1);
+    assert_int_equal(f.steps->count, 57);
+    assert_int_equal(f.steps->unlike, 2);
+    assert_near(rec_steps_wall(f.steps).median_ns, 3100 * US, 1);
+    lose(&f);
+}
+
 static void no_steps_is_an_error_that_helps(void **state)
 {
     (void)state;
@@ -410,6 +434,12 @@ static void no_steps_is_an_error_that_helps(void **state)
     assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
     assert_true(steps->chosen && steps->count > 10);
     sums_hold(steps);
+    rec_steps_free(steps);
+    /* Each of them. */
+    o.step_program = "jit_*";
+    assert_ok(rec_steps_find(r, &o, &steps, &st), &st);
+    assert_int_equal(steps->executions_per_step, 1);
+    assert_int_equal(steps->found, 299);
     rec_steps_free(steps);
     /* By the beginning of its hash. */
     o.step_program = "0000000000000001"
@@ -555,6 +585,7 @@ int main(void)
         cmocka_unit_test(an_update_op_by_op_is_no_step_of_its_own),
         cmocka_unit_test(a_tracing_thread_beside_an_executing_one),
         cmocka_unit_test(warm_up_and_compiles_are_left_out),
+        cmocka_unit_test(evaluations_are_no_steps),
         cmocka_unit_test(no_steps_is_an_error_that_helps),
         cmocka_unit_test(one_execution_on_two_devices),
         cmocka_unit_test(each_device_has_steps_of_its_own),
