@@ -19,7 +19,6 @@
 
 #define ABOUT "recording.json"
 
-extern char **environ;
 
 /* A recording that is being made. */
 typedef struct recording {
@@ -72,20 +71,10 @@ static bn_code open_folder(const char *given, recording *r, bn_status *st)
 static json_t *environment_json(void)
 {
     static const char *const prefixes[] = {
-        "XLA_FLAGS=", "LIBTPU_INIT_ARGS=", "PJRT_SIM=",  "PJRT_SIM_CONFIG=",
-        "MALLOC_",    "GLIBC_TUNABLES=",   "LD_PRELOAD="};
+        "XLA_FLAGS=", "LIBTPU_INIT_ARGS=", "PJRT_SIM=",   "PJRT_SIM_CONFIG=",
+        "MALLOC_",    "GLIBC_TUNABLES=",   "LD_PRELOAD=", NULL};
     json_t *object = json_object();
-    for (char **variable = environ; *variable; variable++) {
-        const char *equals = strchr(*variable, '=');
-        bool wanted = false;
-        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-            wanted = wanted || strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0;
-        char *name =
-            wanted && equals && equals[1] ? strndup(*variable, (size_t)(equals - *variable)) : NULL;
-        if (name)
-            json_object_set_new(object, name, res_json_text(equals + 1));
-        free(name);
-    }
+    res_environment_add(object, prefixes);
     return object;
 }
 

@@ -188,13 +188,7 @@ static bn_code use_results(worker_session *s, const worker_program *p, bn_status
 bn_code worker_session_program(worker_session *s, bn_status *st)
 {
     const job_experiment *e = s->experiment;
-    size_t flags = 0;
-    while (e->xla_flag[flags])
-        flags++;
-    const mode_options way = {.in_flight = e->what.in_flight,
-                              .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
-                              .compile_anew = e->compile_anew,
-                              .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    const mode_options way = worker_mode_options(e);
     worker_program *p = s->program = calloc(1, sizeof *p);
     if (!p)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a program");

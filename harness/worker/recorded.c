@@ -248,13 +248,7 @@ static bn_code make_sequence(worker_session *s, worker_recorded *r, bn_status *s
 bn_code worker_session_recorded(worker_session *s, bn_status *st)
 {
     const job_experiment *e = s->experiment;
-    size_t flags = 0;
-    while (e->xla_flag[flags])
-        flags++;
-    const mode_options way = {.in_flight = e->what.in_flight,
-                              .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
-                              .compile_anew = e->compile_anew,
-                              .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    const mode_options way = worker_mode_options(e);
     worker_recorded *r = s->recorded = calloc(1, sizeof *r);
     if (!r)
         return no_memory(st);

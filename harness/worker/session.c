@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern char **environ;
-
 #define NAMED 16 /* unused tensors that a record names; the rest is counted */
 
 /* ---- runtime ------------------------------------------------------------------- */
@@ -158,24 +156,29 @@ static bn_code write_initial(worker_session *s, bn_status *st)
     return code;
 }
 
+mode_options worker_mode_options(const job_experiment *e)
+{
+    size_t flags = 0;
+    while (e->xla_flag[flags])
+        flags++;
+    return (mode_options){.in_flight = e->what.in_flight,
+                          .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                          .compile_anew = e->compile_anew,
+                          .compile = {.flags = e->xla_flag, .flag_count = flags}};
+}
+
 bn_code worker_session_model(worker_session *s, const worker_session_options *o, bn_status *st)
 {
     const job_experiment *e = s->experiment;
     const res_experiment *w = &e->what;
-    size_t flags = 0;
-    while (e->xla_flag[flags])
-        flags++;
     model_options network = job_model_options(w, s->path);
     network.no_dropout = network.no_dropout || o->no_dropout;
     network.keep_gradients = o->keep_gradients;
     network.keep_stages = o->keep_stages;
-    mode_options way = {.graphs = (unsigned)w->graphs,
-                        .in_flight = w->in_flight,
-                        .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
-                        .compile_anew = e->compile_anew,
-                        .precision = o->precision,
-                        .trace_cost_ns = (uint64_t)w->trace_cost_ns,
-                        .compile = {.flags = e->xla_flag, .flag_count = flags}};
+    mode_options way = worker_mode_options(e);
+    way.graphs = (unsigned)w->graphs;
+    way.precision = o->precision;
+    way.trace_cost_ns = (uint64_t)w->trace_cost_ns;
     worker_send_progress("preparing", 0, 0);
     bn_code code = model_new(w->model, &network, &s->instance, st);
     if (code == BN_OK)
@@ -214,49 +217,26 @@ void worker_session_drop_model(worker_session *s)
 
 /* ---- provenance ----------------------------------------------------------------------- */
 
-/* Plugins may give text that is not UTF-8, which JSON cannot hold. The rest of the record must not
- * be lost over it. */
-static json_t *text_json(const char *text)
-{
-    json_t *json = json_string(text);
-    return json ? json : json_string("(not UTF-8)");
-}
-
 static json_t *attributes_json(const rt_attribute *attributes, size_t count)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(object, attributes[i].name, text_json(attributes[i].text));
+        json_object_set_new(object, attributes[i].name, res_json_text(attributes[i].text));
     return object;
 }
 
-/* Adds variables that change how fast the plugin runs, though it does not ask for them: settings of
- * the C library's allocator, and libraries that take the place of others. */
-static void add_allocator(json_t *object)
-{
-    static const char *const prefixes[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD="};
-    for (char **variable = environ; *variable; variable++) {
-        const char *equals = strchr(*variable, '=');
-        bool wanted = false;
-        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-            wanted = wanted || strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0;
-        char *name =
-            wanted && equals && equals[1] ? strndup(*variable, (size_t)(equals - *variable)) : NULL;
-        if (name)
-            json_object_set_new(object, name, text_json(equals + 1));
-        free(name);
-    }
-}
-
-/* What the environment told the plugin and its process beside the options. */
+/* What the environment told the plugin and its process beside the options: also what changes how
+ * fast the plugin runs though it does not ask for it. That are settings of the C library's
+ * allocator, and libraries that take the place of others. */
 static json_t *environment_json(void)
 {
+    static const char *const others[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=", NULL};
     json_t *object = json_object();
     const char *name, *value;
     for (size_t i = 0; rt_environment(i, &name, &value); i++)
         if (value && *value)
-            json_object_set_new(object, name, text_json(value));
-    add_allocator(object);
+            json_object_set_new(object, name, res_json_text(value));
+    res_environment_add(object, others);
     return object;
 }
 
@@ -271,14 +251,15 @@ json_t *worker_session_describe(const worker_session *s)
         json_array_append_new(options, json_string(list[i]));
     for (const char *const *f = e->xla_flag; *f; f++)
         json_array_append_new(flags, json_string(*f));
-    return json_pack(
-        "{so ss so s[ii] sI sb so so so si s{so so so} so so so}", "path", text_json(p->path),
-        "sha256", p->sha256, "label", text_json(e->label), "api_version", p->api_major,
-        p->api_minor, "api_bytes", (json_int_t)p->api_bytes, "profiler", p->has_profiler,
-        "attributes", attributes_json(p->attributes, p->attribute_count), "platform",
-        text_json(rt_client_platform(s->client)), "platform_version",
-        text_json(rt_client_platform_version(s->client)), "devices",
-        (int)rt_client_device_count(s->client), "device", "kind", text_json(d->kind), "description",
-        text_json(d->description), "attributes", attributes_json(d->attributes, d->attribute_count),
-        "options", options, "compile_flags", flags, "environment", environment_json());
+    return json_pack("{so ss so s[ii] sI sb so so so si s{so so so} so so so}", "path",
+                     res_json_text(p->path), "sha256", p->sha256, "label", res_json_text(e->label),
+                     "api_version", p->api_major, p->api_minor, "api_bytes",
+                     (json_int_t)p->api_bytes, "profiler", p->has_profiler, "attributes",
+                     attributes_json(p->attributes, p->attribute_count), "platform",
+                     res_json_text(rt_client_platform(s->client)), "platform_version",
+                     res_json_text(rt_client_platform_version(s->client)), "devices",
+                     (int)rt_client_device_count(s->client), "device", "kind",
+                     res_json_text(d->kind), "description", res_json_text(d->description),
+                     "attributes", attributes_json(d->attributes, d->attribute_count), "options",
+                     options, "compile_flags", flags, "environment", environment_json());
 }

@@ -107,6 +107,9 @@ void worker_feed_hold(worker_feed *feed);
 
 /* ---- programs that others wrote (program.c) ------------------------------------------------- */
 
+/* What every mode of E's session is told: steps in flight, the cache, flags of the compiler. It
+ * points into E. */
+mode_options worker_mode_options(const job_experiment *e);
 /* In place of worker_session_model: compiles the experiment's program, runs it once, writes its
  * results and compares them. A difference is BN_WRONG_RESULT. */
 BN_MUST_USE bn_code worker_session_program(worker_session *s, bn_status *st);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern char **environ;
+
 static const char *text_of(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
@@ -21,6 +23,22 @@ const char *res_runtime_text(const res_record *record, const char *name)
 const char *res_host_text(const res_record *record, const char *name)
 {
     return text_of(json_object_get(record->provenance, "host"), name);
+}
+
+void res_environment_add(json_t *object, const char *const *prefixes)
+{
+    for (char **variable = environ; *variable; variable++) {
+        const char *equals = strchr(*variable, '=');
+        const char *const *prefix = prefixes;
+        while (*prefix && strncmp(*variable, *prefix, strlen(*prefix)) != 0)
+            prefix++;
+        char *name = *prefix && equals && equals[1]
+                         ? strndup(*variable, (size_t)(equals - *variable))
+                         : NULL;
+        if (name)
+            json_object_set_new(object, name, res_json_text(equals + 1));
+        free(name);
+    }
 }
 
 bool res_same_label(const char *a, const char *b)

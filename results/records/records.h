@@ -235,6 +235,9 @@ res_measures res_record_measures(const res_record *record);
 /* The texts provenance.runtime.NAME and provenance.host.NAME, or ""; the record's. */
 const char *res_runtime_text(const res_record *record, const char *name);
 const char *res_host_text(const res_record *record, const char *name);
+/* Puts variables of the environment whose text begins with one of PREFIXES ("LD_PRELOAD=",
+ * "MALLOC_"; ended by NULL) into OBJECT by their names, but for empty ones. */
+void res_environment_add(json_t *object, const char *const *prefixes);
 /*
  * The group that RECORD was measured in, or "": experiments that a table sets side by side, in the
  * same processes. Records of one group and one process, counted from 1, shared that process, or,

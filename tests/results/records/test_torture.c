@@ -3,6 +3,7 @@
  * what was reported as written is there, and nothing that is there is damaged. Needs
  * no plugin.
  */
+#include "tests/support/ahead.h"
 #include "tests/support/results_fixture.h"
 
 #include <dirent.h>
@@ -24,19 +25,6 @@
 #define DAY_SECS       86400
 
 static char folder[256];
-
-/* What the clock is ahead by, in seconds, for those who ask how old a file is. */
-static time_t ahead_s;
-
-time_t time(time_t *into)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    now.tv_sec += ahead_s;
-    if (into)
-        *into = now.tv_sec;
-    return now.tv_sec;
-}
 
 static int begin(void **state)
 {

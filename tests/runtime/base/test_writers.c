@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "runtime/base/base.h"
+#include "tests/support/ahead.h"
 #include "tests/support/results_fixture.h"
 #include "tests/support/test_runtime.h"
 
@@ -17,19 +18,6 @@
 #define HOUR_S 3600
 
 static const struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
-
-/* What the clock is ahead by, in seconds, for those who ask how old a file is. */
-static time_t ahead_s;
-
-time_t time(time_t *into)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    now.tv_sec += ahead_s;
-    if (into)
-        *into = now.tv_sec;
-    return now.tv_sec;
-}
 
 /* Whether the writer PID is gone of a file that was last written WRITTEN_S. */
 static bool gone(long pid, time_t written_s)
