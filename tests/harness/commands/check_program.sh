@@ -53,7 +53,7 @@ run --processes 1 --program "$folder/${long}é.mlir" --steps 3 --min-time 0 --wa
     --store "$folder/long" --format json
 report "a long name is cut between characters" "$(
     fault_of 0
-    holds 'assert [r["experiment"]["model"] for r in records] == ["n" * 62], records'
+    holds 'assert [r["experiment"]["model"] for r in records] == ["n" * 62], "another name"'
 )"
 
 run "${affine[@]}" "${inputs[@]}" --check "$folder/wrong.npy" --format json
