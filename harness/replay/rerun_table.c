@@ -205,9 +205,8 @@ static void print_programs(const rerun_step *s, const figures *f, res_format for
 
 static void print_head(const rerun_step *s)
 {
-    const rec_process *p = s->steps->process;
     cli_out("%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n", s->name,
-            p->pid, p->framework[0] ? ", " : "", p->framework, s->steps->count, s->executions,
+            s->pid, s->framework[0] ? ", " : "", s->framework, s->steady, s->executions,
             s->programs, s->programs == 1 ? "program" : "programs");
     cli_out("Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
             s->inputs, s->input_bytes / 1e6, s->carried);
