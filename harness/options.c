@@ -141,7 +141,8 @@ static const cli_option others[] = {
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
     {"model", "NAME", CLI_TEXT, AT(taking.model), .commands = IMPORT | REPLAY,
-     .text = "of a recording: the model's name in tables; by default the script's"},
+     .text = "of a recording: the model's name in tables; by default the script's, and of a replay "
+             "the folder's"},
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(taking.step_program), .commands = IMPORT | REPLAY | STEPS,

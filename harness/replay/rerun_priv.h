@@ -49,10 +49,10 @@ size_t rerun_flow_value(const rerun_flow *flow, size_t run, size_t argument);
 /* ---- the step (rerun_step.c) -------------------------------------------------------------- */
 
 typedef struct rerun_step {
-    rec_recording *recording;
-    rec_steps *steps;
     json_t *request;
-    char name[RES_TEXT];
+    char name[RES_TEXT], framework[RES_TEXT];
+    uint32_t pid;
+    size_t steady; /* steps that were recorded */
     size_t programs, executions, inputs, carried;
     double input_bytes;
     double wall_ns, device_ns; /* recorded medians; DEVICE_NS is NaN where it is not told */

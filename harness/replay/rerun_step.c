@@ -15,6 +15,8 @@
 /* What is being made. */
 typedef struct making {
     rerun_step *step;
+    const rec_recording *recording;
+    const rec_steps *steps;
     const rec_process *process;
     rerun_flow flow;
     size_t *part;      /* [program of the process]: its place in the request; RERUN_NONE: none */
@@ -112,9 +114,9 @@ static bn_code find_file(const making *m, const char *name, const char *sha256, 
     char path[4096], digest[BN_SHA256_TEXT], *whole = NULL;
     for (int i = 0; i < 2; i++) {
         const int size =
-            i == 0 ? snprintf(path, sizeof path, "%s/%s/programs/%s", m->step->recording->path,
-                              folder, name)
-                   : snprintf(path, sizeof path, "%s/programs/%s", m->step->recording->path, name);
+            i == 0
+                ? snprintf(path, sizeof path, "%s/%s/programs/%s", m->recording->path, folder, name)
+                : snprintf(path, sizeof path, "%s/programs/%s", m->recording->path, name);
         if (size < 0 || (size_t)size >= sizeof path ||
             bn_file_sha256(path, digest, NULL) != BN_OK || strcmp(digest, sha256) != 0)
             continue;
@@ -149,7 +151,7 @@ static bn_code add_files(making *m, const rec_program *program, json_t *json, bn
     char *bytes = NULL;
     size_t size = 0;
     json_t *file = NULL;
-    bn_code code = rec_program_read(m->step->recording, program, &bytes, &size, st);
+    bn_code code = rec_program_read(m->recording, program, &bytes, &size, st);
     if (code == BN_OK)
         code = file_json(m, program->hash, program->form, bytes, size, &file, st);
     free(bytes);
@@ -159,7 +161,7 @@ static bn_code add_files(making *m, const rec_program *program, json_t *json, bn
     json_object_set_new(json, "code", file);
     if (!program->options[0])
         return BN_OK;
-    code = rec_options_read(m->step->recording, program, &bytes, &size, st);
+    code = rec_options_read(m->recording, program, &bytes, &size, st);
     if (code != BN_OK)
         return code;
     code = file_json(m, program->options, "options", bytes, size, &file, st);
@@ -245,10 +247,9 @@ static json_t *number_or_null(double value)
 /* Device time of PROGRAM in microseconds, as it was recorded; NaN: it was not told. */
 static double device_us(const making *m, uint32_t program)
 {
-    const rec_steps *steps = m->step->steps;
-    for (size_t i = 0; i < steps->program_count; i++)
-        if (steps->programs[i].program == program)
-            return steps->programs[i].device_ns / 1e3;
+    for (size_t i = 0; i < m->steps->program_count; i++)
+        if (m->steps->programs[i].program == program)
+            return m->steps->programs[i].device_ns / 1e3;
     return (double)NAN;
 }
 
@@ -352,10 +353,10 @@ static json_t *recorded_json(const making *m)
     const rec_process *p = m->process;
     const rerun_step *s = m->step;
     return json_pack("{ss sI sI sI so so sb}", "framework", p->framework, "pid", (json_int_t)p->pid,
-                     "steps", (json_int_t)s->steps->count, "executions_per_step",
-                     (json_int_t)s->steps->executions_per_step, "wall_ns",
+                     "steps", (json_int_t)m->steps->count, "executions_per_step",
+                     (json_int_t)m->steps->executions_per_step, "wall_ns",
                      number_or_null(s->wall_ns), "device_ns", number_or_null(s->device_ns),
-                     "chosen", s->steps->chosen);
+                     "chosen", m->steps->chosen);
 }
 
 /* Digest of the programs and their flow: the same wherever the recording lies. */
@@ -379,9 +380,9 @@ static bn_code fill_request(making *m, const rerun_options *o, bn_status *st)
 {
     json_t *programs = json_array(), *inputs = json_array(), *runs = json_array();
     json_t *request = m->step->request =
-        json_pack("{ss ss ss so so so so}", "recording", m->step->recording->path, "name",
-                  m->step->name, "cost", o->cost, "recorded", recorded_json(m), "programs",
-                  programs, "inputs", inputs, "runs", runs);
+        json_pack("{ss ss ss so so so so}", "recording", m->recording->path, "name", m->step->name,
+                  "cost", o->cost, "recorded", recorded_json(m), "programs", programs, "inputs",
+                  inputs, "runs", runs);
     m->shape = json_array();
     if (!request || !m->shape)
         return bn_fail(st, BN_INVALID, "the recording's path is not UTF-8");
@@ -398,16 +399,17 @@ static bn_code fill_request(making *m, const rerun_options *o, bn_status *st)
     return code == BN_OK ? add_digest(m, request, st) : code;
 }
 
-static bn_code make_request(rerun_step *s, const rerun_options *o, bn_status *st)
+static bn_code make_request(rerun_step *s, const rec_recording *recording, const rec_steps *steps,
+                            const rerun_options *o, bn_status *st)
 {
-    making m = {.step = s, .process = s->steps->process};
-    const uint32_t *runs = choose(s->steps);
+    making m = {.step = s, .recording = recording, .steps = steps, .process = steps->process};
+    const uint32_t *runs = choose(steps);
     if (!runs)
         return bn_fail(st, BN_NOT_FOUND,
                        "no steady step of %u executions is followed by another like it; record "
                        "more steps",
-                       s->steps->executions_per_step);
-    bn_code code = rerun_flow_make(m.process, runs, s->steps->executions_per_step, &m.flow, st);
+                       steps->executions_per_step);
+    bn_code code = rerun_flow_make(m.process, runs, steps->executions_per_step, &m.flow, st);
     if (code == BN_OK)
         code = fill_request(&m, o, st);
     rerun_flow_free(&m.flow);
@@ -436,8 +438,6 @@ static void name_of(const char *path, char name[RES_TEXT])
 void rerun_step_free(rerun_step *s)
 {
     json_decref(s->request);
-    rec_steps_free(s->steps);
-    rec_close(s->recording);
     *s = (rerun_step){0};
 }
 
@@ -445,18 +445,26 @@ bn_code rerun_step_read(const char *path, const rerun_options *o, rerun_step *s,
 {
     const rec_options wanted = {
         .pid = (uint32_t)o->pid, .device = -1, .step_program = o->step_program};
+    rec_recording *recording = NULL;
+    rec_steps *steps = NULL;
     *s = (rerun_step){0};
     if (o->name)
         snprintf(s->name, sizeof s->name, "%.63s", o->name);
     else
         name_of(path, s->name);
-    bn_code code = rec_open(path, &s->recording, st);
+    bn_code code = rec_open(path, &recording, st);
     if (code == BN_OK)
-        code = rec_steps_find(s->recording, &wanted, &s->steps, st);
+        code = rec_steps_find(recording, &wanted, &steps, st);
     if (code == BN_OK) {
-        s->wall_ns = rec_steps_wall(s->steps).median_ns;
-        s->device_ns = s->steps->completions ? rec_steps_busy(s->steps).median_ns : (double)NAN;
-        code = make_request(s, o, st);
+        s->pid = steps->process->pid;
+        s->steady = steps->count;
+        snprintf(s->framework, sizeof s->framework, "%.63s", steps->process->framework);
+        s->wall_ns = rec_steps_wall(steps).median_ns;
+        s->device_ns = steps->completions ? rec_steps_busy(steps).median_ns : (double)NAN;
+        code = make_request(s, recording, steps, o, st);
     }
+    /* A recording can be large: nothing of it stays while workers run. */
+    rec_steps_free(steps);
+    rec_close(recording);
     return code == BN_OK ? BN_OK : bn_context(st, "recording %s", path);
 }

@@ -139,13 +139,13 @@ static void print_sheet(const res_sheet_column *columns, size_t count, json_t *r
     json_decref(rows);
 }
 
-/* NS in units of SCALE nanoseconds; "-": not told. */
+/* NS in units of SCALE nanoseconds. */
 static void put_time(json_t *row, double ns, double scale)
 {
     if (isfinite(ns))
         res_sheet_put(row, "%.*f", fabs(ns) < 0.1 * scale ? 5 : 3, ns / scale);
     else
-        res_sheet_put(row, "%s", "-");
+        res_sheet_put(row, "%s", RES_NOT_TOLD);
 }
 
 static void put_line(json_t *rows, const char *what, res_interval ns, double of)
@@ -205,9 +205,8 @@ static void print_programs(const rerun_step *s, const figures *f, res_format for
 
 static void print_head(const rerun_step *s)
 {
-    const rec_process *p = s->steps->process;
     cli_out("%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n", s->name,
-            p->pid, p->framework[0] ? ", " : "", p->framework, s->steps->count, s->executions,
+            s->pid, s->framework[0] ? ", " : "", s->framework, s->steady, s->executions,
             s->programs, s->programs == 1 ? "program" : "programs");
     cli_out("Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
             s->inputs, s->input_bytes / 1e6, s->carried);
@@ -253,7 +252,7 @@ void rerun_print(const rerun_step *step, const rerun_result *results, size_t cou
             cli_out("\n");
         if (f.have_queued)
             print_programs(step, &f, format);
-        if (people)
+        if (f.have_queued && people)
             print_words(step, &f);
         end_figures(&f);
     }

@@ -156,17 +156,6 @@ static bn_code write_initial(worker_session *s, bn_status *st)
     return code;
 }
 
-mode_options worker_mode_options(const job_experiment *e)
-{
-    size_t flags = 0;
-    while (e->xla_flag[flags])
-        flags++;
-    return (mode_options){.in_flight = e->what.in_flight,
-                          .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
-                          .compile_anew = e->compile_anew,
-                          .compile = {.flags = e->xla_flag, .flag_count = flags}};
-}
-
 bn_code worker_session_model(worker_session *s, const worker_session_options *o, bn_status *st)
 {
     const job_experiment *e = s->experiment;

@@ -188,8 +188,8 @@ static void mark_period(const rec_sequence *q, const rec_period *period, uint32_
         const bool fits = rec_period_match(q->programs, template, period->length, from, to, at);
         /* One that does not may yet have the place where the step before ends. */
         const bool ends =
-            fits || rec_period_match(q->programs, template, phase + 1, from,
-                                     to - from > phase + 1 ? from + phase + 1 : to, at);
+            fits || (before && rec_period_match(q->programs, template, phase + 1, from,
+                                                to - from > phase + 1 ? from + phase + 1 : to, at));
         if (before)
             marks->list[marks->count - 1].whole = ends;
         if (ends)

@@ -31,6 +31,7 @@ sys.exit(not any(r["runtime"] == sys.argv[1] and r["found"] for r in json.load(s
 replayed() {
     local name=$1
     shift
+    rm -f "$folder/said"
     run replay "$folder/$name" --processes 1 --steps 20 --min-time 1 --store "$store" --format json "$@"
     fault_of 0
     holds '

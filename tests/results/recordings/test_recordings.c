@@ -132,6 +132,31 @@ static void handles_are_followed_and_addresses_are_used_again(void **state)
     rec_close(recording);
 }
 
+static void ends_share_a_slot(void **state)
+{
+    (void)state;
+    char folder[300];
+    play p;
+    uint64_t made[4];
+    play_begin(&p);
+    const play_program four = play_compile(&p, "four", 5, 4, 1, MS);
+    play_execute(&p, &four, (run){.call_ns = 10 * US, .device_ns = US}, made);
+    tape_put(&p.tape,
+             (record_event){.kind = RECORD_BUFFER_END,
+                            .flags = RECORD_DELETED,
+                            .time = p.thread[0].now,
+                            .field = {made[2], made[0], made[3]}},
+             NULL);
+    rec_recording *r = play_open(&p, folder, sizeof folder);
+    const rec_buffer *b = only(r)->buffers;
+    assert_int_equal(b[0].fate, REC_DONATED);
+    assert_int_equal(b[1].fate, REC_LIVES);
+    assert_int_equal(b[2].fate, REC_DONATED);
+    assert_int_equal(b[3].fate, REC_DONATED);
+    assert_int_equal(only(r)->strays, 0);
+    rec_close(r);
+}
+
 static void programs_are_one_by_what_they_are(void **state)
 {
     (void)state;
@@ -305,6 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_process_and_its_surroundings),
         cmocka_unit_test(handles_are_followed_and_addresses_are_used_again),
+        cmocka_unit_test(ends_share_a_slot),
         cmocka_unit_test(programs_are_one_by_what_they_are),
         cmocka_unit_test(executions_are_in_order_of_their_begin),
         cmocka_unit_test(several_processes),

@@ -1,0 +1,15 @@
+/*
+ * way.c - what every mode of a session is told.
+ */
+#include "harness/worker/worker.h"
+
+mode_options worker_mode_options(const job_experiment *e)
+{
+    size_t flags = 0;
+    while (e->xla_flag[flags])
+        flags++;
+    return (mode_options){.in_flight = e->what.in_flight,
+                          .cache_dir = e->cache_dir[0] ? e->cache_dir : NULL,
+                          .compile_anew = e->compile_anew,
+                          .compile = {.flags = e->xla_flag, .flag_count = flags}};
+}
