@@ -238,10 +238,13 @@ void rerun_print(const rerun_step *step, const rerun_result *results, size_t cou
         print_json(step, results, count);
         return;
     }
-    if (people)
-        print_head(step);
+    size_t measured = 0;
     for (size_t i = 0; i < count; i++) {
         figures f = make_figures(&results[i]);
+        if (!f.have_queued && !f.have_awaited)
+            continue; /* why was said */
+        if (people && measured++ == 0)
+            print_head(step);
         if (people)
             cli_out("\nOn %s%s:\n\n", results[i].experiment->what.runtime,
                     f.opaque      ? " (simulated, opaque)"

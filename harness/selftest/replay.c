@@ -161,8 +161,11 @@ int replay_command(const selftest_options *options, const char *what)
     char path[4096];
     double nodes = 1;
     if (!models && strcmp(what, "resnet50") != 0)
-        bn_fail(&st, BN_INVALID, "there is no published case '%s'; there are resnet50 and models",
-                what);
+        bn_fail(
+            &st, BN_INVALID,
+            "there is neither a recording nor a published case '%s'; published are resnet50 and "
+            "models",
+            what);
     if (st.code != BN_OK || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
         rt_plugin_find("sim", path, sizeof path, &st) != BN_OK || count_nodes(&nodes, &st) != BN_OK)
         return (int)cli_complain(&st);

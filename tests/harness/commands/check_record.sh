@@ -330,6 +330,29 @@ assert sorted(r["front_end"] for r in rows) == ["bench", "unknown"], rows
 assert all(r["speedup"] is None for r in rows if r["front_end"] == "unknown"), rows
 '
 )"
+
+# Two builds, as nights would keep them: the device of the second is slower by a tenth.
+slower_is_found() {
+    local side us pair
+    rm -rf "$folder"/compare "$folder"/side-?
+    for pair in 1 2 3 4 5; do
+        for side in a b; do
+            us=2000
+            [ $side = a ] || us=2200
+            PJRT_SIM=device_us=$us run record --runtime sim --output "$folder/compare/$side$pair" -- \
+                "$program" --steps 60
+            run import --store "$folder/side-$side" --model tiny --phase train \
+                "$folder/compare/$side$pair"
+            [ "$status" -eq 0 ] || echo "import: exit status $status"
+        done
+    done
+    run compare --store "$folder/side-a" --store "$folder/side-b"
+    [ "$status" -eq 2 ] || echo "exit status $status, not 2"
+    grep -q "1 of 1 slower (tiny train recorded: wall time 10.* % slower, from its device time)" \
+        "$folder/out" || echo "no verdict"
+}
+live "compare finds the slower of two stores of recordings, and where" slower_is_found busy_machine
+
 mkdir "$folder/empty"
 refuses "an import of a folder without a recording" 3 "$folder/empty" -- \
     import --store "$store" "$folder/empty"

@@ -25,16 +25,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a sanitizer's own library does not bear: a library before it, threads behind a fork. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED true
+/* What libraries of sanitizers do not bear: one that is loaded before them (SANITIZED), and threads
+ * that begin behind a fork (RACES_SOUGHT). */
+#ifdef __has_feature
+#define BUILT_WITH(sanitizer) __has_feature(sanitizer)
+#else
+#define BUILT_WITH(sanitizer) 0
 #endif
+#if defined(__SANITIZE_THREAD__) || BUILT_WITH(thread_sanitizer)
+#define RACES_SOUGHT 1
+#else
+#define RACES_SOUGHT 0
 #endif
-#ifndef SANITIZED
-#define SANITIZED false
+#if RACES_SOUGHT || defined(__SANITIZE_ADDRESS__) || BUILT_WITH(address_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
 #endif
 
 /* ---- a recorded child -------------------------------------------------------------------------
