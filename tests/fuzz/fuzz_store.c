@@ -10,6 +10,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -367,7 +368,11 @@ static void read_edited(const uint8_t *data, size_t size)
         write_edited(good, good_size, data, size, fd);
         _exit(0);
     }
-    fuzz_require(waitpid(child, &status, 0) == child, "a child that is not there");
+    pid_t ended;
+    do /* libFuzzer's timer interrupts it */
+        ended = waitpid(child, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    fuzz_require(ended == child, "a child that is not there");
     const off_t length = lseek(fd, 0, SEEK_END);
     uint8_t *image = mmap(NULL, (size_t)length + 1, PROT_READ, MAP_PRIVATE, fd, 0);
     fuzz_require(image != MAP_FAILED, "no memory");
