@@ -178,6 +178,15 @@ static long cpu_devices(const command_way *way)
     return asked > 0 && asked < 4096 ? asked : 1;
 }
 
+/* PyTorch/XLA gives a plugin's client no options: the recorder does. */
+static bn_code tell_recorder(command_way *way, bn_status *st)
+{
+    char number[32];
+    const long devices = cpu_devices(way);
+    snprintf(number, sizeof number, "%ld", devices);
+    return devices ? set(way, RECORD_ENV_CPU_DEVICES, number, st) : BN_OK;
+}
+
 /* Writes the file by which JAX gives a plugin's client options. */
 static bn_code write_options(const command_way *way, long devices, int folder, bn_status *st)
 {
@@ -282,6 +291,8 @@ bn_code command_way_make(const char *runtime, const char *program, int folder, c
         code = set(way, RECORD_ENV_PLUGIN, way->plugin, st);
     if (code == BN_OK && strcmp(way->runtime, "tpu") == 0)
         return set(way, "TPU_LIBRARY_PATH", way->recorder, st);
+    if (code == BN_OK)
+        code = tell_recorder(way, st);
     if (code == BN_OK)
         code = tell_jax(way, folder, path, st);
     return code == BN_OK ? tell_pytorch(way, asked, st) : code;

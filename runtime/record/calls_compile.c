@@ -4,6 +4,7 @@
 #include "runtime/record/record_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- clients -------------------------------------------------------------------------------- */
 
@@ -63,10 +64,33 @@ static void put_client(record_plugin *p, PJRT_Client *client)
         put_device(p, client, devices.addressable_devices[i]);
 }
 
+/* Makes the client, with the number of devices that the environment says where ARGS has no options.
+ * Structs of the future are longer than what can be copied. */
+static PJRT_Error *create(record_plugin *p, PJRT_Client_Create_Args *args)
+{
+    static const char name[] = "cpu_device_count";
+    const char *text = getenv(RECORD_ENV_CPU_DEVICES);
+    const long devices = text ? strtol(text, NULL, 10) : 0;
+    if (devices < 1 || args->num_options > 0 || args->struct_size > sizeof *args)
+        return p->api->PJRT_Client_Create(args);
+    const PJRT_NamedValue option = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                    .name = name,
+                                    .name_size = sizeof name - 1,
+                                    .type = PJRT_NamedValue_kInt64,
+                                    .int64_value = devices,
+                                    .value_size = 1};
+    PJRT_Client_Create_Args told = *args;
+    told.create_options = &option;
+    told.num_options = 1;
+    PJRT_Error *error = p->api->PJRT_Client_Create(&told);
+    args->client = told.client;
+    return error;
+}
+
 PJRT_Error *record_Client_Create(record_plugin *p, PJRT_Client_Create_Args *caller)
 {
     RECORD_CALL(p, Client_Create, caller, args);
-    PJRT_Error *error = p->api->PJRT_Client_Create(args);
+    PJRT_Error *error = create(p, args);
     record_narrow(caller, args);
     /* A failure is a text. */
     if (record_failure(p, error))

@@ -140,7 +140,8 @@ export PJRT_NAMES_AND_LIBRARY_PATHS=other:/x.so,cpu:/y.so PJRT_DEVICE=CPU JAX_PL
 run record --runtime "$folder/my_cpu_plugin.so" --output "$folder/f" -- env
 report "a CPU plugin takes the place of JAX' own, and what is set stays and is said" "$(
     for line in "PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$folder/f/jax.json,other:/x.so" \
-        JAX_PLATFORMS=cuda,tpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder"; do
+        JAX_PLATFORMS=cuda,tpu PJRT_DEVICE=CPU "PJRT_LIBRARY_PATH=$recorder" \
+        BENCH_RECORD_CPU_DEVICES=1; do
         grep -qxF -- "$line" "$folder/out" || echo "no $line"
     done
     grep -q "PJRT_DEVICE is 'CPU' and stays so" "$folder/err" || echo "no PJRT_DEVICE"

@@ -157,21 +157,23 @@ else
     # to compare bits with but PyTorch/XLA's own CPU runtime, which is another compiler's build: two
     # recorded runs must agree.
     torch=$scripts/train_torch.py
-    for way in lazy dynamo dynamo-step; do
+    for one in cpu:lazy cpu:dynamo cpu:dynamo-step cpu-xla:lazy cpu-xla:dynamo cpu-xla:dynamo-step; do
+        runtime=${one%:*} way=${one#*:}
+        name=torch-$way-$runtime
         attempt_torch() {
-            recorded torch-$way cpu-xla "$torch" --way $way
-            judge 'mean_is_its_own(0)' torch-$way
+            recorded "$name" "$runtime" "$torch" --way $way
+            judge 'mean_is_its_own(0)' "$name"
         }
         attempt_torch_median() {
-            recorded torch-$way cpu-xla "$torch" --way $way
-            judge 'median_is_its_own(0)' torch-$way
+            recorded "$name" "$runtime" "$torch" --way $way
+            judge 'median_is_its_own(0)' "$name"
         }
-        live "torch-$way: the mean wall time is the script's own" attempt_torch busy_machine
-        live "torch-$way: so is the median" attempt_torch_median busy_machine
-        cp "$folder/torch-$way.json" "$folder/first.json"
-        report "torch-$way: two recorded runs have the same bits" "$(
-            recorded torch-$way cpu-xla "$torch" --way $way
-            "$python" - "$folder/first.json" "$folder/torch-$way.json" 2>&1 <<'PYTHON' | tail -n 1
+        live "$name: the mean wall time is the script's own" attempt_torch busy_machine
+        live "$name: so is the median" attempt_torch_median busy_machine
+        cp "$folder/$name.json" "$folder/first.json"
+        report "$name: two recorded runs have the same bits" "$(
+            recorded "$name" "$runtime" "$torch" --way $way
+            "$python" - "$folder/first.json" "$folder/$name.json" 2>&1 <<'PYTHON' | tail -n 1
 import json, sys
 first, second = (json.load(open(f))["digest"] for f in sys.argv[1:])
 assert first == second, "the bits differ"

@@ -266,7 +266,8 @@ static void rest(double ms)
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static enum { NOTHING, ASKED, DONE, END } turn;
+enum { NOTHING, ASKED, DONE, END };
+static int turn = NOTHING;
 
 static void set_turn(int next)
 {
@@ -279,9 +280,9 @@ static void set_turn(int next)
 static int await_turn(int one, int other)
 {
     pthread_mutex_lock(&mutex);
-    while ((int)turn != one && (int)turn != other)
+    while (turn != one && turn != other)
         pthread_cond_wait(&changed, &mutex);
-    const int now = (int)turn;
+    const int now = turn;
     pthread_mutex_unlock(&mutex);
     return now;
 }
