@@ -392,21 +392,32 @@ static size_t count_of(const json_t *trace, const char *phase, const char *name)
     return count;
 }
 
-static void the_timeline_has_all(void **state)
+/* The timeline of M with STEPS, NULL for none, as it stands in PATH, which is a file in a new
+ * folder; a new reference. */
+static json_t *timeline_of(const made *m, const rec_steps *steps, const char **path)
 {
-    (void)state;
-    made *m = make();
     char folder[300];
     bn_status st = {0};
     char *data = NULL;
     size_t size = 0;
     json_t *trace = NULL;
     fixture_folder(folder, sizeof folder, "timeline");
-    const char *path = fixture_in(folder, "trace.json");
-    assert_int_equal(rec_timeline_write(&m->process, &m->steps, path, &st), BN_OK);
-    assert_int_equal(bn_regular_read(path, &data, &size, &st), BN_OK);
+    *path = fixture_in(folder, "trace.json");
+    assert_int_equal(rec_timeline_write(&m->process, steps, *path, &st), BN_OK);
+    assert_int_equal(bn_regular_read(*path, &data, &size, &st), BN_OK);
     if (res_json_parse(data, size, &trace, &st) != BN_OK)
         fail_msg("%s", st.message);
+    free(data);
+    return trace;
+}
+
+static void the_timeline_has_all(void **state)
+{
+    (void)state;
+    made *m = make();
+    bn_status st = {0};
+    const char *path;
+    json_t *trace = timeline_of(m, &m->steps, &path);
     assert_int_equal(count_of(trace, "X", "gradient"), 2 * STEPS); /* call and execution */
     assert_int_equal(count_of(trace, "X", "update"), 2 * STEPS);
     /* The update begins as soon as the gradient ends; then 5 ms pass until the next. */
@@ -430,7 +441,6 @@ static void the_timeline_has_all(void **state)
             assert_near(ts, 80000, 1e-3);
     }
     json_decref(trace);
-    free(data);
     assert_int_equal(rec_timeline_write(&m->process, NULL, path, &st), BN_INVALID);
     drop(m);
 }
@@ -440,23 +450,14 @@ static void a_timeline_of_little(void **state)
 {
     (void)state;
     made *m = make();
-    char folder[300];
-    bn_status st = {0};
-    char *data = NULL;
-    size_t size = 0;
-    json_t *trace = NULL;
-    fixture_folder(folder, sizeof folder, "timeline");
-    const char *path = fixture_in(folder, "trace.json");
     for (size_t i = 0; i < EXECUTIONS; i++)
         m->spans[i].complete_ns = 0;
     m->process.thread_count = m->process.device_count = m->process.program_count = 0;
-    assert_int_equal(rec_timeline_write(&m->process, NULL, path, &st), BN_OK);
-    assert_int_equal(bn_regular_read(path, &data, &size, &st), BN_OK);
-    assert_int_equal(res_json_parse(data, size, &trace, &st), BN_OK);
+    const char *path;
+    json_t *trace = timeline_of(m, NULL, &path);
     assert_int_equal(count_of(trace, "X", "program"), EXECUTIONS);
     assert_int_equal(count_of(trace, "s", NULL), 0);
     json_decref(trace);
-    free(data);
     drop(m);
 }
 
