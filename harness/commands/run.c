@@ -108,6 +108,8 @@ static void run_process(run_state *run, run_group *g, int process, size_t number
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
     const job_order job = {NULL, text, number, of, list[0].timeout, run->output->verbose};
     job_measure_and_keep(&g->group, process, list, count, &job, run->kept);
+    if (process == 1)
+        job_group_learn(&g->group, g->list, g->count, run->kept);
     for (size_t i = 0; i < count; i++)
         g->failed[place[i]] = !take(run, &list[i], &run->kept[i]);
 }
@@ -156,6 +158,23 @@ static run_group *make_groups(job_experiment *list, size_t of, int processes, bo
     return groups;
 }
 
+static int most_processes(const run_group *groups, size_t count)
+{
+    int most = 0;
+    for (size_t i = 0; groups && i < count; i++)
+        most = groups[i].group.processes > most ? groups[i].group.processes : most;
+    return most;
+}
+
+/* Processes of all groups, as far as it is known. */
+static size_t planned(const run_group *groups, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; groups && i < count; i++)
+        sum += (size_t)groups[i].group.processes;
+    return sum;
+}
+
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
  * the machine so hits all of them alike, and whoever stops early has something of each. */
 static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
@@ -170,16 +189,21 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
-    run->planned = count * (size_t)processes;
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
-    for (int process = 1; process <= processes && st->code == BN_OK; process++) {
+    for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
+         process++) {
         if (process > 1)
             gsl_ran_shuffle(rng, order, count, sizeof *order);
         for (size_t i = 0; i < count && !job_interrupted() && !run->store_lost && !run->refused;
-             i++)
+             i++) {
+            if (process > groups[order[i]].group.processes)
+                continue;
+            run->planned = planned(groups, count);
             run_process(run, &groups[order[i]], process, ++number, run->planned);
+        }
     }
+    run->planned = planned(groups, count);
     for (size_t i = 0; groups && i < count; i++)
         job_spent_add(&run->spent, &groups[i].group.spent);
     if (rng)
@@ -215,8 +239,8 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     if (!job_interrupted())
         return run->worst;
-    cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
-            count * (size_t)processes, store);
+    cli_say("bench: interrupted after %zu of %zu processes; %zu records are done and kept in %s",
+            run->spent.processes, run->planned, run->count, store);
     return CLI_EXIT_INTERRUPTED;
 }
 
@@ -229,7 +253,8 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     run_state run = {.output = output};
     cli_exit code;
     json_t *program = NULL;
-    const int processes = matrix->processes > 0 ? (int)matrix->processes : 1;
+    const int processes = (int)matrix->processes;
+    const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if ((matrix->program && job_program_request(matrix, &program, &st) != BN_OK) ||
         res_format_parse(output->format, &run.format, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
@@ -239,9 +264,9 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     }
     if (notes.length)
         cli_err("%s", notes.data);
-    run.records = calloc(count * (size_t)processes, sizeof(res_record *));
+    run.records = calloc(count * most, sizeof(res_record *));
     if (!run.records) {
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count * (size_t)processes);
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for %zu records", count * most);
         code = cli_complain(&st);
         goto out;
     }

@@ -14,13 +14,34 @@ void job_group_begin(job_group *group, int processes, uint64_t seed)
     const time_t now = time(NULL);
     struct tm utc;
     char stamp[32] = "";
-    *group = (job_group){.processes = processes, .seed = seed};
+    *group = (job_group){.processes = processes > 0 ? processes : JOB_USUAL_PROCESSES,
+                         .usual = processes <= 0,
+                         .seed = seed};
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
     char host[64] = "";
     if (gethostname(host, sizeof host - 1) != 0)
         host[0] = '\0';
     snprintf(group->id, sizeof group->id, "%.16s-%.20s-%d-%u", stamp, host, (int)getpid(), ++made);
+}
+
+static bool is_short(const job_kept *kept)
+{
+    const res_record *r = kept->failure.code == BN_OK ? kept->record : NULL;
+    return r && res_step_median(r, r->wall_ns) < JOB_SHORT_STEP_NS;
+}
+
+void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept)
+{
+    bool all = group->usual;
+    for (size_t i = 0; i < count; i++)
+        all = all && is_short(&kept[i]);
+    if (!all)
+        return;
+    group->usual = false;
+    group->processes = JOB_SHORT_PROCESSES;
+    for (size_t i = 0; i < count; i++)
+        list[i].min_time /= 2;
 }
 
 bool job_same_group(const job_experiment *a, const job_experiment *b)

@@ -9,6 +9,7 @@
 #ifndef BENCH_HARNESS_JOBS_H
 #define BENCH_HARNESS_JOBS_H
 
+#include <gsl/gsl_rng.h>
 #include <jansson.h>
 #include <sys/types.h>
 
@@ -37,7 +38,7 @@ typedef struct job_matrix {
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
     int64_t steps, warmup;
-    int64_t processes;        /* of each group; 0: the command has its own number */
+    int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
     bool separate;            /* each experiment of a group has processes of its own */
     double min_time, timeout; /* seconds */
     json_t *echo;             /* the options as given, for the records; may be NULL */
@@ -245,12 +246,17 @@ void job_spent_words(const job_spent *spent, bn_text *text);
 typedef struct job_group {
     char id[RES_TEXT]; /* unique, for the records */
     int processes;     /* that are planned */
+    bool usual;        /* nobody has asked for a number of processes */
     uint64_t seed;     /* of orders; 0: the clock's */
     bool separate;     /* each experiment has processes of its own */
     char why[512];     /* it is separate; "" */
     job_spent spent;   /* by its processes so far */
 } job_group;
-/* A new group of PROCESSES processes with a name of its own. */
+#define JOB_USUAL_PROCESSES 4
+#define JOB_SHORT_PROCESSES 8
+#define JOB_SHORT_STEP_NS   1e6
+/* A new group of PROCESSES processes with a name of its own; 0: JOB_USUAL_PROCESSES, until
+ * job_group_learn. */
 void job_group_begin(job_group *group, int processes, uint64_t seed);
 /* Whether A and B, which are resolved, belong into one group: they differ in mode and graphs only,
  * and both are of models. */
@@ -288,6 +294,12 @@ typedef struct job_kept {
  * that of one experiment. Prints nothing but progress. */
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept);
+/* After the first process of GROUP: where nobody has asked for a number of processes and the steps
+ * of all COUNT experiments LIST took less than JOB_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
+ * halves LIST's times for the further ones. Short steps vary little within a process and much
+ * between processes, so that more and shorter ones tell more in the same time. It looks at how long
+ * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
+void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
 /* "resnet50 train lazy, capture b1 f32 on cpu": what the COUNT experiments LIST of a group are. */
 void job_group_title(const job_experiment *list, size_t count, char *text, size_t size);
 
@@ -334,6 +346,11 @@ BN_MUST_USE bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_sta
 BN_MUST_USE bn_code job_pin_host_thread(job_pinning *pinning, bn_status *st);
 /* What was done (new reference), for the record. */
 json_t *job_pinning_to_json(const job_pinning *pinning);
+/* Moves the calling thread to one of the cores that it may use, drawn from RNG, and leaves it free
+ * to go to the others again. Where the scheduler once put a thread it may stay for as long as a
+ * process lives, and steps that are short depend on it: drawn anew for each round, it is not one
+ * value of the process any more. Nothing happens on one core, or where the system refuses. */
+void job_place_anew(const gsl_rng *rng);
 void job_pinning_free(job_pinning *pinning);
 /* Whether this process could be pinned so: what job_pin_begin would say, but nothing is pinned. */
 BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <hwloc/linux.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -202,6 +203,22 @@ bn_code job_pin_host_thread(job_pinning *p, bn_status *st)
     if (hwloc_set_cpubind(p->topology, p->host, HWLOC_CPUBIND_THREAD) != 0)
         return bn_fail_errno(st, errno, "pinning the host thread");
     return BN_OK;
+}
+
+/* On every round's way: the system's own calls, since hwloc would need the machine's topology. */
+void job_place_anew(const gsl_rng *rng)
+{
+    cpu_set_t may, one;
+    if (sched_getaffinity(0, sizeof may, &may) != 0 || CPU_COUNT(&may) < 2)
+        return;
+    unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)CPU_COUNT(&may));
+    size_t core = 0;
+    while (!CPU_ISSET(core, &may) || left-- > 0)
+        core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0)
+        (void)!sched_setaffinity(0, sizeof may, &may);
 }
 
 json_t *job_pinning_to_json(const job_pinning *p)

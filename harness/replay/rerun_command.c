@@ -174,7 +174,7 @@ int rerun_command(const rerun_options *options, const char *path)
     bn_status st = {.code = BN_OK};
     rerun_state r = {.options = options};
     const int64_t asked = options->matrix->processes;
-    const int processes = asked > 0 ? (int)asked : 1;
+    const int processes = asked > 0 ? (int)asked : JOB_USUAL_PROCESSES;
     cli_exit code;
     bool known = strcmp(options->cost, "recorded") == 0 || strcmp(options->cost, "roofline") == 0;
     if (!known)

@@ -15,7 +15,7 @@
 
 static res_record **record_at(const selftest_set *set, int member, size_t table, size_t process)
 {
-    return &set->records[((size_t)member * set->most + table) * SELFTEST_TABLE_PROCESSES + process];
+    return &set->records[((size_t)member * set->most + table) * SELFTEST_MOST_PROCESSES + process];
 }
 
 const res_record *selftest_set_record(const selftest_set *set, int member, size_t table,
@@ -28,7 +28,7 @@ bn_code selftest_view_figures(const selftest_set *set, const selftest_view *view
                               size_t count, selftest_table_figures *figures, bn_status *st)
 {
     return selftest_figures_of(record_at(set, 0, first, 0), record_at(set, view->member, first, 0),
-                               count * SELFTEST_TABLE_PROCESSES, figures, st);
+                               count * SELFTEST_MOST_PROCESSES, figures, st);
 }
 
 /* ---- the simulated device ------------------------------------------------------------------- */
@@ -88,6 +88,7 @@ static void take(int member, const res_record *base, res_record *record)
 typedef struct process {
     selftest_set *set;
     job_group *group;
+    job_experiment *members; /* of SET; of short steps the later processes measure shorter */
     size_t table, index, number, of;
 } process;
 
@@ -98,15 +99,16 @@ static bool measure_once(const selftest_plan *plan, const process *p)
     job_kept kept[SELFTEST_MEMBERS];
     bool good = true;
     snprintf(title, sizeof title, "%s, table %zu of %zu, process %zu of %d", p->set->name,
-             p->table + 1, p->set->most, p->index + 1, SELFTEST_TABLE_PROCESSES);
+             p->table + 1, p->set->most, p->index + 1, p->group->processes);
     const job_order job = {NULL,
                            title,
                            p->number,
                            p->of,
                            plan->options->matrix->timeout,
                            plan->options->output.verbose};
-    job_measure_and_keep(p->group, (int)p->index + 1, p->set->members, SELFTEST_MEMBERS, &job,
-                         kept);
+    job_measure_and_keep(p->group, (int)p->index + 1, p->members, SELFTEST_MEMBERS, &job, kept);
+    if (p->index == 0)
+        job_group_learn(p->group, p->members, SELFTEST_MEMBERS, kept);
     for (int i = 0; i < SELFTEST_MEMBERS; i++) {
         const bn_status *failure = &kept[i].failure;
         res_record **at = record_at(p->set, i, p->table, p->index);
@@ -146,14 +148,18 @@ static void measure_table(const selftest_plan *plan, size_t index, size_t table)
 {
     selftest_set *set = &plan->sets[index];
     job_group group;
+    job_experiment members[SELFTEST_MEMBERS];
     process p = {.set = set,
                  .group = &group,
+                 .members = members,
                  .table = table,
-                 .number = (table * plan->count + index) * SELFTEST_TABLE_PROCESSES,
-                 .of = plan->count * set->most * SELFTEST_TABLE_PROCESSES};
-    job_group_begin(&group, SELFTEST_TABLE_PROCESSES, plan->seed + p.number + 1);
+                 .number = (table * plan->count + index) * SELFTEST_MOST_PROCESSES,
+                 .of = plan->count * set->most * SELFTEST_MOST_PROCESSES};
+    /* On the simulated device the spread is set, so that more processes would tell nothing more. */
+    job_group_begin(&group, set->simulated ? JOB_USUAL_PROCESSES : 0, plan->seed + p.number + 1);
+    memcpy(members, set->members, sizeof members);
     /* A table of a late device does not count: its other processes need not be measured. */
-    for (; p.index < SELFTEST_TABLE_PROCESSES && !set->late[table]; p.index++) {
+    for (; p.index < (size_t)group.processes && !set->late[table]; p.index++) {
         p.number++;
         const bool good = measure_process(plan, &p);
         if (job_interrupted())

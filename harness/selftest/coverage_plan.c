@@ -189,7 +189,7 @@ static bn_code make_room(selftest_plan *plan, bn_status *st)
     const size_t most = (size_t)plan->options->tables;
     for (size_t i = 0; i < plan->count; i++) {
         plan->sets[i].most = most;
-        plan->sets[i].records = calloc(most * SELFTEST_TABLE_PROCESSES * SELFTEST_MEMBERS,
+        plan->sets[i].records = calloc(most * SELFTEST_MOST_PROCESSES * SELFTEST_MEMBERS,
                                        sizeof *plan->sets[i].records);
         plan->sets[i].late = calloc(most, sizeof *plan->sets[i].late);
         if (!plan->sets[i].records || !plan->sets[i].late)
@@ -223,7 +223,7 @@ void selftest_plan_free(selftest_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const selftest_set *set = &plan->sets[i];
         for (size_t k = 0;
-             set->records && k < set->most * SELFTEST_TABLE_PROCESSES * SELFTEST_MEMBERS; k++)
+             set->records && k < set->most * SELFTEST_MOST_PROCESSES * SELFTEST_MEMBERS; k++)
             res_record_free(set->records[k]);
         free(set->records);
         free(set->late);

@@ -170,8 +170,9 @@ BN_MUST_USE bn_code selftest_table_trial_run(selftest_table_trial *trial,
 
 /* ---- tables of a runtime (coverage_plan.c, coverage_live.c) ----------------------- */
 
-#define SELFTEST_MEMBERS 3
-#define SELFTEST_VIEWS   2
+#define SELFTEST_MOST_PROCESSES JOB_SHORT_PROCESSES /* of a table */
+#define SELFTEST_MEMBERS        3
+#define SELFTEST_VIEWS          2
 
 /* What a table sets side by side: member MEMBER and member 0, the base. */
 typedef struct selftest_view {
@@ -189,7 +190,8 @@ typedef struct selftest_set {
     double half_width; /* demanded of its ratios; NaN: none */
     bool simulated;    /* each process gets a number of its own, so that it draws for itself */
     /* Of table T, process K and member M at
-     * [(M * MOST + T) * SELFTEST_TABLE_PROCESSES + K]; owned, NULL where it failed. */
+     * [(M * MOST + T) * SELFTEST_MOST_PROCESSES + K]; owned, NULL where there was none, or it
+     * failed. */
     res_record **records;
     bool *late;    /* of each table: the simulated device could not keep its own times */
     size_t most;   /* tables that RECORDS has room for */

@@ -27,7 +27,8 @@ typedef struct coverage_run {
 } coverage_run;
 
 static const char explanation[] =
-    "A table is made of %d processes. It holds the truth if its 95 %% interval contains it: of "
+    "A table is made of %d processes, or of %d where steps are short, as bench run makes it. It "
+    "holds the truth if its 95 %% interval contains it: of "
     "100\n"
     "tables, those that do, with the 95 %% interval of that share (Clopper-Pearson), and how many "
     "are\n"
@@ -266,7 +267,7 @@ static json_t *processes_json(const selftest_set *set)
 {
     json_t *list = json_array();
     for (size_t t = 0; t < set->tables; t++)
-        for (size_t k = 0; k < SELFTEST_TABLE_PROCESSES; k++)
+        for (size_t k = 0; k < SELFTEST_MOST_PROCESSES; k++)
             for (int m = 0; m < SELFTEST_MEMBERS; m++) {
                 const res_record *r = selftest_set_record(set, m, t, k);
                 if (!r)
@@ -345,7 +346,7 @@ static void print_rows(const coverage_run *run, bool people)
     selftest_rows_table(run->rows, run->count, run->format, &text);
     if (people) {
         bn_text_putc(&text, '\n');
-        bn_text_printf(&text, explanation, SELFTEST_TABLE_PROCESSES,
+        bn_text_printf(&text, explanation, JOB_USUAL_PROCESSES, JOB_SHORT_PROCESSES,
                        selftest_coverage_enough(SELFTEST_LEAST_REAL));
         bn_text_putc(&text, '\n');
     }
@@ -359,7 +360,7 @@ static void print_json(const coverage_run *run, bool good, const char *verdict)
     json_t *all =
         json_pack("{sb ss sI sI si so}", "pass", (int)good, "verdict", verdict, "seed",
                   (json_int_t)run->seed, "load", (json_int_t)run->options->load, "processes",
-                  SELFTEST_TABLE_PROCESSES, "rows", selftest_rows_json(run->rows, run->count));
+                  JOB_USUAL_PROCESSES, "rows", selftest_rows_json(run->rows, run->count));
     cli_json(all);
     json_decref(all);
 }

@@ -17,6 +17,10 @@
 #define MOST_STEPS   200000 /* kept, of one experiment */
 #define USUAL_ROUNDS 20
 #define LEAST_ROUNDS 5
+/* Short steps get more rounds, as long as each keeps so many of them: which core the host thread is
+ * on changes the time of a step, and is drawn anew in each round. */
+#define MOST_ROUNDS  100
+#define ROUND_STEPS  10
 /* The rounds go on, up to so many times as many, until each experiment has its time. */
 #define STRETCH      2
 
@@ -24,10 +28,12 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
                           size_t *steps)
 {
     const double fewest = least < LEAST_ROUNDS ? (double)least : LEAST_ROUNDS;
-    double rounds = USUAL_ROUNDS;
+    double longest_ns = 1;
     for (size_t i = 0; i < count; i++)
-        rounds = fmin(rounds, seconds * 1e9 / fmax(step_ns[i], 1));
-    rounds = floor(fmax(rounds, fewest));
+        longest_ns = fmax(longest_ns, step_ns[i]);
+    const double affordable = seconds * 1e9 / longest_ns;
+    const double usual = fmax(USUAL_ROUNDS, fmin(MOST_ROUNDS, affordable / ROUND_STEPS));
+    const double rounds = floor(fmax(fmin(usual, affordable), fewest));
     for (size_t i = 0; i < count; i++) {
         const double of_time = ceil(seconds * 1e9 / (rounds * fmax(step_ns[i], 1)));
         const double of_count = ceil((double)least / rounds);
@@ -109,6 +115,7 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
                          size_t position, bn_status *st)
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
+    job_place_anew(g->rng);
     worker_witness(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)

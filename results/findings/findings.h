@@ -205,7 +205,7 @@ typedef struct res_pool_ratio {
 } res_pool_ratio;
 
 /*
- * The value of a pair is the median over its rounds of log(base's round median / the other's
+ * The value of a pair is res_middle_mean over its rounds of log(base's round median / the other's
  * of the same round); where one has no rounds, the log ratio of their medians. Pairs count where
  * they are at least RES_LEAST_PROCESSES, or where there is nothing else. False without memory.
  */

@@ -26,7 +26,7 @@ static const res_process *partner(const res_pool *base, const res_process *proce
     return NULL;
 }
 
-/* Median over the first ROUNDS rounds of log(base / other); ROOM is for as many. */
+/* res_middle_mean over the first ROUNDS rounds of log(base / other); ROOM is for as many. */
 static double by_rounds(const double *base_ns, const double *other_ns, size_t rounds, double *room)
 {
     size_t count = 0;
@@ -34,7 +34,7 @@ static double by_rounds(const double *base_ns, const double *other_ns, size_t ro
         room[count] = log(base_ns[i] / other_ns[i]);
         count += isfinite(room[count]) ? 1 : 0;
     }
-    return res_median(room, count);
+    return res_middle_mean(room, count);
 }
 
 static size_t common_rounds(const res_record *a, const res_record *b)

@@ -57,17 +57,17 @@ double res_step_median(const res_record *record, const uint64_t *series)
 {
     if (record->round_count == 0)
         return res_quantile(series, record->step_count, 0.5);
-    double *medians = calloc(record->round_count, sizeof *medians), median = (double)NAN;
+    double *medians = calloc(record->round_count, sizeof *medians), middle = (double)NAN;
     if (medians) {
         size_t told = 0;
         const size_t rounds = res_round_medians(record, series, medians);
         for (size_t i = 0; i < rounds; i++)
             if (isfinite(medians[i]))
                 medians[told++] = medians[i];
-        median = res_median(medians, told);
+        middle = res_middle_mean(medians, told);
     }
     free(medians);
-    return median;
+    return middle;
 }
 
 double res_part_median(const res_record *record, const bn_part *parts, size_t part_count)

@@ -210,8 +210,8 @@ double res_probes_null(const res_probe *probes, size_t count);
 /* Fills MEDIANS (round_count values) with the median of each round of SERIES (step_count values);
  * NaN for a round that kept no step. Returns round_count. */
 size_t res_round_medians(const res_record *record, const uint64_t *series, double *medians);
-/* What a process says of SERIES (step_count values): the median over its rounds of their medians,
- * or of all steps where it had no rounds. */
+/* What a process says of SERIES (step_count values): res_middle_mean of its rounds' medians, or the
+ * median of all steps where it had no rounds. */
 double res_step_median(const res_record *record, const uint64_t *series);
 /* The same of the sum of PARTS. */
 double res_part_median(const res_record *record, const bn_part *parts, size_t part_count);

@@ -44,6 +44,15 @@ double res_median(double *values, size_t count)
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
+double res_middle_mean(double *values, size_t count)
+{
+    const size_t out = (count + 3) / 4;
+    if (count <= 2 * out)
+        return res_median(values, count);
+    gsl_sort(values, 1, count);
+    return gsl_stats_mean(values + out, 1, count - 2 * out);
+}
+
 /* Ascending copy; NULL without memory or values. */
 static double *sorted_copy(const uint64_t *values, size_t count)
 {

@@ -25,6 +25,10 @@ double res_mean(const uint64_t *values, size_t count);
 double res_deviation(const uint64_t *values, size_t count);
 /* Median, NaN for none. Sorts VALUES. */
 double res_median(double *values, size_t count);
+/* Mean of the middle half: without a quarter of the values, rounded up, at each end. Up to six
+ * values that is their median. Where values lie at two levels, a median jumps from one to the other
+ * when their shares pass a half; this moves along with the shares. NaN for none. Sorts VALUES. */
+double res_middle_mean(double *values, size_t count);
 
 /* ---- values of processes (process.c) ---------------------------------------- */
 

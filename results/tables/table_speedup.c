@@ -192,7 +192,7 @@ static void put_legend(res_format format, bn_text *out)
         "nodes: traced in a step.  trace: trace, hash and lookup of a step.",
         "overhead: PJRT time less device time of one execution; \"<\": not told from zero.",
         "device: of a step.",
-        "wall: median step.",
+        "wall: median step of a round, averaged over the middle half of the rounds.",
         res_times_note,
         "compile: lowering and compile calls, of the processes that compiled; "
         "\"-\": the programs came from the cache.",

@@ -42,6 +42,12 @@ static void rounds_fit_the_slowest_and_give_each_its_time(void **state)
     assert_int_equal(worker_plan_rounds((const double[]){100e6, 1e6}, 2, 1, 5, steps), 10);
     assert_int_equal(steps[0], 1);
     assert_int_equal(steps[1], 100);
+    /* 2 ms and 1 ms: 50 rounds, so that each keeps ten steps; short steps have 100. */
+    assert_int_equal(worker_plan_rounds((const double[]){2e6, 1e6}, 2, 1, 5, steps), 50);
+    assert_int_equal(steps[0], 10);
+    assert_int_equal(steps[1], 20);
+    assert_int_equal(worker_plan_rounds((const double[]){1e5, 1e5}, 2, 1, 5, steps), 100);
+    assert_int_equal(steps[0], 100);
     /* Over a second: five rounds of one step. */
     assert_int_equal(worker_plan_rounds((const double[]){3e9}, 1, 1, 5, steps), 5);
     assert_int_equal(steps[0], 1);
@@ -51,8 +57,8 @@ static void rounds_fit_the_slowest_and_give_each_its_time(void **state)
     assert_int_equal(worker_plan_rounds((const double[]){1e6}, 1, 0, 40, steps), 5);
     assert_int_equal(steps[0], 8);
     /* Steps of a microsecond do not need a list without end. */
-    assert_int_equal(worker_plan_rounds((const double[]){1e3}, 1, 100, 5, steps), 20);
-    assert_true(steps[0] * 20 <= 200000);
+    assert_int_equal(worker_plan_rounds((const double[]){1e3}, 1, 100, 5, steps), 100);
+    assert_true(steps[0] * 100 <= 200000);
 }
 
 int main(void)

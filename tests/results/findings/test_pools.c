@@ -475,7 +475,7 @@ static void one_row_may_have_met_a_busy_machine(void **state)
     assert_false(res_witness_untold(&nothing));
 }
 
-/* The number of a duet: the median over the rounds that both have of log(B / A). */
+/* The number of a duet: of three rounds that both have, the median of log(B / A). */
 static void turns_of_two_records_have_one_ratio(void **state)
 {
     (void)state;

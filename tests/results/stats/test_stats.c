@@ -47,11 +47,39 @@ static void means_and_medians_by_hand(void **state)
     assert_true(isnan(res_median(odd, 0)));
 }
 
+/* Up to six values it is their median; of eight the mean of four. */
+static void the_middle_half_has_a_mean(void **state)
+{
+    (void)state;
+    double one[] = {7}, two[] = {1, 4}, three[] = {100, 1, 3}, six[] = {1, 60, 2, 4, 5, 9};
+    double eight[] = {1000, 1, 4, 2, 3, 7, 6, -1000};
+    assert_close(res_middle_mean(one, 1), 7);
+    assert_close(res_middle_mean(two, 2), 2.5);
+    assert_close(res_middle_mean(three, 3), 3);
+    assert_close(res_middle_mean(six, 6), 4.5);
+    assert_close(res_middle_mean(eight, 8), (2 + 3 + 4 + 6) / 4.0);
+    assert_true(isnan(res_middle_mean(one, 0)));
+}
+
+/* Of values at two levels the median is one level or the other; this follows their shares. */
+static void the_middle_half_follows_the_shares_of_two_levels(void **state)
+{
+    (void)state;
+    double values[20];
+    for (int high = 8; high <= 12; high++) {
+        for (int i = 0; i < 20; i++)
+            values[i] = i < high ? 2 : 1;
+        assert_close(res_middle_mean(values, 20), 1 + (high - 5) / 10.0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_match_hand_computed_ones),
         cmocka_unit_test(means_and_medians_by_hand),
+        cmocka_unit_test(the_middle_half_has_a_mean),
+        cmocka_unit_test(the_middle_half_follows_the_shares_of_two_levels),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
