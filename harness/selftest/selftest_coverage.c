@@ -27,24 +27,18 @@ typedef struct coverage_run {
 } coverage_run;
 
 static const char explanation[] =
-    "A table is made of %d processes, or of %d where steps are short, as bench run makes it. It "
-    "holds the truth if its 95 %% interval contains it: of "
-    "100\n"
-    "tables, those that do, with the 95 %% interval of that share (Clopper-Pearson), and how many "
-    "are\n"
-    "demanded. Truths in brackets were not set: they are the figure of all tables together.\n"
-    "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case, 95 "
-    "%%\n"
-    "intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that has %zu\n"
-    "tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that do "
-    "would\n"
-    "hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few to say "
-    "\"holds\",\n"
-    "or chance explains what is missing. \"wide\": the median half-width is above what is demanded "
-    "on\n"
-    "a machine left alone.\n"
+    "A table is made of %d processes, or of %d where steps are short, as bench run makes it. It\n"
+    "holds the truth if its 95 %% interval contains it: of 100 tables, those that do, with the\n"
+    "95 %% interval of that share (Clopper-Pearson), and how many are demanded. Truths in brackets\n"
+    "were not set: they are the figure of all tables together.\n"
+    "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case,\n"
+    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that has\n"
+    "%zu tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that\n"
+    "do would hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few to\n"
+    "say \"holds\", or chance explains what is missing. \"wide\": the median half-width is above\n"
+    "what is demanded on a machine left alone.\n"
     "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
-    "machine are not judged: its speed drifts from table to table, so that they have no one "
+    "machine are not judged: its speed drifts from table to table, so that they have no one\n"
     "truth.\n";
 
 /* ---- rows ------------------------------------------------------------------------------- */
