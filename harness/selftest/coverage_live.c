@@ -84,12 +84,13 @@ static void take(int member, const res_record *base, res_record *record)
                         json_pack("{sI}", "cores_online", json_integer_value(cores)));
 }
 
-/* A process of a table, and its number among all of the run. */
+/* A process of a table. NUMBER of OF is its table's, since how many processes come is not known
+ * before; DRAW is its own among all of the run. */
 typedef struct process {
     selftest_set *set;
     job_group *group;
     job_experiment *members; /* of SET; of short steps the later processes measure shorter */
-    size_t table, index, number, of;
+    size_t table, index, number, of, draw;
 } process;
 
 /* Measures P, and keeps its records in place of those that it had; false where it failed. */
@@ -131,7 +132,7 @@ static bool measure_process(const selftest_plan *plan, const process *p)
     bool good = true, late = true;
     if (!p->set->simulated)
         return measure_once(plan, p);
-    tell_device(plan, user, p->number);
+    tell_device(plan, user, p->draw);
     for (int i = 0; i < SELFTEST_ATTEMPTS && good && late && !job_interrupted(); i++) {
         good = measure_once(plan, p);
         late = was_late(plan);
@@ -153,14 +154,15 @@ static void measure_table(const selftest_plan *plan, size_t index, size_t table)
                  .group = &group,
                  .members = members,
                  .table = table,
-                 .number = (table * plan->count + index) * SELFTEST_MOST_PROCESSES,
-                 .of = plan->count * set->most * SELFTEST_MOST_PROCESSES};
+                 .number = table * plan->count + index + 1,
+                 .of = plan->count * set->most,
+                 .draw = (table * plan->count + index) * SELFTEST_MOST_PROCESSES};
     /* On the simulated device the spread is set, so that more processes would tell nothing more. */
-    job_group_begin(&group, set->simulated ? JOB_USUAL_PROCESSES : 0, plan->seed + p.number + 1);
+    job_group_begin(&group, set->simulated ? JOB_USUAL_PROCESSES : 0, plan->seed + p.draw + 1);
     memcpy(members, set->members, sizeof members);
     /* A table of a late device does not count: its other processes need not be measured. */
     for (; p.index < (size_t)group.processes && !set->late[table]; p.index++) {
-        p.number++;
+        p.draw++;
         const bool good = measure_process(plan, &p);
         if (job_interrupted())
             return;
