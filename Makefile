@@ -125,6 +125,17 @@ not-ready:
 	[ -e $(PJRT_INCLUDE)/pjrt_c_api.h ] || echo 'No $(PJRT_INCLUDE)/pjrt_c_api.h' >&2; \
 	exit 1
 
+# What bench --version says: of the commit that carries the release's tag the release, else with the
+# commit. Only main.o is made again for it.
+RELEASE := $(strip $(file <VERSION))
+COMMIT := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+TAGGED := $(filter v$(RELEASE),$(if $(filter %-dirty,$(COMMIT)),,$(shell git tag --points-at HEAD 2>/dev/null)))
+BENCH_VERSION := $(RELEASE)$(if $(TAGGED),,-dev$(if $(COMMIT),+$(COMMIT)))
+$(BUILD)/version: $(call remembered,$(BUILD)/version,$(BENCH_VERSION))
+	@mkdir -p $(@D) && printf '%s' $(call quoted,$(BENCH_VERSION)) > $@
+$(BUILD)/harness/main.o: $(BUILD)/version
+$(BUILD)/harness/main.o: private CFLAGS += -DBENCH_VERSION='"$(BENCH_VERSION)"'
+
 # Objects wait for the generated headers, but are not made again for them: what
 # each really includes is in its .d file.
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)

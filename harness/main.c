@@ -181,6 +181,8 @@ static const char record_help[] =
     "Exit codes before the program runs: 2 usage; 3 environment: no such plugin, no recorder, the\n"
     "folder cannot be written; 126 the program cannot be started; 127 there is no such program.\n";
 
+static int completion(options *o, const char *const *words);
+
 /* ---- the rows --------------------------------------------------------------------------- */
 
 typedef struct command_row {
@@ -253,7 +255,33 @@ static const command_row commands[] = {
     {"history", "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
      "series over nights: where their level changed, and which builds were there",
      .bit = OPTION_HISTORY, .run = history},
+    {"completion", "bench completion bash|zsh|fish",
+     "a script that completes command lines: source <(bench completion bash)",
+     .bit = OPTION_COMPLETION, .run = completion, .what = "bash|zsh|fish", .most_words = 1},
 };
+
+/* ---- completion --------------------------------------------------------------------------- */
+
+static int completion(options *o, const char *const *words)
+{
+    (void)o;
+    struct cli_command list[sizeof commands / sizeof *commands];
+    bn_status st = {.code = BN_OK};
+    bn_text text = {0};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        list[i] = (struct cli_command){commands[i].name, commands[i].summary, commands[i].bit};
+    const cli_words_of source = {.table = options_table(),
+                                 .commands = list,
+                                 .command_count = sizeof commands / sizeof *commands,
+                                 .values = options_values};
+    cli_exit code = CLI_EXIT_OK;
+    if (cli_completion(words[0], &source, &text, &st) == BN_OK)
+        cli_out("%s", text.data);
+    else
+        code = cli_complain(&st);
+    bn_text_free(&text);
+    return (int)code;
+}
 
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
@@ -387,10 +415,39 @@ static int carry_out(const command_row *command, options *o, const char *const *
     return finish(command, o->compare.bisect, command->run(o, words));
 }
 
+/* There is no command ARGV[1]: says what may have been meant. */
+static int refuse_command(int argc, char **argv)
+{
+    bn_status st = {.code = BN_OK};
+    bn_near near = bn_near_begin(argv[1]);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        bn_near_try(&near, commands[i].name);
+    char name[RES_TEXT];
+    const char *best = bn_near_best(&near), *how = "; did you mean ";
+    if (!best && job_axis_meant(RES_AXIS_MODEL, argv[1], name)) {
+        best = name;
+        how = "; did you mean bench --model ";
+    }
+    bn_fail(&st, BN_INVALID, "there is no command %s%s%s%s; see bench --help", argv[1],
+            best ? how : "", best ? best : "", best ? "?" : "");
+    return refuse(NULL, argc, argv, &st);
+}
+
+/* bench help [COMMAND]. */
+static int help(int argc, char **argv)
+{
+    const command_row *command = argc > 2 ? find_command(argv[2]) : &commands[0];
+    if (!command)
+        return refuse_command(argc - 1, argv + 1);
+    print_help(command);
+    return finish(command, false, CLI_EXIT_OK);
+}
+
 int main(int argc, char **argv)
 {
     /* Whoever started us may have left it ignored: then nobody would be told how a child ended. */
     signal(SIGCHLD, SIG_DFL);
+    job_set_version(BENCH_VERSION);
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return worker_main(jobs);
     const command_row *command = &commands[0];
@@ -399,13 +456,13 @@ int main(int argc, char **argv)
         command = find_command(argv[1]);
         first = 2;
     }
+    if (argc > 1 && strcmp(argv[1], "help") == 0)
+        return help(argc, argv);
     bn_status st = {.code = BN_OK};
     static options o;
     static const char *words[CLI_MAX_PATHS + 1];
-    if (!command) {
-        bn_fail(&st, BN_INVALID, "there is no command %s; see bench --help", argv[1]);
-        return refuse(command, argc, argv, &st);
-    }
+    if (!command)
+        return refuse_command(argc, argv);
     bn_arena *memory = bn_arena_new(4096);
     if (!memory)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");

@@ -5,8 +5,12 @@
  */
 #include "harness/options.h"
 #include "results/exports/exports.h"
+#include "results/nights/nights.h"
+#include "results/tables/tables.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define AT(member) offsetof(options, member)
 enum {
@@ -75,9 +79,10 @@ static const cli_option others[] = {
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST | REPLAY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
-    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY,
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY,
      .fallback = "1",
-     .text = "each process measures at least this long, and at least --steps steps"},
+     .text = "each process measures at least this long, 3s or 500ms (a number alone: seconds), and "
+             "at least --steps steps"},
     {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY,
      .fallback = "60", .least = 1, .marked = true,
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
@@ -123,9 +128,10 @@ static const cli_option others[] = {
      .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed) or html"},
-    {"timeout", "SECONDS", CLI_REAL, AT(matrix.timeout),
+    {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE, .fallback = "1800", .marked = true,
-     .text = "stop an experiment after this time; 0: never"},
+     .text =
+         "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
     {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE, .marked = true,
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
@@ -187,7 +193,7 @@ static const cli_option others[] = {
     {"store", "DIR", CLI_WORDS, AT(compare.stores), .commands = COMPARE,
      .text = "where the records go, in DIR/a and DIR/b; by default a new folder in bench-results. "
              "Given twice, nothing is run: the records of both folders are compared"},
-    {"min-time", "SECONDS", CLI_REAL, AT(matrix.min_time), .commands = COMPARE, .fallback = "1",
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = COMPARE, .fallback = "1",
      .marked = true,
      .text =
          "each process measures at least this long; more pairs help more than longer processes"},
@@ -252,7 +258,8 @@ static const cli_option others[] = {
      .text = "folder of the page, index.html"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
      .text = "show each ledger, and what the plugin says on standard error"},
-    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES | RECORD, .text = "this text"},
+    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION,
+     .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };
@@ -365,6 +372,91 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
     return cli_parse(&call, 0, NULL, st);
 }
 
+void options_values(const cli_option *row, bn_text *out)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const char *option = res_axes[i].option;
+        /* No axis takes a word without letters, where it has a list. */
+        if (option && strcmp(option, row->name) == 0) {
+            (void)job_axis_takes((res_axis_id)i, "", out);
+            return;
+        }
+    }
+    static const struct {
+        const char *option, *values;
+    } others_known[] = {{"format", RES_FORMAT_NAMES},
+                        {"table", RES_TABLE_NAMES},
+                        {"metric", RES_METRIC_NAMES},
+                        {"device-time", "auto, slope, none"}};
+    for (size_t i = 0; i < sizeof others_known / sizeof *others_known; i++)
+        if (strcmp(row->name, others_known[i].option) == 0)
+            bn_text_puts(out, others_known[i].values);
+}
+
+/* ---- words that stand where an option is meant -------------------------------------------- */
+
+/* Whether AXIS takes each item of LIST, "a,b,c". */
+static bool all_taken(res_axis_id axis, const char *list)
+{
+    for (bool more = true; more;) {
+        const size_t length = strcspn(list, ",");
+        char item[CLI_ITEM_BYTES];
+        bn_text known = {0};
+        snprintf(item, sizeof item, "%.*s", (int)length, list);
+        const bool taken = length < sizeof item && job_axis_takes(axis, item, &known);
+        bn_text_free(&known);
+        if (!taken)
+            return false;
+        more = list[length] == ',';
+        list += length + more;
+    }
+    return true;
+}
+
+static const char *lone_of_run(const char *word, bool *sure)
+{
+    *sure = all_taken(RES_AXIS_MODEL, word);
+    if (*sure)
+        return res_axes[RES_AXIS_MODEL].option;
+    if (all_taken(RES_AXIS_MODE, word))
+        return res_axes[RES_AXIS_MODE].option;
+    if (strchr(word, '/'))
+        return res_axes[RES_AXIS_RUNTIME].option;
+    char meant[RES_TEXT];
+    return job_axis_meant(RES_AXIS_MODEL, word, meant) ? res_axes[RES_AXIS_MODEL].option : NULL;
+}
+
+static const char *lone_of_store(const char *word, bool *sure)
+{
+    struct stat info;
+    *sure = stat(word, &info) == 0 && S_ISDIR(info.st_mode);
+    return *sure || strchr(word, '/') ? "store" : NULL;
+}
+
+static const char *lone_of_night(const char *word, bool *sure)
+{
+    (void)word;
+    *sure = true;
+    return "suite";
+}
+
+static const char *lone_of_comparison(const char *word, bool *sure)
+{
+    (void)word;
+    *sure = true;
+    return "runtime";
+}
+
+static const struct {
+    uint32_t commands;
+    const char *(*lone)(const char *word, bool *sure);
+} lones[] = {
+    {RUN, lone_of_run},
+    {TABLE | REPORT | HISTORY | EXPORT, lone_of_store},
+    {NIGHTLY, lone_of_night},
+    {COMPARE, lone_of_comparison},
+};
+
 bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
                       const char **words, int most, int *count, bn_status *st)
 {
@@ -376,6 +468,9 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                      .words = words,
                      .most_words = most,
                      .rest = command == RECORD};
+    for (size_t i = 0; i < sizeof lones / sizeof *lones; i++)
+        if (lones[i].commands & command)
+            call.lone = lones[i].lone;
     *o = (options){0};
     bn_code code = run ? cli_parse(&call, argc, argv, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");

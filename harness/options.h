@@ -61,7 +61,8 @@ enum {
     OPTION_HISTORY = 1 << 13,
     OPTION_NIGHTLY = 1 << 14,
     OPTION_RECORD = 1 << 15,
-    OPTION_STEPS = 1 << 16
+    OPTION_STEPS = 1 << 16,
+    OPTION_COMPLETION = 1 << 17
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.
@@ -73,6 +74,8 @@ const cli_table *options_table(void);
 BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                                   options *o, const char **words, int most, int *count,
                                   bn_status *st);
+/* Appends the values that ROW takes, "a, b, c", where they are few and known. */
+void options_values(const cli_option *row, bn_text *out);
 /* O's options of a suite, for the commands that run or read one. They point into O. */
 suite_options options_suites(const options *o);
 

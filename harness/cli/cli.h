@@ -108,7 +108,7 @@ typedef enum cli_kind {
     CLI_NUMBER,  /* int64_t */
     CLI_REAL,    /* double */
     CLI_SHARE,   /* double below 1: "3%" or "0.03" */
-    CLI_SPAN,    /* double, seconds: "90s", "10m", "2h" */
+    CLI_SPAN,    /* double, seconds: "90", "500ms", "90s", "10m", "2h" */
     CLI_SIZE,    /* double, whole bytes: "512M", "2G", each unit 1024 of the one before */
     CLI_FLAG,    /* bool: takes no value */
     CLI_PAIRS,   /* const char *[CLI_MAX_REPEATS + 1]: repeated NAME=VALUE; ends with NULL */
@@ -150,6 +150,11 @@ typedef struct cli_call {
     const char **words; /* room for MOST_WORDS words that are no options */
     int most_words;
     bool rest; /* the first word, and whatever follows it, is another program's command line */
+    /* The name, static, of the option that WORD may be meant for, where it stands alone; NULL:
+     * none. SURE is set where it is clear, and the option then takes it. NULL in place of the
+     * function: words are words. */
+    const char *(*lone)(const char *word, bool *sure);
+    bool taken; /* LONE's option has got its value */
     int word_count;
     const char *marked, *modelled, *programmed; /* the first such option that was given, or NULL */
 } cli_call;
@@ -167,6 +172,24 @@ void cli_help(const cli_table *table, uint32_t command, bn_text *out);
 void cli_man(const cli_table *table, bn_text *out);
 /* {"model": "resnet50", ...}: the options of COMMAND as they stand in OPTIONS (new reference). */
 json_t *cli_echo(const cli_table *table, uint32_t command, const void *options);
+
+/* ---- completion (completion.c) -------------------------------------------------------- */
+
+/* What a command line can hold. */
+typedef struct cli_words_of {
+    const cli_table *table;
+    const struct cli_command {
+        const char *name, *summary;
+        uint32_t bit;
+    } * commands; /* the first is what bench alone runs */
+    size_t command_count;
+    /* Appends the values that ROW takes, "a, b, c", where they are few and known. */
+    void (*values)(const cli_option *row, bn_text *out);
+} cli_words_of;
+/* Appends the script that completes bench's command lines in SHELL: bash, zsh or fish. BN_INVALID
+ * for another one. */
+BN_MUST_USE bn_code cli_completion(const char *shell, const cli_words_of *source, bn_text *out,
+                                   bn_status *st);
 
 /* ---- what most commands are told of their output --------------------------------------- */
 

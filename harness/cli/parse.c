@@ -83,8 +83,21 @@ static bn_code set_share(const cli_option *row, const char *value, double *out, 
 
 static bn_code set_span(const cli_option *row, const char *value, double *out, bn_status *st)
 {
-    static const double seconds[] = {1, 60, 3600};
-    return set_scaled(row, value, "smh", seconds, "a time, 90s, 10m or 2h", out, st);
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    char *end;
+    errno = 0;
+    const double n = strtod(value, &end);
+    const bool is_good = !errno && end != value && isfinite(n) && n >= 0;
+    for (size_t i = 0; is_good && i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0) {
+            *out = n * units[i].seconds;
+            return BN_OK;
+        }
+    return bn_fail(st, BN_INVALID, "--%s takes a time, 500ms, 90s, 10m or 2h, not '%s'", row->name,
+                   value);
 }
 
 static bn_code set_size(const cli_option *row, const char *value, double *out, bn_status *st)
@@ -189,6 +202,11 @@ static bn_code set_value(const cli_call *call, const cli_option *row, const char
 
 /* ---- the command line ----------------------------------------------------------------- */
 
+static bool is_letter(const char *word)
+{
+    return strcmp(word, "-h") == 0 || strcmp(word, "-v") == 0;
+}
+
 /* The row of an option; *ANYWHERE is set when another command takes it. */
 static const cli_option *find_row(const cli_call *call, const char *name, size_t length,
                                   bool *anywhere)
@@ -204,24 +222,46 @@ static const cli_option *find_row(const cli_call *call, const char *name, size_t
     return NULL;
 }
 
-static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
+static void note_given(cli_call *call, const cli_option *row)
 {
-    const char *name = strcmp(argv[*i], "-h") == 0 ? "help" : argv[*i] + 2;
-    const char *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    bool anywhere = false;
-    const cli_option *row = find_row(call, name, length, &anywhere);
-    if (!row)
-        return bn_fail(st, BN_INVALID,
-                       anywhere ? "this command does not take --%.*s; see --help"
-                                : "there is no option --%.*s; see --help",
-                       (int)length, name);
     if (row->marked && !call->marked)
         call->marked = row->name;
     if (row->modelled && !call->modelled)
         call->modelled = row->name;
     if (row->programmed && !call->programmed)
         call->programmed = row->name;
+}
+
+/* There is no NAME for the command: says what may have been meant. ANYWHERE: others have it. */
+static bn_code refuse_name(const cli_call *call, const char *name, size_t length, bool anywhere,
+                           bn_status *st)
+{
+    if (anywhere)
+        return bn_fail(st, BN_INVALID, "this command does not take --%.*s; see --help", (int)length,
+                       name);
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    bn_near near = bn_near_begin(word);
+    for (size_t i = 0; i < call->table->count; i++)
+        if (call->table->rows[i].commands & call->command)
+            bn_near_try(&near, call->table->rows[i].name);
+    const char *best = bn_near_best(&near);
+    return bn_fail(st, BN_INVALID, "there is no option --%.*s%s%s; see --help", (int)length, name,
+                   best ? "; did you mean --" : "", best ? best : "");
+}
+
+static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
+{
+    const char *name = strcmp(argv[*i], "-h") == 0   ? "help"
+                       : strcmp(argv[*i], "-v") == 0 ? "verbose"
+                                                     : argv[*i] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    bool anywhere = false;
+    const cli_option *row = find_row(call, name, length, &anywhere);
+    if (!row)
+        return refuse_name(call, name, length, anywhere, st);
+    note_given(call, row);
     if (row->kind == CLI_FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
@@ -232,6 +272,34 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     if (*i + 1 >= argc)
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
     return set_value(call, row, argv[++*i], st);
+}
+
+static bool was_given(const char *name, int argc, char **argv)
+{
+    const size_t length = strlen(name);
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--", 2) == 0 && strncmp(argv[i] + 2, name, length) == 0 &&
+            (argv[i][2 + length] == '\0' || argv[i][2 + length] == '='))
+            return true;
+    return false;
+}
+
+/* Word INDEX stands where an option is meant: gives it to that, where it is clear which. */
+static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_status *st)
+{
+    bool sure = false, anywhere = false;
+    const char *word = argv[index], *name = call->lone(word, &sure);
+    const cli_option *row = name ? find_row(call, name, strlen(name), &anywhere) : NULL;
+    const bool once = row && row->kind != CLI_WORDS && (call->taken || was_given(name, argc, argv));
+    if (row && sure && !once) {
+        call->taken = true;
+        note_given(call, row);
+        return set_value(call, row, word, st);
+    }
+    if (!row || once)
+        return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", word);
+    return bn_fail(st, BN_INVALID, "'%s' is one word too many; did you mean --%s %s? See --help",
+                   word, name, word);
 }
 
 bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
@@ -253,12 +321,14 @@ bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
             words_only = true;
             continue;
         }
-        if (!words_only && (hyphens || strcmp(argv[i], "-h") == 0)) {
+        if (!words_only && (hyphens || is_letter(argv[i]))) {
             code = parse_one(call, argc, argv, &i, st);
             continue;
         }
         words_only = words_only || call->rest;
-        if (call->word_count < call->most_words)
+        if (call->lone)
+            code = take_lone(call, argc, argv, i, st);
+        else if (call->word_count < call->most_words)
             call->words[call->word_count++] = argv[i];
         else
             code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);

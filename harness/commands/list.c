@@ -174,7 +174,7 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
         i++;
     res_format format;
     if (i == 4)
-        bn_fail(&st, BN_INVALID, "bench list models, modes, runtimes or ops, not %s", what);
+        bn_fail_choice(&st, "list", what, "models, modes, runtimes or ops");
     if (st.code != BN_OK || res_format_parse(output->format, &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     json_t *list = lists[i].make(matrix, &st);

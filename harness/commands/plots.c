@@ -42,10 +42,10 @@ static bn_code make_plot(const command_selection *asked, const char *what, const
     while (kind < KINDS && strcmp(kinds[kind].name, what) != 0)
         kind++;
     if (kind == KINDS)
-        return bn_fail(st, BN_INVALID,
-                       "there is no plot '%s'; there is ledger, speedup, overhead, "
-                       "steps, distribution; for series use bench history --output",
-                       what);
+        return strcmp(what, "series") == 0 || strcmp(what, "history") == 0
+                   ? bn_fail(st, BN_INVALID, "for series use bench history --output")
+                   : bn_fail_choice(st, "plot", what,
+                                    "ledger, speedup, overhead, steps, distribution");
     if (!file)
         return bn_fail(st, BN_INVALID, "bench plot needs --output FILE.svg, .png or .gp");
     bn_code code = plot_format_parse(file, &format, st);

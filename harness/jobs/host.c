@@ -12,9 +12,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#ifndef BENCH_VERSION
-#define BENCH_VERSION "unknown"
-#endif
+static const char *bench_version = "unknown";
+
+void job_set_version(const char *version)
+{
+    bench_version = version;
+}
 
 /* First line of a small file without its newline; "" when there is none. */
 static void first_line(const char *path, char *text, size_t size)
@@ -159,7 +162,7 @@ json_t *job_host_describe(void)
     json_object_set_new(json, "load_1min", known ? json_real(load[0]) : json_null());
     json_object_set_new(json, "load_5min", known ? json_real(load[1]) : json_null());
     json_object_set_new(json, "load_15min", known ? json_real(load[2]) : json_null());
-    set_text(json, "bench_version", BENCH_VERSION);
+    set_text(json, "bench_version", bench_version);
     set_text(json, "compiler", __VERSION__);
     json_object_set_new(json, "topology", topology_json());
     return json;

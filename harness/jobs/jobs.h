@@ -46,6 +46,8 @@ typedef struct job_matrix {
 
 /* Whether AXIS takes WORD. If it does not, appends to KNOWN the values that it takes. */
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
+/* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
+bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
 void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
 void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
@@ -357,6 +359,8 @@ BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);
 
 /* ---- the machine (host.c) ------------------------------------------------------------------ */
 
+/* What records say of bench itself; before, they say "unknown". VERSION is static. */
+void job_set_version(const char *version);
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
  * compiler, bench version (new reference). What cannot be read is null. */
 json_t *job_host_describe(void);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MOST_EXPERIMENTS 1000000 /* of one matrix */
 
@@ -23,6 +24,33 @@ static bool axis_value(res_axis_id axis, size_t index, char word[RES_TEXT])
     else
         return res_axis_word(res_axes[axis].names, index, word);
     return true;
+}
+
+/* What may be meant, beside words that are nearly right: by what other programs call it. */
+static const struct {
+    const char *word, *meant;
+} synonyms[] = {
+    {"fp32", "f32"},         {"float32", "f32"},      {"float", "f32"},      {"fp16", "bf16"},
+    {"f16", "bf16"},         {"half", "bf16"},        {"bfloat16", "bf16"},  {"inference", "infer"},
+    {"eval", "infer"},       {"forward", "infer"},    {"training", "train"}, {"graph", "capture"},
+    {"captured", "capture"}, {"compiled", "capture"}, {"jit", "capture"},    {"tracing", "lazy"},
+    {"traced", "lazy"},      {"adam", "adamw"},
+};
+
+bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT])
+{
+    const char *called = NULL;
+    bn_near near = bn_near_begin(word);
+    for (size_t k = 0; k < sizeof synonyms / sizeof *synonyms && !called; k++)
+        called = strcasecmp(synonyms[k].word, word) == 0 ? synonyms[k].meant : NULL;
+    for (size_t i = 0; axis_value(axis, i, meant); i++) {
+        if (called && strcmp(meant, called) == 0)
+            return true;
+        bn_near_try(&near, meant);
+    }
+    const char *best = bn_near_best(&near);
+    snprintf(meant, RES_TEXT, "%s", best ? best : "");
+    return best != NULL;
 }
 
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
@@ -64,6 +92,16 @@ static void set_usual(const res_axis *axis, cli_list *list)
     list->value[0].number = strtoll(axis->usual, NULL, 10);
 }
 
+static void refuse_value(const res_axis *axis, const char *word, const char *known, bn_status *st)
+{
+    char meant[RES_TEXT];
+    if (job_axis_meant(axis->id, word, meant))
+        bn_fail(st, BN_INVALID, "--%s: there is no '%s'; did you mean %s? There is %s",
+                axis->option, word, meant, known);
+    else
+        bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option, word, known);
+}
+
 /* Checks each value of LIST, and puts all values that there are in place of "all". */
 static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memory, bn_status *st)
 {
@@ -82,8 +120,7 @@ static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memo
             return bn_fail(st, BN_INVALID, "--%s is too long", axis->option);
         snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
         if (!job_axis_takes(axis->id, word ? word : name, &known))
-            bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option,
-                    word ? word : name, known.failed ? "another" : known.data);
+            refuse_value(axis, word ? word : name, known.failed ? "another" : known.data, st);
         bn_text_free(&known);
         if (st->code != BN_OK)
             return st->code;
@@ -127,8 +164,7 @@ static bn_code check_lists(expansion *x, bn_status *st)
         cli_list_set(&x->lists[RES_AXIS_LENGTHS], "varying");
     if (strcmp(m->device_time, "auto") != 0 && strcmp(m->device_time, "slope") != 0 &&
         strcmp(m->device_time, "none") != 0)
-        return bn_fail(st, BN_INVALID, "--device-time %s: there are auto, slope and none",
-                       m->device_time);
+        return bn_fail_choice(st, "--device-time", m->device_time, "auto, slope or none");
     if (m->weights && x->lists[RES_AXIS_MODEL].count != 1)
         return bn_fail(st, BN_INVALID, "--weights is one model's file, but --model names %zu",
                        x->lists[RES_AXIS_MODEL].count);

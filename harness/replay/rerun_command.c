@@ -178,7 +178,7 @@ int rerun_command(const rerun_options *options, const char *path)
     cli_exit code;
     bool known = strcmp(options->cost, "recorded") == 0 || strcmp(options->cost, "roofline") == 0;
     if (!known)
-        bn_fail(&st, BN_INVALID, "--cost takes recorded or roofline, not '%s'", options->cost);
+        bn_fail_choice(&st, "--cost", options->cost, "recorded or roofline");
     if (!known || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
         rerun_step_read(path, options, &r.step, &st) != BN_OK ||
         make_list(&r, path, &st) != BN_OK || make_results(&r, (size_t)processes, &st) != BN_OK)

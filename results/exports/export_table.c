@@ -31,8 +31,7 @@ bn_code res_export_make(const res_collection *all, const char *format, res_expor
     while (i < FORMATS && strcmp(formats[i].name, format) != 0)
         i++;
     if (i == FORMATS)
-        return bn_fail(st, BN_INVALID, "export format \"%s\" is not one of %s", format,
-                       RES_EXPORT_NAMES);
+        return bn_fail_choice(st, "export format", format, RES_EXPORT_NAMES);
     export->folder = formats[i].folder;
     formats[i].write(all, export);
     for (size_t file = 0; file < export->count; file++)

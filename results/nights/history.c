@@ -32,8 +32,7 @@ bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st)
             return BN_OK;
         }
     }
-    return bn_fail(st, BN_INVALID,
-                   "metric \"%s\" is not one of wall, device, overhead, trace, compile", name);
+    return bn_fail_choice(st, "metric", name, RES_METRIC_NAMES);
 }
 
 res_history_options res_history_defaults(void)

@@ -18,6 +18,7 @@ typedef enum res_metric {
     RES_METRIC_COUNT
 } res_metric;
 const char *res_metric_name(res_metric metric); /* "wall", ... */
+#define RES_METRIC_NAMES "wall, device, overhead, trace, compile"
 BN_MUST_USE bn_code res_metric_parse(const char *name, res_metric *metric, bn_status *st);
 
 /* One point of a series: the records of one build within a span of hours. A build is a file of a

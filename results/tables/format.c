@@ -20,8 +20,7 @@ bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
             return BN_OK;
         }
     }
-    return bn_fail(st, BN_INVALID,
-                   "table format \"%s\" is not one of text, md, csv, json, latex, html", name);
+    return bn_fail_choice(st, "table format", name, RES_FORMAT_NAMES);
 }
 
 /* ---- escapes ---------------------------------------------------------------------- */

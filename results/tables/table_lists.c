@@ -297,8 +297,7 @@ bn_code res_table_check(const char *name, bn_status *st)
 {
     if (strcmp(name, "speedup") == 0 || find(name))
         return BN_OK;
-    return bn_fail(st, BN_INVALID,
-                   "table \"%s\" is not one of speedup, executions, ledger, compile, memory", name);
+    return bn_fail_choice(st, "table", name, RES_TABLE_NAMES);
 }
 
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out)

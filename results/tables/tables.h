@@ -19,6 +19,7 @@ typedef enum res_format {
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
     RES_TABLE_HTML   /* a fragment; res_put_page makes a page of it */
 } res_format;
+#define RES_FORMAT_NAMES "text, md, csv, json, latex, html"
 /* "text", "md", "csv", "json", "latex", "html". */
 BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
 
@@ -66,6 +67,7 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
  * time, device time, overhead, their intervals, null test), "ledger" (medians of the parts),
  * "compile", "memory". Other names are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
+#define RES_TABLE_NAMES "speedup, executions, ledger, compile, memory"
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */

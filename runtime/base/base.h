@@ -153,6 +153,23 @@ size_t bn_json_depth(const char *text, size_t length);
  */
 BN_MUST_USE bool bn_reserve(void *items, size_t needed, size_t *capacity, size_t item_bytes);
 
+#define BN_NEAR_LETTERS 48
+/* Which of several words somebody meant who wrote another one: the nearest so far. A value. */
+typedef struct bn_near {
+    char letters[BN_NEAR_LETTERS]; /* of the word */
+    size_t count, edits;
+    char best[BN_NEAR_LETTERS];
+} bn_near;
+bn_near bn_near_begin(const char *word);
+/* Prefers CANDIDATE where it is nearer than those before, and so near that it may be meant: a third
+ * of its letters may be edited, or one of three. */
+void bn_near_try(bn_near *near, const char *candidate);
+/* The nearest one, within NEAR; NULL where none is near. */
+const char *bn_near_best(const bn_near *near);
+
+/* BN_INVALID: there is no WHAT called WORD; says which of CHOICES, "a, b, c or d", may be meant. */
+bn_code bn_fail_choice(bn_status *st, const char *what, const char *word, const char *choices);
+
 /* IEEE 754 binary16, as its bits. A double is rounded to the nearest half, a tie to the one
  * whose last bit is 0; what is too large becomes infinity, and NaN stays NaN. */
 double bn_half_to_double(uint16_t half);

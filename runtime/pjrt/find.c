@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -292,9 +293,16 @@ static bn_code find_known(struct search *search, const struct known *known, bn_s
 static bn_code name_unknown(const char *name, bn_status *st)
 {
     bn_text names = {0};
-    for (size_t i = 0; i < KNOWN_COUNT; i++)
+    bn_near near = bn_near_begin(name);
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
         bn_text_printf(&names, "%s%s", i > 0 ? ", " : "", known_runtimes[i].name);
-    bn_code code = bn_fail(st, BN_NOT_FOUND, "no runtime named '%s' (known: %s, or a path)", name,
+        bn_near_try(&near, known_runtimes[i].name);
+    }
+    /* What the field calls them. */
+    const bool gpu = strcasecmp(name, "gpu") == 0 || strcasecmp(name, "nvidia") == 0;
+    const char *best = gpu ? "cuda" : bn_near_best(&near);
+    bn_code code = bn_fail(st, BN_NOT_FOUND, "no runtime named '%s'%s%s%s (known: %s, or a path)",
+                           name, best ? "; did you mean " : "", best ? best : "", best ? "?" : "",
                            names.data ? names.data : "");
     bn_text_free(&names);
     return code;

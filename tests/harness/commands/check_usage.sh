@@ -1,0 +1,183 @@
+#!/bin/bash
+# check_usage.sh - words that are wrong, as TAP: each is refused with one complaint, which says what may
+# have been meant, by an exit code that is documented, before anything runs; and words that stand alone
+# where it is clear what they are for.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+export PJRT_SIM=values=none,device_us=200
+
+# A row: exit status, what the complaint must say (parts, split at ;;), the words.
+while IFS='#' read -r wanted texts words; do
+    [ -n "$wanted" ] || continue
+    read -ra arguments <<<"$words"
+    refuses "bench $words" "$((wanted))" "${texts//;;/|}" -- "${arguments[@]}"
+done <<'ROWS'
+2#there is no command compre; did you mean compare?#compre
+2#there is no command lst; did you mean list?#lst
+2#there is no command histroy; did you mean history?#histroy --store x
+2#did you mean nightly?#nigthly
+2#did you mean export-weights?#exportweights
+2#there is no command resnet50; did you mean bench --model resnet50?#resnet50
+2#did you mean bench --model resnet50?#ResNet50
+2#there is no command frob; see bench --help#frob
+2#there is no command comapre; did you mean compare?#help comapre
+2#there is no option --modle; did you mean --model?#--modle resnet50
+2#there is no option --fromat; did you mean --format?#run --fromat json
+2#did you mean --processes?#run --proceses 4
+2#did you mean --min-time?#run --min_time 1
+2#did you mean --runtime?#run --runtimes cpu
+2#did you mean --timeout?#run --time-out 10
+2#did you mean --store?#table --stroe x
+2#did you mean --device-time?#run --devicetime none
+2#did you mean --repetitions?#suite smoke --repetition 3
+2#there is no option --zzzz; see --help#run --zzzz
+2#this command does not take --steps#table --steps 3
+2#--model: there is no 'ResNet50'; did you mean resnet50? There is;;vgg16#--model ResNet50
+2#did you mean resnet18?#--model resnet-18
+2#did you mean squeezenet1_1?#--model squeezenet
+2#did you mean mobilenet_v2?#--model MobileNetV2
+2#there is no 'frobnet'; there is#--model frobnet
+2#did you mean capture?#--mode captured
+2#did you mean capture?#--mode jit
+2#did you mean lazy?#--mode Lazy
+2#did you mean lazy?#--mode tracing
+2#did you mean bf16?#--dtype fp16
+2#did you mean f32?#--dtype float32
+2#did you mean bf16?#--dtype BF16
+2#did you mean train?#--phase training
+2#did you mean infer?#--phase inference
+2#did you mean nhwc?#--layout NHWC
+2#did you mean small?#--variant smal
+2#--optimizer: there is no 'adam'; did you mean adamw?#--optimizer adam
+3#no runtime named 'gpu'; did you mean cuda?#--runtime gpu
+3#no runtime named 'CPU'; did you mean cpu?#--runtime CPU
+3#did you mean cpu-xla?#--runtime cpuxla
+3#no runtime named 'toaster' (known:#--runtime toaster
+2#--min-time takes a time, 500ms, 90s, 10m or 2h, not '3x'#--min-time 3x
+2#--min-time takes a time#--min-time=-1
+2#--timeout takes a time#--timeout soon
+2#--steps takes a whole number from 1#--steps 0
+2#--steps takes a whole number#--steps 1.5
+2#--batch takes;;-1#--batch -1
+2#--processes takes;;0.5#--processes 0.5
+2#--seed takes#--seed x
+2#--model needs a value: NAME,...#--model
+2#'lazy' is one word too many; did you mean --mode lazy?#run lazy
+2#did you mean --model ResNet50?#run ResNet50
+2#'resnet50' is one word too many#run resnet50 --model bert
+2#'resnet18' is one word too many#run resnet50 resnet18
+2#did you mean --runtime ./plugin.so?#run ./plugin.so
+2#'frobs' is one word too many; see --help#run frobs
+2#did you mean --store /nowhere/store?#table /nowhere/store
+2#there is no list 'modls'; did you mean models?#list modls
+2#there is no selftest 'statistcs'; did you mean statistics?#selftest statistcs
+2#there is no table format 'jsn'; did you mean json?#--format jsn
+2#there is no table 'speed'; did you mean speedup?#table --table speed
+2#there is no plot 'speedups'; did you mean speedup?#plot speedups --output x.svg
+2#for series use bench history --output#plot series --output x.svg
+2#there is no --device-time 'profiler'; there is auto#--device-time profiler
+2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
+2#--pin takes none, host, all;;core3#--pin core3
+2#bench record needs a word: a program#record
+1#--suite#nightly --frob
+ROWS
+
+report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
+    [ ! -e bench-results ] || echo "there is a folder bench-results")"
+
+# ---- words that stand alone -------------------------------------------------------------------
+
+tiny=(--variant small --phase infer --processes 1 --steps 3 --warmup 8 --min-time 0s --device-time none
+    --runtime sim --store "$store")
+run run resnet18 "${tiny[@]}" --format json
+report "bench run MODEL is bench run --model MODEL" "$(
+    fault_of 0
+    holds 'assert [r["experiment"]["model"] for r in records] == ["resnet18"], records'
+)"
+run run resnet18,vgg16 "${tiny[@]}" --format json
+report "several models with commas, too" "$(
+    fault_of 0
+    holds 'assert sorted(r["experiment"]["model"] for r in records) == ["resnet18", "vgg16"]'
+)"
+run table --store "$store" --format csv
+cp "$folder/out" "$folder/by_option"
+run table "$store" --format csv
+report "bench table DIR is bench table --store DIR" "$(
+    fault_of 0
+    cmp "$folder/out" "$folder/by_option" 2>&1
+)"
+run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
+    --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
+report "bench compare A B is bench compare --runtime A --runtime B" "$(
+    case $status in 0 | 2 | 4) ;; *) echo "exit status $status" ;; esac
+    [ -d "$folder/compared/a" ] && [ -d "$folder/compared/b" ] || echo "no records of both"
+)"
+
+# ---- help ---------------------------------------------------------------------------------------
+
+for command in run table compare nightly; do
+    run $command --help
+    cp "$folder/out" "$folder/by_option"
+    run help $command
+    report "bench help $command is bench $command --help" "$(
+        fault_of 0
+        cmp "$folder/out" "$folder/by_option" 2>&1
+    )"
+done
+run help
+report "bench help lists the commands" "$(
+    fault_of 0
+    grep -q 'bench compare' "$folder/out" || echo "no compare"
+)"
+run list models -v
+report "-v is --verbose" "$(fault_of 0)"
+run --min-time 250ms "${tiny[@]}" --model resnet18 --format json
+report "times have units" "$(
+    fault_of 0
+    grep -q '"min-time": 0.25' "$folder/out" || echo "no time of 0.25 s"
+)"
+run --version
+report "--version says a version" "$(
+    fault_of 0
+    grep -qE '^bench [0-9]+\.[0-9]+\.[0-9]+(-dev(\+[0-9a-f]+(-dirty)?)?)?$' "$folder/out" || echo "it does not"
+)"
+
+# ---- completion ------------------------------------------------------------------------------
+
+# completed WORD...: what the script offers for the last word.
+completed() {
+    bash -c '
+        source "$1" || exit 1
+        shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _bench
+        printf "%s\n" "${COMPREPLY[@]}"' - "$folder/completion" "$@"
+}
+run completion bash
+cp "$folder/out" "$folder/completion"
+report "bash completes commands, options and values" "$(
+    fault_of 0
+    [ "$(completed bench com)" = "$(printf 'compare\ncompletion')" ] || echo "com: $(completed bench com)"
+    [ "$(completed bench run --mod)" = "$(printf -- '--model\n--mode')" ] ||
+        echo "--mod: $(completed bench run --mod)"
+    [ "$(completed bench run --model resnet1)" = resnet18 ] || echo "$(completed bench run --model resnet1)"
+    [ "$(completed bench run --model vgg16,resnet1)" = vgg16,resnet18 ] ||
+        echo "$(completed bench run --model vgg16,resnet1)"
+    [ "$(completed bench table --table com)" = compile ] || echo "$(completed bench table --table com)"
+)"
+for shell in zsh fish; do
+    run completion $shell
+    cp "$folder/out" "$folder/completion"
+    if ! command -v $shell >/dev/null; then
+        report "a script for $shell" "$(fault_of 0)"
+    else
+        report "a script that $shell reads" "$(
+            fault_of 0
+            $shell -n "$folder/completion" 2>&1
+        )"
+    fi
+done
+refuses "completion of another shell" 2 "there is no shell 'bsh'; did you mean bash?" -- completion bsh
+echo "1..$count"
