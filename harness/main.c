@@ -26,7 +26,8 @@ static int run(options *o, const char *const *words)
 static int table(options *o, const char *const *words)
 {
     (void)words;
-    return command_table(o->store, o->table, &o->output);
+    o->selection.store = o->store;
+    return command_table(&o->selection, o->table, &o->output);
 }
 
 static int verify(options *o, const char *const *words)
@@ -203,7 +204,7 @@ static const command_row commands[] = {
     {"run", "bench [run] [OPTIONS]",
      "run models in modes on runtimes, write a record of each, print the tables", .bit = OPTION_RUN,
      .run = run},
-    {"table", "bench table [--store DIR] [--table NAME]",
+    {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
     {"verify", "bench verify [OPTIONS]",

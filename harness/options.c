@@ -338,7 +338,7 @@ static cli_option stored_row(const res_axis *axis)
         .argument = "VALUE,...",
         .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
-        .commands = STORED,
+        .commands = STORED | TABLE,
         .text = "only records with one of these values",
     };
 }

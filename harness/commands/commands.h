@@ -44,8 +44,6 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
 
-/* bench table: prints the table called TABLE. */
-int command_table(const char *store, const char *table, const cli_output *output);
 
 /* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
 int command_export(const char *store, const char *format, const char *file);
@@ -66,6 +64,8 @@ typedef struct command_selection {
     const char *store;
     cli_list axis[RES_AXIS_COUNT];
 } command_selection;
+/* bench table: prints the table called TABLE of the newest records that SELECTION asks for. */
+int command_table(const command_selection *selection, const char *table, const cli_output *output);
 
 /* How series over nights are made. */
 typedef struct command_series {

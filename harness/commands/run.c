@@ -287,7 +287,7 @@ out:
     return (int)code;
 }
 
-int command_table(const char *store, const char *table, const cli_output *output)
+int command_table(const command_selection *selection, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
@@ -298,9 +298,9 @@ int command_table(const char *store, const char *table, const cli_output *output
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
-        code = command_index_load(store, false, &index, &st);
+        code = command_index_load(selection->store, false, &index, &st);
     if (code == BN_OK)
-        code = command_newest_read(store, &index, NULL, &all, &st);
+        code = command_records_read(selection, &index, &all, &st);
     res_index_free(&index);
     if (code != BN_OK)
         return (int)cli_complain(&st);
@@ -311,7 +311,7 @@ int command_table(const char *store, const char *table, const cli_output *output
             bn_text_putc(&text, '\n');
         }
     res_table(table, &all, format, &text);
-    print_page(&text, format, store);
+    print_page(&text, format, selection->store);
     const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     bn_text_free(&text);
     res_collection_free(&all);

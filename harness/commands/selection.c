@@ -42,12 +42,24 @@ static void show_progress(void *context, size_t done, size_t of)
         cli_line_show(text);
 }
 
+static bn_code no_records(const char *store, bn_status *st)
+{
+    return bn_fail(st, BN_NOT_FOUND,
+                   "%s: no records are there; bench run --store DIR writes some, and --store names "
+                   "their folder",
+                   store);
+}
+
 bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn_status *st)
 {
     const res_index_options options = {.rebuild = rebuild, .progress = show_progress};
     bn_code code = res_index_load(store, &options, index, st);
     if (code == BN_OK && index->read > 0 && cli_terminal())
         cli_line_clear();
+    if (code == BN_OK && index->count == 0 && index->damaged_count == 0) {
+        res_index_free(index);
+        code = no_records(store, st);
+    }
     return code;
 }
 
@@ -60,22 +72,15 @@ static void say_misdates(const res_misdates *misdates)
     bn_text_free(&words);
 }
 
-bn_code command_newest_read(const char *store, const res_index *index,
-                            const command_selection *selection, res_collection *all, bn_status *st)
-{
-    const res_asked asked = {selection ? wanted : NULL, (void *)(uintptr_t)selection,
-                             (double)time(NULL)};
-    bn_code code = res_newest_read(store, index, &asked, all, st);
-    if (code == BN_OK)
-        say_misdates(&all->misdates);
-    return code;
-}
-
 bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
 {
     bn_code code = res_store_load(store, all, st);
     if (code != BN_OK)
         return code;
+    if (all->count == 0 && all->damaged_count == 0) {
+        res_collection_free(all);
+        return no_records(store, st);
+    }
     res_misdates_drop(all, (double)time(NULL));
     say_misdates(&all->misdates);
     return BN_OK;
@@ -84,11 +89,15 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
 bn_code command_records_read(const command_selection *selection, const res_index *index,
                              res_collection *all, bn_status *st)
 {
-    bn_code code = command_newest_read(selection->store, index, selection, all, st);
-    if (code == BN_OK && all->count == 0 && all->damaged_count == 0)
-        code = bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
+    const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
+    bn_code code = res_newest_read(selection->store, index, &asked, all, st);
+    if (code != BN_OK)
+        return code;
+    say_misdates(&all->misdates);
+    if (all->count == 0 && all->damaged_count == 0)
+        return bn_fail(st, BN_NOT_FOUND, "%s: none of %zu records is of what was asked for",
                        selection->store, index->count);
-    return code;
+    return BN_OK;
 }
 
 /* ---- series ------------------------------------------------------------------------ */

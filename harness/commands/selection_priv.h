@@ -11,19 +11,15 @@
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
 /* The index of STORE, made or brought up to date with progress on a terminal. REBUILD: from the
- * files alone. */
+ * files alone. BN_NOT_FOUND where there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        bn_status *st);
-/* The records of STORE that tables can be made of (res_newest_read), of those that SELECTION asks
- * for; NULL: of all. Says on standard error which were left out for their dates. */
-BN_MUST_USE bn_code command_newest_read(const char *store, const res_index *index,
-                                        const command_selection *selection, res_collection *all,
-                                        bn_status *st);
 /* All records of STORE but those with wrong dates, of which it says so on standard error: one could
  * pass for the newest. */
 BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
-/* What command_newest_read has of SELECTION's store. BN_NOT_FOUND where there are none, but a store
- * whose records are all damaged. */
+/* The records of SELECTION's store that tables can be made of (res_newest_read), of those that it
+ * asks for. Says on standard error which were left out for their dates. BN_NOT_FOUND where there
+ * are none, but for a store whose records are all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 

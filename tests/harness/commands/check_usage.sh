@@ -87,6 +87,14 @@ ROWS
 report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
     [ ! -e bench-results ] || echo "there is a folder bench-results")"
 
+mkdir "$folder/empty"
+for words in table "plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv"; do
+    read -ra arguments <<<"$words"
+    refuses "bench ${arguments[0]} of a folder without records" 3 "$folder/empty|no records" -- \
+        "${arguments[@]}" --store "$folder/empty"
+done
+report "a folder without records stays as it is" "$(find "$folder/empty" -mindepth 1)"
+
 # ---- words that stand alone -------------------------------------------------------------------
 
 tiny=(--variant small --phase infer --processes 1 --steps 3 --warmup 8 --min-time 0s --device-time none
@@ -108,6 +116,13 @@ report "bench table DIR is bench table --store DIR" "$(
     fault_of 0
     cmp "$folder/out" "$folder/by_option" 2>&1
 )"
+run table "$store" --model vgg16 --format csv
+report "bench table can be asked for a model" "$(
+    fault_of 0
+    grep -q vgg16 "$folder/out" || echo "no vgg16"
+    ! grep -q resnet18 "$folder/out" || echo "also resnet18"
+)"
+refuses "a model that the store does not have" 3 "none of" -- table --store "$store" --model bert
 run compare sim sim --model resnet18 --variant small --phase infer --mode capture --steps 3 --warmup 8 \
     --min-time 0 --pairs 4 --control 0 --store "$folder/compared"
 report "bench compare A B is bench compare --runtime A --runtime B" "$(
