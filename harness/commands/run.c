@@ -175,6 +175,29 @@ static size_t planned(const run_group *groups, size_t count)
     return sum;
 }
 
+/* Of the last ten seconds: a build that has just ended, or other programs. */
+#define BUSY_STALLED 0.2
+
+/* Says what will run, and where its records go, before it does. */
+static void print_plan(const run_group *groups, size_t count, size_t experiments, const char *store)
+{
+    const size_t of = planned(groups, count);
+    const char *runtime = groups[0].list[0].what.runtime;
+    bool one = true;
+    for (size_t i = 0; i < count; i++)
+        one = one && strcmp(groups[i].list[0].what.runtime, runtime) == 0;
+    cli_say("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
+            experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
+            one ? runtime : "several runtimes", store);
+    cli_say("[0/%zu] Ctrl-C keeps what is done%s", of,
+            of > 1 ? "; the time left is told when the first process has ended" : "");
+    const double stalled = job_host_stalled();
+    if (stalled > BUSY_STALLED)
+        cli_say("[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
+                "for a core, so that intervals will be wide",
+                of, 100 * stalled);
+}
+
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
  * the machine so hits all of them alike, and whoever stops early has something of each. */
 static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int processes,
@@ -191,6 +214,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
     for (size_t i = 0; order && i < count; i++)
         order[i] = i;
+    if (st->code == BN_OK)
+        print_plan(groups, count, of, list[0].store);
     for (int process = 1; process <= most_processes(groups, count) && st->code == BN_OK;
          process++) {
         if (process > 1)

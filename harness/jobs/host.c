@@ -168,6 +168,14 @@ json_t *job_host_describe(void)
     return json;
 }
 
+double job_host_stalled(void)
+{
+    char text[256];
+    first_line("/proc/pressure/cpu", text, sizeof text);
+    const char *average = strstr(text, "avg10=");
+    return average ? strtod(average + strlen("avg10="), NULL) / 100 : -1;
+}
+
 int64_t job_host_memory_left(void)
 {
     return proc_bytes("/proc/meminfo", "MemAvailable");

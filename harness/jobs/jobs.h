@@ -364,6 +364,9 @@ void job_set_version(const char *version);
 /* Hostname, kernel, processor, cores, governor, memory, load, hwloc topology (summary and XML),
  * compiler, bench version (new reference). What cannot be read is null. */
 json_t *job_host_describe(void);
+/* The share of the last ten seconds in which something on this machine waited for a core; -1:
+ * unknown. */
+double job_host_stalled(void);
 /* Bytes of memory that the machine can still give out; -1: unknown. */
 int64_t job_host_memory_left(void);
 /* Bytes of memory that this process uses now, used at most, and has of files now; -1: unknown. */

@@ -1,6 +1,6 @@
 /*
  * progress.c - what a run is doing, on standard error: on a terminal one line that is rewritten,
- * else a plain line for each stage.
+ * else a line for each job that has ended, and with --verbose one for each stage.
  */
 #include "harness/jobs/jobs.h"
 
@@ -31,23 +31,39 @@ void job_progress_expect(double job_s, double after_s)
     line.after_s = after_s;
 }
 
-/* The time left, from job_progress_expect, else from the mean of the jobs that have ended; "" where
- * neither is known. */
+/* Seconds of the jobs after JOB, from job_progress_expect, else from the mean of the jobs that have
+ * ended; -1 where neither is known. */
+static double after(const job_order *job)
+{
+    if ((line.finished == 0 && !line.known) || job->of < job->number)
+        return -1;
+    return line.known ? line.after_s
+                      : line.finished_s / (double)line.finished * (double)(job->of - job->number);
+}
+
+/* "0:40 left"; "" where LEFT is not known. */
+static void put_left(double left, char *text, size_t size)
+{
+    const long seconds = (long)(left + 0.5);
+    if (left < 0)
+        text[0] = '\0';
+    else if (seconds < 3600)
+        snprintf(text, size, "%ld:%02ld left", seconds / 60, seconds % 60);
+    else
+        snprintf(text, size, "%ld:%02ld:%02ld left", seconds / 3600, seconds / 60 % 60,
+                 seconds % 60);
+}
+
+/* The same of JOB, which runs, and those after it; with two spaces before. */
 static void remaining(const job_order *job, char *text, size_t size)
 {
-    text[0] = '\0';
-    if ((line.finished == 0 && !line.known) || job->of < job->number)
-        return;
-    double mean = line.finished ? line.finished_s / (double)line.finished : 0;
-    double own = line.known ? line.expected_s : mean, now = job_seconds();
-    double after = line.known ? line.after_s : mean * (double)(job->of - job->number);
-    double left = after + (own > now ? own - now : 0);
-    long seconds = (long)(left + 0.5);
-    if (seconds < 3600)
-        snprintf(text, size, "  %ld:%02ld left", seconds / 60, seconds % 60);
-    else
-        snprintf(text, size, "  %ld:%02ld:%02ld left", seconds / 3600, seconds / 60 % 60,
-                 seconds % 60);
+    const double others = after(job), now = job_seconds();
+    const double own = line.known      ? line.expected_s
+                       : line.finished ? line.finished_s / (double)line.finished
+                                       : 0;
+    char left[40];
+    put_left(others < 0 ? -1 : others + (own > now ? own - now : 0), left, sizeof left);
+    snprintf(text, size, "%s%s", left[0] ? "  " : "", left);
 }
 
 static void rewrite(const job_order *job, const char *stage, int64_t done, int64_t of)
@@ -72,10 +88,8 @@ void job_progress_begin(const job_order *job)
         rewrite(job, "starting", 0, 0);
         return;
     }
-    char left[48] = "";
-    if (line.known)
-        remaining(job, left, sizeof left);
-    cli_say("[%zu/%zu] %s%s", job->number, job->of, job->title, left);
+    if (job->verbose)
+        cli_say("[%zu/%zu] %s", job->number, job->of, job->title);
 }
 
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of)
@@ -83,7 +97,7 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
     bool changed = strcmp(line.stage, stage) != 0;
     snprintf(line.stage, sizeof line.stage, "%s", stage);
     if (!cli_terminal()) {
-        if (changed)
+        if (changed && job->verbose)
             cli_say("[%zu/%zu]   %s", job->number, job->of, stage);
         return;
     }
@@ -96,10 +110,12 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
 
 void job_progress_end(const job_order *job, const job_outcome *outcome)
 {
+    char left[40];
     line.finished_s += job_seconds();
     line.finished++;
+    put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
     line.known = false;
     cli_line_clear();
-    cli_say("[%zu/%zu] %s: %s in %.1f s", job->number, job->of, job->title,
-            bn_code_name(outcome->status), job_seconds());
+    cli_say("[%zu/%zu] %s: %s in %.1f s%s%s", job->number, job->of, job->title,
+            bn_code_name(outcome->status), job_seconds(), left[0] ? ", about " : "", left);
 }

@@ -109,7 +109,7 @@ report "each experiment is kept in a file" "$(
 )"
 report "progress is plain lines when piped" "$(
     grep -q $'[\r\033]' "$folder/err" && echo "terminal codes"
-    grep -qE '^\[1/2\] resnet18.small train lazy, capture, capture 5 f32 on .*, process 1 of 1: ok in [0-9.]+ s$' "$folder/err" ||
+    grep -qE '^\[1/2\] resnet18.small train lazy, capture, capture 5 f32 on .*, process 1 of 1: ok in [0-9.]+ s(, about [0-9:]+ left)?$' "$folder/err" ||
         echo "no line of the first one's end"
 )"
 

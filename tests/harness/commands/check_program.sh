@@ -90,7 +90,7 @@ report "every element type goes through a file and comes back" "$(
 cp tests/programs/affine.mlir "$folder/edited.mlir"
 rm -f "$folder/err"
 "$bench" --processes 2 --program "$folder/edited.mlir" --runtime sim --steps 3 --min-time 2 --warmup 8 \
-    --store "$folder/edited" --format json >"$folder/out" 2>"$folder/err" </dev/null &
+    --store "$folder/edited" --verbose --format json >"$folder/out" 2>"$folder/err" </dev/null &
 job=$!
 await 60 grep -qs '  measuring' "$folder/err"
 sed 's/stablehlo.add/stablehlo.subtract/' tests/programs/affine.mlir >"$folder/next.mlir"

@@ -165,7 +165,7 @@ assert a == b, {k: (a[k], b[k]) for k in a if a[k] != b[k]}'
 # ---- killed ------------------------------------------------------------------------
 
 export FAKE_PJRT=hang
-start "${quick[@]}" --phase train,infer --runtime "$fake" --format json --timeout 30
+start "${quick[@]}" --phase train,infer --runtime "$fake" --format json --timeout 30 --verbose
 find_worker
 first=$worker
 kill -KILL "$worker"
@@ -204,7 +204,7 @@ report "a worker does not outlive the program" "$(left_over)"
 interrupt() { # SIGNAL
     rm -rf "$folder/kept"
     FAKE_PJRT=delay_us=20000 start "${quick[@]}" --store "$folder/kept" --phase train,infer \
-        --steps 1 --runtime "$fake"
+        --steps 1 --runtime "$fake" --verbose
     await 30 grep -q '^\[2/2\].*warm-up' "$folder/err"
     worker=$(children_of "$started" | head -n 1)
     kill "-$1" "$started"

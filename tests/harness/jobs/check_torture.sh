@@ -135,7 +135,7 @@ TABLE
 
 # While it works on the second experiment there is no trace of the first's worker.
 PJRT_NAMES_AND_LIBRARY_PATHS=good:$fake FAKE_PJRT=hang "$bench" "${quick[@]}" \
-    --runtime "$fake" --mode lazy --batch 1,2,3 --timeout 1 >"$folder/out" 2>"$folder/err" </dev/null &
+    --runtime "$fake" --mode lazy --batch 1,2,3 --timeout 1 --verbose >"$folder/out" 2>"$folder/err" </dev/null &
 started=$!
 await 20 grep -q '^\[3/3\].*compiling' "$folder/err"
 children=$(children_of $started | wc -l)

@@ -19,7 +19,7 @@ records() { find "$1" -name '*.h5' 2>/dev/null | wc -l; }
 mkdir "$folder/build"
 cp "$sim" "$folder/build/libpjrt_sim.so"
 "$bench" "${tiny[@]}" --runtime "$folder/build/libpjrt_sim.so" --min-time 3 --store "$folder/changed" \
-    --format json >"$folder/out" 2>"$folder/err" </dev/null &
+    --verbose --format json >"$folder/out" 2>"$folder/err" </dev/null &
 job=$!
 await 60 grep -q '  measuring' "$folder/err"
 cp "$sim" "$folder/build/new.so"
