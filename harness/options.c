@@ -127,7 +127,9 @@ static const cli_option others[] = {
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
      .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
-             "(for \\input, no package needed) or html"},
+             "(for \\input, no package needed), html, or narrow: text in 80 columns"},
+    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE,
+     .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE, .fallback = "1800", .marked = true,
      .text =

@@ -74,7 +74,8 @@ static void list_text(const suite_plan *plan, bool retry)
 static bn_code check_format(const suite_options *options, res_format *format, bn_status *st)
 {
     bn_code code = res_format_parse(options->output.format, format, st);
-    if (code == BN_OK && options->dry_run && *format != RES_TABLE_TEXT && *format != RES_TABLE_JSON)
+    if (code == BN_OK && options->dry_run && !res_format_is_text(*format) &&
+        *format != RES_TABLE_JSON)
         code = bn_fail(st, BN_INVALID, "--dry-run lists as text or json, not as %s",
                        options->output.format);
     return code;

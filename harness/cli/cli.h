@@ -31,8 +31,9 @@ cli_exit cli_complain_of(const char *title, const bn_status *st);
 
 /* ---- the progress line (line.c) -------------------------------------------------- */
 
-/* Whether standard error is a terminal. */
+/* Whether standard error is a terminal; whether standard output is one. */
 bool cli_terminal(void);
+bool cli_out_terminal(void);
 /* Shows TEXT, as bn_plain, in place of the line that is shown, cut to the terminal's width. */
 void cli_line_show(const char *text);
 /* Takes the line back. To be called before anything else is written to the terminal. */
@@ -194,8 +195,9 @@ BN_MUST_USE bn_code cli_completion(const char *shell, const cli_words_of *source
 /* ---- what most commands are told of their output --------------------------------------- */
 
 typedef struct cli_output {
-    const char *format; /* text, md, csv, json, latex, html; each command checks it */
+    const char *format; /* text, md, csv, json, latex, html, narrow; each command checks it */
     bool verbose;
+    bool wide; /* all columns, also on a terminal */
 } cli_output;
 
 #endif

@@ -15,6 +15,11 @@ bool cli_terminal(void)
     return isatty(STDERR_FILENO);
 }
 
+bool cli_out_terminal(void)
+{
+    return isatty(STDOUT_FILENO) == 1;
+}
+
 void cli_line_show(const char *text)
 {
     struct winsize window = {0};

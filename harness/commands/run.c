@@ -38,6 +38,15 @@ typedef struct run_group {
     bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
 } run_group;
 
+/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
+static bn_code format_of(const cli_output *output, res_format *format, bn_status *st)
+{
+    bn_code code = res_format_parse(output->format, format, st);
+    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
+        *format = RES_TABLE_NARROW;
+    return code;
+}
+
 static void print_text(const bn_text *text)
 {
     if (text->data)
@@ -281,7 +290,7 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if ((matrix->program && job_program_request(matrix, &program, &st) != BN_OK) ||
-        res_format_parse(output->format, &run.format, &st) != BN_OK ||
+        format_of(output, &run.format, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
@@ -319,7 +328,7 @@ int command_table(const command_selection *selection, const char *table, const c
     res_index index = {0};
     res_collection all = {0};
     bn_text text = {0};
-    bn_code code = res_format_parse(output->format, &format, &st);
+    bn_code code = format_of(output, &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)

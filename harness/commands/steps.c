@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of a terminal that sentences take. */
-#define WIDTH         80
 /* Programs that people are shown: those with most device time. */
 #define MOST_PROGRAMS 12
 #define MOST_NAME     24
@@ -150,7 +148,7 @@ static void put_programs(const rec_steps *steps, res_format format, bn_text *out
         {"program", false}, {"times", true}, {"device", true}, {"call", true},
         {"after", true},    {"gap", true},   {"in", true},     {"out", true}};
     /* Machines and pages have room. */
-    const bool whole = format != RES_TABLE_TEXT;
+    const bool whole = !res_format_is_text(format);
     json_t *rows = json_array();
     for (size_t i = 0; i < steps->program_count; i++)
         if (whole || is_shown(steps, i))
@@ -189,51 +187,28 @@ static void put_head(const rec_steps *steps, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
-/* Appends TEXT with its lines broken between words. */
-static void put_wrapped(const char *text, bn_text *out)
-{
-    size_t column = 0;
-    while (*text) {
-        const size_t word = strcspn(text, " \n");
-        if (column > 0 && column + 1 + word > WIDTH) {
-            bn_text_putc(out, '\n');
-            column = 0;
-        }
-        if (column > 0)
-            bn_text_putc(out, ' ');
-        bn_text_append(out, text, word);
-        column += word + (column > 0);
-        text += word;
-        if (*text == '\n') {
-            bn_text_putc(out, '\n');
-            column = 0;
-        }
-        text += *text != '\0';
-    }
-}
-
 /* The tables for people, with the sentences around them where FORMAT has room for such. */
 static void put_all(const rec_steps *steps, const rec_answer *answer, res_format format,
                     bn_text *out)
 {
     bn_text head = {0}, words = {0};
-    const bool sentences = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    const bool sentences = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     put_head(steps, &head);
     rec_answer_put(steps, answer, &words);
     if (sentences && head.data) {
-        put_wrapped(head.data, out);
+        bn_text_wrap(out, head.data, RES_NARROW);
         bn_text_putc(out, '\n');
     }
     put_ledger(steps, format, out);
     bn_text_putc(out, '\n');
     put_programs(steps, format, out);
     if (sentences && words.data) {
-        bn_text_puts(out, format == RES_TABLE_TEXT
+        bn_text_puts(out, res_format_is_text(format)
                               ? "\ntimes: a step; device, call: of an execution; after: the call "
                                 "went on after the\ndevice had ended; gap: the device did nothing "
                                 "before; in, out: buffers\n\n"
                               : "\n");
-        put_wrapped(words.data, out);
+        bn_text_wrap(out, words.data, RES_NARROW);
     }
     out->failed = out->failed || head.failed || words.failed;
     bn_text_free(&head);

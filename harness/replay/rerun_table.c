@@ -233,7 +233,7 @@ static void print_words(const rerun_step *s, const figures *f)
 void rerun_print(const rerun_step *step, const rerun_result *results, size_t count,
                  res_format format)
 {
-    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     if (format == RES_TABLE_JSON) {
         print_json(step, results, count);
         return;

@@ -19,7 +19,7 @@ static void print_sheet(const res_sheet_column *columns, size_t count, json_t *r
 
 static bool for_people(const replay *r)
 {
-    return r->format == RES_TABLE_TEXT || r->format == RES_TABLE_MARKDOWN;
+    return res_format_is_text(r->format) || r->format == RES_TABLE_MARKDOWN;
 }
 
 static void print_head(const replay *r, const char *what)

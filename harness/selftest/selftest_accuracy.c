@@ -371,7 +371,7 @@ static void print_json(const accuracy *a, bool good, const char *summary)
 
 static void print_table(const accuracy *a, const char *summary)
 {
-    const bool people = a->format == RES_TABLE_TEXT || a->format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(a->format) || a->format == RES_TABLE_MARKDOWN;
     bn_text table = {0};
     if (people)
         cli_out("What was set on the simulated device and what came out, in us; the worst "

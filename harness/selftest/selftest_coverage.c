@@ -29,12 +29,15 @@ typedef struct coverage_run {
 static const char explanation[] =
     "A table is made of %d processes, or of %d where steps are short, as bench run makes it. It\n"
     "holds the truth if its 95 %% interval contains it: of 100 tables, those that do, with the\n"
-    "95 %% interval of that share (Clopper-Pearson), and how many are demanded. Truths in brackets\n"
+    "95 %% interval of that share (Clopper-Pearson), and how many are demanded. Truths in "
+    "brackets\n"
     "were not set: they are the figure of all tables together.\n"
     "\"too narrow\": fewer than demanded, and chance does not explain it. In a row of one case,\n"
-    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that has\n"
+    "95 %% intervals would hold so rarely in less than 1 of 1,000 rows. A row of all cases that "
+    "has\n"
     "%zu tables, enough to tell 90 of 100 from 80, has to reach what is demanded: intervals that\n"
-    "do would hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few to\n"
+    "do would hold so rarely in less than 1 of 20 runs. \"not refuted\": the tables are too few "
+    "to\n"
     "say \"holds\", or chance explains what is missing. \"wide\": the median half-width is above\n"
     "what is demanded on a machine left alone.\n"
     "Tables for which the machine was too busy to simulate a device do not count. Times of a real\n"
@@ -362,7 +365,7 @@ static void print_json(const coverage_run *run, bool good, const char *verdict)
 /* Prints what there is; returns the exit code. */
 static cli_exit finish(const coverage_run *run)
 {
-    const bool people = run->format == RES_TABLE_TEXT || run->format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
     const bool stopped = job_interrupted();
     const selftest_rows_sum sum = selftest_rows_add_up(run->rows, run->count);
     const bool good = sum.pass && !run->broken;

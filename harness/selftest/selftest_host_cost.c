@@ -174,7 +174,7 @@ static void print_result(selftest_state *t, const job_experiment *e, json_t *res
         t->over += !within(result, &lines[i]);
     t->judged += judged;
     json_array_append_new(t->all, machine_json(e, result));
-    const bool people = t->format == RES_TABLE_TEXT || t->format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(t->format) || t->format == RES_TABLE_MARKDOWN;
     if (t->format == RES_TABLE_JSON)
         return;
     if (people)
@@ -220,7 +220,7 @@ static void run_one(selftest_state *t, const job_experiment *e, size_t number, s
 static cli_exit finish(const selftest_state *t)
 {
     const bool good = t->over == 0 && t->broken == 0;
-    const bool people = t->format == RES_TABLE_TEXT || t->format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(t->format) || t->format == RES_TABLE_MARKDOWN;
     if (t->format == RES_TABLE_JSON)
         cli_json(t->all);
     if (people)

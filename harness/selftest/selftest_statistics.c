@@ -259,7 +259,7 @@ static void print_json(const selftest_trials *list, size_t count)
 static void print_people(const selftest_trials *list, size_t count, res_format format)
 {
     bn_text text = {0};
-    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     if (people) {
         bn_text_printf(&text,
                        "Sessions of %d steps a process, %zu families of comparisons in each "
@@ -295,7 +295,7 @@ int selftest_statistics(const selftest_options *options)
         print_json(list, count);
     else
         print_people(list, count, format);
-    const bool people = format == RES_TABLE_TEXT || format == RES_TABLE_MARKDOWN;
+    const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
     (people ? cli_tell : cli_say)("statistics: %s", good ? "PASS" : "FAIL");
     return good ? CLI_EXIT_OK : CLI_EXIT_FAILED;
 }

@@ -149,7 +149,7 @@ static bn_code prepare(verify_state *v, bn_status *st)
 
 static void print(const verify_state *v)
 {
-    const bool data = v->format != RES_TABLE_TEXT && v->format != RES_TABLE_MARKDOWN;
+    const bool data = !res_format_is_text(v->format) && v->format != RES_TABLE_MARKDOWN;
     bn_text table = {0}, summary = {0};
     verify_table(v->lines, v->format, v->options->output.verbose, &table);
     verify_summary(v->lines, &summary);

@@ -13,7 +13,7 @@
 
 bn_code res_format_parse(const char *name, res_format *format, bn_status *st)
 {
-    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html"};
+    static const char *const names[] = {"text", "md", "csv", "json", "latex", "html", "narrow"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) {
             *format = (res_format)i;
@@ -175,7 +175,7 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
     /* Leaves one empty line before the heading. */
     if (out->length > 1 && out->data[out->length - 2] != '\n')
         bn_text_putc(out, '\n');
-    if (format != RES_TABLE_TEXT)
+    if (!res_format_is_text(format))
         bn_text_puts(out, before[format][level - 1]);
     res_put_escaped(out, format, title);
     if (format == RES_TABLE_LATEX || format == RES_TABLE_HTML)
@@ -187,6 +187,14 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
 
 void res_put_note(bn_text *out, res_format format, const char *note)
 {
+    if (format == RES_TABLE_NARROW) {
+        bn_text plain = {0};
+        bn_text_plain(&plain, note);
+        bn_text_wrap(out, plain.data ? plain.data : "", RES_NARROW);
+        out->failed = out->failed || plain.failed;
+        bn_text_free(&plain);
+        return;
+    }
     /* Two spaces end a line in markdown without ending the paragraph. */
     bn_text_puts(out, format == RES_TABLE_HTML ? "<p>" : "");
     res_put_escaped(out, format, note);

@@ -14,7 +14,20 @@ static res_grid_renderer *const renderers[] = {
     [RES_TABLE_JSON] = NULL, /* JSON is made of values, not of cells */
     [RES_TABLE_LATEX] = res_grid_latex,
     [RES_TABLE_HTML] = res_grid_html,
+    [RES_TABLE_NARROW] = res_grid_text,
 };
+
+/* Leaves columns out, in the order that the grid says, until the text fits. */
+static void narrow(const res_grid *grid, size_t *widths)
+{
+    for (char next = 'a'; grid->spare && next <= 'z'; next++) {
+        if (res_grid_total(grid, widths) <= RES_NARROW)
+            return;
+        for (size_t column = 0; column < grid->columns; column++)
+            if (grid->spare[column] == next)
+                widths[column] = 0;
+    }
+}
 
 void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
 {
@@ -27,6 +40,8 @@ void res_grid_render(const res_grid *grid, res_format format, bn_text *out)
     }
     for (size_t column = 0; rows > 0 && column < grid->columns; column++)
         widths[column] = res_grid_width(grid, rows, column);
+    if (format == RES_TABLE_NARROW)
+        narrow(grid, widths);
     renderers[format](grid, rows, widths, out);
     free(widths);
 }

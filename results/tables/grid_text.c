@@ -49,11 +49,17 @@ static void text_row(const res_grid *grid, size_t row, const size_t *widths, bn_
     trim_line(out);
 }
 
-void res_grid_text(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
+size_t res_grid_total(const res_grid *grid, const size_t *widths)
 {
     size_t total = 0;
     for (size_t column = 0; column < grid->columns; column++)
         total += widths[column] > 0 ? widths[column] + gap_before(grid, column) : 0;
+    return total;
+}
+
+void res_grid_text(const res_grid *grid, size_t rows, const size_t *widths, bn_text *out)
+{
+    const size_t total = res_grid_total(grid, widths);
     for (size_t row = 0; row < rows; row++) {
         if (!res_grid_is_rule(grid, row))
             text_row(grid, row, widths, out);

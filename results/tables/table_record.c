@@ -15,7 +15,7 @@
 static void put_line(bn_text *out, res_format format, const char *name, const char *value)
 {
     bn_text_printf(out,
-                   format == RES_TABLE_TEXT       ? "%-9s "
+                   res_format_is_text(format)     ? "%-9s "
                    : format == RES_TABLE_MARKDOWN ? "- **%s**: "
                    : format == RES_TABLE_HTML     ? "<p><b>%s</b>: "
                                                   : "\\textbf{%s}: ",

@@ -182,7 +182,8 @@ static void put_people(const res_row_group *groups, size_t count, const res_colu
     for (size_t i = 1; i < count; i++)
         mask |= res_setup_difference(&groups[0].record->experiment, &groups[i].record->experiment);
     for (size_t i = 0; i < count; i++) {
-        const res_record *before = i > 0 && format == RES_TABLE_TEXT ? groups[i - 1].record : NULL;
+        const res_record *before =
+            i > 0 && res_format_is_text(format) ? groups[i - 1].record : NULL;
         put_names(&grid, groups[i].record, mask, before && res_same_cell(before, groups[i].record));
         put_group(&grid, &groups[i], columns, column_count, most);
     }

@@ -101,6 +101,9 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
     "%|compile|"                                                                                   \
     "program|vs lazy|95 %|difference"
 
+/* In which order columns are left out where the table has to be narrow; '-': never. */
+#define BLOCK_SPARE "----hdckija-fbe--g"
+
 static void put_figures(res_grid *grid, const res_speedup_row *row, bool name_source)
 {
     const res_figures *f = &row->figures;
@@ -167,9 +170,10 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     const char *source = shared_source(speedup, first, end);
     block_heading(speedup, first, end, res_setup_all() & ~mask, format, out);
     res_grid grid = res_grid_make(BLOCK_ALIGN);
+    grid.spare = BLOCK_SPARE;
     res_grid_row(&grid, BLOCK_HEADING);
     for (size_t i = first; i < end; i++) {
-        put_names(&grid, &speedup->rows[i], mask, format != RES_TABLE_TEXT);
+        put_names(&grid, &speedup->rows[i], mask, !res_format_is_text(format));
         put_figures(&grid, &speedup->rows[i], source == NULL);
     }
     res_grid_render(&grid, format, out);
@@ -204,6 +208,10 @@ static void put_legend(res_format format, bn_text *out)
         "judged: no difference is claimed by them.",
     };
     bn_text_putc(out, '\n');
+    if (format == RES_TABLE_NARROW) {
+        res_put_note(out, format, "All columns, and what they mean: bench table --wide.");
+        return;
+    }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         res_put_note(out, format, lines[i]);
 }

@@ -17,10 +17,17 @@ typedef enum res_format {
     RES_TABLE_CSV,
     RES_TABLE_JSON,
     RES_TABLE_LATEX, /* a fragment for \input that needs no package */
-    RES_TABLE_HTML   /* a fragment; res_put_page makes a page of it */
+    RES_TABLE_HTML,  /* a fragment; res_put_page makes a page of it */
+    RES_TABLE_NARROW /* text in RES_NARROW columns: notes are wrapped, and columns that a grid can
+                        spare are left out until it fits */
 } res_format;
-#define RES_FORMAT_NAMES "text, md, csv, json, latex, html"
-/* "text", "md", "csv", "json", "latex", "html". */
+#define RES_NARROW       80
+#define RES_FORMAT_NAMES "text, md, csv, json, latex, html, narrow"
+static inline bool res_format_is_text(res_format format)
+{
+    return format == RES_TABLE_TEXT || format == RES_TABLE_NARROW;
+}
+/* A word of RES_FORMAT_NAMES. */
 BN_MUST_USE bn_code res_format_parse(const char *name, res_format *format, bn_status *st);
 
 /* A whole HTML page with TITLE around the fragments BODY. */

@@ -14,6 +14,8 @@ typedef struct res_grid {
     size_t columns;
     const char *align; /* a letter per column: 'l' or 'r', 'i' interval beside a figure */
     bool plain;        /* all columns stay, and text has no line under the heading */
+    const char *spare; /* a letter per column: narrow text does without 'a' first, then 'b'; '-':
+                          the column stays. NULL: all stay */
     bn_text bytes;     /* the cells, each terminated */
     size_t *starts;    /* of each cell in BYTES */
     size_t count, capacity;
@@ -50,6 +52,8 @@ size_t res_text_columns(const char *text);
  * grid_markup.c). */
 typedef void res_grid_renderer(const res_grid *grid, size_t rows, const size_t *widths,
                                bn_text *out);
+/* Columns that text of WIDTHS takes. */
+size_t res_grid_total(const res_grid *grid, const size_t *widths);
 res_grid_renderer res_grid_text, res_grid_markdown, res_grid_csv, res_grid_latex, res_grid_html;
 
 /* Appends the table in any FORMAT but JSON. A grid that ran out of memory marks OUT as failed.

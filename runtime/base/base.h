@@ -112,6 +112,9 @@ typedef struct bn_text {
 
 void bn_text_free(bn_text *text);
 void bn_text_clear(bn_text *text);
+/* Appends UTF-8 TEXT in lines of at most WIDTH characters, broken between words, and ends the last
+ * one. Ends of lines stay; a word that is longer has a line for itself. */
+void bn_text_wrap(bn_text *out, const char *text, size_t width);
 void bn_text_append(bn_text *text, const char *bytes, size_t length);
 void bn_text_puts(bn_text *text, const char *string);
 void bn_text_putc(bn_text *text, char c);

@@ -125,3 +125,30 @@ size_t bn_json_depth(const char *text, size_t length)
     }
     return deepest;
 }
+
+void bn_text_wrap(bn_text *out, const char *text, size_t width)
+{
+    size_t column = 0;
+    while (*text) {
+        const size_t length = strcspn(text, " \n");
+        size_t columns = 0;
+        for (size_t i = 0; i < length; i++)
+            columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (column > 0 && columns > 0 && column + 1 + columns > width) {
+            bn_text_putc(out, '\n');
+            column = 0;
+        }
+        if (column > 0 && columns > 0)
+            bn_text_putc(out, ' ');
+        bn_text_append(out, text, length);
+        column += columns + (column > 0);
+        text += length;
+        if (*text == '\n') {
+            bn_text_putc(out, '\n');
+            column = 0;
+        }
+        text += *text != '\0';
+    }
+    if (column > 0)
+        bn_text_putc(out, '\n');
+}

@@ -130,6 +130,28 @@ report "bench compare A B is bench compare --runtime A --runtime B" "$(
     [ -d "$folder/compared/a" ] && [ -d "$folder/compared/b" ] || echo "no records of both"
 )"
 
+# ---- narrow tables -------------------------------------------------------------------------------
+
+# wide FILE: its lines of more than 80 columns.
+wide() { awk 'length($0) > 80 { print "wide: " $0 }' "$1"; }
+run table "$store" --format narrow
+report "a narrow table has 80 columns at most, and its findings" "$(
+    fault_of 0
+    wide "$folder/out"
+    grep -q 'What was found' "$folder/out" || echo "no findings"
+    grep -q 'bench table --wide' "$folder/out" || echo "no word of the rest"
+)"
+if command -v script >/dev/null; then
+    script -qec "'$bench' table '$store'" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
+    report "on a terminal tables are narrow" "$(
+        wide "$folder/screen"
+        cmp "$folder/screen" "$folder/out" 2>&1
+    )"
+    script -qec "'$bench' table '$store' --wide" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
+    run table "$store"
+    report "with --wide they are as in a file" "$(cmp "$folder/screen" "$folder/out" 2>&1)"
+fi
+
 # ---- help ---------------------------------------------------------------------------------------
 
 for command in run table compare nightly; do
