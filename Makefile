@@ -22,7 +22,9 @@ CC := gcc
 endif
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
-note = $(if $(Q),@printf '  %-7s %s\n' '$(1)' '$(2)',@:)
+# What needs no line of its own: make QUIET='CC PROTO' says only which archives are made.
+QUIET ?=
+note = $(if $(and $(Q),$(if $(filter $(1),$(QUIET)),,x)),@printf '  %-7s %s\n' '$(1)' '$(2)',@:)
 # Rules that start make again use all cores unless the user chose a number.
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -128,8 +130,11 @@ not-ready:
 # What bench --version says: of the commit that carries the release's tag the release, else with the
 # commit. Only main.o is made again for it.
 RELEASE := $(strip $(file <VERSION))
-COMMIT := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
-TAGGED := $(filter v$(RELEASE),$(if $(filter %-dirty,$(COMMIT)),,$(shell git tag --points-at HEAD 2>/dev/null)))
+# A tarball of make dist has no repository: git archive fills in setup/commit, "COMMIT TAG...".
+EXPORTED := $(filter-out $$Format:%,$(file <setup/commit))
+COMMIT := $(or $(shell git describe --always --dirty --exclude '*' 2>/dev/null),$(firstword $(EXPORTED)))
+TAGGED := $(filter v$(RELEASE),$(if $(filter %-dirty,$(COMMIT)),,$(or \
+    $(shell git tag --points-at HEAD 2>/dev/null),$(wordlist 2,99,$(EXPORTED)))))
 BENCH_VERSION := $(RELEASE)$(if $(TAGGED),,-dev$(if $(COMMIT),+$(COMMIT)))
 $(BUILD)/version: $(call remembered,$(BUILD)/version,$(BENCH_VERSION))
 	@mkdir -p $(@D) && printf '%s' $(call quoted,$(BENCH_VERSION)) > $@
@@ -276,7 +281,8 @@ run-tests-full: tests-full
 # make find pkg-config and the header.
 .PHONY: check check-full check-asan check-ubsan check-tsan check-clang
 check: setup
-	@$(MAKE) $(JOBS) tests
+	@echo 'make check: some 3 minutes to compile on two cores the first time, then some 12 minutes of tests'
+	@$(MAKE) $(JOBS) QUIET='CC PROTO LINK' tests
 	@$(MAKE) run-tests
 check-full: setup
 	@$(MAKE) $(JOBS) tests-full
@@ -303,7 +309,8 @@ runtime-cuda:
 RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train,infer --batch 1 \
     --store bench-results
 run: setup
-	@$(MAKE) $(JOBS) all
+	@echo 'make run: some 40 seconds to compile on two cores the first time, then some 4 minutes of measuring'
+	@$(MAKE) $(JOBS) QUIET='CC PROTO' all
 	$(BUILD)/bench $(RUN_ARGS)
 
 # ---- install --------------------------------------------------------------
@@ -331,6 +338,32 @@ install: all
 uninstall:
 	rm -f '$(BIN)/bench' '$(MAN1)/bench.1'
 	rm -rf '$(LIB)' '$(SHARE)'
+
+# ---- distribution ---------------------------------------------------------
+
+# What travels to other machines; all of it lands in $(BUILD)/dist, with its digest beside it.
+DIST := $(BUILD)/dist
+DIST_NAME := bench-$(BENCH_VERSION)
+DEB_VERSION := $(subst -dev,~dev,$(subst -dirty,.dirty,$(BENCH_VERSION)))
+DEB_NAME := bench_$(DEB_VERSION)_$(shell dpkg --print-architecture 2>/dev/null)
+STAGE := $(BUILD)/deb
+
+.PHONY: dist deb
+# The sources of the commit that is checked out; what is not committed stays behind.
+dist:
+	@mkdir -p $(DIST)
+	git archive --format=tar --prefix=$(DIST_NAME)/ HEAD | gzip -n9 > $(DIST)/$(DIST_NAME).tar.gz
+	@cd $(DIST) && sha256sum $(DIST_NAME).tar.gz > $(DIST_NAME).tar.gz.sha256 && \
+	    echo 'made $(DIST)/$(DIST_NAME).tar.gz'
+
+# A package with what make install has: the runtimes that were set up travel along.
+deb: all
+	@command -v dpkg-shlibdeps >/dev/null || \
+	    { echo 'make deb needs dpkg-dev: apt-get install dpkg-dev' >&2; exit 1; }
+	rm -rf $(STAGE)
+	@$(MAKE) install DESTDIR=$(abspath $(STAGE))/root PREFIX=/usr
+	gzip -n9 $(STAGE)/root/usr/share/man/man1/bench.1
+	setup/make_deb.sh $(STAGE) '$(DEB_VERSION)' $(DIST)/$(DEB_NAME).deb
 
 # ---- house-keeping --------------------------------------------------------
 
@@ -360,6 +393,7 @@ help:
 	@echo 'make runtime-tpu      libtpu (under its own licence terms)'
 	@echo 'make runtime-cuda     the CUDA plugin (CUDA itself is yours)'
 	@echo 'make install          PREFIX=/usr/local DESTDIR=      make uninstall'
+	@echo 'make dist, make deb   a tarball of the sources, a Debian package'
 	@echo 'make format, lint     layout and static checks'
 	@echo 'make clean            what was built              make distclean  and what was fetched'
 
