@@ -8,6 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 trap 'rm -rf "$folder"' EXIT
 export PJRT_SIM=values=none,device_us=200
 
+before=$(ls -d bench-results 2>/dev/null)
 # A row: exit status, what the complaint must say (parts, split at ;;), the words.
 while IFS='#' read -r wanted texts words; do
     [ -n "$wanted" ] || continue
@@ -81,11 +82,11 @@ done <<'ROWS'
 2#there is no --device-time 'slop'; did you mean slope?#--device-time slop
 2#--pin takes none, host, all;;core3#--pin core3
 2#bench record needs a word: a program#record
-1#--suite#nightly --frob
+1#there is no option --frob#nightly --frob
 ROWS
 
 report "nothing ran" "$([ "$(stored)" -eq 0 ] || echo "there are records"
-    [ ! -e bench-results ] || echo "there is a folder bench-results")"
+    [ "$(ls -d bench-results 2>/dev/null)" = "$before" ] || echo "there is a folder bench-results")"
 
 mkdir "$folder/empty"
 for words in table "plot speedup --output $folder/x.svg" "report --output $folder/x.html" history "export --to csv"; do
