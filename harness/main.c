@@ -464,15 +464,18 @@ int main(int argc, char **argv)
     static const char *words[CLI_MAX_PATHS + 1];
     if (!command)
         return refuse_command(argc, argv);
+    json_t *config = NULL;
     bn_arena *memory = bn_arena_new(4096);
     if (!memory)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (!memory ||
-        options_parse(command->bit, argc - first, argv + first, memory, &o, words,
-                      command->most_words ? command->most_words : 1, &count, &st) != BN_OK)
+    if (!memory || cli_config_read(&config, &st) != BN_OK ||
+        options_parse_with(command->bit, command->name, config, argc - first, argv + first, memory,
+                           &o, words, command->most_words ? command->most_words : 1, &count,
+                           &st) != BN_OK)
         code = refuse(command, argc, argv, &st);
     else
         code = carry_out(command, &o, words, count, argc, argv);
+    json_decref(config);
     bn_arena_free(memory);
     return code;
 }

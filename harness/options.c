@@ -462,6 +462,13 @@ static const struct {
 bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
                       const char **words, int most, int *count, bn_status *st)
 {
+    return options_parse_with(command, "", NULL, argc, argv, memory, o, words, most, count, st);
+}
+
+bn_code options_parse_with(uint32_t command, const char *name, const json_t *config, int argc,
+                           char **argv, bn_arena *memory, options *o, const char **words, int most,
+                           int *count, bn_status *st)
+{
     options *run = bn_arena_zalloc(memory, sizeof *run); /* too large for small stacks */
     cli_call call = {.table = options_table(),
                      .command = command,
@@ -474,8 +481,12 @@ bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
         if (lones[i].commands & command)
             call.lone = lones[i].lone;
     *o = (options){0};
-    bn_code code = run ? cli_parse(&call, argc, argv, st)
-                       : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    bn_code code =
+        run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
+    if (code == BN_OK)
+        code = cli_config_apply(&call, config, name, st);
+    if (code == BN_OK)
+        code = cli_arguments(&call, argc, argv, st);
     if (code == BN_OK && o->matrix.program && call.modelled)
         code = bn_fail(st, BN_INVALID,
                        "--program runs a text as it is, so --%s, which is for models, cannot be "

@@ -68,9 +68,14 @@ enum {
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.
  */
 const cli_table *options_table(void);
-/* Fills O with COMMAND's defaults and ARGV, which starts behind the command. Words that are no
+/* Fills O with COMMAND's defaults, what CONFIG (cli_config_read; NULL: nothing) says of the command
+ * called NAME, and ARGV, which starts behind the command. Words that are no
  * options go to WORDS, which has room for MOST. Lists lie in MEMORY, which outlives O. BN_INVALID
  * for whatever the command does not take. */
+BN_MUST_USE bn_code options_parse_with(uint32_t command, const char *name, const json_t *config,
+                                       int argc, char **argv, bn_arena *memory, options *o,
+                                       const char **words, int most, int *count, bn_status *st);
+/* The same without a file of defaults. */
 BN_MUST_USE bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory,
                                   options *o, const char **words, int most, int *count,
                                   bn_status *st);

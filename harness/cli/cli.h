@@ -160,10 +160,23 @@ typedef struct cli_call {
     const char *marked, *modelled, *programmed; /* the first such option that was given, or NULL */
 } cli_call;
 
-/* Fills the options: the defaults of all commands, then the command's own, then ARGV, which
- * starts behind the command. What stands behind "--" is words only. Strings stay in ARGV and in the
- * table. BN_INVALID for whatever the command does not take; the options are then filled in part. */
+/* Fills the options with the defaults of all commands, and then with the command's own. */
+BN_MUST_USE bn_code cli_defaults(cli_call *call, bn_status *st);
+/* Then with what the user's file of defaults, CONFIG, says of all commands and of the one called
+ * NAME. An option that can be repeated has no default there. */
+BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
+                                     bn_status *st);
+/* Then with ARGV, which starts behind the command. What stands behind "--" is words only. Strings
+ * stay in ARGV and in the table. All three: BN_INVALID for whatever the command does not take; the
+ * options are then filled in part. */
+BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
+/* The first and the last of them. */
 BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
+
+/* The user's file of defaults, a new reference to its object: what BENCH_CONFIG names (empty:
+ * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none.
+ * BN_INVALID for one that others may write, BN_FORMAT for one that is no JSON object. (config.c) */
+BN_MUST_USE bn_code cli_config_read(json_t **config, bn_status *st);
 
 /* ---- rows as text and JSON (help.c) -------------------------------------------------- */
 

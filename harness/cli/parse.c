@@ -1,7 +1,7 @@
 /*
  * parse.c - a command line, by the rows of a table, into a struct of options.
  */
-#include "harness/cli/cli.h"
+#include "harness/cli/cli_priv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -163,8 +163,7 @@ static bn_code set_list(const cli_option *row, const char *value, bn_arena *memo
     return code;
 }
 
-static bn_code set_value(const cli_call *call, const cli_option *row, const char *value,
-                         bn_status *st)
+bn_code cli_take(const cli_call *call, const cli_option *row, const char *value, bn_status *st)
 {
     void *at = (char *)call->options + row->offset;
     /* Words travel to workers and into records as JSON. */
@@ -207,9 +206,7 @@ static bool is_letter(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "-v") == 0;
 }
 
-/* The row of an option; *ANYWHERE is set when another command takes it. */
-static const cli_option *find_row(const cli_call *call, const char *name, size_t length,
-                                  bool *anywhere)
+const cli_option *cli_row(const cli_call *call, const char *name, size_t length, bool *anywhere)
 {
     for (size_t i = 0; i < call->table->count; i++) {
         const cli_option *row = &call->table->rows[i];
@@ -258,20 +255,20 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     bool anywhere = false;
-    const cli_option *row = find_row(call, name, length, &anywhere);
+    const cli_option *row = cli_row(call, name, length, &anywhere);
     if (!row)
         return refuse_name(call, name, length, anywhere, st);
     note_given(call, row);
     if (row->kind == CLI_FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
-        return set_value(call, row, NULL, st);
+        return cli_take(call, row, NULL, st);
     }
     if (equals)
-        return set_value(call, row, equals + 1, st);
+        return cli_take(call, row, equals + 1, st);
     if (*i + 1 >= argc)
         return bn_fail(st, BN_INVALID, "--%s needs a value: %s", row->name, row->argument);
-    return set_value(call, row, argv[++*i], st);
+    return cli_take(call, row, argv[++*i], st);
 }
 
 static bool was_given(const char *name, int argc, char **argv)
@@ -289,12 +286,12 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
 {
     bool sure = false, anywhere = false;
     const char *word = argv[index], *name = call->lone(word, &sure);
-    const cli_option *row = name ? find_row(call, name, strlen(name), &anywhere) : NULL;
+    const cli_option *row = name ? cli_row(call, name, strlen(name), &anywhere) : NULL;
     const bool once = row && row->kind != CLI_WORDS && (call->taken || was_given(name, argc, argv));
     if (row && sure && !once) {
         call->taken = true;
         note_given(call, row);
-        return set_value(call, row, word, st);
+        return cli_take(call, row, word, st);
     }
     if (!row || once)
         return bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", word);
@@ -302,19 +299,25 @@ static bn_code take_lone(cli_call *call, int argc, char **argv, int index, bn_st
                    word, name, word);
 }
 
-bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
+bn_code cli_defaults(cli_call *call, bn_status *st)
 {
     const size_t count = call->table->count;
     bn_code code = BN_OK;
-    call->word_count = 0;
-    call->marked = call->modelled = call->programmed = NULL;
     /* The command's own last: several rows may fill one member. */
     for (size_t i = 0; i < 2 * count && code == BN_OK; i++) {
         const cli_option *row = &call->table->rows[i % count];
         if (row->fallback && (i < count || (row->commands & call->command)))
-            code = set_value(call, row, row->fallback, st);
+            code = cli_take(call, row, row->fallback, st);
     }
+    return code;
+}
+
+bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
+{
+    bn_code code = BN_OK;
     bool words_only = false;
+    call->word_count = 0;
+    call->marked = call->modelled = call->programmed = NULL;
     for (int i = 0; i < argc && code == BN_OK; i++) {
         const bool hyphens = strncmp(argv[i], "--", 2) == 0;
         if (!words_only && hyphens && !argv[i][2]) {
@@ -334,4 +337,9 @@ bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
             code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
     }
     return code;
+}
+
+bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
+{
+    return cli_defaults(call, st) == BN_OK ? cli_arguments(call, argc, argv, st) : st->code;
 }

@@ -3,6 +3,8 @@
 # sources. Each needs BENCH_TEST_BINARY and works in a folder of its own.
 # shellcheck shell=bash
 
+# Defaults of whoever runs the tests are not theirs.
+export BENCH_CONFIG=
 bench=${BENCH_TEST_BINARY:-$PWD/build/bench}
 fake=${BENCH_TEST_FAKE:-$PWD/build/libpjrt_fake.so}
 notplugin=${BENCH_TEST_NOTPLUGIN:-$PWD/build/libnot_a_plugin.so}

@@ -153,6 +153,42 @@ if command -v script >/dev/null; then
     report "with --wide they are as in a file" "$(cmp "$folder/screen" "$folder/out" 2>&1)"
 fi
 
+# ---- a file of defaults -----------------------------------------------------------------------
+
+defaults() { printf '%s' "$1" >"$folder/bench.json"; }
+export BENCH_CONFIG=$folder/bench.json
+defaults "{\"store\": \"$store\", \"table\": {\"format\": \"csv\", \"model\": \"vgg16\"}}"
+run table
+report "a file of defaults has options for all commands and for one" "$(
+    fault_of 0
+    grep -q '^.*vgg16' "$folder/out" && ! grep -q resnet18 "$folder/out" || echo "not the model"
+    grep -q ',' "$folder/out" || echo "not CSV"
+)"
+run table --model resnet18
+report "the command line has the last word" "$(
+    fault_of 0
+    grep -q resnet18 "$folder/out" || echo "no resnet18"
+)"
+defaults '{"runtimes": "cpu"}'
+refuses "an unknown option in it" 2 "the file of defaults|there is no option --runtimes" -- table
+defaults '{"table": {"min-time": 3}}'
+refuses "an option of another command in it" 2 "--min-time" -- table
+defaults '{"store": ["a"]}'
+refuses "a value that is none" 2 "wants a text or a number" -- table
+defaults '{"store": '
+refuses "no JSON" 3 "bench.json|line 1" -- table
+defaults '{}'
+chmod 666 "$folder/bench.json"
+refuses "a file that others may write" 2 "bench.json|others may write it" -- table
+BENCH_CONFIG=$folder/none refuses "a file that is not there" 3 "$folder/none" -- table
+mkdir -p "$folder/home/.config/bench" "$folder/xdg/bench"
+echo '{"store": "/nowhere/home"}' >"$folder/home/.config/bench/bench.json"
+echo '{"store": "/nowhere/xdg"}' >"$folder/xdg/bench/bench.json"
+unset BENCH_CONFIG
+HOME=$folder/home XDG_CONFIG_HOME='' refuses "the one of the home folder" 3 "/nowhere/home" -- table
+HOME=$folder/home XDG_CONFIG_HOME=$folder/xdg refuses "the one of XDG_CONFIG_HOME" 3 "/nowhere/xdg" -- table
+export BENCH_CONFIG=
+
 # ---- help ---------------------------------------------------------------------------------------
 
 for command in run table compare nightly; do

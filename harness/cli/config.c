@@ -1,0 +1,141 @@
+/*
+ * config.c - a file of defaults: {"runtime": "cpu-xla", "store": "/data", "run": {"processes": 8}}.
+ *
+ * A default may name a plugin, which is code. So the file is the user's own, in a folder of the
+ * user's, and never one that lies in the current folder.
+ */
+#include "harness/cli/cli_priv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES (1 << 20)
+
+/* Where the file is; false where there is none to look for. *NAMED: the user said where. */
+static bool place_of(char path[PATH_MAX], bool *named)
+{
+    const char *given = getenv("BENCH_CONFIG"), *folder = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    *named = given != NULL;
+    if (given)
+        return snprintf(path, PATH_MAX, "%s", given) < PATH_MAX && *given;
+    if (folder && folder[0] == '/')
+        return snprintf(path, PATH_MAX, "%s/bench/bench.json", folder) < PATH_MAX;
+    return home && home[0] == '/' &&
+           snprintf(path, PATH_MAX, "%s/.config/bench/bench.json", home) < PATH_MAX;
+}
+
+/* Nobody else may put a plugin's path into it. */
+static bn_code check_owner(const struct stat *info, bn_status *st)
+{
+    if (info->st_uid != geteuid() && info->st_uid != 0)
+        return bn_fail(st, BN_INVALID, "it belongs to another user");
+    if (info->st_mode & (S_IWGRP | S_IWOTH))
+        return bn_fail(st, BN_INVALID, "others may write it: chmod go-w");
+    return BN_OK;
+}
+
+static bn_code read_file(const char *path, json_t **config, bn_status *st)
+{
+    struct stat info;
+    char *text = NULL;
+    size_t size = 0;
+    int fd = -1;
+    bn_code code = bn_regular_open(path, &fd, &size, st);
+    if (code == BN_OK && fstat(fd, &info) != 0)
+        code = bn_fail_errno(st, errno, "%s", path);
+    if (code == BN_OK)
+        code = check_owner(&info, st);
+    if (code == BN_OK && size > MOST_BYTES)
+        code = bn_fail(st, BN_INVALID, "it is larger than %d bytes", MOST_BYTES);
+    if (code == BN_OK)
+        code = bn_regular_all(fd, path, size, &text, st);
+    if (fd >= 0)
+        close(fd);
+    if (code == BN_OK && bn_json_depth(text, size) > BN_JSON_DEPTH)
+        code = bn_fail(st, BN_FORMAT, "brackets within brackets, too deep");
+    json_error_t error = {.text = ""};
+    *config = code == BN_OK ? json_loadb(text, size, JSON_REJECT_DUPLICATES, &error) : NULL;
+    if (code == BN_OK && !json_is_object(*config)) {
+        json_decref(*config);
+        *config = NULL;
+        code = bn_fail(st, BN_FORMAT, "line %d: it is no JSON object: %s", error.line, error.text);
+    }
+    free(text);
+    return code;
+}
+
+bn_code cli_config_read(json_t **config, bn_status *st)
+{
+    char path[PATH_MAX];
+    bool named;
+    *config = NULL;
+    if (!place_of(path, &named) || (!named && access(path, F_OK) != 0))
+        return BN_OK;
+    return read_file(path, config, st) == BN_OK ? BN_OK
+                                                : bn_context(st, "the file of defaults, %s", path);
+}
+
+/* VALUE as one would write it on the command line; NULL where it has no such form. */
+static const char *word_of(const json_t *value, bn_arena *memory)
+{
+    char number[64];
+    if (json_is_string(value))
+        return bn_arena_strdup(memory, json_string_value(value));
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(number, sizeof number, "%.17g", json_real_value(value));
+    else
+        return NULL;
+    return bn_arena_strdup(memory, number);
+}
+
+static bool is_repeated(const cli_option *row)
+{
+    return row->kind == CLI_PAIRS || row->kind == CLI_WORDS;
+}
+
+/* OF_ALL: NAME stands for all commands, so it is skipped where this one cannot have it. */
+static bn_code apply_one(const cli_call *call, const char *name, const json_t *value, bool of_all,
+                         bn_status *st)
+{
+    bool anywhere = false;
+    const cli_option *row = cli_row(call, name, strlen(name), &anywhere);
+    if (of_all && (row ? is_repeated(row) : anywhere))
+        return BN_OK;
+    if (!row)
+        return bn_fail(st, BN_INVALID, "there is no option --%s", name);
+    if (is_repeated(row))
+        return bn_fail(st, BN_INVALID, "--%s can be repeated, and has no default", name);
+    if (row->kind == CLI_FLAG && json_is_boolean(value))
+        return json_is_true(value) ? cli_take(call, row, NULL, st) : BN_OK;
+    const char *word = row->kind == CLI_FLAG ? NULL : word_of(value, call->memory);
+    if (!word)
+        return bn_fail(st, BN_INVALID, "\"%s\" wants %s", name,
+                       row->kind == CLI_FLAG ? "true or false" : "a text or a number");
+    return cli_take(call, row, word, st);
+}
+
+bn_code cli_config_apply(const cli_call *call, const json_t *config, const char *name,
+                         bn_status *st)
+{
+    const char *option;
+    json_t *value;
+    bn_code code = BN_OK;
+    json_object_foreach((json_t *)(uintptr_t)config, option, value)
+    {
+        if (code == BN_OK && !json_is_object(value))
+            code = apply_one(call, option, value, true, st);
+    }
+    json_object_foreach(json_object_get(config, name), option, value)
+    {
+        if (code == BN_OK)
+            code = apply_one(call, option, value, false, st);
+    }
+    return code == BN_OK ? BN_OK : bn_context(st, "the file of defaults");
+}
