@@ -348,11 +348,18 @@ BN_MUST_USE bn_code job_pin_begin(const char *pin, job_pinning **pinning, bn_sta
 BN_MUST_USE bn_code job_pin_host_thread(job_pinning *pinning, bn_status *st);
 /* What was done (new reference), for the record. */
 json_t *job_pinning_to_json(const job_pinning *pinning);
-/* Moves the calling thread to one of the cores that it may use, drawn from RNG, and leaves it free
- * to go to the others again. Where the scheduler once put a thread it may stay for as long as a
- * process lives, and steps that are short depend on it: drawn anew for each round, it is not one
- * value of the process any more. Nothing happens on one core, or where the system refuses. */
-void job_place_anew(const gsl_rng *rng);
+/*
+ * Where the scheduler once put a thread it may stay for as long as a process lives, and steps that
+ * are short depend on it. Drawn anew for each round, it is not one value of the process any more.
+ */
+typedef struct job_places job_places;
+/* The cores that the calling thread may use and that are as near to its memory as the one that it
+ * is on: of one NUMA node. NULL where there are fewer than two, or the system does not tell. */
+job_places *job_places_of_thread(void);
+/* Moves the calling thread, that of PLACES, to one of them, drawn from RNG, and then leaves it free
+ * to go where it might go before. Nothing happens where PLACES is NULL or the system refuses. */
+void job_place_anew(const job_places *places, const gsl_rng *rng);
+void job_places_free(job_places *places);
 void job_pinning_free(job_pinning *pinning);
 /* Whether this process could be pinned so: what job_pin_begin would say, but nothing is pinned. */
 BN_MUST_USE bn_code job_pin_check(const char *pin, bn_status *st);

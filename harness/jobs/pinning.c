@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <hwloc/linux.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -205,22 +204,6 @@ bn_code job_pin_host_thread(job_pinning *p, bn_status *st)
     return BN_OK;
 }
 
-/* On every round's way: the system's own calls, since hwloc would need the machine's topology. */
-void job_place_anew(const gsl_rng *rng)
-{
-    cpu_set_t may, one;
-    if (sched_getaffinity(0, sizeof may, &may) != 0 || CPU_COUNT(&may) < 2)
-        return;
-    unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)CPU_COUNT(&may));
-    size_t core = 0;
-    while (!CPU_ISSET(core, &may) || left-- > 0)
-        core++;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0)
-        (void)!sched_setaffinity(0, sizeof may, &may);
-}
-
 json_t *job_pinning_to_json(const job_pinning *p)
 {
     if (!p)
@@ -247,5 +230,70 @@ void job_pinning_free(job_pinning *p)
         hwloc_topology_destroy(p->topology);
     json_decref(p->moved);
     free(p->how);
+    free(p);
+}
+
+/* ---- places of the host thread ------------------------------------------------------------- */
+
+struct job_places {
+    hwloc_topology_t topology;
+    hwloc_bitmap_t may;  /* what the thread may use */
+    hwloc_bitmap_t near; /* of these, those of its NUMA node */
+    hwloc_bitmap_t one;  /* room for a draw */
+};
+
+/* Fills NEAR; false where there is nothing to choose from. */
+static bool find_near(job_places *p)
+{
+    if (hwloc_get_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD) != 0 ||
+        hwloc_get_last_cpu_location(p->topology, p->one, HWLOC_CPUBIND_THREAD) != 0)
+        return false;
+    hwloc_obj_t node = NULL;
+    while ((node = hwloc_get_next_obj_by_type(p->topology, HWLOC_OBJ_NUMANODE, node)))
+        if (hwloc_bitmap_intersects(node->cpuset, p->one))
+            break;
+    return node && hwloc_bitmap_and(p->near, p->may, node->cpuset) == 0 &&
+           hwloc_bitmap_weight(p->near) > 1;
+}
+
+job_places *job_places_of_thread(void)
+{
+    job_places *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->may = hwloc_bitmap_alloc();
+    p->near = hwloc_bitmap_alloc();
+    p->one = hwloc_bitmap_alloc();
+    if (hwloc_topology_init(&p->topology) != 0)
+        p->topology = NULL;
+    if (p->may && p->near && p->one && p->topology && hwloc_topology_load(p->topology) == 0 &&
+        find_near(p))
+        return p;
+    job_places_free(p);
+    return NULL;
+}
+
+void job_place_anew(const job_places *p, const gsl_rng *rng)
+{
+    if (!p)
+        return;
+    int core = hwloc_bitmap_first(p->near);
+    const int count = hwloc_bitmap_weight(p->near);
+    for (unsigned long left = gsl_rng_uniform_int(rng, (unsigned long)count); left > 0; left--)
+        core = hwloc_bitmap_next(p->near, core);
+    if (hwloc_bitmap_only(p->one, (unsigned)core) == 0 &&
+        hwloc_set_cpubind(p->topology, p->one, HWLOC_CPUBIND_THREAD) == 0)
+        (void)!hwloc_set_cpubind(p->topology, p->may, HWLOC_CPUBIND_THREAD);
+}
+
+void job_places_free(job_places *p)
+{
+    if (!p)
+        return;
+    hwloc_bitmap_free(p->may);
+    hwloc_bitmap_free(p->near);
+    hwloc_bitmap_free(p->one);
+    if (p->topology)
+        hwloc_topology_destroy(p->topology);
     free(p);
 }

@@ -41,7 +41,8 @@ typedef struct worker_group {
     worker_member *members;
     size_t count;
     const json_t *about; /* the request's "group", for the records; or NULL */
-    gsl_rng *rng;        /* of orders */
+    gsl_rng *rng;        /* of orders and places */
+    job_places *places;  /* of the host thread, while there are rounds; NULL: there is no choice */
     uint64_t start_ns;   /* until plugin and client stood */
     uint64_t rounds_ns;  /* of rounds and probes */
     bool turns;          /* each round waits for its turn: another process has the others */

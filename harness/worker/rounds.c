@@ -115,7 +115,7 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
                          size_t position, bn_status *st)
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
-    job_place_anew(g->rng);
+    job_place_anew(g->places, g->rng);
     worker_witness(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
     if (code == BN_OK)
@@ -189,6 +189,7 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
     bn_code code = list ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a list");
     if (code == BN_OK && count > 0)
         code = plan(list, count, &rounds, st);
+    g->places = job_places_of_thread();
     for (size_t round = 0; code == BN_OK && count > 0 && round < STRETCH * rounds; round++) {
         if (round >= rounds && all_have_time(list, count))
             break;
@@ -204,6 +205,8 @@ bn_code worker_run_rounds(worker_group *g, bn_status *st)
         }
         count = well(g, list);
     }
+    job_places_free(g->places);
+    g->places = NULL;
     free(list);
     return code;
 }

@@ -82,7 +82,7 @@ static void a_group_learns_once(void **state)
     res_record_free(kept.record);
 }
 
-/* The thread goes to each of the cores that it may use, and may use all of them afterwards. */
+/* The thread may use the same cores afterwards, and one that is pinned has no other place. */
 static void the_host_thread_is_placed_anew(void **state)
 {
     (void)state;
@@ -90,18 +90,20 @@ static void the_host_thread_is_placed_anew(void **state)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     assert_non_null(rng);
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    job_places *places = job_places_of_thread();
     for (int i = 0; i < 100; i++)
-        job_place_anew(rng);
+        job_place_anew(places, rng);
+    job_places_free(places);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
-    /* A thread that is pinned stays pinned. */
     cpu_set_t one;
     CPU_ZERO(&one);
     for (size_t core = 0; CPU_COUNT(&one) == 0; core++)
         if (CPU_ISSET(core, &before))
             CPU_SET(core, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    job_place_anew(rng);
+    assert_null(job_places_of_thread());
+    job_place_anew(NULL, rng);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&one, &after));
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
