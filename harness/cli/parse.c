@@ -222,6 +222,8 @@ static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_statu
         call->modelled = row->name;
     if (row->programmed && !call->programmed)
         call->programmed = row->name;
+    if (row->recorded && !call->recorded)
+        call->recorded = row->name;
     if (row->kind == CLI_FLAG) {
         if (equals)
             return bn_fail(st, BN_INVALID, "--%s takes no value", row->name);
@@ -239,7 +241,7 @@ bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
     const size_t count = call->table->count;
     bn_code code = BN_OK;
     call->word_count = 0;
-    call->marked = call->modelled = call->programmed = NULL;
+    call->marked = call->modelled = call->programmed = call->recorded = NULL;
     /* The command's own last: several rows may fill one member. */
     for (size_t i = 0; i < 2 * count && code == BN_OK; i++) {
         const cli_option *row = &call->table->rows[i % count];

@@ -7,6 +7,12 @@
 
 #include "results/recordings/recordings.h"
 
+/* For qsort: what comes first by A and B or, where they are equal, by THEN_A and THEN_B. */
+static inline int rec_order(uint64_t a, uint64_t b, uint64_t then_a, uint64_t then_b)
+{
+    return a != b ? (a > b) - (a < b) : (then_a > then_b) - (then_a < then_b);
+}
+
 /* ---- slots of an events file (slots.c) -------------------------------------------------- */
 
 typedef struct rec_stream {
