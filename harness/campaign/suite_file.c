@@ -35,6 +35,7 @@ static const suite_member measures[] = {
     {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded,roofline",
      .recorded = true},
     {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .recorded = true},
+    {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .recorded = true},
 };
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
 

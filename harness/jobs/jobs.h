@@ -28,6 +28,8 @@ typedef struct job_recorded {
     const char *step_program; /* name or hash of a step's first program; NULL: found */
     const char *cost;         /* "recorded", which NULL stands for, or "roofline" */
     const char *name;         /* of the records' model; NULL: the folder's */
+    const char *digest; /* how the step's begins, 8 digits at least; another step is refused; NULL:
+                           any */
 } job_recorded;
 
 /* What is to be measured and how: a list of values for each axis. Command line, suite and

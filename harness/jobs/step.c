@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_DIGITS 8 /* of a digest that names a step */
+
 /* What is being made. */
 typedef struct making {
     job_step *step;
@@ -475,6 +477,32 @@ void job_step_free(job_step *s)
     *s = (job_step){0};
 }
 
+static bn_code check_words(const job_recorded *recorded, const char *cost, bn_status *st)
+{
+    const char *digest = recorded->digest ? recorded->digest : "";
+    const size_t digits = strspn(digest, "0123456789abcdef");
+    if (strcmp(cost, "recorded") != 0 && strcmp(cost, "roofline") != 0)
+        return bn_fail(st, BN_INVALID, "--cost takes recorded or roofline, not '%s'", cost);
+    if (recorded->digest && (digest[digits] || digits < LEAST_DIGITS || digits >= BN_SHA256_TEXT))
+        return bn_fail(st, BN_INVALID,
+                       "a step is named by %d to %d digits of its variant in tables, not by '%s'",
+                       LEAST_DIGITS, BN_SHA256_TEXT - 1, digest);
+    return BN_OK;
+}
+
+/* Whether the step S is the one that was asked for. */
+static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_status *st)
+{
+    const char *found = json_string_value(json_object_get(s->request, "sha256"));
+    const char *wanted = recorded->digest ? recorded->digest : "";
+    if (!found || strncmp(found, wanted, strlen(wanted)) == 0)
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "its step is %.12s, and %.12s is wanted: it was recorded anew, or its programs or "
+                   "their flow have changed",
+                   found, wanted);
+}
+
 /* Fills S with what there is to say of STEPS, and with the request. */
 static bn_code describe(job_step *s, const rec_recording *recording, const rec_steps *steps,
                         const char *cost, bn_status *st)
@@ -495,14 +523,16 @@ bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;
     *s = (job_step){0};
-    if (strcmp(cost, "recorded") != 0 && strcmp(cost, "roofline") != 0)
-        return bn_fail(st, BN_INVALID, "--cost takes recorded or roofline, not '%s'", cost);
+    if (check_words(recorded, cost, st) != BN_OK)
+        return st->code;
     name_step(recorded, s->name);
     bn_code code = rec_open(recorded->folder, &recording, st);
     if (code == BN_OK)
         code = rec_steps_find(recording, &wanted, &steps, st);
     if (code == BN_OK)
         code = describe(s, recording, steps, cost, st);
+    if (code == BN_OK)
+        code = check_digest(recorded, s, st);
     /* A recording can be large: nothing of it stays while workers run. */
     rec_steps_free(steps);
     rec_close(recording);

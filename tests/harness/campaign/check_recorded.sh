@@ -125,6 +125,18 @@ suite other '{"recording": "train", "step_program": "jit_other"}'
 refuses "a step that there is not" 3 "/matrix/0: |jit_other" -- \
     suite "$folder/other.json" --store "$folder/refused"
 suite several '{"models": "resnet18"}, {"recording": "several"}'
+suite pinned '{"recording": "train", "step": "0123456789ab"}'
+refuses "another step than the suite wants" 3 "/matrix/0: |and 0123456789ab is wanted" -- \
+    suite "$folder/pinned.json" --store "$folder/refused"
+step=$("$bench" table --store "$store" --format json 2>/dev/null | "$python" -c '
+import json, sys
+print([r["variant"] for r in json.load(sys.stdin)["rows"] if r["model"] == "train"][0].split()[1])')
+suite pinned "{\"recording\": \"train\", \"step\": \"$step\"}"
+run suite "$folder/pinned.json" --store "$store" --dry-run
+report "the one that it wants is taken" "$(
+    fault_of 0
+    grep -q '^0 to run, 4 done' "$folder/out" || echo "it counts as another"
+)"
 refuses "steps of several devices, before anything runs" 1 "/matrix/1: |the step runs on 2 devices" -- \
     suite "$folder/several.json" --store "$folder/refused"
 "$make" text "$folder/edited" || exit 1
@@ -218,10 +230,9 @@ run history --store "$store" --model train --format json
 report "its nights are one series" "$(
     fault_of 0
     holds '
-series = records["series"] if isinstance(records, dict) else records
-assert len(series) == 1, series
-text = json.dumps(series[0])
-assert "train" in text and "replay" in text, text
+[one] = records
+assert (one["experiment"]["model"], one["experiment"]["mode"]) == ("train", "replay"), one
+assert len(one["nights"]) >= 1 and len(one["origins"]) == 2, one
 '
 )"
 echo "1..$count"

@@ -113,6 +113,8 @@ static void what_is_wrong_beside_a_recording_is_told(void **state)
              "recorded,roofline");
     fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"process\": -1}]}",
              "/matrix/0/process: a whole number from 0 to 4294967295");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"/\", \"step\": \"0123\"}]}",
+             "/matrix/0: a step is named by 8 to 64 digits of its variant in tables, not by '0123'");
     fails_at(HEAD "\"matrix\": [{\"recording\": [\"r\"]}]}",
              "/matrix/0/recording: text is needed, not a list");
     fails_at(HEAD "\"matrix\": [{\"modes\": \"replay\"}]}",
