@@ -490,6 +490,19 @@ static bn_code check_words(const job_recorded *recorded, const char *cost, bn_st
     return BN_OK;
 }
 
+/* Which process executed most is not known while one of them cannot be read. */
+static bn_code check_whole(const job_recorded *recorded, const rec_recording *recording,
+                           bn_status *st)
+{
+    const struct rec_damaged *first = &recording->damaged[0];
+    if (recording->damaged_count == 0 || recorded->process)
+        return BN_OK;
+    return bn_fail(st, BN_FORMAT,
+                   "%s is damaged: %s; name the process that is wanted, with --process or as "
+                   "\"process\" in a suite",
+                   first->name, first->why.message);
+}
+
 /* Whether the step S is the one that was asked for. */
 static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_status *st)
 {
@@ -527,6 +540,8 @@ bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
         return st->code;
     name_step(recorded, s->name);
     bn_code code = rec_open(recorded->folder, &recording, st);
+    if (code == BN_OK)
+        code = check_whole(recorded, recording, st);
     if (code == BN_OK)
         code = rec_steps_find(recording, &wanted, &steps, st);
     if (code == BN_OK)

@@ -109,6 +109,16 @@ refuses "a cost that there is not" 2 "recorded or roofline" -- \
     replay "$folder/text" --cost dear "${short[@]}"
 refuses "a step that there is not" 3 "jit_other" -- \
     replay "$folder/text" --step-program jit_other "${short[@]}"
+mkdir "$folder/text/4712-2000000000"
+head -c 5000 /dev/zero >"$folder/text/4712-2000000000/events"
+refuses "a recording of which a process is damaged" 3 "$folder/text|4712-2000000000 is damaged: |--process" -- \
+    replay "$folder/text" "${short[@]}"
+run replay "$folder/text" "${short[@]}" --process 4711 --format json
+report "unless another one is named" "$(
+    fault_of 0
+    holds 'assert records["runtimes"][0]["back_to_back"]["ns"] > 0, records'
+)"
+rm -r "$folder/text/4712-2000000000"
 for file in "$folder"/text/*/programs/*.mlir; do
     echo "// edited" >>"$file"
     break
