@@ -7,7 +7,8 @@
  *   PID-TIME/events         of one process: a file of slots, below
  *   PID-TIME/programs/HASH.FORM   a program ("mlir", "hlo"), a serialized executable
  *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
- * of 128 bits of the file's bytes, as 32 hexadecimal digits, high half first
+ *                           of 128 bits of the file's bytes, as 32 hexadecimal digits, high half
+ *                           first
  *
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
@@ -155,7 +156,8 @@ enum record_kind {
  *              transfer (0: none is waited for), then the dimensions
  * BUFFER_END   PJRT_Buffer_Destroy, or _Delete (RECORD_ONLY_MEMORY): [0] handle, [1] to [5] those
  *              whose end came right after it, in the same thread and with the same flags (0: none
- *              and no further); words: further ones, likewise
+ *              and no further); words: further ones, likewise. Empty places may be filled when the
+ *              event is already there
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
  *              [4] bytes, [5] number of the transfer
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
