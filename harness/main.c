@@ -71,14 +71,9 @@ static int replay_case(options *o, const char *const *words)
     const selftest_options own = {.output = o->output, .matrix = &o->matrix};
     if (!rerun_is_recording(words[0]))
         return replay_command(&own, words[0]);
-    const rerun_options recorded = {.output = o->output,
-                                    .matrix = &o->matrix,
-                                    .pid = o->taking.process,
-                                    .step_program = o->taking.step_program,
-                                    .cost = o->cost,
-                                    .name = o->taking.model};
+    o->matrix.recorded.folder = words[0];
     o->matrix.echo = cli_echo(options_table(), OPTION_REPLAY, o);
-    const int code = rerun_command(&recorded, words[0]);
+    const int code = rerun_command(&o->matrix, &o->output);
     json_decref(o->matrix.echo);
     return code;
 }
@@ -133,6 +128,9 @@ static int export_records(options *o, const char *const *words)
 static int import_records(options *o, const char *const *words)
 {
     o->taking.store = o->store;
+    o->taking.process = o->matrix.recorded.process;
+    o->taking.step_program = o->matrix.recorded.step_program;
+    o->taking.model = o->matrix.recorded.name;
     return command_import(&o->taking, words);
 }
 
@@ -143,8 +141,8 @@ static int record(options *o, const char *const *words)
 
 static int steps(options *o, const char *const *words)
 {
-    o->stepping.process = o->taking.process;
-    o->stepping.step_program = o->taking.step_program;
+    o->stepping.process = o->matrix.recorded.process;
+    o->stepping.step_program = o->matrix.recorded.step_program;
     return command_steps(&o->stepping, &o->output, words[0]);
 }
 

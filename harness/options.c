@@ -43,6 +43,8 @@ static const cli_option others[] = {
     {"program", "FILE", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE, .marked = true,
      .text = "run this program in place of models: StableHLO as text or byte code, or a serialized "
              "HloModuleProto or HloProto"},
+    {"recording", "DIR", CLI_TEXT, AT(matrix.recorded.folder), .commands = COMPARE, .marked = true,
+     .text = "run the step of this recording in place of models, as bench replay does"},
     {"argument", "TYPE", CLI_WORDS, AT(matrix.types), .commands = RUN | COMPARE, .marked = true,
      .programmed = true,
      .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in order; "
@@ -149,22 +151,25 @@ static const cli_option others[] = {
     {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
-    {"model", "NAME", CLI_TEXT, AT(taking.model), .commands = IMPORT | REPLAY,
+    {"model", "NAME", CLI_TEXT, AT(matrix.recorded.name), .commands = IMPORT | REPLAY,
      .text = "of a recording: the model's name in tables; by default the script's, and of a replay "
              "the folder's"},
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
-    {"step-program", "NAME", CLI_TEXT, AT(taking.step_program), .commands = IMPORT | REPLAY | STEPS,
+    {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
+     .commands = IMPORT | REPLAY | STEPS | COMPARE, .marked = true, .recorded = true,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
-    {"process", "PID", CLI_NUMBER, AT(taking.process), .commands = IMPORT | REPLAY | STEPS,
-     .fallback = "0", .most = 4294967295,
+    {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
+     .commands = IMPORT | REPLAY | STEPS | COMPARE, .fallback = "0", .most = UINT32_MAX,
+     .marked = true, .recorded = true,
      .text = "of a recording: the process; 0: the one with most executions"},
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS, .fallback = "-1",
      .least = -1, .text = "of a recording: the device; -1: the one with most executions"},
     {"trace", "FILE", CLI_TEXT, AT(stepping.trace), .commands = STEPS,
      .text = "also write the process as a Chrome trace for Perfetto; FILE must not exist"},
-    {"cost", "BY", CLI_TEXT, AT(cost), .commands = REPLAY, .fallback = "recorded",
+    {"cost", "BY", CLI_TEXT, AT(matrix.recorded.cost), .commands = REPLAY | COMPARE,
+     .fallback = "recorded", .marked = true, .recorded = true,
      .text = "of recorded programs that a simulated device cannot read: recorded, their device "
              "times; roofline, the FLOPs and bytes that the recorded compiler told, at the rates "
              "of the simulated device"},
@@ -459,6 +464,34 @@ static const struct {
     {COMPARE, lone_of_comparison},
 };
 
+/* Whether what was given fits what is run: models, --program, or --recording. */
+static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
+{
+    const bool program = m->program != NULL, recording = m->recorded.folder != NULL;
+    if (program && recording)
+        return bn_fail(st, BN_INVALID, "--program and --recording: one of them is run");
+    if (program && call->modelled)
+        return bn_fail(st, BN_INVALID,
+                       "--program runs a text as it is, so --%s, which is for models, cannot be "
+                       "given with it",
+                       call->modelled);
+    if (recording && call->modelled)
+        return bn_fail(st, BN_INVALID,
+                       "--recording runs a step as it was recorded, so --%s, which is for models, "
+                       "cannot be given with it",
+                       call->modelled);
+    if (!program && call->programmed)
+        return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
+                       call->programmed);
+    /* The other commands that take these have a recording as their word. */
+    if (call->command == COMPARE && !recording && call->recorded)
+        return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",
+                       call->recorded);
+    if (recording)
+        m->axis[RES_AXIS_MODE].count = 0; /* all modes that recorded steps have */
+    return BN_OK;
+}
+
 bn_code options_parse(uint32_t command, int argc, char **argv, bn_arena *memory, options *o,
                       const char **words, int most, int *count, bn_status *st)
 {
@@ -487,14 +520,8 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
         code = cli_config_apply(&call, config, name, st);
     if (code == BN_OK)
         code = cli_arguments(&call, argc, argv, st);
-    if (code == BN_OK && o->matrix.program && call.modelled)
-        code = bn_fail(st, BN_INVALID,
-                       "--program runs a text as it is, so --%s, which is for models, cannot be "
-                       "given with it",
-                       call.modelled);
-    if (code == BN_OK && !o->matrix.program && call.programmed)
-        code =
-            bn_fail(st, BN_INVALID, "--%s is for --program, which was not given", call.programmed);
+    if (code == BN_OK)
+        code = check_work(&call, &o->matrix, st);
     if (code == BN_OK)
         code = job_matrix_finish(&o->matrix, memory, st);
     if (code == BN_OK)
@@ -506,7 +533,7 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
     return code;
 }
 
-/* MATRIX as the options of bench run, for records. */
+/* MATRIX as the options of bench run, or of bench replay, for records. */
 static json_t *echo_run(const job_matrix *matrix)
 {
     bn_status st = {.code = BN_OK};
@@ -517,6 +544,7 @@ static json_t *echo_run(const job_matrix *matrix)
         const cli_list *input = &matrix->axis[RES_AXIS_INPUT];
         const char *words[2] = {NULL, NULL};
         bn_text text = {0};
+        const uint32_t command = matrix->recorded.folder ? REPLAY : RUN;
         o->matrix = *matrix;
         /* Where no --input was given, a suite may name values of its axis. */
         cli_list_put(input, &text);
@@ -525,7 +553,7 @@ static json_t *echo_run(const job_matrix *matrix)
             words[0] = text.data;
             o->matrix.inputs = (cli_words){1, words};
         }
-        echo = cli_echo(options_table(), RUN, o);
+        echo = cli_echo(options_table(), command, o);
         bn_text_free(&text);
     }
     bn_arena_free(memory);

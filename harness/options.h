@@ -14,7 +14,8 @@
 typedef struct options {
     bool help, man, version;
     cli_output output;
-    job_matrix matrix; /* of run, verify, list, selftest, export-weights, compare */
+    job_matrix matrix; /* of run, verify, list, selftest, export-weights, compare, replay; its
+                          recorded step of import and steps, too */
     job_matrix usual;  /* the matrix of bench run with no options */
     const char *file;  /* --output; NULL: not given */
     const char *store; /* of commands on stores, suites and nights; run's is MATRIX' own */
@@ -22,10 +23,9 @@ typedef struct options {
     command_selection selection;
     command_series series;
     const char *title, *table, *to;
-    command_taking taking; /* of import, but for its store */
+    command_taking taking; /* of import, but for its store and what MATRIX has of it */
     command_recording recording;
-    command_stepping stepping; /* of steps, but for what TAKING has, too */
-    const char *cost;          /* of recorded programs on a simulated device */
+    command_stepping stepping; /* of steps, but for what MATRIX has of it */
     /* Of campaigns and trials. */
     suite_options suite;
     const char *suite_option[CLI_MAX_REPEATS + 1], *suite_flag[CLI_MAX_REPEATS + 1];

@@ -36,6 +36,7 @@ static bn_code one_side(compare_plan *p, int side, bn_status *st)
     job_matrix *own = &p->sides[side];
     *own = *o->matrix;
     job_matrix_set(own, RES_AXIS_RUNTIME, runtime);
+    own->request = p->request;
     own->label = p->compare->label[side] ? p->compare->label[side] : "";
     own->store = p->folder[0][side];
     /* The runtime becomes a list of values, which are split at commas. */
@@ -152,13 +153,8 @@ static bn_code expand_sides(compare_plan *p, size_t counts[2], bn_text *notes, b
 static void fill_in(compare_plan *p)
 {
     for (size_t i = 0; i < p->experiments; i++)
-        for (int side = 0; side < 2; side++) {
-            job_experiment *e = &p->list[side][i];
-            e->echo = p->compare->options->matrix->echo;
-            e->program = p->program;
-            if (p->program)
-                job_program_describe(p->program, &e->what);
-        }
+        for (int side = 0; side < 2; side++)
+            p->list[side][i].echo = p->compare->options->matrix->echo;
 }
 
 static bn_code expand(compare_plan *p, bn_status *st)
@@ -220,9 +216,7 @@ static bn_code make_rows(compare_plan *p, bn_status *st)
         versus->cells[i].control = i >= p->experiments;
         r->experiment = i < p->experiments ? i : control * p->experiments / controls;
         r->wanted = first_stage(o, count);
-        versus->cells[i].experiment = p->list[0][r->experiment].what;
-        if (!p->program)
-            job_experiment_resolve(&versus->cells[i].experiment);
+        job_experiment_resolve(&p->list[0][r->experiment], &versus->cells[i].experiment);
         const size_t stage = compare_by_looks(o) ? RES_LAST_LOOK : r->wanted;
         res_order(p->order_seed + i, stage, compare_by_looks(o), r->b_first);
         /* The second stage, if there is one, has a seed of its own. */
@@ -235,13 +229,12 @@ static bn_code make_rows(compare_plan *p, bn_status *st)
 
 bn_code compare_plan_make(compare_run *compare, compare_plan *p, bn_status *st)
 {
-    const job_matrix *matrix = compare->options->matrix;
     p->compare = compare;
     p->order_seed = bn_now_ns();
     name_folders(p);
-    if (matrix->program && job_program_request(matrix, &p->program, st) != BN_OK)
-        return st->code;
-    bn_code code = expand(p, st);
+    bn_code code = job_matrix_request(compare->options->matrix, &p->request, st);
+    if (code == BN_OK)
+        code = expand(p, st);
     for (int i = 0; code == BN_OK && i < 4; i++)
         res_store_sweep_old(p->folder[i / 2][i % 2]);
     return code == BN_OK ? make_rows(p, st) : code;
@@ -254,5 +247,5 @@ void compare_plan_free(compare_plan *p)
         suite_close(&p->suites[side]);
     }
     free(p->rows);
-    json_decref(p->program);
+    json_decref(p->request);
 }

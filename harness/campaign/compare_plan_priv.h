@@ -26,7 +26,7 @@ typedef struct compare_plan {
     suite_spec suites[2];    /* that the lists are of, with --suite */
     compare_row *rows;       /* one beside each of compare->versus.cells */
     char folder[2][2][4160]; /* [control][side]: of the records */
-    json_t *program;
+    json_t *request;         /* see job_matrix */
 } compare_plan;
 
 /* Whether verdicts say how many pairs are run. */

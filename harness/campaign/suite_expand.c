@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A suite that is being expanded. */
 typedef struct expansion {
@@ -48,16 +49,22 @@ static void set_axis(const res_axis *axis, const json_t *value, job_matrix *matr
     }
 }
 
-/* NAME, or its path: a path is relative to the suite's folder, so that it does not matter where
- * bench is started. */
-static const char *runtime_path(suite_spec *suite, const char *name)
+/* PATH, which is relative to the suite's folder, so that it does not matter where bench is started;
+ * NULL without memory. */
+static const char *path_from_suite(suite_spec *suite, const char *path)
 {
     const char *slash = strrchr(suite->source.file, '/');
     bn_text text = {0};
-    if (strchr(name, '/') && name[0] != '/' && slash)
+    if (path[0] != '/' && slash)
         bn_text_append(&text, suite->source.file, (size_t)(slash - suite->source.file) + 1);
-    bn_text_puts(&text, name);
+    bn_text_puts(&text, path);
     return keep_text(suite, &text);
+}
+
+/* NAME, or its path. */
+static const char *runtime_path(suite_spec *suite, const char *name)
+{
+    return strchr(name, '/') ? path_from_suite(suite, name) : bn_arena_strdup(suite->arena, name);
 }
 
 /* Fills LIST from {"a": 1, ...}: "a=1", ... */
@@ -189,8 +196,8 @@ static void title_of(suite_item *item)
 static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
 {
     suite_spec *s = x->suite;
-    suite_item item = {.e = *e, .resolved = e->what, .repetitions = x->repetitions};
-    job_experiment_resolve(&item.resolved);
+    suite_item item = {.e = *e, .repetitions = x->repetitions};
+    job_experiment_resolve(e, &item.resolved);
     for (size_t i = 0; i < s->count; i++) {
         if (memcmp(&s->items[i].resolved, &item.resolved, sizeof item.resolved) != 0)
             continue;
@@ -205,6 +212,15 @@ static bn_code add_item(expansion *x, const job_experiment *e, bn_status *st)
     return BN_OK;
 }
 
+/* Fails for WHY, at the place of the matrix. */
+static bn_code fail_here(const expansion *x, const bn_status *why, bn_status *st)
+{
+    const suite_text *source = &x->suite->source;
+    if (why->code == BN_INVALID)
+        return suite_fail(source, x->at, false, st, "%s", why->message);
+    return bn_fail(st, why->code, "%s: %s: %s", source->file, x->at, why->message);
+}
+
 static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
 {
     job_experiment *list = NULL;
@@ -213,10 +229,8 @@ static bn_code expand_one(expansion *x, job_matrix *m, bn_status *st)
     m->echo = x->command->echo(m);
     json_array_append_new(x->suite->echoes, m->echo);
     bn_code code = job_matrix_expand(m, &list, &count, &x->suite->notes, &why);
-    if (code == BN_INVALID)
-        suite_fail(&x->suite->source, x->at, false, st, "%s", why.message);
-    else if (code != BN_OK)
-        bn_fail(st, code, "%s", why.message);
+    if (code != BN_OK)
+        fail_here(x, &why, st);
     for (size_t i = 0; i < count && code == BN_OK; i++)
         if (!excluded(x, &list[i].what))
             code = add_item(x, &list[i], st);
@@ -262,6 +276,25 @@ static bn_code expand_runtimes(expansion *x, const json_t *object, const suite_m
     return code;
 }
 
+/* Reads the recording that M names, if it does, for all runtimes. */
+static bn_code read_recording(expansion *x, job_matrix *m, bn_status *st)
+{
+    bn_status why = {.code = BN_OK};
+    struct stat info;
+    if (!m->recorded.folder)
+        return BN_OK;
+    m->recorded.folder = path_from_suite(x->suite, m->recorded.folder);
+    if (!m->recorded.folder)
+        return no_memory(st);
+    if (stat(m->recorded.folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return suite_fail(&x->suite->source, x->at, false, st, "recording %s: no such folder",
+                          m->recorded.folder);
+    bn_code code = job_matrix_request(m, &m->request, &why);
+    if (m->request && json_array_append_new(x->suite->requests, m->request) != 0)
+        return no_memory(st);
+    return code == BN_OK ? BN_OK : fail_here(x, &why, st);
+}
+
 static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
 {
     const suite_options *c = x->command;
@@ -270,11 +303,16 @@ static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a suite");
     base->matrix = *c->usual;
     base->repetitions = SUITE_USUAL_REPETITIONS;
+    /* A recorded step runs in all of its modes unless the matrix names some. */
+    if (json_object_get(object, SUITE_RECORDING))
+        base->matrix.axis[RES_AXIS_MODE].count = 0;
     set_members(object, base);
     base->matrix.store = c->store;
     x->repetitions = (int)(c->repetitions ? c->repetitions : base->repetitions);
-    bn_code code = c->runtimes.count ? expand_override(x, &base->matrix, st)
-                                     : expand_runtimes(x, object, base, st);
+    bn_code code = read_recording(x, &base->matrix, st);
+    if (code == BN_OK)
+        code = c->runtimes.count ? expand_override(x, &base->matrix, st)
+                                 : expand_runtimes(x, object, base, st);
     free(base);
     return code;
 }
@@ -287,11 +325,25 @@ static json_t *merged(const json_t *base, const json_t *over)
     return object;
 }
 
-static bn_code expand_matrix(expansion *x, const json_t *defaults, size_t index, bn_status *st)
+/* DEFAULTS without what they say of models (new reference): those are no mistake beside a
+ * recording.
+ */
+static json_t *defaults_of_steps(const json_t *defaults)
+{
+    json_t *rest = merged(NULL, defaults);
+    for (int i = 0; i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].suite && (i == RES_AXIS_MODE || !job_axis_of_steps((res_axis_id)i)))
+            json_object_del(rest, res_axes[i].suite);
+    return rest;
+}
+
+static bn_code expand_matrix(expansion *x, const json_t *all, size_t index, bn_status *st)
 {
     char at[SUITE_POINTER_TEXT];
     const json_t *matrix = json_array_get(json_object_get(x->suite->json, "matrix"), index);
     const json_t *includes = json_object_get(matrix, "include");
+    json_t *defaults =
+        json_object_get(matrix, SUITE_RECORDING) ? defaults_of_steps(all) : merged(NULL, all);
     json_t *whole = merged(defaults, matrix);
     suite_pointer_at(at, "/matrix", index);
     memcpy(x->at, at, sizeof at);
@@ -306,6 +358,7 @@ static bn_code expand_matrix(expansion *x, const json_t *defaults, size_t index,
         json_decref(with);
     }
     json_decref(whole);
+    json_decref(defaults);
     return code;
 }
 
@@ -322,6 +375,7 @@ bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status 
     if (options->repetitions > RES_MOST_REPETITIONS)
         return bn_fail(st, BN_INVALID, "--repetitions: %d at most", RES_MOST_REPETITIONS);
     suite->echoes = json_array();
+    suite->requests = json_array();
     for (size_t i = 0; i < n && code == BN_OK; i++)
         code = expand_matrix(&x, defaults, i, st);
     if (code == BN_OK && suite->count == 0)

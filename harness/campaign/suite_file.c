@@ -14,16 +14,28 @@
 #define AT(member)   offsetof(suite_measure, member)
 #define RUNTIME_NAME 255 /* the longest that a record can hold */
 
-/* How to measure: the same for all experiments of a matrix. */
+/* How to measure, and what in place of models: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
-    {"steps", SUITE_NUMBER, NULL, "steps", AT(matrix.steps), 1, 1e9},
-    {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), 1, 1e9},
-    {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), 1, RES_MOST_REPETITIONS},
-    {"min_time", SUITE_REAL, NULL, "min_time", AT(matrix.min_time), 0, 1e9},
-    {"timeout", SUITE_REAL, NULL, "timeout", AT(matrix.timeout), 0, 1e9},
-    {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time), 0, 0},
-    {"pin", SUITE_TEXT, NULL, "pin", AT(matrix.pin), 0, 0},
-    {"cache_dir", SUITE_TEXT, NULL, "cache_dir", AT(matrix.cache_dir), 0, 0},
+    {"steps", SUITE_NUMBER, NULL, "steps", AT(matrix.steps), .least = 1, .most = 1e9},
+    {"warmup", SUITE_NUMBER, NULL, "warmup", AT(matrix.warmup), .least = 1, .most = 1e9},
+    {"repetitions", SUITE_NUMBER, NULL, "repetitions", AT(repetitions), .least = 1,
+     .most = RES_MOST_REPETITIONS},
+    {"min_time", SUITE_REAL, NULL, "min_time", AT(matrix.min_time), .most = 1e9},
+    {"timeout", SUITE_REAL, NULL, "timeout", AT(matrix.timeout), .most = 1e9},
+    {"device_time", SUITE_TEXT, NULL, "device_time", AT(matrix.device_time),
+     .words = "auto,slope,none"},
+    {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
+    {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
+    {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
+     .recorded = true},
+    {"process", SUITE_NUMBER, NULL, "process", AT(matrix.recorded.process), .most = UINT32_MAX,
+     .recorded = true},
+    {"step_program", SUITE_TEXT, NULL, "step_program", AT(matrix.recorded.step_program),
+     .recorded = true},
+    {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded,roofline",
+     .recorded = true},
+    {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .recorded = true},
+    {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .recorded = true},
 };
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
 
@@ -33,8 +45,12 @@ bool suite_member_at(size_t index, suite_member *member)
         const res_axis *axis = &res_axes[i];
         if (!axis->suite || index-- > 0)
             continue;
-        *member = (suite_member){axis->suite, SUITE_AXIS,  axis,      axis->field.name,
-                                 0,           axis->least, axis->most};
+        *member = (suite_member){.name = axis->suite,
+                                 .kind = SUITE_AXIS,
+                                 .axis = axis,
+                                 .option = axis->field.name,
+                                 .least = axis->least,
+                                 .most = axis->most};
         return true;
     }
     if (index < MEASURE_COUNT)
@@ -107,7 +123,9 @@ static bn_code check_word(const suite_text *s, const char *at, const suite_membe
         return BN_OK;
     if (!word && m->axis->single)
         return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
-    const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known);
+    /* Which of both kinds of modes it may be depends on the matrix. */
+    const bool taken = job_axis_takes(m->axis->id, word ? word : "", &known) ||
+                       (word && m->axis->id == RES_AXIS_MODE && job_mode_of_steps(word));
     bn_code code =
         taken ? BN_OK
               : suite_fail(s, at, false, st, "there is no such %s as %s; there is %s", m->option,
@@ -139,6 +157,16 @@ static bn_code check_number(const suite_text *s, const char *at, const suite_mem
     return code;
 }
 
+/* Whether WORD is one of WORDS, "a,b". */
+static bool is_among(const char *words, const char *word)
+{
+    char one[RES_TEXT];
+    for (size_t i = 0; res_axis_word(words, i, one); i++)
+        if (strcmp(one, word) == 0)
+            return true;
+    return false;
+}
+
 static bn_code check_text(const suite_text *s, const char *at, const suite_member *m,
                           const json_t *value, bn_status *st)
 {
@@ -146,10 +174,10 @@ static bn_code check_text(const suite_text *s, const char *at, const suite_membe
     const char *word = json_string_value(value);
     if (!word)
         return suite_fail(s, at, false, st, "text is needed, not %s", shown(value, text));
-    if (strcmp(m->option, "device_time") == 0 && strcmp(word, "auto") != 0 &&
-        strcmp(word, "slope") != 0 && strcmp(word, "none") != 0)
-        return suite_fail(s, at, false, st, "there are auto, slope and none, not '%s'", word);
-    return BN_OK;
+    if (!m->words || is_among(m->words, word))
+        return BN_OK;
+    return suite_fail(s, at, false, st, "there is no such %s as %s; it is one of %s", m->option,
+                      shown(value, text), m->words);
 }
 
 /* {"NAME": VALUE, ...} for a runtime's options or the compiler's. */
@@ -255,13 +283,26 @@ static bn_code check_member(const suite_text *s, const char *at, const suite_mem
     return BN_OK;
 }
 
-static bn_code unknown_member(const suite_text *s, const char *at, bool axes, const char *more,
-                              bn_status *st)
+typedef enum suite_part { DEFAULTS, MATRIX, INCLUDE, EXCLUDE } suite_part;
+
+/* Whether a member M may stand in PART. */
+static bool may_stand(const suite_member *m, suite_part part)
 {
+    if (part == EXCLUDE)
+        return suite_member_varies(m);
+    /* A recording is one matrix's. */
+    if (part == INCLUDE)
+        return strcmp(m->name, SUITE_RECORDING) != 0;
+    return part == MATRIX || !m->recorded;
+}
+
+static bn_code unknown_member(const suite_text *s, const char *at, suite_part part, bn_status *st)
+{
+    const char *more = part == MATRIX ? "include, exclude, comment" : "comment";
     bn_text known = {0};
     suite_member m;
     for (size_t i = 0; suite_member_at(i, &m); i++)
-        if (!axes || suite_member_varies(&m))
+        if (may_stand(&m, part))
             bn_text_printf(&known, "%s, ", m.name);
     bn_code code = suite_fail(s, at, true, st, "there is no such member here; there are %s%s",
                               known.failed ? "" : known.data, more);
@@ -278,7 +319,46 @@ static bn_code check_object(const suite_text *s, const char *at, const json_t *o
     return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
 }
 
-typedef enum suite_part { DEFAULTS, MATRIX, INCLUDE, EXCLUDE } suite_part;
+/* A recorded step has none of a model's axes, and what is said of a recording needs one. OBJECT is
+ * a matrix or one of its includes; RECORDED: the matrix names a recording. */
+static bn_code check_fits(const suite_text *s, const char *at, const json_t *object, bool recorded,
+                          bn_status *st)
+{
+    const char *key;
+    json_t *value;
+    char inner[SUITE_POINTER_TEXT];
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        suite_member m;
+        suite_pointer(inner, at, key);
+        if (!suite_member_of(key, &m))
+            continue;
+        if (recorded && m.axis && !job_axis_of_steps(m.axis->id))
+            return suite_fail(s, inner, true, st,
+                              "a recorded step is run as it is, so '%s', which is for models, "
+                              "cannot be given with it",
+                              key);
+        if (!recorded && m.recorded)
+            return suite_fail(s, inner, true, st,
+                              "it goes with '" SUITE_RECORDING "', and the "
+                              "matrix names none");
+    }
+    return BN_OK;
+}
+
+static bn_code check_work(const suite_text *s, const char *at, const json_t *matrix, bn_status *st)
+{
+    const bool recorded = json_object_get(matrix, SUITE_RECORDING) != NULL;
+    const json_t *includes = json_object_get(matrix, "include");
+    char list[SUITE_POINTER_TEXT], inner[SUITE_POINTER_TEXT];
+    bn_code code = check_fits(s, at, matrix, recorded, st);
+    suite_pointer(list, at, "include");
+    for (size_t i = 0; i < json_array_size(includes) && code == BN_OK; i++) {
+        suite_pointer_at(inner, list, i);
+        code = check_fits(s, inner, json_array_get(includes, i), recorded, st);
+    }
+    return code;
+}
 
 static bn_code check_members(const suite_text *s, const char *at, const json_t *object,
                              suite_part part, bn_status *st);
@@ -316,19 +396,18 @@ static bn_code check_members(const suite_text *s, const char *at, const json_t *
         suite_member m;
         bn_code code = BN_OK;
         suite_pointer(inner, at, key);
-        if (suite_member_of(key, &m) && (part != EXCLUDE || suite_member_varies(&m)))
+        if (suite_member_of(key, &m) && may_stand(&m, part))
             code = check_member(s, inner, &m, value, st);
         else if (part == MATRIX && strcmp(key, "include") == 0)
             code = check_list(s, inner, value, INCLUDE, st);
         else if (part == MATRIX && strcmp(key, "exclude") == 0)
             code = check_list(s, inner, value, EXCLUDE, st);
         else if (strcmp(key, "comment") != 0)
-            code = unknown_member(s, inner, part == EXCLUDE,
-                                  part == MATRIX ? "include, exclude, comment" : "comment", st);
+            code = unknown_member(s, inner, part, st);
         if (code != BN_OK)
             return code;
     }
-    return BN_OK;
+    return part == MATRIX ? check_work(s, at, object, st) : BN_OK;
 }
 
 static bn_code check_root_member(const suite_spec *suite, const char *key, const json_t *value,
@@ -427,6 +506,7 @@ void suite_close(suite_spec *suite)
     bn_text_free(&suite->notes);
     bn_arena_free(suite->arena);
     json_decref(suite->echoes);
+    json_decref(suite->requests);
     json_decref(suite->json);
     *suite = (suite_spec){0};
 }

@@ -271,11 +271,8 @@ static void run_process(carry *c, const size_t *list, size_t count, bool whole, 
     for (size_t i = 0; i < count; i++) {
         members[i] = c->plan->runs[list[i]].item->e;
         members[i].suite = describe(c, &c->plan->runs[list[i]]);
-        if (!members[i].cache_dir[0]) {
-            members[i].cache_dir = c->cache.path;
-            members[i].compile_anew = head->repetition == 1;
-        }
     }
+    job_cache_lend(&c->cache, members, count, head->repetition == 1);
     job_group_title(members, count, title, sizeof title);
     snprintf(text, sizeof text, "%s", title);
     if (head->item->repetitions > 1)

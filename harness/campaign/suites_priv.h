@@ -40,6 +40,9 @@ typedef enum suite_kind {
     SUITE_TEXT
 } suite_kind;
 
+/* The member of a matrix that names the folder of a recording, whose step is run. */
+#define SUITE_RECORDING "recording"
+
 /* A member of "defaults", of a matrix or of an include. */
 typedef struct suite_member {
     const char *name;
@@ -48,6 +51,8 @@ typedef struct suite_member {
     const char *option;   /* its name in a record's experiment, and in messages */
     size_t offset;        /* of others, in suite_measure */
     double least, most;   /* of numbers */
+    const char *words;    /* of texts: those that there are, "a,b"; NULL: any */
+    bool recorded;        /* it says something of the recording that its matrix names */
 } suite_member;
 /* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
 bool suite_member_at(size_t index, suite_member *member);
@@ -91,8 +96,9 @@ typedef struct suite_spec {
     json_t *json;
     const char *name; /* points into JSON */
     uint64_t order_seed;
-    bn_arena *arena; /* what the items point to */
-    json_t *echoes;  /* array: options of the items, as bench run would echo them */
+    bn_arena *arena;  /* what the items point to */
+    json_t *echoes;   /* array: options of the items, as bench run would echo them */
+    json_t *requests; /* array: of the recorded steps that items run */
     suite_item *items;
     size_t count, capacity;
     bn_text notes;             /* combinations that cannot be run, a line each */
@@ -109,7 +115,9 @@ BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *s
 BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
                                 bn_status *st);
 /* Fills in the items, each combination once, in the file's order. OPTIONS gives the store and
- * what replaces the file's words (runtimes with their options, label, repetitions). */
+ * what replaces the file's words (runtimes with their options, label, repetitions). Recordings are
+ * read, and the code of their programs is checked: what is wrong with one ends the suite before
+ * anything runs. */
 BN_MUST_USE bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st);
 void suite_close(suite_spec *suite);
 

@@ -44,6 +44,8 @@ void cli_line_clear(void);
 /* All text is shown as bn_plain, since names and messages in it may come from outside. */
 /* To standard output: a page, whose ends of lines stay. */
 void cli_out(const char *format, ...) BN_PRINTF(1, 2);
+/* The same with TEXT, which it frees. */
+void cli_text(bn_text *text);
 /* To standard output: a line; its end is added, and there is no other. */
 void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
 /* The same two to standard error. */
@@ -132,6 +134,7 @@ typedef struct cli_option {
     bool marked;          /* cli_call.marked names the first of these that was given */
     bool modelled;        /* cli_call.modelled does likewise: it says something of a model */
     bool programmed;      /* and cli_call.programmed: it says something of --program */
+    bool recorded;        /* and cli_call.recorded: it says something of a recording */
     bool empty;           /* CLI_WORDS takes an empty word, too */
 } cli_option;
 
@@ -157,7 +160,8 @@ typedef struct cli_call {
     const char *(*lone)(const char *word, bool *sure);
     bool taken; /* LONE's option has got its value */
     int word_count;
-    const char *marked, *modelled, *programmed; /* the first such option that was given, or NULL */
+    /* The first such option that was given, or NULL. */
+    const char *marked, *modelled, *programmed, *recorded;
 } cli_call;
 
 /* Fills the options with the defaults of all commands, and then with the command's own. */

@@ -46,6 +46,13 @@ void cli_out(const char *format, ...)
     va_end(args);
 }
 
+void cli_text(bn_text *text)
+{
+    if (text->data && !text->failed)
+        put_page(stdout, text->data);
+    bn_text_free(text);
+}
+
 void cli_tell(const char *format, ...)
 {
     va_list args;

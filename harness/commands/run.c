@@ -105,14 +105,11 @@ static void run_process(run_state *run, run_group *g, int process, size_t number
         if (g->failed[i])
             continue;
         list[count] = g->list[i];
-        if (!list[count].cache_dir[0] && run->cache.path[0]) {
-            list[count].cache_dir = run->cache.path;
-            list[count].compile_anew = process == 1;
-        }
         place[count++] = i;
     }
     if (count == 0)
         return;
+    job_cache_lend(&run->cache, list, count, process == 1);
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, g->group.processes);
     const job_order job = {NULL, text, number, of, list[0].timeout, run->output->verbose};
@@ -286,12 +283,12 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     size_t count = 0;
     run_state run = {.output = output};
     cli_exit code;
-    json_t *program = NULL;
+    job_matrix m = *matrix;
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
-    if ((matrix->program && job_program_request(matrix, &program, &st) != BN_OK) ||
+    if (job_matrix_request(matrix, &m.request, &st) != BN_OK ||
         format_of(output, &run.format, &st) != BN_OK ||
-        job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
+        job_matrix_expand(&m, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;
@@ -304,10 +301,6 @@ int command_run(const job_matrix *matrix, const cli_output *output)
         code = cli_complain(&st);
         goto out;
     }
-    for (size_t i = 0; program && i < count; i++) {
-        job_program_describe(program, &list[i].what);
-        list[i].program = program;
-    }
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
@@ -317,7 +310,7 @@ out:
     free(run.records);
     free(list);
     bn_text_free(&notes);
-    json_decref(program);
+    json_decref(m.request);
     return (int)code;
 }
 

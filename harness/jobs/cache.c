@@ -155,6 +155,16 @@ bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st)
     return BN_OK;
 }
 
+void job_cache_lend(const job_cache *cache, job_experiment *list, size_t count, bool anew)
+{
+    for (size_t i = 0; cache->path[0] && i < count; i++) {
+        if (list[i].cache_dir[0])
+            continue;
+        list[i].cache_dir = cache->path;
+        list[i].compile_anew = anew && (i == 0 || !job_same_step(&list[0], &list[i]));
+    }
+}
+
 void job_cache_end(job_cache *cache)
 {
     if (!cache->path[0])

@@ -16,8 +16,11 @@ void job_experiment_fill(const model_options *m, res_experiment *w)
     snprintf(w->layout, sizeof w->layout, "%s", m->layout == MODEL_NCHW ? "nchw" : "nhwc");
 }
 
-void job_experiment_resolve(res_experiment *w)
+void job_experiment_resolve(const job_experiment *e, res_experiment *w)
 {
+    *w = e->what;
+    if (e->program)
+        return;
     const model_options o = job_model_options(w, w->runtime);
     model *m = NULL;
     bn_status refused = {.code = BN_OK};
@@ -31,7 +34,7 @@ void job_experiment_resolve(res_experiment *w)
 void job_experiment_title(const job_experiment *e, char *text, size_t size)
 {
     const res_experiment *w = &e->what;
-    if (job_is_step(e)) {
+    if (job_is_step(e->program)) {
         snprintf(text, size, "%s %s on %.120s", w->model, w->mode, w->runtime);
         return;
     }

@@ -21,12 +21,25 @@
 
 /* ---- matrices (matrix.c) --------------------------------------------------------- */
 
+/* A step of a recording (step.c). */
+typedef struct job_recorded {
+    const char *folder;       /* NULL: none */
+    int64_t process;          /* its pid; 0: the one with most executions */
+    const char *step_program; /* name or hash of a step's first program; NULL: found */
+    const char *cost;         /* "recorded", which NULL stands for, or "roofline" */
+    const char *name;         /* of the records' model; NULL: the folder's */
+    const char *digest; /* how the step's begins, 8 digits at least; another step is refused; NULL:
+                           any */
+} job_recorded;
+
 /* What is to be measured and how: a list of values for each axis. Command line, suite and
  * comparison fill it. All that it points to is borrowed and outlives it. */
 typedef struct job_matrix {
     cli_list axis[RES_AXIS_COUNT]; /* an empty list: the axis' usual value */
-    /* The file of a program in place of models; NULL: models are run. */
+    /* What is run in place of models: the file of a program, or a recorded step; at most one. */
     const char *program;
+    job_recorded recorded;
+    json_t *request;  /* what job_matrix_request made of them; NULL: models are run */
     cli_words types;  /* of its arguments, where it is in a form that does not tell them to us */
     cli_words inputs; /* its arguments' files; without a program at most one, the axis "input" */
     cli_words outputs, checks; /* files that its results are written to, and compared with */
@@ -44,16 +57,24 @@ typedef struct job_matrix {
     json_t *echo;             /* the options as given, for the records; may be NULL */
 } job_matrix;
 
-/* Whether AXIS takes WORD. If it does not, appends to KNOWN the values that it takes. */
+/* Whether AXIS of a model takes WORD. If it does not, appends to KNOWN the values that it takes. */
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 /* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
+/* Whether AXIS says something of recorded steps; all others are of models or programs. */
+bool job_axis_of_steps(res_axis_id axis);
+/* Whether WORD is a mode of recorded steps. */
+bool job_mode_of_steps(const char *word);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
 void job_matrix_set(job_matrix *matrix, res_axis_id axis, const char *word);
 void job_matrix_set_number(job_matrix *matrix, res_axis_id axis, int64_t number);
 /* To be called once a command line was read into MATRIX: only then is it known whether --input
  * gives the program's files or values of the axis. */
 BN_MUST_USE bn_code job_matrix_finish(job_matrix *matrix, bn_arena *memory, bn_status *st);
+/* Reads what MATRIX runs in place of models, and makes of it what a worker is told: *REQUEST, a new
+ * reference also after a failure; NULL where models are run. Fails where the program or the
+ * recording cannot be read or run. */
+BN_MUST_USE bn_code job_matrix_request(const job_matrix *matrix, json_t **request, bn_status *st);
 
 /* ---- experiments (experiment.c) ---------------------------------------------------- */
 
@@ -71,20 +92,22 @@ typedef struct job_experiment {
     double timeout;          /* seconds until the worker is stopped; 0: never */
     bool compile_anew;       /* compile also what CACHE_DIR has, and keep it there */
     json_t *echo;            /* the options as given; or NULL */
-    json_t *program;         /* what job_program_request made; NULL: a model is run */
+    json_t *program;         /* what job_matrix_request made; NULL: a model is run */
     json_t *suite;           /* which suite and repetition this is, for the record; or NULL */
 } job_experiment;
 
 /* Makes *LIST (malloc) of all combinations of MATRIX' values. Combinations that cannot be run
- * (more graphs in a mode that does not cut) are left out, and NOTES says so, a line each.
+ * (more graphs in a mode that does not cut) are left out, and NOTES says so, a line each. With a
+ * request, only the axes of programs or of recorded steps count; a step's modes stand side by side.
  * BN_INVALID for a value that does not exist, and where nothing is left. */
 BN_MUST_USE bn_code job_matrix_expand(const job_matrix *matrix, job_experiment **list,
                                       size_t *count, bn_text *notes, bn_status *st);
 /* Replaces "the model's own" and "auto" in WHAT by what FILLED, a model's options, has. */
 void job_experiment_fill(const model_options *filled, res_experiment *what);
-/* The same without a worker, by making the model: a failed experiment then belongs to the same
- * cell of a table as one that went well. WHAT stays where there is no such model. */
-void job_experiment_resolve(res_experiment *what);
+/* The same without a worker, by making the model of E: WHAT becomes what E's record will say, so
+ * that a failed experiment belongs to the same cell of a table as one that went well. It is as E
+ * has it where there is no such model, and for programs and recorded steps. */
+void job_experiment_resolve(const job_experiment *e, res_experiment *what);
 /* "resnet50 train lazy b1 f32 on cpu" */
 void job_experiment_title(const job_experiment *e, char *text, size_t size);
 /* What a worker is sent (new reference), and its way back. JSON must outlive *E. */
@@ -109,8 +132,8 @@ const char *job_usual_option(const char *runtime, const char *path);
 
 /* ---- programs that others wrote (program.c) ------------------------------------------- */
 
-/* What a worker is told of MATRIX' program (new reference, also after a failure). Fails
- * where the program cannot be read or run, or the number of its arguments does not fit. */
+/* What a worker is told of MATRIX' program: see job_matrix_request. Fails also where the number of
+ * its arguments does not fit. */
 BN_MUST_USE bn_code job_program_request(const job_matrix *matrix, json_t **request, bn_status *st);
 /* The program that a request names, and its arguments. */
 typedef struct job_program_text {
@@ -131,11 +154,10 @@ void job_program_text_free(job_program_text *program);
 /* Says in WHAT which program runs, in place of a model. */
 void job_program_describe(const json_t *request, res_experiment *what);
 
-/* ---- steps that were recorded (program.c) ----------------------------------------------- */
+/* ---- steps that were recorded (step.c, program.c) --------------------------------------- */
 
 /*
- * A request for a replay (harness/replay makes it of a recording, worker/recorded.c runs it) is an
- * object with the members
+ * A request for a replay (worker/recorded.c runs it) is an object with the members
  *   recording, recorded    the folder, and what is known of it, for the record
  *   name, sha256           of the step: same digest, same work
  *   cost                   of programs on a simulated device that cannot read them: "recorded",
@@ -149,11 +171,28 @@ void job_program_describe(const json_t *request, res_experiment *what);
  *   runs                   [{"program": index, "arguments": [values], "keep": [indices]}]
  * Values are numbers as mode_sequence has them.
  */
-bool job_is_step(const job_experiment *e);
+typedef struct job_step {
+    json_t *request;
+    char name[RES_TEXT], framework[RES_TEXT];
+    uint32_t pid;
+    size_t steady; /* steps that were recorded */
+    size_t programs, executions, inputs, carried;
+    double input_bytes;
+    double wall_ns, device_ns; /* recorded medians; DEVICE_NS is NaN where it is not told */
+} job_step;
+
+/* Reads RECORDED's folder and makes the request of one of its steady steps. The code of each
+ * program must have the hash under which it was kept. BN_NOT_FOUND: no recording, process, step or
+ * code; BN_FORMAT, BN_CHANGED: damaged or edited; BN_NOT_SUPPORTED: steps of several devices, and
+ * inputs that cannot be made up. To be freed also after a failure. */
+BN_MUST_USE bn_code job_step_read(const job_recorded *recorded, job_step *step, bn_status *st);
+void job_step_free(job_step *step);
+/* Whether REQUEST, which may be NULL, is of a recorded step. */
+bool job_is_step(const json_t *request);
 /* Whether A and B, which have programs, are the same recorded step. */
 bool job_same_step(const job_experiment *a, const job_experiment *b);
-/* Says in WHAT which step runs, and how, in place of a model. */
-void job_step_describe(const json_t *request, bool awaited, res_experiment *what);
+/* Says in WHAT, which has its mode, which step runs, in place of a model. */
+void job_step_describe(const json_t *request, res_experiment *what);
 
 /* ---- before any worker starts (ready.c) ------------------------------------------------ */
 
@@ -318,6 +357,10 @@ typedef struct job_cache {
  * system cannot keep others out, or all names for it are taken, says so on standard error, and the
  * path is empty: each process compiles. End it also after a failure. */
 BN_MUST_USE bn_code job_cache_begin(const char *store, job_cache *cache, bn_status *st);
+/* Gives CACHE, if there is one, to those of the COUNT members LIST of a process that have no
+ * cache_dir. ANEW: the process compiles what is in it already; programs that members share, only
+ * the first of them does. */
+void job_cache_lend(const job_cache *cache, job_experiment *list, size_t count, bool anew);
 /* Removes it, if there is one. */
 void job_cache_end(job_cache *cache);
 /* Removes what processes of this machine that are gone left in STORE. What a process has locked

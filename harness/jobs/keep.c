@@ -54,9 +54,7 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
     res_record *r = res_record_new();
     if (!r)
         return NULL;
-    r->experiment = e->what;
-    if (!e->program)
-        job_experiment_resolve(&r->experiment);
+    job_experiment_resolve(e, &r->experiment);
     r->status = failure->code;
     snprintf(r->message, sizeof r->message, "%s", failure->message);
     r->simulated = job_simulated_name(e->what.runtime);

@@ -9,14 +9,19 @@
 #include <strings.h>
 
 #define MOST_EXPERIMENTS 1000000 /* of one matrix */
+/* The modes of recorded steps. */
+#define STEP_MODES       MODE_REPLAY "," MODE_REPLAY_AWAITED
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Value INDEX that AXIS takes, into WORD; false after the last, and where AXIS takes any value. */
-static bool axis_value(res_axis_id axis, size_t index, char word[RES_TEXT])
+/* Value INDEX that AXIS takes, of a recorded STEP or of a model, into WORD; false after the last,
+ * and where AXIS takes any value. */
+static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_TEXT])
 {
     model_info a_model = {0};
     mode_info a_mode = {0};
+    if (axis == RES_AXIS_MODE && step)
+        return res_axis_word(STEP_MODES, index, word);
     if (axis == RES_AXIS_MODEL && model_describe(index, &a_model))
         snprintf(word, RES_TEXT, "%s", a_model.name);
     else if (axis == RES_AXIS_MODE && mode_describe(index, &a_mode))
@@ -37,13 +42,14 @@ static const struct {
     {"traced", "lazy"},      {"adam", "adamw"},
 };
 
-bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT])
+/* The value of AXIS, of a recorded STEP or of a model, that WORD may mean, into MEANT. */
+static bool meant_by(res_axis_id axis, bool step, const char *word, char meant[RES_TEXT])
 {
     const char *called = NULL;
     bn_near near = bn_near_begin(word);
     for (size_t k = 0; k < sizeof synonyms / sizeof *synonyms && !called; k++)
         called = strcasecmp(synonyms[k].word, word) == 0 ? synonyms[k].meant : NULL;
-    for (size_t i = 0; axis_value(axis, i, meant); i++) {
+    for (size_t i = 0; axis_value(axis, step, i, meant); i++) {
         if (called && strcmp(meant, called) == 0)
             return true;
         bn_near_try(&near, meant);
@@ -53,16 +59,39 @@ bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT])
     return best != NULL;
 }
 
-bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
+bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT])
+{
+    return meant_by(axis, false, word, meant);
+}
+
+static bool takes(res_axis_id axis, bool step, const char *word, bn_text *known)
 {
     char name[RES_TEXT];
     size_t i = 0;
-    for (; axis_value(axis, i, name); i++) {
+    for (; axis_value(axis, step, i, name); i++) {
         if (strcmp(name, word) == 0)
             return true;
         bn_text_printf(known, "%s%s", i ? ", " : "", name);
     }
     return i == 0;
+}
+
+bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known)
+{
+    return takes(axis, false, word, known);
+}
+
+bool job_mode_of_steps(const char *word)
+{
+    bn_text ignored = {0};
+    const bool is_one = takes(RES_AXIS_MODE, true, word, &ignored);
+    bn_text_free(&ignored);
+    return is_one;
+}
+
+bool job_axis_of_steps(res_axis_id axis)
+{
+    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_MODE || axis == RES_AXIS_SEED;
 }
 
 void job_matrix_set(job_matrix *m, res_axis_id axis, const char *word)
@@ -86,29 +115,46 @@ bn_code job_matrix_finish(job_matrix *m, bn_arena *memory, bn_status *st)
     return cli_list_parse(input->option, m->inputs.list[0], memory, &m->axis[input->id], st);
 }
 
+bn_code job_matrix_request(const job_matrix *m, json_t **request, bn_status *st)
+{
+    job_step step = {0};
+    bn_code code = BN_OK;
+    *request = NULL;
+    if (m->program)
+        return job_program_request(m, request, st);
+    if (m->recorded.folder)
+        code = job_step_read(&m->recorded, &step, st);
+    *request = json_incref(step.request);
+    job_step_free(&step);
+    return code;
+}
+
 static void set_usual(const res_axis *axis, cli_list *list)
 {
     cli_list_set(list, axis->usual);
     list->value[0].number = strtoll(axis->usual, NULL, 10);
 }
 
-static void refuse_value(const res_axis *axis, const char *word, const char *known, bn_status *st)
+static void refuse_value(const res_axis *axis, bool step, const char *word, const char *known,
+                         bn_status *st)
 {
     char meant[RES_TEXT];
-    if (job_axis_meant(axis->id, word, meant))
+    if (meant_by(axis->id, step, word, meant))
         bn_fail(st, BN_INVALID, "--%s: there is no '%s'; did you mean %s? There is %s",
                 axis->option, word, meant, known);
     else
         bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option, word, known);
 }
 
-/* Checks each value of LIST, and puts all values that there are in place of "all". */
-static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memory, bn_status *st)
+/* Checks each value of LIST, of a recorded STEP or of a model, and puts all values that there are
+ * in place of "all". */
+static bn_code check_values(const res_axis *axis, bool step, cli_list *list, bn_arena *memory,
+                            bn_status *st)
 {
     char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
         for (list->count = 0;
-             list->count < CLI_MAX_ITEMS && axis_value(axis->id, list->count, name);)
+             list->count < CLI_MAX_ITEMS && axis_value(axis->id, step, list->count, name);)
             list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
         return BN_OK;
     }
@@ -119,8 +165,8 @@ static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memo
         if (axis->field.kind == RES_KIND_TEXT && word && strlen(word) >= axis->field.size)
             return bn_fail(st, BN_INVALID, "--%s is too long", axis->option);
         snprintf(name, sizeof name, "%lld", (long long)list->value[i].number);
-        if (!job_axis_takes(axis->id, word ? word : name, &known))
-            refuse_value(axis, word ? word : name, known.failed ? "another" : known.data, st);
+        if (!takes(axis->id, step, word ? word : name, &known))
+            refuse_value(axis, step, word ? word : name, known.failed ? "another" : known.data, st);
         bn_text_free(&known);
         if (st->code != BN_OK)
             return st->code;
@@ -133,6 +179,7 @@ static bn_code check_values(const res_axis *axis, cli_list *list, bn_arena *memo
 /* A matrix being expanded: its lists, checked, and a place in each. */
 typedef struct expansion {
     const job_matrix *matrix;
+    bool step; /* a recorded one is run */
     cli_list lists[RES_AXIS_COUNT];
     size_t at[RES_AXIS_COUNT];
     res_axis_id order[RES_AXIS_COUNT]; /* of nesting: the last changes fastest */
@@ -157,7 +204,7 @@ static bn_code check_lists(expansion *x, bn_status *st)
             continue;
         if (x->lists[i].count == 0)
             set_usual(axis, &x->lists[i]);
-        if (check_values(axis, &x->lists[i], x->memory, st) != BN_OK)
+        if (check_values(axis, x->step, &x->lists[i], x->memory, st) != BN_OK)
             return st->code;
     }
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
@@ -252,7 +299,8 @@ static void fill(const expansion *x, job_experiment *e)
                           .warmup = m->warmup,
                           .min_time = m->min_time,
                           .timeout = m->timeout,
-                          .echo = m->echo};
+                          .echo = m->echo,
+                          .program = m->request};
     res_experiment_old(&e->what);
     memcpy(e->runtime_option, m->runtime_option, sizeof e->runtime_option);
     memcpy(e->xla_flag, m->xla_flag, sizeof e->xla_flag);
@@ -262,6 +310,10 @@ static void fill(const expansion *x, job_experiment *e)
             res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
     }
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
+    if (x->step)
+        job_step_describe(m->request, &e->what);
+    else if (m->request)
+        job_program_describe(m->request, &e->what);
 }
 
 /* ---- what cannot be run -------------------------------------------------------------------- */
@@ -308,14 +360,39 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     return text;
 }
 
-/* A program that others wrote runs once for each runtime and each number of steps in flight. It
- * has no model that other axes could say something of. */
-static void keep_program_axes(expansion *x)
+/* Whether AXIS says something of programs that others wrote. */
+static bool axis_of_programs(res_axis_id axis)
 {
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (res_axes[i].option && i != RES_AXIS_RUNTIME && i != RES_AXIS_IN_FLIGHT &&
-            i != RES_AXIS_TRACE_COST && i != RES_AXIS_SEED)
+    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_TRACE_COST ||
+           axis == RES_AXIS_SEED;
+}
+
+/* Programs and recorded steps have no model that other axes could say something of. Where nothing
+ * is said of a step's mode, it runs in all. */
+static void leave_out_model(expansion *x)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const res_axis_id axis = (res_axis_id)i;
+        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : axis_of_programs(axis)))
             set_usual(&res_axes[i], &x->lists[i]);
+    }
+    if (x->step && x->lists[RES_AXIS_MODE].count == 0)
+        cli_list_set(&x->lists[RES_AXIS_MODE], "all");
+}
+
+/* Whether what M says besides the axes fits what it runs. */
+static bn_code check_work(const job_matrix *m, bool step, bn_status *st)
+{
+    const cli_list *in_flight = &m->axis[RES_AXIS_IN_FLIGHT];
+    if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
+        return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
+    if (step && m->inputs.count)
+        return bn_fail(st, BN_INVALID, "--input: the inputs of a recorded step are made up");
+    if (step && (in_flight->count > 1 || (in_flight->count && in_flight->value[0].number != 1)))
+        return bn_fail(st, BN_INVALID, "--in-flight: each recorded step is awaited");
+    if (step && m->weights)
+        return bn_fail(st, BN_INVALID, "--weights is a model's file, and a recorded step has none");
+    return BN_OK;
 }
 
 /* How many combinations there are. BN_INVALID where nobody can want so many. */
@@ -340,7 +417,7 @@ static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_tex
     do {
         char note[300];
         fill(x, &list[*count]);
-        if (x->matrix->program || !why_not(&list[*count].what, why, sizeof why)) {
+        if (x->matrix->request || !why_not(&list[*count].what, why, sizeof why)) {
             ++*count;
             continue;
         }
@@ -358,22 +435,24 @@ bn_code job_matrix_expand(const job_matrix *m, job_experiment **list, size_t *co
                           bn_status *st)
 {
     size_t most = 0;
+    const bool step = job_is_step(m->request);
     *list = NULL;
     *count = 0;
-    if (!m->program && (m->outputs.count || m->checks.count || m->inputs.count > 1))
-        return bn_fail(st, BN_INVALID, "--output, --check and several --input go with --program");
+    if (check_work(m, step, st) != BN_OK)
+        return st->code;
     expansion *x = calloc(1, sizeof *x);
     bn_arena *memory = bn_arena_new(4096);
     bn_code code = x && memory ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for experiments");
     if (code == BN_OK) {
         x->matrix = m;
+        x->step = step;
         x->memory = memory;
         memcpy(x->lists, m->axis, sizeof x->lists);
         make_order(x);
+        if (m->request)
+            leave_out_model(x);
         code = check_lists(x, st);
     }
-    if (code == BN_OK && m->program)
-        keep_program_axes(x);
     if (code == BN_OK)
         code = count_all(x, &most, st);
     if (code == BN_OK && !(*list = calloc(most, sizeof **list)))

@@ -1,11 +1,12 @@
 /*
  * program.c - programs in place of models. bench --program, the parent's half: the request, and the
  * signature of a program that someone else wrote. The signature is read here, too, so that a
- * program that cannot be run is refused before a worker starts. And what a recorded step is called,
- * of which bench replay makes the request.
+ * program that cannot be run is refused before a worker starts. And what a program or a recorded
+ * step (step.c) is called.
  */
 #include "harness/jobs/jobs.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,45 +124,60 @@ bn_code job_program_request(const job_matrix *m, json_t **request, bn_status *st
     return code;
 }
 
+/* ---- what an experiment is called ------------------------------------------------------------ */
+
+/* Writes FIELD of SIZE bytes anew: experiments are compared as bytes. */
+static void BN_PRINTF(3, 4) set_text(char *field, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    memset(field, 0, size);
+    va_start(arguments, format);
+    vsnprintf(field, size, format, arguments);
+    va_end(arguments);
+}
+
 /* In WHAT: a program has none of a model's axes. */
 static void leave_out_model(res_experiment *what)
 {
-    snprintf(what->phase, sizeof what->phase, "program");
-    what->dtype[0] = what->layout[0] = '\0';
+    set_text(what->phase, sizeof what->phase, "program");
+    set_text(what->dtype, sizeof what->dtype, "%s", "");
+    set_text(what->layout, sizeof what->layout, "%s", "");
     what->batch = what->image = what->seq = 0;
     what->graphs = 1;
 }
 
 void job_program_describe(const json_t *request, res_experiment *what)
 {
+    memset(what->model, 0, sizeof what->model);
     name_of(json_string_value(json_object_get(request, "file")), what->model, sizeof what->model);
-    snprintf(what->mode, sizeof what->mode, "program");
+    set_text(what->mode, sizeof what->mode, "program");
     /* Programs of one name but other texts are separate rows of a table. */
-    snprintf(what->variant, sizeof what->variant, "text %.12s",
+    set_text(what->variant, sizeof what->variant, "text %.12s",
              json_string_value(json_object_get(request, "sha256")));
     leave_out_model(what);
 }
 
-/* ---- steps that were recorded -------------------------------------------------------- */
-
-bool job_is_step(const job_experiment *e)
+bool job_is_step(const json_t *request)
 {
-    return json_object_get(e->program, "runs") != NULL;
+    return json_object_get(request, "runs") != NULL;
 }
 
 bool job_same_step(const job_experiment *a, const job_experiment *b)
 {
     const char *left = json_string_value(json_object_get(a->program, "sha256"));
     const char *right = json_string_value(json_object_get(b->program, "sha256"));
-    return job_is_step(a) && job_is_step(b) && left && right && strcmp(left, right) == 0;
+    return job_is_step(a->program) && job_is_step(b->program) && left && right &&
+           strcmp(left, right) == 0;
 }
 
-void job_step_describe(const json_t *request, bool awaited, res_experiment *what)
+void job_step_describe(const json_t *request, res_experiment *what)
 {
-    snprintf(what->model, sizeof what->model, "%.*s", (int)sizeof what->model - 1,
+    const char *cost = json_string_value(json_object_get(request, "cost"));
+    set_text(what->model, sizeof what->model, "%.*s", (int)sizeof what->model - 1,
              json_string_value(json_object_get(request, "name")));
-    snprintf(what->mode, sizeof what->mode, "%s", awaited ? MODE_REPLAY_AWAITED : MODE_REPLAY);
-    snprintf(what->variant, sizeof what->variant, "step %.12s",
-             json_string_value(json_object_get(request, "sha256")));
+    /* On a simulated device, other costs are other experiments. */
+    set_text(what->variant, sizeof what->variant, "step %.12s%s",
+             json_string_value(json_object_get(request, "sha256")),
+             cost && strcmp(cost, "roofline") == 0 ? " roofline" : "");
     leave_out_model(what);
 }

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WAYS 2 /* back to back, awaited */
+#define WAYS 2 /* back to back, awaited: the modes of recorded steps, in their order */
 
 typedef struct rerun_state {
-    const rerun_options *options;
+    const job_matrix *matrix;
+    const cli_output *output;
     res_format format;
-    rerun_step step;
+    job_step step;
     job_experiment *list; /* pairs: of each runtime, back to back and awaited */
     rerun_result *results;
     size_t count; /* pairs */
@@ -32,36 +33,28 @@ bool rerun_is_recording(const char *path)
 
 /* ---- what is measured --------------------------------------------------------------------- */
 
-/* Two experiments of each that MATRIX makes. */
-static bn_code make_list(rerun_state *r, const char *path, bn_status *st)
+/* Reads the recording and makes the experiments. */
+static bn_code make_list(rerun_state *r, bn_status *st)
 {
-    job_matrix m = *r->options->matrix;
-    job_experiment *one = NULL;
+    job_matrix m = *r->matrix;
     bn_text notes = {0};
-    m.program = path; /* no axis of models counts */
-    bn_code code = job_matrix_expand(&m, &one, &r->count, &notes, st);
+    size_t count = 0;
+    bn_code code = job_step_read(&m.recorded, &r->step, st);
+    m.request = r->step.request;
     if (code == BN_OK)
-        code = job_experiments_check(one, r->count, st);
-    if (code == BN_OK) {
-        r->list = calloc(WAYS * r->count, sizeof *r->list);
-        r->results = calloc(r->count, sizeof *r->results);
-    }
-    if (code == BN_OK && (!r->list || !r->results))
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu replays", r->count);
-    for (size_t i = 0; code == BN_OK && i < r->count; i++)
-        for (size_t way = 0; way < WAYS; way++) {
-            job_experiment *e = &r->list[WAYS * i + way];
-            *e = one[i];
-            e->program = r->step.request;
-            job_step_describe(r->step.request, way == 1, &e->what);
-        }
+        code = job_matrix_expand(&m, &r->list, &count, &notes, st);
+    if (code == BN_OK)
+        code = job_experiments_check(r->list, count, st);
+    r->count = count / WAYS;
     bn_text_free(&notes);
-    free(one);
     return code;
 }
 
 static bn_code make_results(rerun_state *r, size_t processes, bn_status *st)
 {
+    r->results = calloc(r->count, sizeof *r->results);
+    if (!r->results)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu replays", r->count);
     for (size_t i = 0; i < r->count; i++) {
         rerun_result *result = &r->results[i];
         result->experiment = &r->list[WAYS * i];
@@ -108,17 +101,12 @@ static void run_process(rerun_state *r, job_group *group, size_t index, int proc
     char title[300], text[400];
     if (!kept)
         return;
-    for (size_t way = 0; way < WAYS; way++) {
+    for (size_t way = 0; way < WAYS; way++)
         list[way] = r->list[WAYS * index + way];
-        if (!list[way].cache_dir[0] && r->cache.path[0]) {
-            list[way].cache_dir = r->cache.path;
-            /* The second of a process finds what the first one compiled. */
-            list[way].compile_anew = process == 1 && way == 0;
-        }
-    }
+    job_cache_lend(&r->cache, list, WAYS, process == 1);
     job_group_title(list, WAYS, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, group->processes);
-    const job_order job = {NULL, text, number, of, list[0].timeout, r->options->output.verbose};
+    const job_order job = {NULL, text, number, of, list[0].timeout, r->output->verbose};
     job_measure_and_keep(group, process, list, WAYS, &job, kept);
     take(r, &list[0], &kept[0], result->queued, &result->queued_count);
     take(r, &list[1], &kept[1], result->awaited, &result->awaited_count);
@@ -132,7 +120,7 @@ static void run_all(rerun_state *r, int processes)
     size_t number = 0;
     for (size_t i = 0; groups && i < r->count; i++) {
         job_group_begin(&groups[i], processes, 0);
-        groups[i].separate = r->options->matrix->separate;
+        groups[i].separate = r->matrix->separate;
     }
     for (int process = 1; groups && process <= processes; process++)
         for (size_t i = 0; i < r->count && !job_interrupted() && !r->stop; i++)
@@ -166,22 +154,17 @@ static void end(rerun_state *r)
     }
     free(r->results);
     free(r->list);
-    rerun_step_free(&r->step);
+    job_step_free(&r->step);
 }
 
-int rerun_command(const rerun_options *options, const char *path)
+int rerun_command(const job_matrix *matrix, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
-    rerun_state r = {.options = options};
-    const int64_t asked = options->matrix->processes;
-    const int processes = asked > 0 ? (int)asked : JOB_USUAL_PROCESSES;
+    rerun_state r = {.matrix = matrix, .output = output};
+    const int processes = matrix->processes > 0 ? (int)matrix->processes : JOB_USUAL_PROCESSES;
     cli_exit code;
-    bool known = strcmp(options->cost, "recorded") == 0 || strcmp(options->cost, "roofline") == 0;
-    if (!known)
-        bn_fail_choice(&st, "--cost", options->cost, "recorded or roofline");
-    if (!known || res_format_parse(options->output.format, &r.format, &st) != BN_OK ||
-        rerun_step_read(path, options, &r.step, &st) != BN_OK ||
-        make_list(&r, path, &st) != BN_OK || make_results(&r, (size_t)processes, &st) != BN_OK)
+    if (res_format_parse(output->format, &r.format, &st) != BN_OK || make_list(&r, &st) != BN_OK ||
+        make_results(&r, (size_t)processes, &st) != BN_OK)
         code = cli_complain(&st);
     else
         code = measure(&r, processes);

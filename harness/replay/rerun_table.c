@@ -73,18 +73,18 @@ static json_t *over_json(const res_over *o)
 }
 
 /* The recorded program of row INDEX of the request. */
-static const json_t *program_at(const rerun_step *s, size_t index)
+static const json_t *program_at(const job_step *s, size_t index)
 {
     return json_array_get(json_object_get(s->request, "programs"), index);
 }
 
-static double recorded_us(const rerun_step *s, size_t index)
+static double recorded_us(const job_step *s, size_t index)
 {
     const json_t *value = json_object_get(program_at(s, index), "device_us");
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static json_t *programs_json(const rerun_step *s, const figures *f)
+static json_t *programs_json(const job_step *s, const figures *f)
 {
     json_t *list = json_array();
     const res_record *newest = f->have_queued ? f->pool.newest : NULL;
@@ -100,7 +100,7 @@ static json_t *programs_json(const rerun_step *s, const figures *f)
     return list;
 }
 
-static json_t *result_json(const rerun_step *s, const rerun_result *r)
+static json_t *result_json(const job_step *s, const rerun_result *r)
 {
     figures f = make_figures(r);
     json_t *json = json_pack("{ss sb sb so so so so}", "runtime", r->experiment->what.runtime,
@@ -111,7 +111,7 @@ static json_t *result_json(const rerun_step *s, const rerun_result *r)
     return json;
 }
 
-static void print_json(const rerun_step *s, const rerun_result *results, size_t count)
+static void print_json(const job_step *s, const rerun_result *results, size_t count)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
@@ -127,17 +127,6 @@ static void print_json(const rerun_step *s, const rerun_result *results, size_t 
 }
 
 /* ---- sheets ------------------------------------------------------------------------------- */
-
-static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
-                        res_format format)
-{
-    bn_text text = {0};
-    res_sheet_write(columns, count, rows, format, &text);
-    if (text.data)
-        cli_out("%s", text.data);
-    bn_text_free(&text);
-    json_decref(rows);
-}
 
 /* NS in units of SCALE nanoseconds. */
 static void put_time(json_t *row, double ns, double scale)
@@ -164,7 +153,7 @@ static void put_line(json_t *rows, const char *what, res_interval ns, double of)
     json_array_append_new(rows, row);
 }
 
-static void print_steps(const rerun_step *s, const figures *f, res_format format)
+static void put_steps(const job_step *s, const figures *f, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"a step", false}, {"ms", true}, {"95 %", true}, {"of recorded wall", true}};
@@ -175,10 +164,11 @@ static void print_steps(const rerun_step *s, const figures *f, res_format format
     put_line(rows, "replay: back to back", f->queued.value, s->wall_ns);
     put_line(rows, "replay: one by one", f->awaited.value, s->wall_ns);
     put_line(rows, "replay: device", f->device.value, s->wall_ns);
-    print_sheet(columns, sizeof columns / sizeof *columns, rows, format);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
 }
 
-static void print_programs(const rerun_step *s, const figures *f, res_format format)
+static void put_programs(const job_step *s, const figures *f, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"program", false},           {"times", true},     {"arguments", true},  {"results", true},
@@ -198,65 +188,78 @@ static void print_programs(const rerun_step *s, const figures *f, res_format for
         put_time(row, e.overhead.value.estimate, 1e3);
         json_array_append_new(rows, row);
     }
-    print_sheet(columns, sizeof columns / sizeof *columns, rows, format);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
 }
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-static void print_head(const rerun_step *s)
+static void put_head(const job_step *s, bn_text *out)
 {
-    cli_out("%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n", s->name,
-            s->pid, s->framework[0] ? ", " : "", s->framework, s->steady, s->executions,
-            s->programs, s->programs == 1 ? "program" : "programs");
-    cli_out("Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
-            s->inputs, s->input_bytes / 1e6, s->carried);
+    bn_text_printf(out,
+                   "%s: recorded process %u%s%s, %zu steady steps of %zu executions of %zu %s.\n",
+                   s->name, s->pid, s->framework[0] ? ", " : "", s->framework, s->steady,
+                   s->executions, s->programs, s->programs == 1 ? "program" : "programs");
+    bn_text_printf(out,
+                   "Inputs: %zu, %.1f MB, made up; %zu of them are results of the step before.\n",
+                   s->inputs, s->input_bytes / 1e6, s->carried);
 }
 
-static void print_words(const rerun_step *s, const figures *f)
+static void put_words(const job_step *s, const figures *f, bn_text *out)
 {
+    const char *cost = json_string_value(json_object_get(s->request, "cost"));
     if (isfinite(f->queued.value.estimate) && s->wall_ns > 0 && !f->simulated)
-        cli_out(
+        bn_text_printf(
+            out,
             "\nBack to back a step takes %.2f of the recorded wall. Made-up values, and a machine "
             "that is busier or less\nbusy than it was, change it beside the host's gaps.\n",
             f->queued.value.estimate / s->wall_ns);
-    cli_out("%sA replay removes the gaps between executions; it fuses no programs, and sends no "
-            "batches.\n",
-            f->simulated ? "\n" : "");
+    bn_text_printf(out,
+                   "%sA replay removes the gaps between executions; it fuses no programs, and "
+                   "sends no batches.\n",
+                   f->simulated ? "\n" : "");
     if (f->opaque)
-        cli_out("The device is simulated and cannot read these programs: they are opaque, cost "
-                "what the recording\nstates (%s), and compute nothing.\n",
-                strcmp(json_string_value(json_object_get(s->request, "cost")), "roofline") == 0
-                    ? "its compiler's FLOPs and bytes, by roofline"
-                    : "its device times");
+        bn_text_printf(out,
+                       "The device is simulated and cannot read these programs: they are opaque, "
+                       "cost what the recording\nstates (%s), and compute nothing.\n",
+                       cost && strcmp(cost, "roofline") == 0
+                           ? "its compiler's FLOPs and bytes, by roofline"
+                           : "its device times");
 }
 
-void rerun_print(const rerun_step *step, const rerun_result *results, size_t count,
-                 res_format format)
+/* FIRST: nothing stands before it. */
+static void put_result(const job_step *step, const rerun_result *result, res_format format,
+                       bool first, bn_text *out)
 {
     const bool people = res_format_is_text(format) || format == RES_TABLE_MARKDOWN;
+    figures f = make_figures(result);
+    if (!f.have_queued && !f.have_awaited)
+        return; /* why was said */
+    if (people && first)
+        put_head(step, out);
+    if (people)
+        bn_text_printf(out, "\nOn %s%s:\n\n", result->experiment->what.runtime,
+                       f.opaque      ? " (simulated, opaque)"
+                       : f.simulated ? " (simulated)"
+                                     : "");
+    put_steps(step, &f, format, out);
+    if (people)
+        bn_text_putc(out, '\n');
+    if (f.have_queued)
+        put_programs(step, &f, format, out);
+    if (f.have_queued && people)
+        put_words(step, &f, out);
+    end_figures(&f);
+}
+
+void rerun_print(const job_step *step, const rerun_result *results, size_t count, res_format format)
+{
+    bn_text out = {0};
     if (format == RES_TABLE_JSON) {
         print_json(step, results, count);
         return;
     }
-    size_t measured = 0;
-    for (size_t i = 0; i < count; i++) {
-        figures f = make_figures(&results[i]);
-        if (!f.have_queued && !f.have_awaited)
-            continue; /* why was said */
-        if (people && measured++ == 0)
-            print_head(step);
-        if (people)
-            cli_out("\nOn %s%s:\n\n", results[i].experiment->what.runtime,
-                    f.opaque      ? " (simulated, opaque)"
-                    : f.simulated ? " (simulated)"
-                                  : "");
-        print_steps(step, &f, format);
-        if (people)
-            cli_out("\n");
-        if (f.have_queued)
-            print_programs(step, &f, format);
-        if (f.have_queued && people)
-            print_words(step, &f);
-        end_figures(&f);
-    }
+    for (size_t i = 0; i < count; i++)
+        put_result(step, &results[i], format, out.length == 0, &out);
+    cli_text(&out);
 }

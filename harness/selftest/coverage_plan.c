@@ -126,7 +126,7 @@ static bn_code write_programs(selftest_plan *plan, bn_status *st)
         bn_text_free(&text);
         m.program = plan->file[i];
         if (code == BN_OK)
-            code = job_program_request(&m, &plan->program[i], st);
+            code = job_matrix_request(&m, &plan->program[i], st);
     }
     return code;
 }
@@ -150,6 +150,7 @@ static bn_code plan_simulated(selftest_plan *plan, size_t index, bn_status *st)
     m.min_time = fmin(m.min_time, SIM_SECONDS);
     m.warmup = 10;
     m.program = plan->file[0];
+    m.request = plan->program[0];
     const size_t before = plan->count;
     bn_code code = add_models(plan, &m, st);
     if (code != BN_OK)

@@ -6,17 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static void print_sheet(const res_sheet_column *columns, size_t count, json_t *rows,
-                        res_format format)
-{
-    bn_text text = {0};
-    res_sheet_write(columns, count, rows, format, &text);
-    if (text.data)
-        cli_out("%s", text.data);
-    bn_text_free(&text);
-    json_decref(rows);
-}
-
 static bool for_people(const replay *r)
 {
     return res_format_is_text(r->format) || r->format == RES_TABLE_MARKDOWN;
@@ -65,7 +54,7 @@ static json_t *resnet50_json(const replay *r)
     return json_pack("{ss sf so}", "source", replay_source, "node_ns", r->node_ns, "cases", rows);
 }
 
-static void print_cases(const replay *r)
+static void put_cases(const replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"step", false},         {"graphs", true},         {"tracing", true},
@@ -95,7 +84,8 @@ static void print_cases(const replay *r)
             res_sheet_put(row, "%s", "");
         json_array_append_new(rows, row);
     }
-    print_sheet(columns, sizeof columns / sizeof *columns, rows, r->format);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, r->format, out);
+    json_decref(rows);
 }
 
 /* Why five graphs were slower than tracing each step; the terms add up. */
@@ -133,8 +123,10 @@ void replay_print_resnet50(const replay *r)
         print_json(resnet50_json(r));
         return;
     }
+    bn_text cases = {0};
     print_head(r, "ResNet50 training step, lazy against captured");
-    print_cases(r);
+    put_cases(r, &cases);
+    cli_text(&cases);
     if (for_people(r))
         print_why(r);
 }
@@ -227,7 +219,7 @@ static json_t *model_row(const replay *r, size_t i)
     return row;
 }
 
-static void print_rows(const replay *r)
+static void put_rows(const replay *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
         {"model", false},    {"batch", true},     {"nodes", true},     {"lazy ms", true},
@@ -243,7 +235,8 @@ static void print_rows(const replay *r)
     for (size_t c = 0; c < REPLAY_COLUMNS; c++)
         put_column(mean, mean_of(r, c, 0), mean_of(r, c, 1), mean_of(r, c, 2));
     json_array_append_new(rows, mean);
-    print_sheet(columns, sizeof columns / sizeof *columns, rows, r->format);
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, r->format, out);
+    json_decref(rows);
 }
 
 static void print_honesty(const replay *r)
@@ -279,8 +272,10 @@ void replay_print_models(const replay *r)
         print_json(models_json(r));
         return;
     }
+    bn_text rows = {0};
     print_head(r, "Ten models, captured against lazy training steps");
-    print_rows(r);
+    put_rows(r, &rows);
+    cli_text(&rows);
     if (for_people(r))
         print_honesty(r);
 }

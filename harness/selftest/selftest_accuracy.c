@@ -154,7 +154,6 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
     char settings[SETTINGS][SETTING_BYTES], path[128];
     job_matrix m = *o->matrix;
     job_experiment *list = NULL;
-    json_t *program = NULL;
     size_t count = 0;
     bn_text notes = {0};
     bn_code code = write_program(place, c->arguments, path, sizeof path, st);
@@ -168,17 +167,15 @@ static bn_code run_cell(const selftest_options *o, const cell *c, const bench_pl
     m.warmup = 20;
     m.min_time = 0;
     if (code == BN_OK)
-        code = job_program_request(&m, &program, st);
+        code = job_matrix_request(&m, &m.request, st);
     if (code == BN_OK)
         code = job_matrix_expand(&m, &list, &count, &notes, st);
     if (code == BN_OK) {
-        job_program_describe(program, &list[0].what);
-        list[0].program = program;
         const job_order job = {NULL, "selftest accuracy", number,
                                of,   o->matrix->timeout,  o->output.verbose};
         code = job_measure_in_worker(&list[0], &job, record, st);
     }
-    json_decref(program);
+    json_decref(m.request);
     bn_text_free(&notes);
     free(list);
     return code;

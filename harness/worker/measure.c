@@ -54,7 +54,7 @@ static bn_code check_room(int64_t grown, bn_status *st)
 static bn_code make_work(worker_member *m, bn_status *st)
 {
     const worker_session_options usual = {.precision = TG_PRECISION_DEFAULT};
-    if (job_is_step(&m->e))
+    if (job_is_step(m->e.program))
         return worker_session_recorded(&m->s, st);
     return m->e.program ? worker_session_program(&m->s, st)
                         : worker_session_model(&m->s, &usual, st);

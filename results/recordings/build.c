@@ -196,9 +196,7 @@ typedef struct rank {
 static int by_begin(const void *a, const void *b)
 {
     const rank *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    return rec_order(x->begin, y->begin, x->index, y->index);
 }
 
 /* Makes the array ITEMS of COUNT items of ITEM_BYTES one in the order of RANKS, and WHERE[i] the

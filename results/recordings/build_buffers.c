@@ -8,6 +8,7 @@
 #include "results/recordings/recordings_priv.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 /* Words of an EXECUTE before its handles, and of a BUFFER before its dimensions. */
 #define EXECUTE_WORDS 4
@@ -48,8 +49,12 @@ static uint32_t buffer_used(rec_builder *b, uint64_t handle, uint32_t execution)
         index = buffer_new(b, handle, REC_FROM_NOWHERE, REC_NONE);
     if (index == REC_NONE)
         return REC_NONE;
-    b->process->buffers[index].last_use = execution;
-    b->process->buffers[index].uses++;
+    rec_buffer *buffer = &b->process->buffers[index];
+    /* Its memory would be gone. */
+    b->process->misbelieved += buffer->taken == REC_TAKEN && buffer->last_use != execution;
+    buffer->taken = REC_TAKEN_UNKNOWN;
+    buffer->last_use = execution;
+    buffer->uses++;
     return index;
 }
 
@@ -58,6 +63,8 @@ static uint32_t buffer_used(rec_builder *b, uint64_t handle, uint32_t execution)
 /* The numbers that an execution's fields and words hold. */
 typedef struct shape {
     uint32_t devices, kept, arguments, results;
+    size_t operands; /* words of KEPT inputs and of handles */
+    size_t answers;  /* words behind them; 0: it was not asked of */
 } shape;
 
 static bool read_shape(const rec_item *item, shape *s)
@@ -75,12 +82,18 @@ static bool read_shape(const rec_item *item, shape *s)
     if (s->kept > handles || (each == 0 && s->devices > MOST_BARE_DEVICES))
         return false;
     /* Neither factor is over 2^33, and where one is over HANDLES they do not fit. */
-    return each <= handles && (each == 0 || s->devices <= handles) &&
-           s->kept + each * s->devices == handles;
+    if (each > handles || (each > 0 && s->devices > handles))
+        return false;
+    s->operands = s->kept + each * s->devices;
+    if (item->event.flags & RECORD_ASKED)
+        s->answers = ((uint64_t)s->arguments * s->devices + 63) / 64;
+    return s->operands + s->answers == handles;
 }
 
-/* Appends the spans of EXECUTION, and says which devices they are on. */
-static bool add_spans(rec_builder *b, rec_execution *execution, uint32_t index, uint64_t device)
+/* Appends the spans of EXECUTION, and says which devices they are on. ENDED: they had ended when
+ * the call did. */
+static bool add_spans(rec_builder *b, rec_execution *execution, uint32_t index, uint64_t device,
+                      bool ended)
 {
     rec_process *p = b->process;
     const rec_executable *executable = &p->executables[execution->executable];
@@ -91,6 +104,7 @@ static bool add_spans(rec_builder *b, rec_execution *execution, uint32_t index, 
         if (!span)
             return false;
         span->execution = index;
+        span->complete_ns = ended ? execution->end_ns : 0;
         span->device = device && d == 0          ? rec_map_get(&b->devices, device)
                        : d < executable->devices ? p->executable_devices[executable->first + d]
                                                  : REC_NONE;
@@ -120,9 +134,8 @@ static uint32_t result_of(rec_builder *b, uint32_t execution, uint32_t device, u
 /* Appends the numbers of the operands, those that were made by EXECUTION included. */
 static bool add_operands(rec_builder *b, const rec_item *item, uint32_t execution, const shape *s)
 {
-    const size_t count = item->size / sizeof(uint64_t) - EXECUTE_WORDS;
     const uint64_t each = (uint64_t)s->arguments + s->results;
-    uint32_t *place = rec_build_operands(b, count);
+    uint32_t *place = rec_build_operands(b, s->operands);
     if (!place)
         return false;
     for (size_t at = 0; at < s->kept; at++) {
@@ -141,6 +154,83 @@ static bool add_operands(rec_builder *b, const rec_item *item, uint32_t executio
             place[at] = result_of(b, execution, d, i, rec_word(item, EXECUTE_WORDS + at));
         }
     return !b->failed;
+}
+
+/* ---- what it took ----------------------------------------------------------------------- */
+
+/* Of EXECUTABLE; NULL without memory. */
+static rec_belief *belief_of(rec_builder *b, uint32_t executable)
+{
+    while (b->belief_count <= executable)
+        if (!rec_build_more(b, &b->beliefs, &b->belief_count, &b->room.beliefs, sizeof *b->beliefs))
+            return NULL;
+    return &b->beliefs[executable];
+}
+
+/* A hash of the inputs that EXECUTION was told not to donate, whose order means nothing. */
+static uint64_t kept_hash(const rec_process *p, const rec_execution *execution)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < execution->kept; i++) {
+        const uint32_t input = p->operands[execution->operands + i];
+        sum += XXH3_64bits(&input, sizeof input);
+    }
+    return sum;
+}
+
+/* Keeps what ITEM says that was taken. ALIKE: its execution is one that was believed of; counts it
+ * where that was wrong. False without memory. */
+static bool learn(rec_builder *b, const rec_item *item, const shape *s, rec_belief *belief,
+                  bool alike)
+{
+    bool differs = false;
+    if (belief->words != s->answers) {
+        belief->answers = bn_arena_alloc(b->memory, s->answers * sizeof *belief->answers);
+        belief->words = belief->answers ? s->answers : 0;
+    }
+    for (size_t i = 0; i < belief->words; i++) {
+        const uint64_t answer = rec_word(item, EXECUTE_WORDS + s->operands + i);
+        differs = differs || (alike && belief->answers[i] != answer);
+        belief->answers[i] = answer;
+    }
+    b->process->misbelieved += belief->followed && differs;
+    return belief->words == s->answers;
+}
+
+/* Says of each argument whether EXECUTION took it, by ANSWERS. */
+static void mark(rec_process *p, const rec_execution *execution, const uint64_t *answers)
+{
+    size_t bit = 0;
+    for (uint32_t d = 0; d < execution->devices; d++)
+        for (uint32_t i = 0; i < execution->arguments; i++, bit++) {
+            const uint32_t buffer = rec_argument(p, execution, d, i);
+            if (buffer != REC_NONE)
+                p->buffers[buffer].taken =
+                    answers[bit / 64] >> bit % 64 & 1 ? REC_TAKEN : REC_NOT_TAKEN;
+        }
+}
+
+/* What EXECUTION took, as far as that is known or believed. False without memory. */
+static bool settle(rec_builder *b, const rec_item *item, uint32_t execution, const shape *s)
+{
+    const rec_execution *e = &b->process->executions[execution];
+    rec_belief *belief = belief_of(b, e->executable);
+    if (!belief || e->failed || s->arguments == 0)
+        return belief != NULL;
+    const uint64_t kept = kept_hash(b->process, e);
+    const bool alike = belief->words > 0 && belief->kept == kept && belief->kept_count == s->kept &&
+                       belief->devices == s->devices && belief->arguments == s->arguments;
+    if (s->answers == 0 && !alike)
+        return true;
+    if (s->answers > 0 && !learn(b, item, s, belief, alike))
+        return false;
+    belief->followed = s->answers == 0;
+    belief->kept = kept;
+    belief->kept_count = s->kept;
+    belief->devices = s->devices;
+    belief->arguments = s->arguments;
+    mark(b->process, e, belief->answers);
+    return true;
 }
 
 bool rec_build_execute(rec_builder *builder, const rec_item *item)
@@ -178,8 +268,10 @@ bool rec_build_execute(rec_builder *builder, const rec_item *item)
     p->failures += made->failed;
     p->cpu_clocks = p->cpu_clocks || e->field[1] || e->field[2];
     p->programs[made->program].executions++;
-    if (!add_spans(builder, made, index, rec_word(item, 1)) ||
-        !add_operands(builder, item, index, &s) ||
+    const bool ended = e->flags & RECORD_ENDED && !made->failed;
+    p->completions = p->completions || ended;
+    if (!add_spans(builder, made, index, rec_word(item, 1), ended) ||
+        !add_operands(builder, item, index, &s) || !settle(builder, item, index, &s) ||
         !rec_map_put(&builder->number_executions, e->field[4], index))
         builder->failed = true;
     return true;
@@ -253,7 +345,10 @@ static void end_one(rec_builder *builder, const record_event *e, uint64_t handle
         return;
     }
     rec_buffer *buffer = &builder->process->buffers[index];
-    const bool gone = e->flags & RECORD_DELETED;
+    const bool told = !(e->flags & RECORD_UNASKED);
+    const bool gone = told ? e->flags & RECORD_DELETED : buffer->taken == REC_TAKEN;
+    if (told && buffer->fate == REC_LIVES && buffer->taken != REC_TAKEN_UNKNOWN)
+        builder->process->misbelieved += gone != (buffer->taken == REC_TAKEN);
     if (e->flags & RECORD_ONLY_MEMORY) {
         if (buffer->fate == REC_LIVES)
             buffer->fate = gone ? REC_DONATED : REC_DELETED;
@@ -268,8 +363,12 @@ static void end_one(rec_builder *builder, const record_event *e, uint64_t handle
 bool rec_build_buffer_end(rec_builder *builder, const rec_item *item)
 {
     const record_event *e = &item->event;
+    const size_t fields = sizeof e->field / sizeof *e->field;
     end_one(builder, e, e->field[0]);
-    for (size_t i = 1; i < sizeof e->field / sizeof *e->field && e->field[i]; i++)
-        end_one(builder, e, e->field[i]);
+    size_t i = 1;
+    while (i < fields && e->field[i])
+        end_one(builder, e, e->field[i++]);
+    for (size_t at = 0; i == fields && rec_word(item, at); at++)
+        end_one(builder, e, rec_word(item, at));
     return true;
 }

@@ -30,10 +30,8 @@ static bool add(readings *r, uint64_t begin, uint64_t end, uint64_t cpu_begin, u
 static int by_begin(const void *a, const void *b)
 {
     const reading *x = a, *y = b;
-    if (x->begin != y->begin)
-        return x->begin < y->begin ? -1 : 1;
     /* A call before a moment at its begin. */
-    return x->end > y->end ? -1 : x->end < y->end;
+    return rec_order(x->begin, y->begin, y->end, x->end);
 }
 
 /* All readings of THREAD's clock, in order. */

@@ -55,25 +55,18 @@ static json_t *program_json(const rec_steps *steps, const rec_step_program *row)
 {
     const rec_process *p = steps->process;
     const rec_program *program = &p->programs[row->program];
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "name", program->name, "hash", program->hash,
-                          "form", program->form, "options", program->options);
-    json_object_set_new(o, "times", number(row->times));
-    json_object_set_new(o, "device_ns", number(row->device_ns));
-    json_object_set_new(o, "device_step_ns", number(row->device_step_ns));
-    json_object_set_new(o, "call_ns", number(row->call_ns));
-    json_object_set_new(o, "overhead_ns", number(row->overhead_ns));
-    json_object_set_new(o, "gap_before_ns", number(row->gap_before_ns));
-    json_object_set_new(o, "host_before_ns", number(row->host_before_ns));
-    json_object_set_new(o, "arguments", count(row->arguments));
-    json_object_set_new(o, "results", count(row->results));
-    json_object_set_new(o, "donated", count(row->donated));
-    json_object_set_new(o, "result_types", types_json(p, program));
-    json_object_set_new(o, "devices", count(program->devices));
-    json_object_set_new(o, "flops", number(program->flops));
-    json_object_set_new(o, "bytes", number(program->bytes));
-    json_object_set_new(o, "compiles", count(program->compiles));
-    json_object_set_new(o, "compile_ns", count(program->compile_ns));
-    return o;
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:o}",
+        "name", program->name, "hash", program->hash, "form", program->form, "options",
+        program->options, "times", number(row->times), "device_ns", number(row->device_ns),
+        "device_step_ns", number(row->device_step_ns), "call_ns", number(row->call_ns),
+        "overhead_ns", number(row->overhead_ns), "gap_before_ns", number(row->gap_before_ns),
+        "host_before_ns", number(row->host_before_ns), "arguments", count(row->arguments),
+        "results", count(row->results), "donated", count(row->donated), "result_types",
+        types_json(p, program), "devices", count(program->devices), "flops", number(program->flops),
+        "bytes", number(program->bytes), "compiles", count(program->compiles), "compile_ns",
+        count(program->compile_ns));
 }
 
 /* ---- whose steps they are --------------------------------------------------------------- */
@@ -105,17 +98,13 @@ static json_t *process_json(const rec_steps *steps)
     json_t *command = json_array();
     for (const char *const *word = p->command; *word; word++)
         json_array_append_new(command, json_string(*word));
-    json_t *o = json_pack("{s:I, s:s, s:o}", "pid", (json_int_t)p->pid, "framework", p->framework,
-                          "command", command);
-    json_object_set_new(o, "device", device_json(steps));
-    json_object_set_new(o, "main_thread", thread_json(p, steps->main_thread));
-    json_object_set_new(o, "dispatch_thread", thread_json(p, steps->dispatch_thread));
-    json_object_set_new(o, "cpu_clocks", json_boolean(steps->cpu_clocks));
-    json_object_set_new(o, "completions", json_boolean(steps->completions));
-    json_object_set_new(o, "lost", count(p->lost));
-    json_object_set_new(o, "skipped", count(p->skipped));
-    json_object_set_new(o, "stopped", stops[p->stop] ? json_string(stops[p->stop]) : json_null());
-    return o;
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:s?}", "pid",
+                     (json_int_t)p->pid, "framework", p->framework, "command", command, "device",
+                     device_json(steps), "main_thread", thread_json(p, steps->main_thread),
+                     "dispatch_thread", thread_json(p, steps->dispatch_thread), "cpu_clocks",
+                     steps->cpu_clocks, "completions", steps->completions, "lost", count(p->lost),
+                     "skipped", count(p->skipped), "donation_misbelieved", count(p->misbelieved),
+                     "stopped", stops[p->stop]);
 }
 
 static json_t *left_out_json(const rec_steps *steps)
@@ -129,15 +118,12 @@ static json_t *answer_json(const rec_steps *steps, const rec_answer *a)
 {
     bn_text words = {0};
     rec_answer_put(steps, a, &words);
-    json_t *o = json_object();
-    json_object_set_new(o, "busy_share", number(a->busy_share));
-    json_object_set_new(o, "ahead_share", number(a->ahead_share));
-    json_object_set_new(o, "wall", interval_json(a->wall_ns));
-    json_object_set_new(o, "no_host_gaps", interval_json(a->no_gaps_ns));
-    json_object_set_new(o, "host_only", interval_json(a->host_only_ns));
-    json_object_set_new(o, "fixed_cost", interval_json(a->overhead_ns));
-    json_object_set_new(o, "one_execution", interval_json(a->fused_ns));
-    json_object_set_new(o, "words", json_string(words.data && !words.failed ? words.data : ""));
+    json_t *o = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "busy_share", number(a->busy_share),
+        "ahead_share", number(a->ahead_share), "wall", interval_json(a->wall_ns), "no_host_gaps",
+        interval_json(a->no_gaps_ns), "host_only", interval_json(a->host_only_ns), "fixed_cost",
+        interval_json(a->overhead_ns), "one_execution", interval_json(a->fused_ns), "words",
+        words.data && !words.failed ? words.data : "");
     bn_text_free(&words);
     return o;
 }
@@ -146,27 +132,21 @@ json_t *rec_steps_json(const rec_recording *recording, const rec_steps *steps,
                        const rec_answer *answer)
 {
     bn_text path = {0};
-    json_t *programs = json_array(), *o = json_object();
+    json_t *programs = json_array();
     /* A path may hold anything. */
     bn_text_plain(&path, recording->path);
     for (size_t i = 0; i < steps->program_count; i++)
         json_array_append_new(programs, program_json(steps, &steps->programs[i]));
-    json_object_set_new(o, "recording", json_string(path.data && !path.failed ? path.data : ""));
-    json_object_set_new(o, "process", process_json(steps));
-    json_object_set_new(o, "steps", count(steps->count));
-    json_object_set_new(o, "executions_per_step", count(steps->executions_per_step));
-    json_object_set_new(o, "steps_per_sample", count(steps->cycle));
-    json_object_set_new(o, "found", count(steps->found));
-    json_object_set_new(o, "left_out", left_out_json(steps));
-    json_object_set_new(o, "wall", figure_json(rec_steps_wall(steps)));
-    json_object_set_new(o, "ledger", parts_json(steps, rec_steps_part));
-    json_object_set_new(o, "device_busy",
-                        steps->completions ? figure_json(rec_steps_busy(steps)) : json_null());
-    json_object_set_new(o, "device_gaps",
-                        steps->completions ? parts_json(steps, rec_steps_gap) : json_null());
-    json_object_set_new(o, "programs", programs);
-    json_object_set_new(o, "verdict", json_string(rec_verdict_name(answer->verdict)));
-    json_object_set_new(o, "answer", answer_json(steps, answer));
+    json_t *o = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "recording",
+        path.data && !path.failed ? path.data : "", "process", process_json(steps), "steps",
+        count(steps->count), "executions_per_step", count(steps->executions_per_step),
+        "steps_per_sample", count(steps->cycle), "found", count(steps->found), "left_out",
+        left_out_json(steps), "wall", figure_json(rec_steps_wall(steps)), "ledger",
+        parts_json(steps, rec_steps_part), "device_busy",
+        steps->completions ? figure_json(rec_steps_busy(steps)) : json_null(), "device_gaps",
+        steps->completions ? parts_json(steps, rec_steps_gap) : json_null(), "programs", programs,
+        "verdict", rec_verdict_name(answer->verdict), "answer", answer_json(steps, answer));
     bn_text_free(&path);
     return o;
 }

@@ -75,6 +75,7 @@ static void builder_free(rec_builder *b)
     rec_map_free(&b->number_executions);
     rec_map_free(&b->number_calls);
     free(b->completions);
+    free(b->beliefs);
 }
 
 /* Takes all events of STREAM into B. */

@@ -115,6 +115,10 @@ typedef enum rec_fate {
     REC_REPLACED   /* its end was not recorded; another buffer got its address */
 } rec_fate;
 
+/* Whether an execution took a buffer's memory, as the plugin told or as others of its executable
+ * make believe: see runtime/record/format.h. */
+typedef enum rec_taken { REC_TAKEN_UNKNOWN, REC_NOT_TAKEN, REC_TAKEN } rec_taken;
+
 /* A buffer. Its number is its index: addresses are used again, numbers are not. */
 typedef struct rec_buffer {
     uint32_t maker;    /* index of the execution or call that made it; REC_NONE: from nowhere */
@@ -124,8 +128,9 @@ typedef struct rec_buffer {
     uint32_t last_use; /* the last execution that took it as an argument; REC_NONE: none */
     uint32_t uses;     /* by executions */
     uint8_t origin;    /* rec_origin */
-    uint8_t fate;      /* rec_fate */
-    uint64_t end_ns;   /* when its handle was destroyed; 0: not */
+    uint8_t fate;      /* rec_fate: by what the plugin told at its end, else by TAKEN */
+    uint8_t taken;     /* rec_taken: by its last use */
+    uint64_t end_ns;   /* when its handle was destroyed, or a little before; 0: not */
 } rec_buffer;
 
 typedef enum rec_call_kind {
@@ -172,6 +177,7 @@ typedef struct rec_process {
                                    fit the format */
     uint64_t bytes;             /* of the events file */
     uint64_t strays;            /* ends of buffers and executables that nobody had made */
+    uint64_t misbelieved;       /* times that what was believed of donation was seen to be wrong */
     const char *const *command; /* ends with NULL */
     const char *framework;      /* "jax 0.10.2"; "": not told. The first that was told */
     const char *const *frameworks; /* all of them; ends with NULL */

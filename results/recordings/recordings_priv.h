@@ -7,6 +7,12 @@
 
 #include "results/recordings/recordings.h"
 
+/* For qsort: what comes first by A and B or, where they are equal, by THEN_A and THEN_B. */
+static inline int rec_order(uint64_t a, uint64_t b, uint64_t then_a, uint64_t then_b)
+{
+    return a != b ? (a > b) - (a < b) : (then_a > then_b) - (then_a < then_b);
+}
+
 /* ---- slots of an events file (slots.c) -------------------------------------------------- */
 
 typedef struct rec_stream {
@@ -60,9 +66,18 @@ typedef struct rec_completion {
     uint32_t device; /* index of the device in the execution */
 } rec_completion;
 
+/* What the last execution of an executable that was asked of took. */
+typedef struct rec_belief {
+    uint64_t *answers; /* [words]: a bit for each argument; the process's own; NULL: none was */
+    size_t words;
+    uint64_t kept; /* a hash of the inputs that it was told not to donate, in any order */
+    uint32_t devices, arguments, kept_count;
+    bool followed; /* others were believed to be like it */
+} rec_belief;
+
 typedef struct rec_room {
     size_t plugins, devices, threads, types, programs, executables, executable_devices, executions,
-        spans, buffers, calls, operands, completions, command, frameworks, errors;
+        spans, buffers, calls, operands, completions, beliefs, command, frameworks, errors;
 } rec_room;
 
 typedef struct rec_builder {
@@ -75,6 +90,8 @@ typedef struct rec_builder {
     rec_map number_executions, number_calls;
     rec_completion *completions;
     size_t completion_count;
+    rec_belief *beliefs; /* by executable; those of the last ones may not be there yet */
+    size_t belief_count;
     const char **command, **frameworks, **errors; /* the process's own */
     size_t command_count, framework_count, error_count;
     bool failed; /* no memory, or more things than indices */

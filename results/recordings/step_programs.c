@@ -16,9 +16,7 @@ typedef struct use {
 static int by_program(const void *a, const void *b)
 {
     const use *x = a, *y = b;
-    if (x->program != y->program)
-        return x->program < y->program ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    return rec_order(x->program, y->program, x->at, y->at);
 }
 
 /* A program with the place of its first use in a step. */
@@ -30,9 +28,7 @@ typedef struct placed {
 static int by_place(const void *a, const void *b)
 {
     const placed *x = a, *y = b;
-    if (x->within != y->within)
-        return x->within < y->within ? -1 : 1;
-    return x->row.program < y->row.program ? -1 : x->row.program > y->row.program;
+    return rec_order(x->within, y->within, x->row.program, y->row.program);
 }
 
 static const rec_execution *execution_at(const rec_steps *s, uint32_t at)

@@ -182,6 +182,11 @@ static void put_doubts(const rec_steps *s, bn_text *out)
                        "%llu events were lost, %llu slots of the recording are damaged or "
                        "unfinished.\n",
                        (unsigned long long)p->lost, (unsigned long long)p->skipped);
+    if (p->misbelieved)
+        bn_text_printf(out,
+                       "What arguments an execution donated was believed wrongly %llu time%s: the "
+                       "recorder asks of some executions only, and they differ.\n",
+                       (unsigned long long)p->misbelieved, p->misbelieved == 1 ? "" : "s");
     if (rec_steps_samples(s) < 9)
         bn_text_puts(out, "Of so few steps there are no intervals.\n");
 }

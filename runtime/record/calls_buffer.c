@@ -311,30 +311,34 @@ PJRT_Error *record_Buffer_CopyRawToHost(record_plugin *p, PJRT_Buffer_CopyRawToH
 
 /* ---- ends ----------------------------------------------------------------------------------- */
 
-static uint8_t is_deleted(record_plugin *p, PJRT_Buffer *buffer)
-{
-    RECORD_ARGS(Buffer_IsDeleted, args, .buffer = buffer);
-    bool told = buffer && RECORD_HAS(p, Buffer_IsDeleted) &&
-                record_good(p, p->api->PJRT_Buffer_IsDeleted(&args));
-    return told && args.is_deleted ? RECORD_DELETED : 0;
-}
-
+/* What became of its memory is for the executions to tell, see format.h. Most ends come in a row:
+ * they are put first, because there are hundreds for one execution. */
 PJRT_Error *record_Buffer_Destroy(record_plugin *p, PJRT_Buffer_Destroy_Args *caller)
 {
+    if (caller->struct_size >= PJRT_Buffer_Destroy_Args_STRUCT_SIZE && caller->buffer &&
+        record_put_end_again(caller->buffer))
+        return p->api->PJRT_Buffer_Destroy(caller);
     RECORD_CALL(p, Buffer_Destroy, caller, args);
     if (args->buffer)
-        record_put_end(p, (uint64_t)(uintptr_t)args->buffer, is_deleted(p, args->buffer));
+        record_put_end(p, args->buffer, RECORD_UNASKED);
     PJRT_Error *error = p->api->PJRT_Buffer_Destroy(args);
     record_narrow(caller, args);
     return error;
+}
+
+static uint8_t memory_flags(const record_plugin *p, PJRT_Buffer *buffer)
+{
+    if (!RECORD_HAS(p, Buffer_IsDeleted))
+        return RECORD_UNASKED;
+    return record_is_deleted(p, buffer) ? RECORD_DELETED : 0;
 }
 
 PJRT_Error *record_Buffer_Delete(record_plugin *p, PJRT_Buffer_Delete_Args *caller)
 {
     RECORD_CALL(p, Buffer_Delete, caller, args);
     if (args->buffer)
-        record_put_end(p, (uint64_t)(uintptr_t)args->buffer,
-                       (uint8_t)(RECORD_ONLY_MEMORY | is_deleted(p, args->buffer)));
+        record_put_end(p, args->buffer,
+                       (uint8_t)(RECORD_ONLY_MEMORY | memory_flags(p, args->buffer)));
     PJRT_Error *error = p->api->PJRT_Buffer_Delete(args);
     record_narrow(caller, args);
     return error;

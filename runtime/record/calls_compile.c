@@ -142,13 +142,26 @@ static void form_name(const source *s, char name[32])
     name[n] = 0;
 }
 
-static void put_compile(record_plugin *p, const source *s, const record_span *span,
-                        PJRT_Error *error, PJRT_LoadedExecutable *loaded)
-{
+/* What a COMPILE says of its source. */
+typedef struct compiled {
+    record_hash code, options;
+    uint64_t code_size;
     char form[32];
-    if (!record_ready(p))
-        return;
-    form_name(s, form);
+} compiled;
+
+/* Keeps code and options. The file has begun. */
+static compiled compiled_of(const source *s)
+{
+    compiled c = {.code_size = s->code_size};
+    form_name(s, c.form);
+    c.code = record_keep(c.form, s->code, s->code_size);
+    c.options = record_keep("options", s->options, s->options_size);
+    return c;
+}
+
+static void put_compiled(record_plugin *p, const compiled *c, const source *s,
+                         const record_span *span, PJRT_Error *error, PJRT_LoadedExecutable *loaded)
+{
     record_event event = {
         .kind = RECORD_COMPILE, .flags = record_failure(p, error), .time = span->begin};
     event.field[0] = span->end;
@@ -157,15 +170,23 @@ static void put_compile(record_plugin *p, const source *s, const record_span *sp
     event.field[3] = error ? 0 : (uint64_t)(uintptr_t)loaded;
     event.field[4] = s->from;
     event.field[5] = record_plugin_number(p);
-    record_hash code = record_keep(form, s->code, s->code_size);
-    record_hash options = record_keep("options", s->options, s->options_size);
-    uint64_t words[6] = {code.high,   code.low,     options.high,
-                         options.low, s->code_size, (uint64_t)(uintptr_t)s->client};
-    const struct iovec parts[2] = {{.iov_base = words, .iov_len = sizeof words},
-                                   {.iov_base = form, .iov_len = strlen(form)}};
+    uint64_t words[6] = {c->code.high,   c->code.low,  c->options.high,
+                         c->options.low, c->code_size, (uint64_t)(uintptr_t)s->client};
+    const struct iovec parts[2] = {
+        {.iov_base = words, .iov_len = sizeof words},
+        {.iov_base = (void *)(uintptr_t)c->form, .iov_len = strlen(c->form)}};
     record_put(p, event, parts, 2);
     if (!error && loaded)
         record_executable_about(p, loaded);
+}
+
+static void put_compile(record_plugin *p, const source *s, const record_span *span,
+                        PJRT_Error *error, PJRT_LoadedExecutable *loaded)
+{
+    if (!record_ready(p))
+        return;
+    const compiled c = compiled_of(s);
+    put_compiled(p, &c, s, span, error, loaded);
 }
 
 PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *caller)
@@ -181,8 +202,50 @@ PJRT_Error *record_Client_Compile(record_plugin *p, PJRT_Client_Compile_Args *ca
     return error;
 }
 
-/* Ahead of time: there is no loaded executable yet, and what loads it later is not in every table.
- * Its first execution makes it known. */
+/* ---- ahead of time ------------------------------------------------------------------------------
+ */
+
+/* The executables that PJRT_Compile made and that still live, the latest of them: what they were
+ * made of is told again when they are loaded. */
+enum { AHEAD = 256 };
+static struct ahead {
+    const PJRT_Executable *executable; /* NULL: the place is free */
+    unsigned file;                     /* that has its code */
+    compiled of;
+} ahead[AHEAD];
+static size_t ahead_next;
+
+/* Under the lock. */
+static struct ahead *ahead_find(const PJRT_Executable *executable)
+{
+    for (size_t i = 0; executable && i < AHEAD; i++)
+        if (ahead[i].executable == executable)
+            return &ahead[i];
+    return NULL;
+}
+
+static void ahead_put(const PJRT_Executable *executable, const compiled *of)
+{
+    record_lock(RECORD_LOCK_EXECUTABLES);
+    struct ahead *place = ahead_find(executable);
+    if (!place)
+        place = &ahead[ahead_next++ % AHEAD];
+    *place = (struct ahead){.executable = executable, .file = record_file_number(), .of = *of};
+    record_unlock(RECORD_LOCK_EXECUTABLES);
+}
+
+/* False where nothing is known of it in the file. */
+static bool ahead_get(const PJRT_Executable *executable, compiled *of)
+{
+    record_lock(RECORD_LOCK_EXECUTABLES);
+    const struct ahead *place = ahead_find(executable);
+    bool found = place && place->file == record_file_number();
+    if (found)
+        *of = place->of;
+    record_unlock(RECORD_LOCK_EXECUTABLES);
+    return found;
+}
+
 PJRT_Error *record_Compile(record_plugin *p, PJRT_Compile_Args *caller)
 {
     RECORD_CALL(p, Compile, caller, args);
@@ -192,9 +255,60 @@ PJRT_Error *record_Compile(record_plugin *p, PJRT_Compile_Args *caller)
     record_narrow(caller, args);
     source s =
         source_of(args->program, args->compile_options, args->compile_options_size, args->client);
-    put_compile(p, &s, &span, error, NULL);
+    if (!record_ready(p))
+        return error;
+    const compiled c = compiled_of(&s);
+    put_compiled(p, &c, &s, &span, error, NULL);
+    if (!error && args->executable)
+        ahead_put(args->executable, &c);
     return error;
 }
+
+/* The plugin may give its address to another one. */
+PJRT_Error *record_Executable_Destroy(record_plugin *p, PJRT_Executable_Destroy_Args *args)
+{
+    if (record_wanted() && args->struct_size >= PJRT_Executable_Destroy_Args_STRUCT_SIZE) {
+        record_lock(RECORD_LOCK_EXECUTABLES);
+        struct ahead *place = ahead_find(args->executable);
+        if (place)
+            place->executable = NULL;
+        record_unlock(RECORD_LOCK_EXECUTABLES);
+    }
+    return p->api->PJRT_Executable_Destroy(args);
+}
+
+static PJRT_Error *load(const record_plugin *p, record_load_args *args)
+{
+    PJRT_Error *(*function)(record_load_args *);
+    memcpy(&function, (const char *)p->api + RECORD_LOAD_OFFSET, sizeof function);
+    return function(args);
+}
+
+/* Structs of this call have always been so long. */
+PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args)
+{
+    if (args->struct_size < sizeof *args || !record_active())
+        return load(p, args);
+    compiled c = {.form = "unknown"};
+    source s = {.from = RECORD_LOADED,
+                .options = args->compile_options,
+                .options_size = args->compile_options_size,
+                .client = args->client};
+    bool known = ahead_get(args->executable, &c);
+    record_span span = record_begin();
+    PJRT_Error *error = load(p, args);
+    record_end(&span);
+    if (!record_ready(p))
+        return error;
+    /* They hold for what is loaded, where there are any. */
+    if (!known || s.options_size > 0)
+        c.options = record_keep("options", s.options, s.options_size);
+    put_compiled(p, &c, &s, &span, error, args->loaded_executable);
+    return error;
+}
+
+/* ---- from a file ------------------------------------------------------------------------------
+ */
 
 PJRT_Error *record_Executable_DeserializeAndLoad(record_plugin *p,
                                                  PJRT_Executable_DeserializeAndLoad_Args *caller)

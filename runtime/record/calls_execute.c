@@ -17,6 +17,8 @@ typedef struct execution {
     };
     PJRT_ExecuteOptions options;        /* where the caller's are short */
     PJRT_Event *events[RECORD_DEVICES]; /* where the caller wants none */
+    uint32_t results;                   /* on each device */
+    record_belief *belief;              /* NULL: there is no room for one */
     uint64_t main_cpu;
     record_span span;
 } execution;
@@ -49,9 +51,66 @@ static void execution_return(execution *e, PJRT_LoadedExecutable_Execute_Args *c
     record_narrow(caller, e->bytes);
 }
 
+/* NULL where their size cannot be true: they were not widened, and are not read. */
+static const PJRT_ExecuteOptions *options_of(const execution *e)
+{
+    const PJRT_ExecuteOptions *o = e->args.options;
+    return o && o->struct_size >= PJRT_ExecuteOptions_STRUCT_SIZE ? o : NULL;
+}
+
+/* The inputs that may not be donated; how many. */
+static size_t kept_of(const execution *e, const int64_t **kept)
+{
+    const PJRT_ExecuteOptions *o = options_of(e);
+    *kept = o ? o->non_donatable_input_indices : NULL;
+    return *kept ? o->num_non_donatable_input_indices : 0;
+}
+
+/* ---- what it took of its arguments --------------------------------------------------------------
+ */
+
+enum { ANSWERS = 1024 }; /* words: of an execution with more arguments nothing is asked */
+
+static size_t answer_words(const execution *e)
+{
+    return (e->args.num_args * e->args.num_devices + 63) / 64;
+}
+
+static uint32_t key_of(const execution *e)
+{
+    const int64_t *kept;
+    const size_t count = kept_of(e, &kept);
+    return record_belief_key(kept, count, e->args.num_devices);
+}
+
+/* Whether the plugin is to be asked. */
+static bool must_ask(const record_plugin *p, const execution *e)
+{
+    const size_t arguments = e->args.num_args;
+    if (arguments == 0 || arguments > ANSWERS * 64 || answer_words(e) > ANSWERS ||
+        !RECORD_HAS(p, Buffer_IsDeleted))
+        return false;
+    return !e->belief || record_belief_due(e->belief, key_of(e));
+}
+
+/* The arguments live: they are the caller's, who has not returned from its call. */
+static void ask(const record_plugin *p, const execution *e, uint64_t *answers)
+{
+    size_t bit = 0;
+    memset(answers, 0, answer_words(e) * sizeof *answers);
+    for (size_t d = 0; d < e->args.num_devices; d++)
+        for (size_t i = 0; i < e->args.num_args; i++, bit++) {
+            PJRT_Buffer *buffer = e->args.argument_lists[d][i];
+            if (buffer && record_is_deleted(p, buffer))
+                answers[bit / 64] |= (uint64_t)1 << bit % 64;
+        }
+    if (e->belief)
+        record_belief_learn(e->belief, key_of(e), answers, answer_words(e));
+}
+
 /* ---- its event ------------------------------------------------------------------------------ */
 
-enum { FIXED = 4, PARTS = 2 + 2 * RECORD_DEVICES };
+enum { FIXED = 4, PARTS = 3 + 2 * RECORD_DEVICES };
 
 /* The words of an execution; FIXED of them are put together here. */
 typedef struct execution_words {
@@ -72,18 +131,16 @@ static void add(execution_words *w, const void *handles, size_t count)
 static void words_of(const execution *e, uint32_t results, execution_words *w)
 {
     const PJRT_LoadedExecutable_Execute_Args *a = &e->args;
-    /* A size that cannot be true was not widened, and is not read. */
-    const PJRT_ExecuteOptions *o =
-        a->options && a->options->struct_size >= PJRT_ExecuteOptions_STRUCT_SIZE ? a->options
-                                                                                 : NULL;
-    size_t kept = o && o->non_donatable_input_indices ? o->num_non_donatable_input_indices : 0;
+    const PJRT_ExecuteOptions *o = options_of(e);
+    const int64_t *kept;
+    const size_t kept_count = kept_of(e, &kept);
     w->count = w->bytes = 0;
-    w->fixed[0] = (uint64_t)a->num_devices | (uint64_t)kept << 32;
+    w->fixed[0] = (uint64_t)a->num_devices | (uint64_t)kept_count << 32;
     w->fixed[1] = (uint64_t)(uintptr_t)a->execute_device;
     w->fixed[2] = o ? (uint64_t)(int64_t)o->launch_id : 0;
     w->fixed[3] = e->main_cpu;
     add(w, w->fixed, FIXED);
-    add(w, o ? o->non_donatable_input_indices : NULL, kept);
+    add(w, kept, kept_count);
     for (size_t d = 0; d < a->num_devices; d++) {
         add(w, a->argument_lists ? a->argument_lists[d] : NULL, a->num_args);
         add(w, a->output_lists ? a->output_lists[d] : NULL, results);
@@ -92,6 +149,21 @@ static void words_of(const execution *e, uint32_t results, execution_words *w)
 
 /* The handles are written as they lie in the caller's lists. */
 _Static_assert(sizeof(PJRT_Buffer *) == sizeof(uint64_t), "a handle is one word");
+
+/* Whether all devices had ended when the call returned, as those that run small programs within it
+ * have. Then no callback is needed, and events of ours are given back. */
+static bool execution_ended(record_plugin *p, execution *e)
+{
+    PJRT_Event **events = e->args.device_complete_events;
+    if (!p->has_on_ready || !events)
+        return false;
+    for (size_t d = 0; d < e->args.num_devices; d++)
+        if (!events[d] || !record_has_fired(p, events[d]))
+            return false;
+    for (size_t d = 0; events == e->events && d < e->args.num_devices; d++)
+        record_event_destroy(p, events[d]);
+    return true;
+}
 
 static void execution_watch(record_plugin *p, execution *e, uint64_t number)
 {
@@ -102,15 +174,17 @@ static void execution_watch(record_plugin *p, execution *e, uint64_t number)
             record_watch(p, e->args.device_complete_events[d], number, (unsigned)d, ours);
 }
 
-static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uint32_t results)
+/* With room for ANSWERS the plugin is asked what the execution took. */
+static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uint64_t *answers)
 {
     execution_words w;
     record_place place;
     uint64_t number = record_next_number();
+    uint32_t results = error || !e->args.output_lists ? 0 : e->results;
+    bool ended = !error && execution_ended(p, e);
     record_event event = {
         .kind = RECORD_EXECUTE, .flags = record_failure(p, error), .time = e->span.begin};
-    if (error || !e->args.output_lists)
-        results = 0;
+    event.flags |= (uint8_t)((ended ? RECORD_ENDED : 0) | (answers ? RECORD_ASKED : 0));
     event.field[0] = e->span.end;
     event.field[1] = e->span.cpu_begin;
     event.field[2] = e->span.cpu_end;
@@ -118,18 +192,29 @@ static void execution_put(record_plugin *p, execution *e, PJRT_Error *error, uin
     event.field[4] = number;
     event.field[5] = (uint64_t)e->args.num_args | (uint64_t)results << 32;
     words_of(e, results, &w);
+    if (answers)
+        add(&w, answers, answer_words(e));
     /* An end may be told at once: its place in the file is behind the execution's, and its time is
      * before the execution's words are copied. */
     bool taken = record_open(p, w.bytes, &place);
-    if (!error)
+    if (!error && !ended)
         execution_watch(p, e, number);
+    if (taken && answers)
+        ask(p, e, answers);
     if (taken)
         record_close(&place, event, w.parts, w.count);
 }
 
+/* Apart, because most executions need no room for answers on their stack. */
+__attribute__((noinline)) static void execution_put_asked(record_plugin *p, execution *e)
+{
+    uint64_t answers[ANSWERS];
+    execution_put(p, e, NULL, answers);
+}
+
 static PJRT_Error *execution_record(record_plugin *p, execution *e)
 {
-    uint32_t results = record_executable_results(p, e->args.executable);
+    e->results = record_executable_results(p, e->args.executable, &e->belief);
     if (p->has_on_ready && !e->args.device_complete_events) {
         memset(e->events, 0, e->args.num_devices * sizeof *e->events);
         e->args.device_complete_events = e->events;
@@ -138,7 +223,10 @@ static PJRT_Error *execution_record(record_plugin *p, execution *e)
     e->span = record_begin();
     PJRT_Error *error = p->api->PJRT_LoadedExecutable_Execute(&e->args);
     record_end(&e->span);
-    execution_put(p, e, error, results);
+    if (!error && must_ask(p, e))
+        execution_put_asked(p, e);
+    else
+        execution_put(p, e, error, NULL);
     return error;
 }
 

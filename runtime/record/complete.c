@@ -82,11 +82,20 @@ static void note_give(note *n)
 
 /* ---- callbacks ------------------------------------------------------------------------------ */
 
-static void event_destroy(record_plugin *p, PJRT_Event *event)
+void record_event_destroy(record_plugin *p, PJRT_Event *event)
 {
     RECORD_ARGS(Event_Destroy, args, .event = event);
     if (RECORD_HAS(p, Event_Destroy))
         record_good(p, p->api->PJRT_Event_Destroy(&args));
+}
+
+bool record_has_fired(record_plugin *p, PJRT_Event *event)
+{
+    RECORD_ARGS(Event_IsReady, ready, .event = event);
+    RECORD_ARGS(Event_Error, error, .event = event);
+    return RECORD_HAS(p, Event_IsReady) && RECORD_HAS(p, Event_Error) &&
+           record_good(p, p->api->PJRT_Event_IsReady(&ready)) && ready.is_ready &&
+           record_good(p, p->api->PJRT_Event_Error(&error));
 }
 
 static void ready_theirs(PJRT_Error *error, void *argument)
@@ -98,7 +107,7 @@ static void ready_ours(PJRT_Error *error, void *argument)
 {
     note *n = argument;
     put_complete(n->pack, error);
-    event_destroy(plugin_of(n->pack), n->event);
+    record_event_destroy(plugin_of(n->pack), n->event);
     note_give(n);
 }
 
@@ -114,7 +123,7 @@ bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned
                 .user_arg = n ? (void *)n : (void *)(uintptr_t)pack);
     bool watched = p->has_on_ready && record_good(p, p->api->PJRT_Event_OnReady(&args));
     if (ours && (!watched || !n))
-        event_destroy(p, event);
+        record_event_destroy(p, event);
     if (n && !watched)
         note_give(n);
     return watched;

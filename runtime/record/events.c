@@ -12,52 +12,67 @@
 /* Here, because an event says whose it is. */
 record_plugin record_plugins[RECORD_PLUGINS];
 
-/* A CPU clock as it was last read, at WALL; and what was said of it last. */
+/* A CPU clock as it was last read, at WALL; for how long it is not read again; and what was said of
+ * it last. */
 typedef struct clock_read {
-    uint64_t wall, cpu, said;
+    uint64_t wall, cpu, rest, said;
 } clock_read;
 
-/* The calling thread; all is of the file FILE, 0: of none. */
-static _Thread_local struct {
+/* A thread that calls; all is of the file FILE, 0: of none. */
+typedef struct speaker {
     unsigned file;
     uint32_t number, main_thread;
     bool named;
     clock_read own, main;
-    /* The BUFFER_END that this thread put last: its slot, and how many handles it has. */
-    uint64_t end;
-    unsigned ends;
+    /* The BUFFER_END that this thread put last: how many handles it has, and has room for. */
+    record_place end;
+    size_t ends, room;
     uint8_t end_flags;
-} here;
+    unsigned begun; /* BUFFER_ENDs with RECORD_UNASKED */
+} speaker;
+static _Thread_local speaker here;
+
+/* The calling thread. To find a thread's own memory is a call in a library that is loaded late, so
+ * whoever has found it hands it on. */
+static inline speaker *speaking(void)
+{
+    speaker *me = &here;
+    unsigned file = record_file_number();
+    if (me->file != file)
+        *me = (speaker){
+            .file = file, .number = (uint32_t)gettid(), .main_thread = (uint32_t)getpid()};
+    return me;
+}
 
 uint32_t record_thread(void)
 {
-    unsigned file = record_file_number();
-    if (here.file != file) {
-        here.file = file;
-        here.number = (uint32_t)gettid();
-        here.main_thread = (uint32_t)getpid();
-        here.named = false;
-        here.own = here.main = (clock_read){0};
-        here.ends = 0;
-    }
-    return here.number;
+    return speaking()->number;
 }
 
 /* A CPU clock is a system call of half a microsecond, as long as all else that is done for a short
- * execution. So none is read twice within this time: too short for a thread to sleep in, so the
- * calling thread's is taken to have gone on with the wall. The next reading corrects that. */
-#define CLOCK_REST_NS 10000
+ * execution. So none is read twice within CLOCK_REST_NS: too short for a thread to sleep in, so the
+ * calling thread's is taken to have gone on with the wall. One that then turns out to have had the
+ * CPU nearly all the time since the reading before is left alone for twice as long, up to
+ * CLOCK_MOST_NS. The next reading corrects what was wrong. */
+enum { CLOCK_REST_NS = 10000, CLOCK_MOST_NS = 40000 };
+
+static void clock_look(clock_read *c, uint64_t *now)
+{
+    uint64_t cpu = record_clock(CLOCK_THREAD_CPUTIME_ID), wall = record_now();
+    uint64_t passed = wall - c->wall, ran = cpu - c->cpu;
+    bool busy = c->rest > 0 && ran >= passed - passed / 8;
+    c->rest = !busy ? CLOCK_REST_NS : 2 * c->rest <= CLOCK_MOST_NS ? 2 * c->rest : c->rest;
+    c->cpu = cpu;
+    c->wall = *now = wall;
+}
 
 uint64_t record_cpu(uint64_t *now)
 {
-    clock_read *c = &here.own;
     if (!record_cpu_wanted())
         return 0;
-    if (here.file != record_file_number() || *now - c->wall >= CLOCK_REST_NS) {
-        record_thread();
-        c->cpu = record_clock(CLOCK_THREAD_CPUTIME_ID);
-        c->wall = *now = record_now();
-    }
+    clock_read *c = &speaking()->own;
+    if (*now - c->wall >= c->rest)
+        clock_look(c, now);
     uint64_t cpu = c->cpu + (*now - c->wall);
     /* It never goes back. */
     if (cpu > c->said)
@@ -67,14 +82,17 @@ uint64_t record_cpu(uint64_t *now)
 
 uint64_t record_main_cpu(void)
 {
-    clock_read *c = &here.main;
-    if (!record_cpu_wanted() || record_thread() == here.main_thread)
+    if (!record_cpu_wanted())
+        return 0;
+    speaker *me = speaking();
+    clock_read *c = &me->main;
+    if (me->number == me->main_thread)
         return 0;
     uint64_t now = record_now();
     if (now - c->wall >= CLOCK_REST_NS) {
         /* As the kernel numbers the clock of a thread by its id: bit 2 a thread's, 2 what the
          * scheduler counts. */
-        c->cpu = record_clock((clockid_t)(~here.main_thread << 3 | 4 | 2));
+        c->cpu = record_clock((clockid_t)(~me->main_thread << 3 | 4 | 2));
         c->wall = now;
     }
     return c->cpu;
@@ -102,36 +120,45 @@ static void put_plugin(record_plugin *p)
         record_fill(&place, event, &part, 1);
 }
 
-bool record_ready(record_plugin *p)
+/* The calling thread; NULL: nothing can be written. */
+static speaker *ready(record_plugin *p)
 {
     bool fresh;
     if (!record_file_begin(&fresh))
-        return false;
-    uint32_t thread = record_thread();
+        return NULL;
+    speaker *me = speaking();
     if (fresh)
-        record_about_process(thread);
-    if (!here.named) {
-        here.named = true;
-        record_about_thread(thread);
+        record_about_process(me->number);
+    if (!me->named) {
+        me->named = true;
+        record_about_thread(me->number);
     }
-    unsigned file = record_file_number();
-    if (atomic_load_explicit(&p->told, memory_order_relaxed) != file &&
-        atomic_exchange(&p->told, file) != file)
+    if (atomic_load_explicit(&p->told, memory_order_relaxed) != me->file &&
+        atomic_exchange(&p->told, me->file) != me->file)
         put_plugin(p);
-    return true;
+    return me;
+}
+
+bool record_ready(record_plugin *p)
+{
+    return ready(p) != NULL;
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
 
 bool record_open(record_plugin *p, size_t bytes, record_place *place)
 {
-    return record_ready(p) && record_take(bytes, place);
+    const speaker *me = ready(p);
+    if (!me || !record_take(bytes, place))
+        return false;
+    place->thread = me->number;
+    return true;
 }
 
 void record_close(const record_place *place, record_event event, const struct iovec *parts,
                   size_t count)
 {
-    event.thread = record_thread();
+    event.thread = place->thread;
     record_fill(place, event, parts, count);
 }
 
@@ -145,27 +172,63 @@ void record_put(record_plugin *p, record_event event, const struct iovec *parts,
         record_close(&place, event, parts, count);
 }
 
-/* A third of all events were ends of one buffer each, and most of a program's buffers end beside
- * others. */
-void record_put_end(record_plugin *p, uint64_t handle, uint8_t flags)
+/* ---- ends of buffers ------------------------------------------------------------------------ */
+
+/*
+ * A third of all events were ends of one buffer each, and most of a program's buffers end beside
+ * others. So an end goes into the event before it where it can. Where that is full, it is a long
+ * row, and the next event is made with room for more than a slot.
+ */
+enum { FIELDS = 6, WORDS = sizeof((record_more *)0)->data / sizeof(uint64_t), MORE_MOST = 8 };
+
+/* Of one in so many events that begin with RECORD_UNASKED the plugin is asked. */
+enum { ASKED_EVERY = 17 };
+
+static bool append(speaker *me, const PJRT_Buffer *buffer, uint8_t flags)
 {
-    record_event event = {.kind = RECORD_BUFFER_END, .flags = flags};
-    record_place place;
-    record_thread();
-    if (here.ends > 0 && here.ends < sizeof event.field / sizeof *event.field &&
-        here.end_flags == flags && record_append(here.end, here.ends, handle)) {
-        here.ends++;
+    if (me->ends == 0 || me->ends == me->room || me->end_flags != flags ||
+        !record_append(me->file, &me->end, me->ends, (uint64_t)(uintptr_t)buffer))
+        return false;
+    me->ends++;
+    return true;
+}
+
+bool record_put_end_again(const PJRT_Buffer *buffer)
+{
+    return append(&here, buffer, RECORD_UNASKED);
+}
+
+/* Begins an event for BUFFER, with MORE slots for further ones. */
+static void begin_row(speaker *me, const PJRT_Buffer *buffer, uint8_t flags, uint32_t more)
+{
+    static const uint64_t none[MORE_MOST * WORDS];
+    const struct iovec part = {.iov_base = (void *)(uintptr_t)none,
+                               .iov_len = more * WORDS * sizeof *none};
+    record_event event = {
+        .kind = RECORD_BUFFER_END, .flags = flags, .thread = me->number, .time = record_now()};
+    event.field[0] = (uint64_t)(uintptr_t)buffer;
+    me->ends = 0;
+    if (!record_take(part.iov_len, &me->end))
         return;
+    record_fill(&me->end, event, &part, 1);
+    me->ends = 1;
+    me->room = FIELDS + more * WORDS;
+    me->end_flags = flags;
+}
+
+void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags)
+{
+    speaker *me = ready(p);
+    if (!me || append(me, buffer, flags))
+        return;
+    bool full = me->ends > 0 && me->ends == me->room && me->end_flags == flags;
+    uint32_t more = full ? 2 * me->end.more + 1 : 0;
+    if (flags == RECORD_UNASKED && ++me->begun % ASKED_EVERY == 0 &&
+        RECORD_HAS(p, Buffer_IsDeleted)) {
+        flags = record_is_deleted(p, buffer) ? RECORD_DELETED : 0;
+        more = 0;
     }
-    here.ends = 0;
-    event.time = record_now();
-    event.field[0] = handle;
-    if (!record_open(p, 0, &place))
-        return;
-    record_close(&place, event, NULL, 0);
-    here.end = place.first;
-    here.ends = 1;
-    here.end_flags = flags;
+    begin_row(me, buffer, flags, more < MORE_MOST ? more : MORE_MOST);
 }
 
 void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,

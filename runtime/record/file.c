@@ -584,11 +584,16 @@ void record_fill(const record_place *place, record_event event, const struct iov
     __atomic_store_n((uint64_t *)(void *)slot, begin, __ATOMIC_RELEASE);
 }
 
-bool record_append(uint64_t first, unsigned field, uint64_t value)
+/* Fields and words lie in a slot as its numbers 2 to 7, or 1 to 7. */
+_Static_assert(offsetof(record_event, field) == 16 && offsetof(record_more, data) == 8, "");
+
+bool record_append(unsigned number, const record_place *place, size_t index, uint64_t value)
 {
-    if (!is_mapped() || atomic_load(&file.next) != first + 1)
+    const size_t further = index < 6 ? 0 : 1 + (index - 6) / 7;
+    if (number != record_file_number() || !is_mapped() ||
+        atomic_load(&file.next) != place->first + place->more + 1)
         return false;
-    record_event *slot = slot_at(first);
-    __atomic_store_n(&slot->field[field], value, __ATOMIC_RELEASE);
+    uint64_t *slot = slot_at(place->first + further);
+    __atomic_store_n(&slot[further ? 1 + (index - 6) % 7 : 2 + index], value, __ATOMIC_RELEASE);
     return true;
 }

@@ -7,7 +7,8 @@
  *   PID-TIME/events         of one process: a file of slots, below
  *   PID-TIME/programs/HASH.FORM   a program ("mlir", "hlo"), a serialized executable
  *                           ("executable"), or compile options ("options"); HASH is the XXH3 hash
- * of 128 bits of the file's bytes, as 32 hexadecimal digits, high half first
+ *                           of 128 bits of the file's bytes, as 32 hexadecimal digits, high half
+ *                           first
  *
  * The events file is append-only. It is mapped and shared, so that what was written outlives the
  * process, however that ends. Its first slot is a record_file. Each event begins at a slot with a
@@ -22,6 +23,25 @@
  *
  * All numbers are of the machine's byte order; times are nanoseconds of CLOCK_MONOTONIC, CPU times
  * of the calling thread's clock (0 in both fields: not measured).
+ *
+ * Donation: whether an execution took the memory of its arguments. To ask the plugin of each buffer
+ * costs more than all else. So it is known of some executions and believed of the others:
+ *
+ *   - known: an EXECUTE with RECORD_ASKED. The plugin was asked of each argument when the call had
+ *     returned.
+ *   - believed: any other EXECUTE that did not fail. It took the arguments that the last one with
+ *     RECORD_ASKED before it took, where that was of the same executable on as many devices with as
+ *     many arguments, and the same inputs might not be donated, in any order. Where there is no
+ *     such one, nothing is known.
+ *   - known of a buffer, whatever was believed: a BUFFER_END without RECORD_UNASKED.
+ *
+ * An executable's executions are asked of until four in a row gave the same answers, then every
+ * 61st, and anew where the inputs that may not be donated change. Some ends of buffers are asked of
+ * as well. So readers see that a belief was wrong: an answer differs, or an execution takes an
+ * argument that was believed to be gone.
+ *
+ * Version 1 has no beliefs: each BUFFER_END was asked of, and no EXECUTE. Its executions all have a
+ * COMPLETE, its BUFFER_ENDs no words.
  */
 #ifndef BENCH_RUNTIME_RECORD_FORMAT_H
 #define BENCH_RUNTIME_RECORD_FORMAT_H
@@ -30,7 +50,7 @@
 #include <stdint.h>
 
 #define RECORD_MAGIC     "bnchrec"
-#define RECORD_VERSION   1
+#define RECORD_VERSION   2
 #define RECORD_SLOT      64
 #define RECORD_HASH_TEXT 33 /* 32 digits and the end */
 
@@ -90,6 +110,12 @@ enum record_kind {
 #define RECORD_DELETED                                                                             \
     0x02 /* BUFFER_END: its memory was gone already: donated, or deleted before */
 #define RECORD_ONLY_MEMORY 0x04 /* BUFFER_END: PJRT_Buffer_Delete: the handle lives on */
+#define RECORD_UNASKED                                                                             \
+    0x08 /* BUFFER_END: nobody asked whether its memory was gone; RECORD_DELETED says nothing */
+#define RECORD_ASKED 0x10 /* EXECUTE: it is known which arguments' memory it took */
+#define RECORD_ENDED                                                                               \
+    0x20 /* EXECUTE: all devices had ended, without an error, when the call returned: no COMPLETE  \
+          */
 
 /*
  * An event, and what its six fields are. "Words" are further ones, in RECORD_MORE slots: bytes
@@ -106,18 +132,22 @@ enum record_kind {
  *              (0 where it failed), [4] enum record_source, [5] plugin;
  *              words: hash of the code (2, high half first; 0 0: not kept), hash of the options
  *              (2, likewise), size of the code, client handle, then the name of the form ("mlir",
- *              "hlo", "executable")
+ *              "hlo", "executable"). Of what PJRT_Client_Load loads, code and options are those of
+ *              its PJRT_Compile, where that was seen
  * EXECUTABLE   what the plugin says of a loaded executable, after its COMPILE: [0] handle,
  *              [1] results, [2] FLOPs and [3] bytes accessed (both doubles, negative: not told),
  *              [4] bytes of temporaries, [5] bytes of generated code (UINT64_MAX: not told);
  *              words: devices (how many, then handles), for each result its type
- * (PJRT_Buffer_Type), rank and dimensions, the length of the name, then the name EXECUTE      time
- * to [0] end, [1] [2] CPU at begin and end, [3] handle of the executable, [4] number of the
- * execution, from 1 in this process, [5] arguments in the low half, results in the high half (of
- * each device); words: devices in the low half and inputs that may not be donated in the high half,
+ *              (PJRT_Buffer_Type), rank and dimensions, the length of the name, then the name
+ * EXECUTE      time to [0] end, [1] [2] CPU at begin and end, [3] handle of the executable,
+ *              [4] number of the execution, from 1 in this process, [5] arguments in the low half,
+ *              results in the high half (of each device);
+ *              words: devices in the low half and inputs that may not be donated in the high half,
  *              execute_device (0: by the executable), launch id, CPU clock of the main thread at
  *              begin (0 where it is the calling thread, or not measured), then the inputs that may
- *              not be donated, then for each device handles of its arguments and of its results
+ *              not be donated, then for each device handles of its arguments and of its results;
+ *              with RECORD_ASKED then a bit for each argument, those of the first device first and
+ *              64 in a word from its lowest bit on: 1 where its memory was gone
  * COMPLETE     of an execution: time is when the device had ended; [0] its number, [1] index of the
  *              device in it
  * BUFFER       a buffer that no execution made: time to [0] end, [1] [2] CPU, [3] handle,
@@ -125,7 +155,9 @@ enum record_kind {
  *              [5] device handle; words: bytes, the buffer that it is of (0: none), number of the
  *              transfer (0: none is waited for), then the dimensions
  * BUFFER_END   PJRT_Buffer_Destroy, or _Delete (RECORD_ONLY_MEMORY): [0] handle, [1] to [5] those
- *              whose end came right after it, in the same thread and with the same flags (0: none)
+ *              whose end came right after it, in the same thread and with the same flags (0: none
+ *              and no further); words: further ones, likewise. Empty places may be filled when the
+ *              event is already there
  * TO_HOST      a copy of a buffer's bytes, or of a part: time to [0] end, [1] [2] CPU, [3] handle,
  *              [4] bytes, [5] number of the transfer
  * WAIT         PJRT_Event_Await: time to [0] end, [1] [2] CPU
@@ -161,8 +193,9 @@ enum record_text {
 };
 
 enum record_source {
-    RECORD_COMPILED = 0,    /* from a program */
-    RECORD_DESERIALIZED = 1 /* from an executable that was compiled before */
+    RECORD_COMPILED = 0,     /* from a program */
+    RECORD_DESERIALIZED = 1, /* from an executable that was compiled before */
+    RECORD_LOADED = 2        /* from what PJRT_Compile made */
 };
 
 enum record_buffer {

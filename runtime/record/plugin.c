@@ -18,6 +18,7 @@ _Static_assert(RECORD_PLUGINS == 8, "as many as PLACES has");
 typedef void any_function(void);
 typedef struct replacement {
     size_t offset; /* in the table */
+    int minor;     /* the version that it came with, where the header may not know it */
     any_function *function;
 } replacement;
 
@@ -26,10 +27,15 @@ typedef struct replacement {
     {                                                                                              \
         return record_##name(&record_plugins[n], args);                                            \
     }
-#define ROW(n, name) {offsetof(PJRT_Api, PJRT_##name), (any_function *)name##_##n},
+#define ROW(n, name) {offsetof(PJRT_Api, PJRT_##name), 0, (any_function *)name##_##n},
 #define REPLACEMENTS(n)                                                                            \
     RECORD_CALLS(THUNK, n)                                                                         \
-    static const replacement replacements_##n[] = {RECORD_CALLS(ROW, n)};                          \
+    static PJRT_Error *Client_Load_##n(record_load_args *args)                                     \
+    {                                                                                              \
+        return record_Client_Load(&record_plugins[n], args);                                       \
+    }                                                                                              \
+    static const replacement replacements_##n[] = {RECORD_CALLS(ROW, n){                           \
+        RECORD_LOAD_OFFSET, RECORD_LOAD_MINOR, (any_function *)Client_Load_##n}};                  \
     static const PJRT_Api *get_##n(void)                                                           \
     {                                                                                              \
         return record_plugin_table(&record_plugins[n]);                                            \
@@ -67,7 +73,8 @@ static PJRT_Api *table_new(const record_plugin *p)
     memcpy(table, p->api, size);
     for (int i = 0; i < REPLACED_COUNT; i++) {
         any_function *there = NULL;
-        if (rows[i].offset + sizeof there > size)
+        if (rows[i].offset + sizeof there > size ||
+            rows[i].minor > p->api->pjrt_api_version.minor_version)
             continue;
         memcpy(&there, table + rows[i].offset, sizeof there);
         if (there)

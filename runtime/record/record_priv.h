@@ -75,6 +75,13 @@ static inline bool record_good(const record_plugin *p, PJRT_Error *error)
     return false;
 }
 
+/* Whether the plugin says that BUFFER's memory is gone. It has PJRT_Buffer_IsDeleted. */
+static inline bool record_is_deleted(const record_plugin *p, PJRT_Buffer *buffer)
+{
+    RECORD_ARGS(Buffer_IsDeleted, args, .buffer = buffer);
+    return record_good(p, p->api->PJRT_Buffer_IsDeleted(&args)) && args.is_deleted;
+}
+
 /* ---- replaced calls (calls_*.c) ---------------------------------------------------------------
  */
 
@@ -83,6 +90,7 @@ static inline bool record_good(const record_plugin *p, PJRT_Error *error)
     X(n, Client_Compile)                                                                           \
     X(n, Compile)                                                                                  \
     X(n, Executable_DeserializeAndLoad)                                                            \
+    X(n, Executable_Destroy)                                                                       \
     X(n, LoadedExecutable_Execute)                                                                 \
     X(n, LoadedExecutable_Destroy)                                                                 \
     X(n, Client_BufferFromHostBuffer)                                                              \
@@ -101,6 +109,26 @@ static inline bool record_good(const record_plugin *p, PJRT_Error *error)
 #define X(n, name) PJRT_Error *record_##name(record_plugin *p, PJRT_##name##_Args *caller);
 RECORD_CALLS(X, )
 #undef X
+
+/*
+ * PJRT_Client_Load came with version 0.95 of the API, and the header may be older: what is needed
+ * of it stands here, under names of our own. The table only ever grows at its end, by an entry of
+ * 8 bytes; this one is the twelfth behind PJRT_LoadedExecutable_GetDeviceAssignment.
+ */
+typedef struct record_load_args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Client *client;
+    PJRT_Executable *executable;
+    const char *compile_options;
+    size_t compile_options_size;
+    PJRT_LoadedExecutable *loaded_executable; /* out */
+} record_load_args;
+#define RECORD_LOAD_MINOR 95
+#define RECORD_LOAD_OFFSET                                                                         \
+    (offsetof(PJRT_Api, PJRT_LoadedExecutable_GetDeviceAssignment) + 12 * sizeof(void *))
+_Static_assert(RECORD_LOAD_OFFSET == 1072, "where it is in all tables since 0.95");
+PJRT_Error *record_Client_Load(record_plugin *p, record_load_args *args);
 
 /*
  * Callers that were built with an older header give shorter structs, which a newer plugin may
@@ -198,15 +226,16 @@ uint64_t record_next_number(void);
 typedef struct record_place {
     uint64_t first;
     uint32_t more;
+    uint32_t thread; /* of record_open: the calling one */
 } record_place;
 bool record_take(size_t bytes, record_place *place);
 /* EVENT but for its MORE, and the words in COUNT parts, as many bytes as were taken. */
 void record_fill(const record_place *place, record_event event, const struct iovec *parts,
                  size_t count);
 
-/* Sets FIELD of the event in the slot FIRST, which has no further ones, to VALUE: unless another
- * slot was taken since, or the file is not mapped. */
-bool record_append(uint64_t first, unsigned field, uint64_t value);
+/* Sets number INDEX of the event at PLACE, which counts its fields and then its words, to VALUE:
+ * unless another slot was taken since, the file is not mapped or is not NUMBER any more. */
+bool record_append(unsigned number, const record_place *place, size_t index, uint64_t value);
 
 /* Room for BYTES of another file in the process's folder, or false: it would be too much. */
 bool record_room(uint64_t bytes);
@@ -254,8 +283,9 @@ void record_about_frameworks(unsigned plugin, uint32_t thread);
 
 /* The calling thread's number: its kernel id. */
 uint32_t record_thread(void);
-/* The calling thread's CPU clock at *NOW, the wall's, to 10 us; 0 where it is not to be measured. A
- * reading takes time: *NOW is then the moment behind it. */
+/* The calling thread's CPU clock at *NOW, the wall's, to 10 us, or to 40 us where it had the CPU
+ * all the time until then; 0 where it is not to be measured. A reading takes time: *NOW is then the
+ * moment behind it. */
 uint64_t record_cpu(uint64_t *now);
 /* The main thread's, from another thread; 0 in the main thread itself. */
 uint64_t record_main_cpu(void);
@@ -284,8 +314,11 @@ void record_close(const record_place *place, record_event event, const struct io
                   size_t count);
 /* Both. */
 void record_put(record_plugin *p, record_event event, const struct iovec *parts, size_t count);
-/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. */
-void record_put_end(record_plugin *p, uint64_t handle, uint8_t flags);
+/* A BUFFER_END: it goes into the event before where that is one of the same thread and FLAGS. Of
+ * some with RECORD_UNASKED the plugin is asked, and says the flags. */
+void record_put_end(record_plugin *p, PJRT_Buffer *buffer, uint8_t flags);
+/* Its quick half for RECORD_UNASKED: whether there was such an event. No plugin is asked. */
+bool record_put_end_again(const PJRT_Buffer *buffer);
 /* As record_put of a TEXT. */
 void record_put_text(record_plugin *p, enum record_text what, uint64_t of, const char *text,
                      size_t length);
@@ -296,14 +329,37 @@ uint8_t record_failure(record_plugin *p, PJRT_Error *error);
 
 /* Puts a COMPLETE when EVENT fires. OURS: it is destroyed then. False where that cannot be seen. */
 bool record_watch(record_plugin *p, PJRT_Event *event, uint64_t number, unsigned device, bool ours);
+/* Whether EVENT has fired, without an error, as far as P can tell. */
+bool record_has_fired(record_plugin *p, PJRT_Event *event);
+void record_event_destroy(record_plugin *p, PJRT_Event *event);
 
 /* ---- executables.c -------------------------------------------------------------------------- */
+
+/* What the executions of an executable have shown of donation, see format.h. Several threads may
+ * use it at once; then one may ask more often than it had to. */
+typedef struct record_belief {
+    /* High half: the key of the execution that was asked of last. Low half: how many executions
+     * from now on need not be asked of. */
+    _Atomic uint64_t rest;
+    /* High half: a hash of its answers. Low half: how many in a row had the same ones. */
+    _Atomic uint64_t answers;
+} record_belief;
+
+/* What executions have in common of which the same is believed: the COUNT inputs KEPT that may not
+ * be donated, in any order, and how many devices. */
+uint32_t record_belief_key(const int64_t *kept, size_t count, size_t devices);
+/* Whether the plugin is to be asked of an execution with KEY. */
+bool record_belief_due(record_belief *belief, uint32_t key);
+/* It was asked; its answers are in COUNT words. */
+void record_belief_learn(record_belief *belief, uint32_t key, const uint64_t *answers,
+                         size_t count);
 
 /* Puts what P says of LOADED, and remembers its results on each device, which come back. */
 uint32_t record_executable_about(record_plugin *p, PJRT_LoadedExecutable *loaded);
 /* Results of LOADED on each device. Of one that no call seen here made, what P says is put first:
- * there is no COMPILE of it. */
-uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded);
+ * there is no COMPILE of it. *BELIEF is NULL where there is no room for one. */
+uint32_t record_executable_results(record_plugin *p, PJRT_LoadedExecutable *loaded,
+                                   record_belief **belief);
 void record_executable_forget(const PJRT_LoadedExecutable *loaded);
 
 /* ---- plugin.c ------------------------------------------------------------------------------- */

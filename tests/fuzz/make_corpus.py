@@ -395,14 +395,30 @@ def looped(steps, thread=100):
     return tape
 
 
+# Version 2: every third execution was asked what it took, others are believed; ends in a row.
+def believed(steps):
+    tape = HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:] + compiled(0x900, 3, b"jit_step", 2)
+    for i in range(steps):
+        time, asked, kept = 10000 + 1000 * i, i % 3 == 0, [1] * (i % 2)
+        handles = [0x1000 + 64 * (i % 2), 0x5000, 0x1040 - 64 * (i % 2), 0x6000]
+        tape += event(EXECUTE, time, [time + 50, 0, 0, 0x900, i + 1, 2 + (2 << 32)],
+                      integers(1 + (len(kept) << 32), 0, 0, 0, *kept, *handles, *[1] * asked),
+                      flags=0x20 + 0x10 * asked)
+        row = [0x5000, 0x6000] + [0x7000 + 64 * k for k in range(8)] + [0] * 3
+        tape += event(END, time + 60, [handles[0]], flags=2 if i % 4 == 3 else 8)
+        tape += event(END, time + 61, row[:6], integers(*row[6:]), flags=8)
+    return tape
+
+
 put("recording", "empty", b"")
 put("recording", "head", HEAD_SLOT)
 put("recording", "loop", looped(12))
 put("recording", "pool", looped(10, 101))
+put("recording", "believed", believed(9))
 put("recording", "cut", looped(6)[:-37])
 whole = looped(6)
 put("recording", "unfinished", whole[:640] + bytes(64) + whole[704:1280] + bytes(8) + whole[1288:])
-put("recording", "later-version", HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:])
+put("recording", "later-version", HEAD_SLOT[:8] + b"\3" + HEAD_SLOT[9:])
 put("recording", "counts", HEAD_SLOT + compiled(0x900, 3, b"x") + b"".join(
     event(EXECUTE, 5000, [5001, 0, 0, 0x900, 1, operands], integers(devices, 0, 0, 0))
     for devices, operands in ((2**32 - 1, 0), (2**31, 2**33 - 1), (2**48, 0), (8, 0))))

@@ -88,6 +88,42 @@ static void two_hyphens_end_the_options(void **state)
     assert_string_equal(word[0], "models");
 }
 
+/* What is run says which options fit. */
+static void programs_and_recordings_have_their_own(void **state)
+{
+    (void)state;
+    static const struct {
+        char *argv[4];
+        const char *text;
+    } wrong[] = {
+        {{"--recording", "r", "--program", "p"}, "--program and --recording"},
+        {{"--recording", "r", "--model", "gpt2"}, "--recording runs a step as it was recorded"},
+        {{"--program", "p", "--mode", "lazy"}, "--program runs a text as it is, so --mode"},
+        {{"--recording", "r", "--argument", "f32[]"}, "--argument is for --program"},
+        {{"--cost", "roofline", "--steps", "3"}, "--cost is for --recording"},
+        {{"--step-program", "x", "--steps", "3"}, "--step-program is for --recording"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        options o;
+        bn_status st = {0};
+        int words;
+        char *argv[4];
+        memcpy(argv, wrong[i].argv, sizeof argv);
+        assert_fails(options_parse(OPTION_COMPARE, 4, argv, memory, &o, NULL, 0, &words, &st),
+                     BN_INVALID, wrong[i].text, &st);
+    }
+    char *argv[] = {"--recording", "r", "--process", "4711"};
+    options o = parse(OPTION_COMPARE, argv, 4);
+    assert_string_equal(o.matrix.recorded.folder, "r");
+    assert_int_equal(o.matrix.recorded.process, 4711);
+    assert_string_equal(o.matrix.recorded.cost, "recorded");
+    assert_string_equal(o.what, "recording");
+    char *replay[] = {"--step-program", "x", "--model", "mine"};
+    o = parse(OPTION_REPLAY, replay, 4);
+    assert_string_equal(o.matrix.recorded.step_program, "x");
+    assert_string_equal(o.matrix.recorded.name, "mine");
+}
+
 /* Of a program that is recorded, no word is ours. */
 static void a_program_has_its_own_options(void **state)
 {
@@ -138,6 +174,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_refuse_nonsense, begin, end),
         cmocka_unit_test(every_option_is_in_help_and_man),
         cmocka_unit_test_setup_teardown(two_hyphens_end_the_options, begin, end),
+        cmocka_unit_test_setup_teardown(programs_and_recordings_have_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_program_has_its_own_options, begin, end),
         cmocka_unit_test_setup_teardown(sizes_have_units, begin, end),
     };

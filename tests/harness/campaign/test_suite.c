@@ -91,6 +91,57 @@ static void what_is_wrong_is_told_with_its_place(void **state)
              "/matrix: all of it is excluded");
 }
 
+static void what_is_wrong_beside_a_recording_is_told(void **state)
+{
+    (void)state;
+    fails_at(HEAD "\n\"matrix\": [{\"recording\": \"no/such\"}]}",
+             "a.json:2:12: /matrix/0: recording no/such: no such folder");
+    fails_at(HEAD "\n\"matrix\": [{\"recording\": \"r\", \"models\": \"gpt2\"}]}",
+             "a.json:2:31: /matrix/0/models: a recorded step is run as it is, so 'models'");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"include\": [{\"in_flight\": 2}]}]}",
+             "/matrix/0/include/0/in_flight: a recorded step is run as it is");
+    fails_at(HEAD "\"matrix\": [{\"step_program\": \"x\"}]}",
+             "/matrix/0/step_program: it goes with 'recording', and the matrix names none");
+    fails_at(HEAD "\"matrix\": [{\"include\": [{\"cost\": \"roofline\"}]}]}",
+             "/matrix/0/include/0/cost: it goes with 'recording'");
+    fails_at(HEAD "\"matrix\": [{\"include\": [{\"recording\": \"r\"}]}]}",
+             "/matrix/0/include/0/recording: there is no such member here");
+    fails_at(HEAD "\"defaults\": {\"recording\": \"r\"}}",
+             "/defaults/recording: there is no such member here");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"cost\": \"dear\"}]}",
+             "/matrix/0/cost: there is no such cost as the text 'dear'; it is one of "
+             "recorded,roofline");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"process\": -1}]}",
+             "/matrix/0/process: a whole number from 0 to 4294967295");
+    fails_at(
+        HEAD "\"matrix\": [{\"recording\": \"/\", \"step\": \"0123\"}]}",
+        "/matrix/0: a step is named by 8 to 64 digits of its variant in tables, not by '0123'");
+    fails_at(HEAD "\"matrix\": [{\"recording\": [\"r\"]}]}",
+             "/matrix/0/recording: text is needed, not a list");
+    fails_at(HEAD "\"matrix\": [{\"modes\": \"replay\"}]}",
+             "/matrix/0: --mode: there is no 'replay'; there is eager");
+    fails_at(HEAD "\"matrix\": [{\"recording\": \"r\", \"modes\": \"fast\"}]}",
+             "/matrix/0/modes: there is no such mode as the text 'fast'");
+    fails_at(HEAD "\"matrix\": [{\"device_time\": \"dear\"}]}",
+             "/matrix/0/device_time: there is no such device_time as the text 'dear'; it is one of "
+             "auto,slope,none");
+}
+
+/* A folder that is there, and no recording: the environment's fault, with the place. */
+static void a_folder_without_a_recording_is_told(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/suite-recording.XXXXXX", text[256];
+    suite_spec suite;
+    bn_status st = {0};
+    assert_non_null(mkdtemp(path));
+    snprintf(text, sizeof text, HEAD "\"matrix\": [{\"recording\": \"%s\"}]}", path);
+    assert_fails(read_and_expand(text, &suite, &st), BN_NOT_FOUND,
+                 "a.json: /matrix/0: recording /tmp/suite-recording.", &st);
+    suite_close(&suite);
+    rmdir(path);
+}
+
 /* Titles of the suite's experiments, a line each. */
 static void titles_are(const suite_spec *suite, const char *want)
 {
@@ -399,6 +450,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(what_is_wrong_beside_a_recording_is_told),
+        cmocka_unit_test(a_folder_without_a_recording_is_told),
         cmocka_unit_test(matrices_become_experiments),
         cmocka_unit_test(the_command_line_replaces_runtimes),
         cmocka_unit_test(records_say_what_was_asked_for),

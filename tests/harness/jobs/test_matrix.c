@@ -167,6 +167,114 @@ static void long_settings_are_cut_between_characters(void **state)
     }
 }
 
+/* A request of a recorded step, as far as experiments look at it. */
+static json_t *step_request(const char *cost)
+{
+    return json_pack("{ss ss ss s[] s[] s[]}", "name", "train", "sha256",
+                     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "cost",
+                     cost, "programs", "inputs", "runs");
+}
+
+/* Lists of models say nothing of them. */
+static options step_options(json_t *request)
+{
+    char *argv[] = {"--runtime", "cpu,sim", "--model", "resnet18,gpt2", "--seed", "3"};
+    options o = parse(OPTION_RUN, argv, 6);
+    o.matrix.request = request;
+    o.matrix.axis[RES_AXIS_MODE].count = 0;
+    return o;
+}
+
+static void recorded_steps_run_in_their_modes(void **state)
+{
+    (void)state;
+    json_t *request = step_request("recorded");
+    job_experiment *list = NULL;
+    bn_text notes = {0};
+    char title[256];
+    options o = step_options(request);
+    assert_int_equal(expand(&o, &list, &notes), 4);
+    for (size_t i = 0; i < 4; i++) {
+        const res_experiment *what = &list[i].what;
+        res_experiment resolved;
+        job_experiment back;
+        bn_status st = {0};
+        assert_ptr_equal(list[i].program, request);
+        assert_string_equal(what->model, "train");
+        assert_string_equal(what->variant, "step 0123456789ab");
+        assert_string_equal(what->phase, "program");
+        assert_string_equal(what->mode, i % 2 ? "replay-awaited" : "replay");
+        assert_string_equal(what->runtime, i < 2 ? "cpu" : "sim");
+        assert_int_equal(what->seed, 3);
+        /* A suite knows its records again by what it asked for. */
+        job_experiment_resolve(&list[i], &resolved);
+        assert_memory_equal(&resolved, what, sizeof resolved);
+        json_t *json = job_experiment_to_json(&list[i]);
+        assert_ok(job_experiment_from_json(json, &back, &st), &st);
+        assert_memory_equal(&back.what, what, sizeof back.what);
+        json_decref(json);
+    }
+    assert_true(job_same_group(&list[0], &list[1]));
+    assert_false(job_same_group(&list[1], &list[2]));
+    job_experiment_title(&list[3], title, sizeof title);
+    assert_string_equal(title, "train replay-awaited on sim");
+    free(list);
+    job_matrix_set(&o.matrix, RES_AXIS_MODE, "replay");
+    assert_int_equal(expand(&o, &list, &notes), 2);
+    free(list);
+    json_decref(request);
+    bn_text_free(&notes);
+}
+
+static void other_costs_are_other_experiments(void **state)
+{
+    (void)state;
+    json_t *requests[2] = {step_request("recorded"), step_request("roofline")};
+    job_experiment *lists[2];
+    bn_text notes = {0};
+    for (int i = 0; i < 2; i++) {
+        options o = step_options(requests[i]);
+        assert_int_equal(expand(&o, &lists[i], &notes), 4);
+    }
+    assert_true(job_same_step(&lists[0][0], &lists[1][0]));
+    assert_string_equal(lists[1][0].what.variant, "step 0123456789ab roofline");
+    assert_false(job_same_group(&lists[0][0], &lists[1][0]));
+    for (int i = 0; i < 2; i++) {
+        free(lists[i]);
+        json_decref(requests[i]);
+    }
+    bn_text_free(&notes);
+}
+
+static void what_recorded_steps_do_not_have_is_refused(void **state)
+{
+    (void)state;
+    json_t *request = step_request("recorded");
+    job_experiment *list = NULL;
+    bn_text notes = {0};
+    bn_status st = {0};
+    size_t count;
+    options o = step_options(request);
+    job_matrix_set(&o.matrix, RES_AXIS_MODE, "lazy");
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+                 "--mode: there is no 'lazy'; there is replay, replay-awaited", &st);
+    o = step_options(request);
+    job_matrix_set_number(&o.matrix, RES_AXIS_IN_FLIGHT, 2);
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+                 "--in-flight", &st);
+    o = step_options(request);
+    o.matrix.weights = "w.safetensors";
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID, "--weights",
+                 &st);
+    /* Nor has a model what they have. */
+    o = step_options(NULL);
+    job_matrix_set(&o.matrix, RES_AXIS_MODE, "replay");
+    assert_fails(job_matrix_expand(&o.matrix, &list, &count, &notes, &st), BN_INVALID,
+                 "--mode: there is no 'replay'; there is eager", &st);
+    json_decref(request);
+    bn_text_free(&notes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +284,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_long_and_too_many_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(settings_are_what_the_record_will_say, begin, end),
         cmocka_unit_test_setup_teardown(long_settings_are_cut_between_characters, begin, end),
+        cmocka_unit_test_setup_teardown(recorded_steps_run_in_their_modes, begin, end),
+        cmocka_unit_test_setup_teardown(other_costs_are_other_experiments, begin, end),
+        cmocka_unit_test_setup_teardown(what_recorded_steps_do_not_have_is_refused, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

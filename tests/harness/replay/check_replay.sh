@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 
 make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
 short=(--processes 1 --steps 3 --min-time 0 --warmup 8 --store "$store")
-for kind in text opaque unkept several types; do
+for kind in text opaque unkept several stages types; do
     "$make" $kind "$folder/$kind" || exit 1
 done
 
@@ -97,13 +97,28 @@ run replay "$folder/opaque" "${short[@]}" --format json
 report "a runtime that cannot read a program says which" "$(fault_of 1 "program jit_grad")"
 refuses "a program whose code was not kept" 3 "jit_update|was not recorded" -- \
     replay "$folder/unkept" "${short[@]}"
-refuses "a step on several devices" 1 "2 devices" -- replay "$folder/several" "${short[@]}"
+refuses "a step whose programs run on several devices" 1 \
+    "$folder/several|the step runs on 2 devices: its execution 0, of program jit_grad, on 2 at once|steps of one device; steps of several, with replicas, partitions or stages of a pipeline, are not supported" -- \
+    replay "$folder/several" "${short[@]}"
+refuses "a step whose programs run on a device each" 1 \
+    "$folder/stages|the step runs on 2 devices, each of its executions on one of them|are not supported" -- \
+    replay "$folder/stages" "${short[@]}"
 refuses "a type that cannot be made up" 1 "s4[2,8]" -- replay "$folder/types" "${short[@]}"
 refuses "a folder without a recording" 3 "$folder/none" -- replay "$folder/none/" "${short[@]}"
 refuses "a cost that there is not" 2 "recorded or roofline" -- \
     replay "$folder/text" --cost dear "${short[@]}"
 refuses "a step that there is not" 3 "jit_other" -- \
     replay "$folder/text" --step-program jit_other "${short[@]}"
+mkdir "$folder/text/4712-2000000000"
+head -c 5000 /dev/zero >"$folder/text/4712-2000000000/events"
+refuses "a recording of which a process is damaged" 3 "$folder/text|4712-2000000000 is damaged: |--process" -- \
+    replay "$folder/text" "${short[@]}"
+run replay "$folder/text" "${short[@]}" --process 4711 --format json
+report "unless another one is named" "$(
+    fault_of 0
+    holds 'assert records["runtimes"][0]["back_to_back"]["ns"] > 0, records'
+)"
+rm -r "$folder/text/4712-2000000000"
 for file in "$folder"/text/*/programs/*.mlir; do
     echo "// edited" >>"$file"
     break

@@ -1,5 +1,5 @@
 /*
- * make_recording.c - writes a small recording by hand, for check_replay.sh:
+ * make_recording.c - writes a small recording by hand, for check_replay.sh and check_recorded.sh:
  *
  *   make_recording KIND FOLDER
  *
@@ -11,6 +11,7 @@
  *   opaque    programs are bytes that no runtime can read
  *   unkept    the code of jit_update was not kept
  *   several   executions are on two devices
+ *   stages    a second device of the same client executes once a step, too
  *   types     x has an element type that bench cannot make up
  */
 #include "runtime/record/format.h"
@@ -27,7 +28,14 @@
 #define MS UINT64_C(1000000)
 enum { STEPS = 24, THREAD = 4711, F32 = 11, S4 = 21 };
 /* Handles. */
-enum { CLIENT = 0x1000, DEVICE = 0x2000, GRAD = 0x3000, UPDATE = 0x3100, BUFFERS = 0x10000 };
+enum {
+    CLIENT = 0x1000,
+    DEVICE = 0x2000,
+    GRAD = 0x3000,
+    UPDATE = 0x3100,
+    STAGE = 0x3200,
+    BUFFERS = 0x10000
+};
 
 static FILE *events;
 static const char *kind;
@@ -144,7 +152,7 @@ static void put_program(uint64_t handle, const char *text, const char *name, siz
     add("mlir", 4);
     put(RECORD_COMPILE, 0, time, (uint64_t[6]){time + 40 * MS, 0, 0, handle, RECORD_COMPILED, 0});
     add_number(is("several") ? 2 : 1);
-    add_number(DEVICE);
+    add_number(DEVICE + (handle == STAGE));
     if (is("several"))
         add_number(DEVICE + 1);
     for (size_t i = 0; i < results; i++) {
@@ -206,6 +214,12 @@ static void put_step(uint64_t i, uint64_t time)
     put_execution(GRAD, 2 * i + 1, (uint64_t[2]){w, x}, (uint64_t[2]){g, y}, 2, time + 4 * MS,
                   time + 7 * MS);
     put_execution(UPDATE, 2 * i + 2, (uint64_t[2]){w, g}, &next, 1, time + 5 * MS, time + 9 * MS);
+    if (is("stages")) {
+        const uint64_t v = BUFFERS + 20, made = BUFFERS + 21;
+        put_execution(STAGE, 1000 + i, (uint64_t[2]){v, v}, &made, 1, time + 5 * MS + MS / 4,
+                      time + 8 * MS);
+        put_end(made, false, time + 6 * MS - 1);
+    }
     put_end(w, true, time + 6 * MS);
     put_end(x, false, time + 6 * MS + 1);
     put_end(g, false, time + 6 * MS + 2);
@@ -226,7 +240,7 @@ static void put_all(void)
     fwrite(&head, sizeof head, 1, events);
     add("/nowhere/plugin.so", 18);
     put(RECORD_PLUGIN, 0, begin, (uint64_t[6]){0, 0, 81, 984});
-    for (uint64_t d = 0; d < (is("several") ? 2u : 1u); d++) {
+    for (uint64_t d = 0; d < (is("several") || is("stages") ? 2u : 1u); d++) {
         add("device", 6);
         put(RECORD_DEVICE, 0, begin, (uint64_t[6]){DEVICE + d, d, 0, CLIENT, 0});
     }
@@ -234,6 +248,11 @@ static void put_all(void)
                 begin + MS);
     put_program(UPDATE, update_text, "jit_update", 1, (const uint64_t[1][2]){{8, 4}}, 137.5e9,
                 begin + 50 * MS);
+    if (is("stages")) {
+        put_program(STAGE, update_text, "jit_update", 1, (const uint64_t[1][2]){{8, 4}}, 137.5e9,
+                    begin + 60 * MS);
+        put_buffer(BUFFERS + 20, 8, 4, F32, begin + 94 * MS, 0);
+    }
     put_buffer(BUFFERS, 8, 4, F32, begin + 95 * MS, 0);
     for (uint64_t i = 0; i < STEPS; i++)
         put_step(i, begin + (100 + 10 * i) * MS);

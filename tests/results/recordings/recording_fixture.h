@@ -269,6 +269,11 @@ typedef struct run {
     uint32_t argument_count;
     bool donate; /* all arguments: their handles are destroyed, too */
     bool failed;
+    bool ended;           /* within the call: no COMPLETE */
+    bool asked;           /* what it took is told: a bit of TAKEN for each argument */
+    uint64_t taken;       /* with one device, of at most 64 arguments */
+    const uint64_t *keep; /* the inputs that may not be donated */
+    uint32_t keep_count;
 } run;
 
 /* Executes PROGRAM; RESULTS gets the handles of its results on the first device. Where it is NULL
@@ -280,14 +285,17 @@ static inline void play_execute(play *p, const play_program *program, run r, uin
     size_t drop = 0;
     words w = {.size = 0};
     record_event e = play_call(p, r.thread, RECORD_EXECUTE, r.call_ns);
-    e.flags = r.failed ? RECORD_FAILED : 0;
+    e.flags = (uint8_t)((r.failed ? RECORD_FAILED : 0) | (r.ended ? RECORD_ENDED : 0) |
+                        (r.asked ? RECORD_ASKED : 0));
     e.field[3] = program->handle;
     e.field[4] = ++p->number;
     e.field[5] = r.argument_count | (uint64_t)program->results << 32;
-    words_add(&w, devices);
+    words_add(&w, devices | (uint64_t)r.keep_count << 32);
     words_add(&w, r.on_device ? PLAY_DEVICE + (uint64_t)r.device : 0);
     words_add(&w, 0);
     words_add(&w, r.thread == 0 ? 0 : clock_of(p, 0));
+    for (uint32_t i = 0; i < r.keep_count; i++)
+        words_add(&w, r.keep[i]);
     for (uint32_t d = 0; d < devices; d++) {
         for (uint32_t i = 0; i < r.argument_count; i++)
             words_add(&w, r.arguments[i]);
@@ -300,12 +308,14 @@ static inline void play_execute(play *p, const play_program *program, run r, uin
                 dropped[drop++] = made;
         }
     }
+    if (r.asked && r.argument_count > 0)
+        words_add(&w, r.taken);
     tape_put(&p->tape, e, &w);
     for (uint32_t d = 0; d < devices; d++) {
         uint64_t *end = &p->device_free[(uint32_t)r.device + d];
         const uint64_t start = e.time > *end ? e.time : *end;
         *end = start + r.device_ns;
-        if (!p->no_completions && !r.failed)
+        if (!p->no_completions && !r.failed && !r.ended)
             tape_put(
                 &p->tape,
                 (record_event){

@@ -18,16 +18,23 @@ static void play_small(play *p)
         sent = play_send(p, 0, 24, 10 * US);
         arguments[0] = state;
         arguments[1] = sent;
+        /* Every third as version 1 had it, on two devices; the others are asked of, or believed. */
+        const uint64_t keep[1] = {1};
         play_execute(p, &step,
                      (run){.thread = i % 2,
                            .call_ns = 20 * US,
                            .device_ns = MS,
-                           .devices = 2,
+                           .devices = i % 3 ? 1 : 2,
                            .arguments = arguments,
-                           .argument_count = 2},
+                           .argument_count = 2,
+                           .ended = i % 4 == 1,
+                           .asked = i % 3 == 1,
+                           .taken = 1,
+                           .keep = keep,
+                           .keep_count = i % 3 ? 1 : 0},
                      results);
-        play_destroy(p, state, RECORD_DELETED);
-        play_destroy(p, sent, 0);
+        play_destroy(p, state, i % 3 ? RECORD_UNASKED : RECORD_DELETED);
+        play_destroy(p, sent, i % 3 ? RECORD_UNASKED : 0);
         state = results[0];
         play_read(p, 0, results[1], 10 * US);
         play_destroy(p, results[1], 0);
@@ -193,7 +200,7 @@ static void headers_are_checked(void **state)
     rec_recording *r = NULL;
     file->version = RECORD_VERSION + 1;
     assert_int_equal(try_bytes(h.folder, h.bytes, h.size, &skipped), BN_NOT_SUPPORTED);
-    assert_fails(rec_open(h.folder, &r, &st), BN_NOT_SUPPORTED, "version 2", &st);
+    assert_fails(rec_open(h.folder, &r, &st), BN_NOT_SUPPORTED, "version 3", &st);
     file->version = 0;
     assert_int_equal(try_bytes(h.folder, h.bytes, h.size, &skipped), BN_FORMAT);
     file->version = RECORD_VERSION;

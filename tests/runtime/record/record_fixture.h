@@ -186,6 +186,18 @@ static inline float first_of(const runner *r, rt_buffer *buffer)
     return data[0];
 }
 
+/* The plugin's own table, which it hands out no more: a change of a pointer in it changes what the
+ * recorder calls. The recorder has its own copy of it already. */
+static inline PJRT_Api *table_of(const char *plugin)
+{
+    const PJRT_Api *(*get)(void) = NULL;
+    void *library = dlopen(built(plugin), RTLD_NOW | RTLD_LOCAL);
+    void *symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
+    memcpy(&get, &symbol, sizeof get);
+    MUST(get);
+    return (PJRT_Api *)(uintptr_t)get();
+}
+
 /* One execution and its end. */
 static inline rt_buffer *run(const runner *r, rt_buffer *const *arguments, size_t count)
 {
@@ -352,12 +364,17 @@ static inline size_t recording_ends(const recording *r, buffer_end *ends, size_t
 {
     told t;
     size_t at = 0, count = 0;
-    while (recording_next(r, &at, &t))
-        for (size_t i = 0; t.event.kind == RECORD_BUFFER_END && i < 6 && t.event.field[i]; i++) {
+    while (recording_next(r, &at, &t)) {
+        const size_t room = t.event.kind == RECORD_BUFFER_END ? 6 + t.bytes / sizeof *t.words : 0;
+        for (size_t i = 0; i < room; i++) {
+            const uint64_t handle = i < 6 ? t.event.field[i] : t.words[i - 6];
+            if (!handle)
+                break;
             if (count < most)
-                ends[count] = (buffer_end){t.event.field[i], t.event.flags};
+                ends[count] = (buffer_end){handle, t.event.flags};
             count++;
         }
+    }
     return count;
 }
 

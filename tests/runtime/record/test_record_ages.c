@@ -159,7 +159,7 @@ static void short_structs_are_widened(void **state)
     in_child(asks_for_less, folder);
     recording r = recording_in(folder);
     recording_get(&r, RECORD_EXECUTE, 0, &t);
-    assert_int_equal(t.event.flags, 0);
+    assert_int_equal(t.event.flags, RECORD_ASKED);
     assert_int_equal(t.words[0], 1);
     assert_int_equal(t.words[1], 0);
     assert_int_equal(t.event.field[5], 1 | (uint64_t)1 << 32);
@@ -216,6 +216,166 @@ static void tables_keep_their_length(void **state)
         recording_free(&r);
     }
     unsetenv("PJRT_SIM_API");
+}
+
+/* ---- a call that the header does not have -------------------------------------------------------
+ */
+
+enum { LOAD_OFFSET = 1072 }; /* of PJRT_Client_Load in tables since 0.95 */
+
+typedef struct load_args {
+    size_t struct_size;
+    PJRT_Extension_Base *extension_start;
+    PJRT_Client *client;
+    PJRT_Executable *executable;
+    const char *compile_options;
+    size_t compile_options_size;
+    PJRT_LoadedExecutable *loaded_executable;
+} load_args;
+typedef PJRT_Error *load_call(load_args *args);
+
+static const PJRT_Api *bare_api;
+
+/* What the simulated plugin lacks: it can load what it has stored. */
+static PJRT_Error *plugin_loads(load_args *args)
+{
+    PJRT_Executable_Serialize_Args stored = {
+        .struct_size = PJRT_Executable_Serialize_Args_STRUCT_SIZE, .executable = args->executable};
+    PJRT_Error *error = bare_api->PJRT_Executable_Serialize(&stored);
+    if (error)
+        return error;
+    PJRT_Executable_DeserializeAndLoad_Args load = {
+        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
+        .client = args->client,
+        .serialized_executable = stored.serialized_bytes,
+        .serialized_executable_size = stored.serialized_bytes_size};
+    error = bare_api->PJRT_Executable_DeserializeAndLoad(&load);
+    stored.serialized_executable_deleter(stored.serialized_executable);
+    args->loaded_executable = load.loaded_executable;
+    return error;
+}
+
+static load_call *load_in(const PJRT_Api *api)
+{
+    load_call *load;
+    memcpy(&load, (const char *)api + LOAD_OFFSET, sizeof load);
+    return load;
+}
+
+static PJRT_LoadedExecutable *load_with(const raw *r, PJRT_Executable *executable)
+{
+    load_args args = {.struct_size = sizeof args, .client = r->client, .executable = executable};
+    MUST(!load_in(r->api)(&args) && args.loaded_executable);
+    return args.loaded_executable;
+}
+
+#define DOUBLES                                                                                    \
+    "module @doubles {\n"                                                                          \
+    "  func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"                             \
+    "    %0 = stablehlo.add %a, %a : tensor<4xf32>\n"                                              \
+    "    return %0 : tensor<4xf32>\n"                                                              \
+    "  }\n"                                                                                        \
+    "}\n"
+
+static PJRT_Executable *compiled_ahead(const raw *r)
+{
+    char code[] = DOUBLES;
+    static const char options[] = {0x1a, 4, 0x20, 1, 0x28, 1};
+    PJRT_Client_TopologyDescription_Args topology = {
+        .struct_size = PJRT_Client_TopologyDescription_Args_STRUCT_SIZE, .client = r->client};
+    MUST(!r->api->PJRT_Client_TopologyDescription(&topology));
+    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                            .code = code,
+                            .code_size = sizeof code - 1,
+                            .format = "mlir",
+                            .format_size = 4};
+    PJRT_Compile_Args args = {.struct_size = PJRT_Compile_Args_STRUCT_SIZE,
+                              .topology = topology.topology,
+                              .program = &program,
+                              .compile_options = options,
+                              .compile_options_size = sizeof options,
+                              .client = r->client};
+    MUST(!r->api->PJRT_Compile(&args));
+    return args.executable;
+}
+
+static void executable_free(const raw *r, PJRT_Executable *executable)
+{
+    PJRT_Executable_Destroy_Args args = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
+                                         .executable = executable};
+    MUST(!r->api->PJRT_Executable_Destroy(&args));
+}
+
+static void buffer_free(const raw *r, PJRT_Buffer *buffer)
+{
+    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
+                                     .buffer = buffer};
+    MUST(!r->api->PJRT_Buffer_Destroy(&args));
+}
+
+static void compiles_ahead_and_loads(const char *folder)
+{
+    void *handle;
+    load_call *own = plugin_loads;
+    PJRT_Buffer *result = NULL;
+    set_recorder(folder, "pjrt_sim");
+    bare_api = entry_of(built("pjrt_sim"), &handle)();
+    memcpy((char *)(uintptr_t)bare_api + LOAD_OFFSET, &own, sizeof own);
+    raw r = raw_new(entry_of(built("pjrt_record"), &handle)());
+    MUST(load_in(r.api) != plugin_loads && load_in(bare_api) == plugin_loads);
+    PJRT_LoadedExecutable *compiled = r.executable;
+    PJRT_Executable *ahead = compiled_ahead(&r);
+    r.executable = load_with(&r, ahead);
+    executable_free(&r, ahead);
+    MUST(!execute_short(&r, PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE,
+                        PJRT_ExecuteOptions_STRUCT_SIZE, &result));
+    buffer_free(&r, result);
+    /* One that nobody was seen to compile. */
+    PJRT_LoadedExecutable_GetExecutable_Args get = {
+        .struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
+        .loaded_executable = r.executable};
+    MUST(!r.api->PJRT_LoadedExecutable_GetExecutable(&get));
+    PJRT_LoadedExecutable *list[] = {compiled, load_with(&r, get.executable)};
+    executable_free(&r, get.executable);
+    for (size_t i = 0; i < 2; i++) {
+        PJRT_LoadedExecutable_Destroy_Args destroy = {
+            .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = list[i]};
+        MUST(!r.api->PJRT_LoadedExecutable_Destroy(&destroy));
+    }
+    raw_free(&r);
+}
+
+static void what_was_compiled_ahead_is_known_when_it_is_loaded(void **state)
+{
+    (void)state;
+    const char *folder = new_folder();
+    told ahead, loaded, t;
+    setenv("PJRT_SIM_API", "newer", 1);
+    in_child(compiles_ahead_and_loads, folder);
+    in_child(compiles_ahead_and_loads, NULL);
+    unsetenv("PJRT_SIM_API");
+    recording r = recording_in(folder);
+    assert_int_equal(recording_count(&r, RECORD_COMPILE), 4);
+    recording_get(&r, RECORD_COMPILE, 1, &ahead);
+    assert_int_equal(ahead.event.field[3], 0);
+    assert_int_equal(ahead.event.field[4], RECORD_COMPILED);
+    recording_get(&r, RECORD_COMPILE, 2, &loaded);
+    assert_int_equal(loaded.event.field[4], RECORD_LOADED);
+    assert_true(loaded.event.field[3] != 0 && loaded.words[0] != 0);
+    /* Hashes and size. */
+    assert_memory_equal(loaded.words, ahead.words, 5 * sizeof *loaded.words);
+    assert_int_equal(loaded.words[4], strlen(DOUBLES));
+    assert_string_equal(words_text(&loaded, 6), "mlir");
+    recording_get(&r, RECORD_EXECUTABLE, 1, &t);
+    assert_int_equal(t.event.field[0], loaded.event.field[3]);
+    recording_get(&r, RECORD_EXECUTE, 0, &t);
+    assert_int_equal(t.event.field[3], loaded.event.field[3]);
+    recording_get(&r, RECORD_COMPILE, 3, &loaded);
+    assert_int_equal(loaded.event.field[4], RECORD_LOADED);
+    assert_int_equal(loaded.words[0], 0);
+    assert_string_equal(words_text(&loaded, 6), "unknown");
+    assert_int_equal(recording_count(&r, RECORD_EXECUTABLE), 3);
+    recording_free(&r);
 }
 
 static void has_another_major(const char *folder)
@@ -282,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_structs_are_widened),
         cmocka_unit_test(tables_keep_their_length),
+        cmocka_unit_test(what_was_compiled_ahead_is_known_when_it_is_loaded),
         cmocka_unit_test(another_major_is_only_forwarded),
         cmocka_unit_test(without_a_plugin_there_is_an_error),
     };

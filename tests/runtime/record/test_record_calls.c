@@ -129,10 +129,12 @@ static void data_flows(const recording *r, uint64_t executable)
     recording_get(r, RECORD_DEVICE, 0, &t);
     assert_int_equal(a.event.field[5], t.event.field[0]);
 
-    assert_int_equal(run.event.flags, 0);
+    /* The first ones are asked of: neither argument was taken. */
+    assert_int_equal(run.event.flags & ~RECORD_ENDED, RECORD_ASKED);
     assert_int_equal(run.event.field[3], executable);
     assert_int_equal(run.event.field[5], 2 | (uint64_t)1 << 32);
-    assert_int_equal(run.bytes, 7 * sizeof run.words[0]);
+    assert_int_equal(run.bytes, 8 * sizeof run.words[0]);
+    assert_int_equal(run.words[7], 0);
     assert_int_equal(run.words[0], 1);
     assert_int_equal(run.words[4], a.event.field[3]);
     assert_int_equal(run.words[5], b.event.field[3]);
@@ -142,7 +144,7 @@ static void data_flows(const recording *r, uint64_t executable)
     recording_get(r, RECORD_TO_HOST, 0, &to_host);
     assert_int_equal(to_host.event.field[3], run.words[6]);
     assert_int_equal(to_host.event.field[4], 16);
-    bool ended = false, copied = false;
+    bool ended = run.event.flags & RECORD_ENDED, copied = false;
     for (size_t i = 0; recording_find(r, RECORD_COMPLETE, i, &complete); i++) {
         assert_int_equal(complete.event.flags, 0);
         ended = ended || (complete.event.field[0] == run.event.field[4] && complete.at > run.at &&
@@ -153,7 +155,7 @@ static void data_flows(const recording *r, uint64_t executable)
     assert_true(recording_count(r, RECORD_WAIT) >= 2);
     assert_int_equal(recording_ends(r, ends, 3), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(ends[i].flags, 0);
+        assert_int_equal(ends[i].flags, RECORD_UNASKED);
     assert_int_equal(ends[0].handle, run.words[6]);
     assert_int_equal(ends[1].handle, a.event.field[3]);
     assert_int_equal(ends[2].handle, b.event.field[3]);
@@ -246,15 +248,19 @@ static void donation_shows(void **state)
     assert_int_equal(kept.words[0], 1 | (uint64_t)1 << 32);
     assert_int_equal(kept.words[4], 0); /* the index */
     assert_int_equal(kept.words[5], argument.event.field[3]);
+    assert_true(kept.event.flags & RECORD_ASKED);
+    assert_int_equal(kept.bytes, 8 * sizeof kept.words[0]);
+    assert_int_equal(kept.words[7], 0);
     assert_int_equal(run.words[0], 1);
     assert_int_equal(run.words[4], argument.event.field[3]);
     assert_int_equal(run.event.field[4] > kept.event.field[4], 1);
+    assert_true(run.event.flags & RECORD_ASKED);
+    assert_int_equal(run.bytes, 7 * sizeof run.words[0]);
+    assert_int_equal(run.words[6], 1);
     assert_int_equal(recording_ends(&r, ends, 3), 3);
     assert_int_equal(ends[0].handle, argument.event.field[3]);
-    assert_int_equal(ends[0].flags, RECORD_DELETED);
-    assert_int_equal(ends[1].flags, 0);
-    /* Those with the same flags stand together. */
-    assert_int_equal(recording_count(&r, RECORD_BUFFER_END), 2);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(ends[i].flags, RECORD_UNASKED);
     recording_free(&r);
 }
 
@@ -295,7 +301,7 @@ static void failures_are_told_and_passed_on(void **state)
     assert_int_equal(t.event.flags, RECORD_FAILED);
     assert_int_equal(t.event.field[5], 2); /* no results */
     recording_get(&r, RECORD_EXECUTE, 1, &t);
-    assert_int_equal(t.event.flags, 0);
+    assert_int_equal(t.event.flags, RECORD_ASKED);
     bool failed = false;
     for (size_t i = 0; recording_find(&r, RECORD_COMPLETE, i, &complete); i++)
         failed = failed || (complete.event.field[0] == t.event.field[4] &&

@@ -1,10 +1,8 @@
 /*
- * rerun_step.c - the request for workers, made of a recording: a steady step's programs with their
+ * step.c - a step of a recording as a request for workers: a steady step's programs with their
  * files, its inputs and its executions.
  */
-#include "harness/replay/rerun_priv.h"
-
-#include "modes/mode.h"
+#include "harness/jobs/step_priv.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_DIGITS 8 /* of a digest that names a step */
+
 /* What is being made. */
 typedef struct making {
-    rerun_step *step;
+    job_step *step;
     const rec_recording *recording;
     const rec_steps *steps;
     const rec_process *process;
-    rerun_flow flow;
-    size_t *part;      /* [program of the process]: its place in the request; RERUN_NONE: none */
+    job_flow flow;
+    size_t *part;      /* [program of the process]: its place in the request; JOB_FLOW_NONE: none */
     size_t *first_run; /* [place]: its first run */
     uint32_t *program; /* [place] */
     size_t parts;
@@ -292,12 +292,12 @@ static bn_code number_parts(making *m, bn_status *st)
     if (!m->part || !m->first_run || !m->program)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu programs", programs);
     for (size_t i = 0; i < programs; i++)
-        m->part[i] = RERUN_NONE;
+        m->part[i] = JOB_FLOW_NONE;
     for (size_t run = 0; run < runs; run++) {
         const uint32_t program = run_of(m, run)->program;
         if (program >= programs)
             return bn_fail(st, BN_FORMAT, "execution %zu of the step is of no known program", run);
-        if (m->part[program] != RERUN_NONE)
+        if (m->part[program] != JOB_FLOW_NONE)
             continue;
         m->part[program] = m->parts;
         m->program[m->parts] = program;
@@ -311,9 +311,9 @@ static bn_code number_parts(making *m, bn_status *st)
 
 static bn_code add_input(making *m, json_t *list, size_t index, bn_status *st)
 {
-    const rerun_input *in = &m->flow.inputs[index];
+    const job_flow_input *in = &m->flow.inputs[index];
     const uint32_t type = m->process->buffers[in->buffer].type;
-    const bool carried = in->from != RERUN_NONE;
+    const bool carried = in->from != JOB_FLOW_NONE;
     json_t *text = NULL;
     char what[96];
     snprintf(what, sizeof what, "argument %zu of execution %zu of the step", in->argument, in->run);
@@ -336,7 +336,7 @@ static json_t *run_json(const making *m, size_t run)
     for (uint32_t a = 0; a < x->arguments; a++) {
         const uint32_t buffer = rec_argument(m->process, x, 0, a);
         json_array_append_new(arguments,
-                              json_integer((json_int_t)rerun_flow_value(&m->flow, run, a)));
+                              json_integer((json_int_t)job_flow_value(&m->flow, run, a)));
         if (x->kept > 0 && !rec_donated(m->process, m->flow.runs[run], buffer))
             json_array_append_new(keep, json_integer(a));
     }
@@ -351,7 +351,7 @@ static json_t *run_json(const making *m, size_t run)
 static json_t *recorded_json(const making *m)
 {
     const rec_process *p = m->process;
-    const rerun_step *s = m->step;
+    const job_step *s = m->step;
     return json_pack("{ss sI sI sI so so sb}", "framework", p->framework, "pid", (json_int_t)p->pid,
                      "steps", (json_int_t)m->steps->count, "executions_per_step",
                      (json_int_t)m->steps->executions_per_step, "wall_ns",
@@ -376,13 +376,12 @@ static bn_code add_digest(making *m, json_t *request, bn_status *st)
     return BN_OK;
 }
 
-static bn_code fill_request(making *m, const rerun_options *o, bn_status *st)
+static bn_code fill_request(making *m, const char *cost, bn_status *st)
 {
     json_t *programs = json_array(), *inputs = json_array(), *runs = json_array();
-    json_t *request = m->step->request =
-        json_pack("{ss ss ss so so so so}", "recording", m->recording->path, "name", m->step->name,
-                  "cost", o->cost, "recorded", recorded_json(m), "programs", programs, "inputs",
-                  inputs, "runs", runs);
+    json_t *request = m->step->request = json_pack(
+        "{ss ss ss so so so so}", "recording", m->recording->path, "name", m->step->name, "cost",
+        cost, "recorded", recorded_json(m), "programs", programs, "inputs", inputs, "runs", runs);
     m->shape = json_array();
     if (!request || !m->shape)
         return bn_fail(st, BN_INVALID, "the recording's path is not UTF-8");
@@ -399,8 +398,30 @@ static bn_code fill_request(making *m, const rerun_options *o, bn_status *st)
     return code == BN_OK ? add_digest(m, request, st) : code;
 }
 
-static bn_code make_request(rerun_step *s, const rec_recording *recording, const rec_steps *steps,
-                            const rerun_options *o, bn_status *st)
+/* Whether COUNT executions RUNS, behind which the next step stands, need one device only. */
+static bn_code check_devices(const rec_process *p, const uint32_t *runs, size_t count,
+                             bn_status *st)
+{
+    static const char limit[] = "bench replays steps of one device; steps of several, with "
+                                "replicas, partitions or stages of a pipeline, are not supported";
+    size_t devices, run;
+    bn_code code = job_flow_devices(p, runs, count, &devices, &run, st);
+    if (code != BN_OK || devices == 1)
+        return code;
+    if (run == JOB_FLOW_NONE)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the step runs on %zu devices, each of its executions on one of them; %s",
+                       devices, limit);
+    const rec_execution *x = &p->executions[runs[run]];
+    const char *name = x->program < p->program_count ? p->programs[x->program].name : "";
+    return bn_fail(st, BN_NOT_SUPPORTED,
+                   "the step runs on %zu devices: its execution %zu, of program %s, on %u at once; "
+                   "%s",
+                   devices, run, name[0] ? name : "without a name", x->devices, limit);
+}
+
+static bn_code make_request(job_step *s, const rec_recording *recording, const rec_steps *steps,
+                            const char *cost, bn_status *st)
 {
     making m = {.step = s, .recording = recording, .steps = steps, .process = steps->process};
     const uint32_t *runs = choose(steps);
@@ -409,10 +430,12 @@ static bn_code make_request(rerun_step *s, const rec_recording *recording, const
                        "no steady step of %u executions is followed by another like it; record "
                        "more steps",
                        steps->executions_per_step);
-    bn_code code = rerun_flow_make(m.process, runs, steps->executions_per_step, &m.flow, st);
+    bn_code code = check_devices(m.process, runs, steps->executions_per_step, st);
     if (code == BN_OK)
-        code = fill_request(&m, o, st);
-    rerun_flow_free(&m.flow);
+        code = job_flow_make(m.process, runs, steps->executions_per_step, &m.flow, st);
+    if (code == BN_OK)
+        code = fill_request(&m, cost, st);
+    job_flow_free(&m.flow);
     json_decref(m.shape);
     free(m.part);
     free(m.first_run);
@@ -421,7 +444,7 @@ static bn_code make_request(rerun_step *s, const rec_recording *recording, const
 }
 
 /* The last part of PATH: "train" of "recordings/train/". */
-static void name_of(const char *path, char name[RES_TEXT])
+static void last_part(const char *path, char part[RES_TEXT])
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -429,42 +452,105 @@ static void name_of(const char *path, char name[RES_TEXT])
     size_t first = length;
     while (first > 0 && path[first - 1] != '/')
         first--;
-    snprintf(name, RES_TEXT, "%.*s", (int)(length - first < 63 ? length - first : 63),
+    const size_t fits = bn_utf8_fit(path + first, RES_TEXT - 1);
+    snprintf(part, RES_TEXT, "%.*s", (int)(length - first < fits ? length - first : fits),
              path + first);
-    if (!name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "/") == 0)
-        snprintf(name, RES_TEXT, "recording");
+    if (!part[0] || strcmp(part, ".") == 0 || strcmp(part, "..") == 0 || strcmp(part, "/") == 0)
+        snprintf(part, RES_TEXT, "recording");
 }
 
-void rerun_step_free(rerun_step *s)
+/* What the step is called: as plain as it will be read from its records. */
+static void name_step(const job_recorded *recorded, char name[RES_TEXT])
+{
+    bn_text plain = {0};
+    char part[RES_TEXT];
+    last_part(recorded->folder, part);
+    bn_text_plain(&plain, recorded->name && recorded->name[0] ? recorded->name : part);
+    const char *text = plain.data && !plain.failed ? plain.data : "recording";
+    snprintf(name, RES_TEXT, "%.*s", (int)bn_utf8_fit(text, RES_TEXT - 1), text);
+    bn_text_free(&plain);
+}
+
+void job_step_free(job_step *s)
 {
     json_decref(s->request);
-    *s = (rerun_step){0};
+    *s = (job_step){0};
 }
 
-bn_code rerun_step_read(const char *path, const rerun_options *o, rerun_step *s, bn_status *st)
+static bn_code check_words(const job_recorded *recorded, const char *cost, bn_status *st)
+{
+    const char *digest = recorded->digest ? recorded->digest : "";
+    const size_t digits = strspn(digest, "0123456789abcdef");
+    if (strcmp(cost, "recorded") != 0 && strcmp(cost, "roofline") != 0)
+        return bn_fail_choice(st, "--cost", cost, "recorded or roofline");
+    if (recorded->digest && (digest[digits] || digits < LEAST_DIGITS || digits >= BN_SHA256_TEXT))
+        return bn_fail(st, BN_INVALID,
+                       "a step is named by %d to %d digits of its variant in tables, not by '%s'",
+                       LEAST_DIGITS, BN_SHA256_TEXT - 1, digest);
+    return BN_OK;
+}
+
+/* Which process executed most is not known while one of them cannot be read. */
+static bn_code check_whole(const job_recorded *recorded, const rec_recording *recording,
+                           bn_status *st)
+{
+    const struct rec_damaged *first = &recording->damaged[0];
+    if (recording->damaged_count == 0 || recorded->process)
+        return BN_OK;
+    return bn_fail(st, BN_FORMAT,
+                   "%s is damaged: %s; name the process that is wanted, with --process or as "
+                   "\"process\" in a suite",
+                   first->name, first->why.message);
+}
+
+/* Whether the step S is the one that was asked for. */
+static bn_code check_digest(const job_recorded *recorded, const job_step *s, bn_status *st)
+{
+    const char *found = json_string_value(json_object_get(s->request, "sha256"));
+    const char *wanted = recorded->digest ? recorded->digest : "";
+    if (!found || strncmp(found, wanted, strlen(wanted)) == 0)
+        return BN_OK;
+    return bn_fail(
+        st, BN_NOT_FOUND,
+        "its step is %.12s, and %.12s is wanted: it was recorded anew, or its programs or "
+        "their flow have changed",
+        found, wanted);
+}
+
+/* Fills S with what there is to say of STEPS, and with the request. */
+static bn_code describe(job_step *s, const rec_recording *recording, const rec_steps *steps,
+                        const char *cost, bn_status *st)
+{
+    s->pid = steps->process->pid;
+    s->steady = steps->count;
+    snprintf(s->framework, sizeof s->framework, "%.63s", steps->process->framework);
+    s->wall_ns = rec_steps_wall(steps).median_ns;
+    s->device_ns = steps->completions ? rec_steps_busy(steps).median_ns : (double)NAN;
+    return make_request(s, recording, steps, cost, st);
+}
+
+bn_code job_step_read(const job_recorded *recorded, job_step *s, bn_status *st)
 {
     const rec_options wanted = {
-        .pid = (uint32_t)o->pid, .device = -1, .step_program = o->step_program};
+        .pid = (uint32_t)recorded->process, .device = -1, .step_program = recorded->step_program};
+    const char *cost = recorded->cost ? recorded->cost : "recorded";
     rec_recording *recording = NULL;
     rec_steps *steps = NULL;
-    *s = (rerun_step){0};
-    if (o->name)
-        snprintf(s->name, sizeof s->name, "%.63s", o->name);
-    else
-        name_of(path, s->name);
-    bn_code code = rec_open(path, &recording, st);
+    *s = (job_step){0};
+    if (check_words(recorded, cost, st) != BN_OK)
+        return st->code;
+    name_step(recorded, s->name);
+    bn_code code = rec_open(recorded->folder, &recording, st);
+    if (code == BN_OK)
+        code = check_whole(recorded, recording, st);
     if (code == BN_OK)
         code = rec_steps_find(recording, &wanted, &steps, st);
-    if (code == BN_OK) {
-        s->pid = steps->process->pid;
-        s->steady = steps->count;
-        snprintf(s->framework, sizeof s->framework, "%.63s", steps->process->framework);
-        s->wall_ns = rec_steps_wall(steps).median_ns;
-        s->device_ns = steps->completions ? rec_steps_busy(steps).median_ns : (double)NAN;
-        code = make_request(s, recording, steps, o, st);
-    }
+    if (code == BN_OK)
+        code = describe(s, recording, steps, cost, st);
+    if (code == BN_OK)
+        code = check_digest(recorded, s, st);
     /* A recording can be large: nothing of it stays while workers run. */
     rec_steps_free(steps);
     rec_close(recording);
-    return code == BN_OK ? BN_OK : bn_context(st, "recording %s", path);
+    return code == BN_OK ? BN_OK : bn_context(st, "recording %s", recorded->folder);
 }

@@ -1,46 +1,42 @@
 /*
- * rerun_flow.c - which value goes where: buffers of a recorded step become inputs and results, and
- * by what stands in their places in the next step, results that are inputs again.
+ * step_flow.c - which value goes where: buffers of a recorded step become inputs and results, and
+ * by what stands in their places in the next step, results that are inputs again. And on how many
+ * devices.
  */
-#include "harness/replay/rerun_priv.h"
+#include "harness/jobs/step_priv.h"
 
 #include <stdlib.h>
 
-void rerun_flow_free(rerun_flow *f)
+void job_flow_free(job_flow *f)
 {
     free(f->inputs);
     free(f->first_result);
     free(f->values);
-    *f = (rerun_flow){0};
+    *f = (job_flow){0};
 }
 
-static const rec_execution *run_at(const rerun_flow *f, size_t run)
+static const rec_execution *run_at(const job_flow *f, size_t run)
 {
     return &f->process->executions[f->runs[run]];
 }
 
 /* ---- within the step -------------------------------------------------------------------- */
 
-static bn_code add_input(rerun_flow *f, uint32_t buffer, size_t run, size_t argument,
+static bn_code add_input(job_flow *f, uint32_t buffer, size_t run, size_t argument,
                          size_t *capacity, bn_status *st)
 {
     if (!bn_reserve(&f->inputs, f->input_count + 1, capacity, sizeof *f->inputs))
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu inputs", f->input_count + 1);
-    f->inputs[f->input_count++] = (rerun_input){buffer, run, argument, RERUN_NONE};
+    f->inputs[f->input_count++] = (job_flow_input){buffer, run, argument, JOB_FLOW_NONE};
     f->values[buffer] = (int64_t)f->input_count;
     return BN_OK;
 }
 
 /* What is not known yet when run RUN takes it is an input. */
-static bn_code follow_run(rerun_flow *f, size_t run, size_t *capacity, bn_status *st)
+static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *st)
 {
     const rec_execution *x = run_at(f, run);
     bn_code code = BN_OK;
-    if (x->devices != 1)
-        return bn_fail(st, BN_NOT_SUPPORTED,
-                       "execution %zu of the step ran on %u devices; steps of one device are "
-                       "replayed",
-                       run, x->devices);
     for (uint32_t a = 0; a < x->arguments && code == BN_OK; a++) {
         const uint32_t buffer = rec_argument(f->process, x, 0, a);
         if (buffer == REC_NONE || buffer >= f->process->buffer_count)
@@ -76,13 +72,13 @@ static bool same_type(const rec_process *p, uint32_t left, uint32_t right)
 
 /* What an input's place holds in the next step says what it becomes: a result of this step, or
  * nothing of it. A result becomes one input; others in whose places it stands, too, stay. */
-static bn_code find_heirs(rerun_flow *f, bn_status *st)
+static bn_code find_heirs(job_flow *f, bn_status *st)
 {
     bool *taken = calloc(f->result_count + 1, sizeof *taken);
     if (!taken)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu results", f->result_count);
     for (size_t i = 0; i < f->input_count; i++) {
-        rerun_input *in = &f->inputs[i];
+        job_flow_input *in = &f->inputs[i];
         const rec_execution *next = run_at(f, f->count + in->run);
         const uint32_t buffer = in->argument < next->arguments
                                     ? rec_argument(f->process, next, 0, (uint32_t)in->argument)
@@ -99,11 +95,11 @@ static bn_code find_heirs(rerun_flow *f, bn_status *st)
     return BN_OK;
 }
 
-bn_code rerun_flow_make(const rec_process *process, const uint32_t *runs, size_t count,
-                        rerun_flow *f, bn_status *st)
+bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t count, job_flow *f,
+                      bn_status *st)
 {
     size_t capacity = 0;
-    *f = (rerun_flow){.process = process, .runs = runs, .count = count};
+    *f = (job_flow){.process = process, .runs = runs, .count = count};
     f->values = calloc(process->buffer_count + 1, sizeof *f->values);
     f->first_result = calloc(count + 1, sizeof *f->first_result);
     if (!f->values || !f->first_result)
@@ -114,9 +110,51 @@ bn_code rerun_flow_make(const rec_process *process, const uint32_t *runs, size_t
     return code == BN_OK ? find_heirs(f, st) : code;
 }
 
-size_t rerun_flow_value(const rerun_flow *f, size_t run, size_t argument)
+size_t job_flow_value(const job_flow *f, size_t run, size_t argument)
 {
     const uint32_t buffer = rec_argument(f->process, run_at(f, run), 0, (uint32_t)argument);
     const int64_t value = f->values[buffer];
     return value > 0 ? (size_t)value - 1 : f->input_count + (size_t)(-1 - value);
+}
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* Adds the devices of X that are of CLIENT to USED; returns how many are new. */
+static size_t add_devices(const rec_process *p, const rec_execution *x, uint64_t client, bool *used)
+{
+    size_t found = 0;
+    for (uint32_t d = 0; d < x->devices; d++) {
+        const uint32_t device = p->spans[x->spans + d].device;
+        if (device >= p->device_count || p->devices[device].client != client || used[device])
+            continue;
+        used[device] = true;
+        found++;
+    }
+    return found;
+}
+
+bn_code job_flow_devices(const rec_process *p, const uint32_t *runs, size_t count, size_t *devices,
+                         size_t *run, bn_status *st)
+{
+    const uint32_t own = p->spans[p->executions[runs[0]].spans].device;
+    bool *used = calloc(p->device_count + 1, sizeof *used);
+    *devices = 1;
+    *run = JOB_FLOW_NONE;
+    if (!used)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu devices", p->device_count);
+    /* Executions are in order of their begin: between two runs stand those of other devices. */
+    size_t found = 0;
+    for (uint32_t i = runs[0]; own < p->device_count && i < runs[count]; i++)
+        if (!p->executions[i].failed)
+            found += add_devices(p, &p->executions[i], p->devices[own].client, used);
+    *devices = found > 1 ? found : 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t at_once = p->executions[runs[i]].devices;
+        if (at_once > 1 && *run == JOB_FLOW_NONE)
+            *run = i;
+        /* Devices that the recorder was told nothing of count, too. */
+        *devices = at_once > *devices ? at_once : *devices;
+    }
+    free(used);
+    return BN_OK;
 }
