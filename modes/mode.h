@@ -184,7 +184,7 @@ typedef struct mode_plan_graph {
 
 /* Traces CALL, of which only the function and its context are used, and cuts it into GRAPHS graphs.
  * The variables that it works on need no contents; they must outlive the plan. A step that reads a
- * value cannot be planned: what it does then depends on the value (BN_INVALID). */
+ * value cannot be planned, since what it does then depends on the value: BN_NOT_SUPPORTED. */
 BN_MUST_USE bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
                                   mode_plan **plan, bn_status *st);
 void mode_plan_free(mode_plan *plan); /* NULL allowed */

@@ -126,8 +126,8 @@ static void what_cannot_be_planned_is_refused(void **state)
     assert_fails(mode_plan_new(&call, 4, TG_PRECISION_DEFAULT, &plan, &st), BN_INVALID,
                  "1, 2, 3 or 5 graphs", &st);
     f.branch = true;
-    assert_fails(mode_plan_new(&call, 1, TG_PRECISION_DEFAULT, &plan, &st), BN_INVALID, "read",
-                 &st);
+    assert_fails(mode_plan_new(&call, 1, TG_PRECISION_DEFAULT, &plan, &st), BN_NOT_SUPPORTED,
+                 "read", &st);
     assert_null(plan);
     fit_free(m, &f);
     mode_destroy(m);

@@ -197,8 +197,10 @@ static void put_loop(bytes *c)
 
 static void put_entry(bytes *module, const PJRT_Executable *program)
 {
-    size_t fixed = 0;
+    size_t fixed = 0, stated = 0;
     bytes c = {0}, i = instruction(10, "parameter");
+    for (size_t k = 0; k < program->argument_count; k++)
+        stated += program->arguments[k].laid_out;
     for (size_t k = 0; k < program->result_count; k++)
         fixed += !program->results[k].automatic;
     put_shape(&i, SHAPE, 2, false);
@@ -211,11 +213,19 @@ static void put_entry(bytes *module, const PJRT_Executable *program)
     put_scope(&i, "backward/layer1/dot");
     put_cycles(&i, 500);
     add(&c, i);
-    i = instruction(13, "copy");
-    put_operand(&i, 10);
-    put_shape(&i, SHAPE, 2, true);
-    put_cycles(&i, 100 * fixed);
-    add(&c, i);
+    if (fixed) {
+        i = instruction(13, "copy");
+        put_operand(&i, 10);
+        put_shape(&i, SHAPE, 2, true);
+        put_cycles(&i, 100 * fixed);
+        add(&c, i);
+    }
+    if (stated) {
+        i = instruction(18, "fusion");
+        put_scope(&i, "taken/copy");
+        put_cycles(&i, 10 * stated);
+        add(&c, i);
+    }
     put_loop(&c);
     add(&c, instruction(17, "all-reduce"));
     put_computation(module, &c, "main", ENTRY_ID, 11);

@@ -1,6 +1,6 @@
 /*
  * fake_topology.c - topologies, for which programs can be compiled without a device: "fake:N" has N
- * devices, and the chip configuration "megacore" besides the usual one.
+ * devices, so has "v4:N", and there is the chip configuration "megacore" besides the usual one.
  */
 #include "tests/support/fake/fake.h"
 
@@ -16,7 +16,8 @@ PJRT_Error *fake_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args
             strncmp(option->string_value, "megacore", option->value_size) != 0)
             return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "no such chip configuration");
     }
-    if (sscanf(name, "fake:%u", &count) != 1 || count == 0 || count > 8)
+    if ((sscanf(name, "fake:%u", &count) != 1 && sscanf(name, "v4:%u", &count) != 1) ||
+        count == 0 || count > 8)
         return fake_error_new(PJRT_Error_Code_NOT_FOUND, "no such topology");
     PJRT_TopologyDescription *topology = fake_object_new(sizeof *topology);
     topology->count = count;
