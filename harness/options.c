@@ -264,6 +264,10 @@ static const cli_option others[] = {
      .text = "also a table of the cycles of each part of the model"},
     {"check-published", NULL, CLI_FLAG, AT(estimate.check_published), .commands = ESTIMATE,
      .text = "also a table of published times, with their source, beside the estimates"},
+    {"into-sim", "FILE", CLI_TEXT, AT(estimate.into_sim), .commands = ESTIMATE,
+     .text =
+         "also write, or replace, a file of settings for the simulated device with the estimated "
+         "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,

@@ -16,6 +16,7 @@ typedef struct estimate_options {
     cli_list layouts;          /* "default", "auto" */
     const char *const *option; /* NAME=VALUE for the topology; ends with NULL */
     const char *cache_dir;     /* of what was compiled before; "": none */
+    const char *into_sim;      /* file of settings for the simulated device; NULL: none */
     bool by_scope, check_published;
 } estimate_options;
 

@@ -16,6 +16,8 @@ const char estimate_help[] =
     "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
     "  bench estimate --model gpt2 --topology v5e:1x1,v6e:1x1         on two others\n"
     "  bench estimate --mode capture --graphs 1,5 --layouts default,auto --by-scope\n"
+    "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
+    "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
     "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin;\n"
@@ -57,6 +59,21 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
     return BN_OK;
 }
 
+/* The simulated device knows graphs by their names alone, so it can be told the times of one step.
+ */
+static bn_code check_into_sim(const command *c, bn_status *st)
+{
+    const estimate_options *o = c->options;
+    bool one = o->topologies.count == 1 && o->layouts.count == 1;
+    for (size_t i = 1; i < c->count; i++)
+        one = one && job_same_group(&c->list[0], &c->list[i]);
+    if (!o->into_sim || one)
+        return BN_OK;
+    return bn_fail(st, BN_INVALID,
+                   "--into-sim takes the times of one step: one model, phase, batch, topology and "
+                   "kind of layouts");
+}
+
 /* The folder of what was compiled before; without one everything is compiled. */
 static bn_code open_cache(const char *path, int *fd, bn_status *st)
 {
@@ -83,6 +100,8 @@ static bn_code prepare(command *c, bn_status *st)
     if (code == BN_OK && notes.length)
         cli_err("%s", notes.data);
     bn_text_free(&notes);
+    if (code == BN_OK)
+        code = check_into_sim(c, st);
     if (code == BN_OK)
         code = job_runtime_ready(c->list[0].what.runtime, run->path, sizeof run->path, st);
     if (code == BN_OK)
@@ -177,6 +196,9 @@ int estimate_command(const estimate_options *options)
             code = cli_complain(&st);
         cli_line_clear();
         print(&c);
+        if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
+            estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
+            code = cli_complain(&st);
         code = job_interrupted()     ? CLI_EXIT_INTERRUPTED
                : code != CLI_EXIT_OK ? code
                : c.run.failed        ? CLI_EXIT_FAILED

@@ -24,7 +24,7 @@ static double number_of(const json_t *item, const char *name)
 /* "resnet50 train b32 f32, forward, on v4:1x1x1". */
 static void put_subject(bn_text *out, const json_t *line)
 {
-    char title[128];
+    char title[ESTIMATE_TITLE];
     const json_t *of = json_object_get(line, "of");
     estimate_title(line, title, sizeof title);
     bn_text_puts(out, title);

@@ -4,6 +4,7 @@
  *
  *   estimate_command.c  the command: steps, topologies, layouts, one after the other
  *   estimate_step.c     a step's graphs, each compiled in a worker unless it was before
+ *   estimate_sim.c      times for the simulated device
  *   estimate_table.c    the table           estimate_notes.c  the sentences below it
  *   estimate_line.c     what is known of a graph, as JSON, and its figures
  *   estimate_facts.c    clocks and times that others published
@@ -14,7 +15,7 @@
  *   step, number, of        which step it belongs to, which graph of it, and of how many
  *   experiment              what the step is, as in a record
  *   topology, layouts       as they were asked for
- *   graph                   its label
+ *   graph, module           its label, and what the program is called in its text
  *   nodes, flops, text_bytes  of ours
  *   class, message          "ok", or why there is no estimate
  *   cached                  it was compiled before
@@ -31,6 +32,8 @@
 #define ESTIMATE_OK       "ok"
 #define ESTIMATE_MEMORY   "out-of-device-memory" /* the compiler says that it cannot fit */
 #define ESTIMATE_TOPOLOGY "no-topology"          /* the plugin has none of that name */
+
+#define ESTIMATE_TITLE 512 /* bytes; enough for any */
 
 /* ---- estimate_facts.c ----------------------------------------------------------------- */
 
@@ -88,6 +91,13 @@ void estimate_scopes(const json_t *lines, res_format format, bn_text *out);
 void estimate_beside_published(const json_t *lines, res_format format, bn_text *out);
 /* Appends what must be said of LINES, a sentence a line. */
 void estimate_notes(const json_t *lines, bn_text *out);
+
+/* ---- estimate_sim.c ---------------------------------------------------------------------------
+ */
+
+/* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
+ * device. BN_INVALID where one has no time, or graphs of one name have different times. */
+BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st);
 
 /* ---- estimate_step.c ------------------------------------------------------------------------ */
 

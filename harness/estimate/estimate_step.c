@@ -23,7 +23,7 @@ typedef struct step {
     mode_plan *plan;
     size_t count;
     json_t **found; /* [graph] what its worker found, or NULL */
-    char title[256];
+    char title[ESTIMATE_TITLE];
 } step;
 
 /* What compiling a graph came to. */
@@ -170,14 +170,14 @@ static void add_line(step *s, size_t graph, const mode_plan_graph *info, size_t 
 {
     const char *class = c->result ? estimate_word(c->result, "class") : bn_code_name(c->code);
     const char *message = c->result ? estimate_word(c->result, "message") : c->message;
-    json_t *line =
-        json_pack("{sI sI sI so so ss ss sI sf sI ss so sb}", "step", (json_int_t)s->task->index,
-                  "number", (json_int_t)graph + 1, "of", (json_int_t)s->count, "experiment",
-                  res_experiment_to_json(&s->what), "topology", res_json_text(s->task->topology),
-                  "layouts", s->task->automatic ? "auto" : "default", "graph",
-                  info ? info->label : "step", "nodes", (json_int_t)(info ? info->cost.nodes : 0),
-                  "flops", info ? info->cost.flops : 0.0, "text_bytes", (json_int_t)text_bytes,
-                  "class", class, "message", res_json_text(message), "cached", (int)c->cached);
+    json_t *line = json_pack(
+        "{sI sI sI so so ss ss ss sI sf sI ss so sb}", "step", (json_int_t)s->task->index, "number",
+        (json_int_t)graph + 1, "of", (json_int_t)s->count, "experiment",
+        res_experiment_to_json(&s->what), "topology", res_json_text(s->task->topology), "layouts",
+        s->task->automatic ? "auto" : "default", "graph", info ? info->label : "step", "module",
+        info ? info->module : "", "nodes", (json_int_t)(info ? info->cost.nodes : 0), "flops",
+        info ? info->cost.flops : 0.0, "text_bytes", (json_int_t)text_bytes, "class", class,
+        "message", res_json_text(message), "cached", (int)c->cached);
     json_object_set_new(line, "estimate", c->result ? json_incref(c->result) : json_null());
     estimate_time_line(line);
     json_array_append_new(s->run->lines, line);
@@ -205,14 +205,12 @@ static bn_code begin(step *s, bn_status *st)
 {
     const job_experiment *e = s->task->experiment;
     const model_options network = job_model_options(&e->what, s->run->path);
-    const mode_call call = {.function = model_step};
     bn_code code = model_new(e->what.model, &network, &s->instance, st);
     if (code != BN_OK)
         return code;
+    const mode_call call = {.function = model_step, .context = s->instance};
     job_experiment_fill(model_get_options(s->instance), &s->what);
-    mode_call own = call;
-    own.context = s->instance;
-    code = mode_plan_new(&own, (unsigned)e->what.graphs, TG_PRECISION_DEFAULT, &s->plan, st);
+    code = mode_plan_new(&call, (unsigned)e->what.graphs, TG_PRECISION_DEFAULT, &s->plan, st);
     if (code != BN_OK)
         return code;
     s->count = mode_plan_count(s->plan);

@@ -127,7 +127,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, const cha
     const double cycles = ok ? estimate_sum(lines, first, end, NULL, "cycles") : -1;
     const double copies = ok ? estimate_sum(lines, first, end, NULL, "copy_cycles") : -1;
     const double flops = estimate_sum(lines, first, end, NULL, "flops");
-    char title[128];
+    char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
@@ -318,7 +318,7 @@ static void scope_rows(const json_t *line, json_t *rows)
     const char *name;
     json_t *value;
     size_t n = 0;
-    char title[128];
+    char title[ESTIMATE_TITLE];
     estimate_title(line, title, sizeof title);
     json_object_foreach(sums, name, value)
     {
@@ -375,7 +375,7 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     const double own = sum_ms(lines, first, end);
     if (published <= 0 || own < 0)
         return;
-    char title[128];
+    char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));

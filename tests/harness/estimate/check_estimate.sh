@@ -117,6 +117,29 @@ report "CSV has a line a graph" "$(fault_of 0)$(
 run "${estimate[@]}" "${none[@]}" --format md
 report "Markdown" "$(fault_of 0)$(said '| estimated Mcycles')"
 
+# ---- the simulated device -------------------------------------------------------------------
+
+v4=("${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --phase infer)
+run "${v4[@]}" --format json --into-sim "$folder/v4.json"
+report "times go to the simulated device" "$(fault_of 0)$(holds '
+settings = json.load(open(folder + "/v4.json"))
+us = 1000 * records[0]["estimated_ms"]
+assert settings["preset"] == "tpu-v4" and "estimated" in settings["kind"], settings
+module, told = settings["stated"].split(":")
+assert module == "bench_step" and abs(float(told) - us) < 1e-5 * us, settings
+')"
+run "${quick[@]}" --phase infer --mode lazy,capture --device-time none --runtime sim \
+    --runtime-option config="$folder/v4.json" --format json
+report "which runs with them" "$(fault_of 0)$(holds '
+assert len(records) == 2 and all(r["status"] == "ok" for r in records)
+assert "estimated times" in json.dumps(records[0]["provenance"])
+')"
+refuses "of one step" 2 "one step" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
+run "${estimate[@]}" "${none[@]}" --into-sim "$folder/x.json"
+report "which has a clock" "$(fault_of 2 'no published clock')$([ ! -e "$folder/x.json" ] || echo "it was written")"
+run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
+report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
+
 # ---- failures ----------------------------------------------------------------------------
 
 FAKE_PJRT=hlo,device_oom run "${estimate[@]}" --cache-dir "$folder/oom" --format json
