@@ -23,7 +23,7 @@ static json_t *line_of(int step, const char *label, const char *topology, double
 {
     char module[80];
     res_experiment what;
-    res_experiment_old(&what);
+    res_experiment_usual(&what);
     snprintf(what.model, sizeof what.model, "resnet50");
     snprintf(what.phase, sizeof what.phase, "train");
     what.batch = 32;
@@ -125,12 +125,20 @@ static void what_is_not_a_result_is_noticed(void **state)
     json_decref(good);
 }
 
+/* A pattern for mkstemp and mkdtemp. */
+static void temporary(char path[256])
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(path, 256, "%s/test_estimate.XXXXXX", parent ? parent : P_tmpdir);
+}
+
 static void the_simulator_is_told_one_time_a_graph(void **state)
 {
     (void)state;
-    char path[] = "/tmp/test_estimate.XXXXXX";
+    char path[256];
     bn_status st = {0};
     json_error_t error;
+    temporary(path);
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
@@ -156,9 +164,9 @@ static void the_simulator_is_told_one_time_a_graph(void **state)
 static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/test_estimate.XXXXXX";
-    char command[64];
+    char folder[256], command[300];
     static const char *const option[] = {"a=1", NULL}, *const none[] = {NULL};
+    temporary(folder);
     assert_non_null(mkdtemp(folder));
     const int fd = open(folder, O_RDONLY | O_DIRECTORY);
     estimate_key key = {.sha256 = "0123",
