@@ -12,13 +12,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VERSION "bench-estimate 1\n" /* another one whenever estimate_job.c tells other things */
 
+/* Appends a line of WORD, with its length: no word can pass for two lines. Where its VALUE names a
+ * file, what is in the file counts as well. */
+static void put(bn_text *key, const char *kind, const char *word, const char *value)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    int fd;
+    size_t size;
+    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
+        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
+            digest[0] = '\0';
+        close(fd);
+    }
+    bn_text_printf(key, "%s %zu %s %s\n", kind, strlen(word), word, digest);
+}
+
+/* A LIST of NAME=VALUE. */
 static void put_list(bn_text *key, const char *kind, const char *const *list)
 {
-    for (; list && *list; list++)
-        bn_text_printf(key, "%s %zu %s\n", kind, strlen(*list), *list);
+    for (; list && *list; list++) {
+        const char *equals = strchr(*list, '=');
+        put(key, kind, *list, equals ? equals + 1 : "");
+    }
 }
 
 /* The text of KEY, and its entry's name. False without memory. */
@@ -32,7 +51,7 @@ static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_
     put_list(text, "flag", key->flag);
     for (size_t i = 0; rt_environment(i, &variable, &value); i++)
         if (value && *value)
-            bn_text_printf(text, "environment %s %zu %s\n", variable, strlen(value), value);
+            put(text, variable, value, value);
     bn_text_printf(text, "program %s\n", program);
     if (text->failed || !program[0])
         return false;

@@ -164,7 +164,7 @@ static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Adds the line of graph GRAPH; INFO is NULL where the step has no graphs. Steals what C holds. */
+/* Adds the line of graph GRAPH; INFO is NULL where the step has no graphs. */
 static void add_line(step *s, size_t graph, const mode_plan_graph *info, size_t text_bytes,
                      compiled *c)
 {
