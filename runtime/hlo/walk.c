@@ -19,7 +19,6 @@ typedef struct site {
     size_t called[2]; /* computations, COUNT of them */
     double times[2];
     size_t count;
-    bool branches; /* a conditional: the calls are its branches, however many */
 } site;
 
 typedef struct walk {
@@ -98,8 +97,8 @@ static bool site_of(const walk *w, size_t computation, size_t at, bool notes, si
 
 static bn_code sum(walk *w, size_t computation, int depth);
 
-/* Sums what INSTRUCTION may run. Of a fusion or a reduction nothing is walked, but summing it does
- * no harm, so only those that SITE_OF looks into are told apart by opcode. */
+/* Sums what I may have run, but for what a fusion or a reduction calls: nothing looks into those.
+ */
 static bn_code sum_called(walk *w, const hlo_instruction *i, int depth)
 {
     static const char *const walked[] = {"while", "conditional", "call", "async-start"};
