@@ -111,8 +111,7 @@ static bn_code prepare(command *c, bn_status *st)
     return code;
 }
 
-/* ---- the steps --------------------------------------------------------------------------------
- */
+/* ---- the steps --------------------------------------------------------------- */
 
 /* Graphs, at most, that are to be compiled. */
 static size_t count_graphs(const command *c)

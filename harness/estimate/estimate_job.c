@@ -123,8 +123,7 @@ static void describe(json_t *result, const rt_plugin *plugin, const rt_topology 
                                   known(t->memory_bytes), "attributes", attributes));
 }
 
-/* ---- what is known of the program ---------------------------------------------------------------
- */
+/* ---- what is known of the program -------------------------------------------- */
 
 static json_t *items_json(const hlo_items *items)
 {

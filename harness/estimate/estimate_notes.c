@@ -79,8 +79,7 @@ static void put_clocks(const json_t *lines, bn_text *out)
     }
 }
 
-/* ---- copies ------------------------------------------------------------------------------------
- */
+/* ---- copies ------------------------------------------------------------------ */
 
 static void put_item(bn_text *out, const json_t *item)
 {

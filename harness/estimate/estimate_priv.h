@@ -92,8 +92,7 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
 /* Appends what must be said of LINES, a sentence a line. */
 void estimate_notes(const json_t *lines, bn_text *out);
 
-/* ---- estimate_sim.c ---------------------------------------------------------------------------
- */
+/* ---- estimate_sim.c ---------------------------------------------------------- */
 
 /* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
  * device. BN_INVALID where one has no time, or graphs of one name have different times. */

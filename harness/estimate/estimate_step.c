@@ -197,8 +197,7 @@ static void note_refusal(step *s, const compiled *c)
     snprintf(s->run->refusal, sizeof s->run->refusal, "%s", estimate_word(c->result, "message"));
 }
 
-/* ---- the step -----------------------------------------------------------------------------------
- */
+/* ---- the step ---------------------------------------------------------------- */
 
 /* Makes model and plan. */
 static bn_code begin(step *s, bn_status *st)

@@ -105,8 +105,7 @@ static const char *class_of(const json_t *lines, size_t first, size_t end)
     return ESTIMATE_OK;
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------- */
 
 /* "capture, 3 graphs, auto". */
 static void put_way(json_t *row, const json_t *line)
@@ -181,8 +180,7 @@ static void text_table(const json_t *lines, res_format format, bn_text *out)
     json_decref(rows);
 }
 
-/* ---- CSV ----------------------------------------------------------------------------------------
- */
+/* ---- CSV --------------------------------------------------------------------- */
 
 /* A figure of CSV: PART and NAME as in estimate_job.c. */
 static const struct {

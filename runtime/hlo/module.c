@@ -188,8 +188,7 @@ void hlo_module_close(hlo_module *module)
     *module = (hlo_module){0};
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------
- */
+/* ---- layouts ----------------------------------------------------------------- */
 
 bool hlo_same_order(const Hlo__Wire__Layout *a, const Hlo__Wire__Layout *b)
 {

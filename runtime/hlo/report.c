@@ -151,8 +151,7 @@ bool hlo_report_add(hlo_report *r, const hlo_module *module, size_t computation,
     return hlo_items_add(&r->silent, item);
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end ----------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {

@@ -173,8 +173,7 @@ static bool find_comparison(search *s, const frame *f, const hlo_instruction *i,
     return found;
 }
 
-/* ---- counting ---------------------------------------------------------------------------------
- */
+/* ---- counting ---------------------------------------------------------------- */
 
 /* How often X, from which STEP goes on, is below LIMIT; -1: for ever. */
 static double count_below(int64_t x, int64_t step, int64_t limit)
