@@ -142,8 +142,7 @@ static bn_code estimate_all(command *c, bn_status *st)
     return code;
 }
 
-/* ---- what is printed
- * ----------------------------------------------------------------------------- */
+/* ---- what is printed --------------------------------------------------------- */
 
 static void print_text(void (*print)(const char *format, ...), const bn_text *text)
 {

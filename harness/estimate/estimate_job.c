@@ -234,8 +234,7 @@ static bn_code read_program(json_t *result, const rt_executable *executable, bn_
     return code;
 }
 
-/* ---- compiling
- * -------------------------------------------------------------------------------------- */
+/* ---- compiling --------------------------------------------------------------- */
 
 /* "41.76G" as bytes; -1 for anything else. *END is what stands behind it. */
 static double size_told(const char *text, char **end)

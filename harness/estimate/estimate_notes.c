@@ -110,8 +110,7 @@ static void put_copies(const json_t *line, bn_text *out)
     bn_text_puts(out, ".\n");
 }
 
-/* ---- what is left out
- * ---------------------------------------------------------------------------- */
+/* ---- what is left out -------------------------------------------------------- */
 
 static void put_loops(const json_t *line, bn_text *out)
 {

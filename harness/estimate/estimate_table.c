@@ -252,8 +252,7 @@ void estimate_table(const json_t *lines, res_format format, bn_text *out)
         text_table(lines, format, out);
 }
 
-/* ---- scopes
- * ---------------------------------------------------------------------------------------- */
+/* ---- scopes ------------------------------------------------------------------ */
 
 #define SCOPE_PARTS 2 /* "layer1.0" of "layer1.0.conv2", behind the phase */
 
@@ -356,8 +355,7 @@ void estimate_scopes(const json_t *lines, res_format format, bn_text *out)
     json_decref(rows);
 }
 
-/* ---- published times
- * ---------------------------------------------------------------------------------- */
+/* ---- published times --------------------------------------------------------- */
 
 /* The row of the lines from FIRST to END, of which LABEL (NULL: the whole step) was published. */
 static void published_row(const json_t *lines, size_t first, size_t end, const char *label,

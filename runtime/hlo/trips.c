@@ -228,8 +228,7 @@ static const char *swapped(const char *direction)
     return direction;
 }
 
-/* ---- the loop
- * ------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------- */
 
 bool hlo_loop_parts(const hlo_module *module, const hlo_instruction *loop, size_t *body,
                     size_t *condition)
