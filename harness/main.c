@@ -119,6 +119,17 @@ static int compare(options *o, const char *const *words)
     return code;
 }
 
+static int estimate(options *o, const char *const *words)
+{
+    (void)words;
+    estimate_options own = o->estimate;
+    own.output = o->output;
+    own.matrix = &o->matrix;
+    own.option = o->topology_option;
+    job_matrix_set(&o->matrix, RES_AXIS_RUNTIME, o->estimate_runtime);
+    return estimate_command(&own);
+}
+
 static int export_records(options *o, const char *const *words)
 {
     (void)words;
@@ -245,6 +256,9 @@ static const command_row commands[] = {
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
+    {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
+     "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
+     .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},
     {"plot", "bench plot ledger|speedup|overhead|steps|distribution --output FILE.svg",
      "a picture of a folder of records, as SVG, PNG or gnuplot's script", .bit = OPTION_PLOT,
      .run = plot_records, .what = "ledger|speedup|overhead|steps|distribution", .most_words = 1},
@@ -284,10 +298,8 @@ static int completion(options *o, const char *const *words)
 
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
-    {"measure", worker_job_measure},
-    {"verify", verify_job},
-    {"selftest", selftest_job},
-    {NULL, NULL},
+    {"measure", worker_job_measure}, {"verify", verify_job}, {"selftest", selftest_job},
+    {"estimate", estimate_job},      {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -33,8 +33,9 @@ enum {
     NIGHTLY = OPTION_NIGHTLY,
     RECORD = OPTION_RECORD,
     STEPS = OPTION_STEPS,
+    ESTIMATE = OPTION_ESTIMATE,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -63,7 +64,7 @@ static const cli_option others[] = {
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
@@ -133,7 +134,8 @@ static const cli_option others[] = {
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE, .fallback = "1800", .marked = true,
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE, .fallback = "1800",
+     .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
     {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE, .marked = true,
@@ -261,6 +263,31 @@ static const cli_option others[] = {
     {"suite", "FILE", CLI_TEXT, AT(suite_name), .commands = NIGHTLY | COMPARE,
      .text = "what to run: a suite file, or smoke, reference, nightly; for compare in place of "
              "--model, --mode and the like, without its runtimes and repetitions"},
+    {"topology", "NAME,...", CLI_NAMES, AT(estimate.topologies), .commands = ESTIMATE,
+     .fallback = "v4:1x1x1/megacore",
+     .text = "devices to compile for, by the plugin's names; libtpu has v2:2x2, v3:2x2, v4:1x1x1, "
+             "v5e:1x1, v5p:1x1x1, v6e:1x1, tpu7x:1x1x1 and larger ones. Behind a slash stands the "
+             "chip's configuration: megacore makes one device of the two cores of a v4"},
+    {"topology-option", "NAME=VALUE", CLI_PAIRS, AT(topology_option), .commands = ESTIMATE,
+     .text = "option for all topologies; may be repeated"},
+    {"layouts", "default,auto", CLI_NAMES, AT(estimate.layouts), .commands = ESTIMATE,
+     .fallback = "default",
+     .text = "of what a step's graphs hand to each other: default, or auto: a result leaves in the "
+             "layout that the compiler prefers, and the next graph takes it so"},
+    {"by-scope", NULL, CLI_FLAG, AT(estimate.by_scope), .commands = ESTIMATE,
+     .text = "also a table of the cycles of each part of the model"},
+    {"check-published", NULL, CLI_FLAG, AT(estimate.check_published), .commands = ESTIMATE,
+     .text = "also a table of published times, with their source, beside the estimates"},
+    {"into-sim", "FILE", CLI_TEXT, AT(estimate.into_sim), .commands = ESTIMATE,
+     .text =
+         "also write, or replace, a file of settings for the simulated device with the estimated "
+         "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+    {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
+     .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
+    {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,
+     .fallback = "bench-results/estimates",
+     .text =
+         "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
@@ -291,6 +318,12 @@ static const struct {
      RES_AXIS_BIT(RES_AXIS_MODEL)},
     {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
     {REPLAY, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
+    {ESTIMATE, false, true,
+     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) |
+         RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
+         RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
+         RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_LAYOUT),
+     0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
      RES_AXIS_BIT(RES_AXIS_MODEL)},

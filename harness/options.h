@@ -7,6 +7,7 @@
 
 #include "harness/campaign/campaign.h"
 #include "harness/commands/commands.h"
+#include "harness/estimate/estimate.h"
 #include "harness/replay/rerun.h"
 #include "harness/selftest/selftest.h"
 #include "harness/verify/verify.h"
@@ -40,6 +41,10 @@ typedef struct options {
     /* Of selftests. */
     cli_list trial_models, trial_seed; /* empty: not given */
     int64_t tables, load;
+    /* Of estimates. */
+    estimate_options estimate;
+    const char *estimate_runtime;
+    const char *topology_option[CLI_MAX_REPEATS + 1];
     const char *what; /* the first option given that cannot be given with a suite, or NULL */
 } options;
 
@@ -62,7 +67,8 @@ enum {
     OPTION_NIGHTLY = 1 << 14,
     OPTION_RECORD = 1 << 15,
     OPTION_STEPS = 1 << 16,
-    OPTION_COMPLETION = 1 << 17
+    OPTION_COMPLETION = 1 << 17,
+    OPTION_ESTIMATE = 1 << 18
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

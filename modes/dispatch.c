@@ -189,7 +189,7 @@ bn_code mode_run_trace(mode *m, tg_tensor *stop_at, mode_ran *ran, void *context
     for (size_t i = 0; code == BN_OK && i < count; i++) {
         char label[64];
         mode_program *program = NULL;
-        mode_graph_label(m, graphs[i], label);
+        mode_graph_label(m->group_of_phase, graphs[i], label);
         code = mode_program_get(m, graphs[i], label, false, &program, st);
         if (code == BN_OK)
             code = mode_run_graph(m, graphs[i], program, st);

@@ -12,8 +12,7 @@
 
 /* ---- life --------------------------------------------------------------------- */
 
-/* Which graph each phase belongs to, for --graphs N. */
-static bn_code choose_cut(mode *m, unsigned graphs, bn_status *st)
+bn_code mode_choose_cut(unsigned graphs, unsigned group_of_phase[TG_PHASE_COUNT], bn_status *st)
 {
     static const struct {
         unsigned graphs;
@@ -26,7 +25,7 @@ static bn_code choose_cut(mode *m, unsigned graphs, bn_status *st)
     };
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
         if (cuts[i].graphs == graphs) {
-            memcpy(m->group_of_phase, cuts[i].group, sizeof m->group_of_phase);
+            memcpy(group_of_phase, cuts[i].group, sizeof cuts[i].group);
             return BN_OK;
         }
     return bn_fail(st, BN_INVALID, "a step can be cut into 1, 2, 3 or 5 graphs, not %u", graphs);
@@ -85,7 +84,7 @@ bn_code mode_create_kind(const mode_kind *kind, rt_client *client, const mode_op
     m->cache_folder = -1;
     if (m->options.cache_entries == 0)
         m->options.cache_entries = DEFAULT_CACHE_ENTRIES;
-    bn_code code = choose_cut(m, graphs, st);
+    bn_code code = mode_choose_cut(graphs, m->group_of_phase, st);
     if (code == BN_OK)
         code = engine_begin(m, st);
     if (code != BN_OK) {

@@ -18,9 +18,10 @@ static const char *const phase_names[TG_PHASE_COUNT] = {
     [TG_PHASE_UPDATE] = "update",
 };
 
-void mode_graph_label(const mode *m, const tg_graph *graph, char label[64])
+void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_graph *graph,
+                      char label[64])
 {
-    if (m->group_of_phase[TG_PHASE_COUNT - 1] == 0) {
+    if (group_of_phase[TG_PHASE_COUNT - 1] == 0) {
         snprintf(label, 64, "step");
         return;
     }

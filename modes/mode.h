@@ -172,6 +172,34 @@ const char *mode_execution_text(const mode *m, size_t index, size_t *length);
 BN_MUST_USE bn_code mode_time_lowering(mode *m, const mode_call *call, size_t rounds,
                                        uint64_t *lower_ns, size_t *text_bytes, bn_status *st);
 
+/* ---- a step as graphs, without a runtime (plan.c) --------------------------------- */
+
+/* What lazy mode (one graph) and capture compile of a step, in order of execution. */
+typedef struct mode_plan mode_plan;
+typedef struct mode_plan_graph {
+    char label[64], module[80]; /* as mode_execution has them */
+    size_t input_count, output_count;
+    tg_graph_cost cost;
+} mode_plan_graph;
+
+/* Traces CALL, of which only the function and its context are used, and cuts it into GRAPHS graphs.
+ * The variables that it works on need no contents; they must outlive the plan. A step that reads a
+ * value cannot be planned, since what it does then depends on the value: BN_NOT_SUPPORTED. */
+BN_MUST_USE bn_code mode_plan_new(const mode_call *call, unsigned graphs, tg_precision precision,
+                                  mode_plan **plan, bn_status *st);
+void mode_plan_free(mode_plan *plan); /* NULL allowed */
+size_t mode_plan_count(const mode_plan *plan);
+const mode_plan_graph *mode_plan_describe(const mode_plan *plan, size_t graph);
+/* Whether input INPUT of GRAPH is what an earlier graph put out: then which, and as which output.
+ */
+bool mode_plan_source(const mode_plan *plan, size_t graph, size_t input, size_t *from,
+                      size_t *output);
+/* Whether output OUTPUT of GRAPH stays within the step: no variable takes it over. */
+bool mode_plan_passes(const mode_plan *plan, size_t graph, size_t output);
+/* Appends GRAPH as StableHLO text to OUT, with LAYOUTS (NULL: the default ones). */
+BN_MUST_USE bn_code mode_plan_lower(const mode_plan *plan, size_t graph, const tg_layouts *layouts,
+                                    bn_text *out, bn_status *st);
+
 /* ---- programs that others wrote ------------------------------------------------ */
 
 typedef struct mode_argument {

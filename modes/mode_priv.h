@@ -4,6 +4,7 @@
  *
  *   table.c     the modes by name
  *   eager.c lazy.c capture.c   one mode each; guard.c checks what a capture depends on
+ *   plan.c      a step as graphs, without a runtime
  *   plain.c recorded.c   programs that others wrote, one a step or a sequence of them;
  *               signature.c, signature_hlo.c and type.c read what they take
  *   engine.c    a mode's life, the frame around each step, the clock
@@ -171,6 +172,9 @@ static inline bn_part mode_clock(mode *m, bn_part part)
     return before;
 }
 
+/* Which graph each phase belongs to, for --graphs N. */
+BN_MUST_USE bn_code mode_choose_cut(unsigned graphs, unsigned group_of_phase[TG_PHASE_COUNT],
+                                    bn_status *st);
 /* A mode of KIND, which need not be in the table; as mode_create otherwise. */
 BN_MUST_USE bn_code mode_create_kind(const mode_kind *kind, rt_client *client,
                                      const mode_options *options, mode **out, bn_status *st);
@@ -207,7 +211,8 @@ void mode_programs_end(mode *m);
 /* ---- figures.c ----------------------------------------------------------- */
 
 /* "step", "forward", "backward+update": what a graph of phases is called. */
-void mode_graph_label(const mode *m, const tg_graph *graph, char label[64]);
+void mode_graph_label(const unsigned group_of_phase[TG_PHASE_COUNT], const tg_graph *graph,
+                      char label[64]);
 /* "bench_forward": a module's name in the text. */
 void mode_module_name(const char *label, char name[80]);
 /* A row called LABEL; with SHARE the one of that name, where there is one. Owned by the mode;

@@ -251,6 +251,16 @@ tg_tensor *tg_trace_value(const tg_trace *trace, const tg_tensor *tensor);
  * output needs are written. */
 BN_MUST_USE bn_code tg_graph_lower(const tg_graph *graph, const char *name, bn_text *out,
                                    bn_status *st);
+/* How values lie in the device's memory: for each input and output a layout as XLA writes it,
+ * "{0,1:T(8,128)}", or "auto", of which the compiler chooses one; NULL: the default. A list that is
+ * NULL: the default for all. */
+typedef struct tg_layouts {
+    const char *const *inputs, *const *outputs;
+} tg_layouts;
+/* The same with LAYOUTS (NULL allowed), as attributes mhlo.layout_mode, which XLA's plugins for
+ * accelerators honour. */
+BN_MUST_USE bn_code tg_graph_lower_laid_out(const tg_graph *graph, const char *name,
+                                            const tg_layouts *layouts, bn_text *out, bn_status *st);
 
 /* Nodes that outputs need, their FLOPs (multiply and add count as two), the
  * multiply-adds of matrix products and convolutions among them, and the bytes that

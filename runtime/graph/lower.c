@@ -18,6 +18,7 @@
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {
     const tg_graph *graph;
+    const tg_layouts *layouts; /* or NULL */
     bn_text *out;
     int32_t *name;   /* [value] */
     uint8_t *known;  /* [value] input of the graph or already written; ALONE: by itself */
@@ -229,9 +230,39 @@ static void mark_needed(const tg_graph *g, const uint8_t *known, uint8_t *needed
     }
 }
 
+/* The attributes of an argument or a result: RESULT, which takes its memory over, or -1; its
+ * layout, or NULL. */
+static void write_attributes(tg_lowering *l, int64_t result, const char *layout)
+{
+    if (result < 0 && !layout)
+        return;
+    bn_text_puts(l->out, " {");
+    if (layout) {
+        bn_text_puts(l->out, "mhlo.layout_mode = \"");
+        bn_text_puts(l->out, layout);
+        bn_text_puts(l->out, result < 0 ? "\"" : "\", ");
+    }
+    if (result >= 0) {
+        bn_text_puts(l->out, "tf.aliasing_output = ");
+        bn_text_int(l->out, result);
+        bn_text_puts(l->out, " : i32");
+    }
+    bn_text_putc(l->out, '}');
+}
+
+/* The output that takes over the memory of input INPUT, or -1. */
+static int64_t heir_of(const tg_graph *g, size_t input)
+{
+    for (size_t o = 0; o < g->output_count; o++)
+        if (g->donor[o] == (int32_t)input)
+            return (int64_t)o;
+    return -1;
+}
+
 static void write_header(tg_lowering *l, const char *name)
 {
     const tg_graph *g = l->graph;
+    const tg_layouts *layouts = l->layouts;
     tg_lowering_printf(l, "module @%s {\n  func.func public @main(", name);
     for (size_t i = 0; i < g->input_count; i++) {
         if (i)
@@ -239,17 +270,14 @@ static void write_header(tg_lowering *l, const char *name)
         tg_lowering_value(l, g->inputs[i]);
         bn_text_puts(l->out, ": ");
         tg_type_write(&g->inputs[i]->type, l->out);
-        for (size_t o = 0; o < g->output_count; o++)
-            if (g->donor[o] == (int32_t)i) {
-                tg_lowering_printf(l, " {tf.aliasing_output = %zu : i32}", o);
-                break;
-            }
+        write_attributes(l, heir_of(g, i), layouts && layouts->inputs ? layouts->inputs[i] : NULL);
     }
     bn_text_puts(l->out, ") -> (");
     for (size_t o = 0; o < g->output_count; o++) {
         if (o)
             bn_text_puts(l->out, ", ");
         tg_type_write(&g->outputs[o]->type, l->out);
+        write_attributes(l, -1, layouts && layouts->outputs ? layouts->outputs[o] : NULL);
     }
     bn_text_puts(l->out, ") {\n");
 }
@@ -271,8 +299,14 @@ static void write_return(tg_lowering *l)
 
 bn_code tg_graph_lower(const tg_graph *g, const char *name, bn_text *out, bn_status *st)
 {
+    return tg_graph_lower_laid_out(g, name, NULL, out, st);
+}
+
+bn_code tg_graph_lower_laid_out(const tg_graph *g, const char *name, const tg_layouts *layouts,
+                                bn_text *out, bn_status *st)
+{
     size_t values = g->trace->value_count + 1u;
-    tg_lowering l = {.graph = g, .out = out};
+    tg_lowering l = {.graph = g, .layouts = layouts, .out = out};
     l.name = calloc(values, sizeof *l.name);
     l.known = calloc(values, 1);
     l.needed = calloc(g->trace->node_count + 1, 1);

@@ -141,7 +141,8 @@ static void memory_describe(const rt_executable *executable, rt_executable_stats
         RT_ARGS(PJRT_Executable_GetCompiledMemoryStats, .executable = executable->handle,
                 .generated_code_size_in_bytes = -1, .argument_size_in_bytes = -1,
                 .output_size_in_bytes = -1, .alias_size_in_bytes = -1, .temp_size_in_bytes = -1,
-                .peak_memory_in_bytes = -1);
+                .host_argument_size_in_bytes = -1, .host_output_size_in_bytes = -1,
+                .host_temp_size_in_bytes = -1, .peak_memory_in_bytes = -1);
     if (RT_CALL(plugin, PJRT_Executable_GetCompiledMemoryStats, &args, RT_STAGE_OTHER, NULL) ==
         BN_OK) {
         stats->code_bytes = args.generated_code_size_in_bytes;
@@ -150,6 +151,9 @@ static void memory_describe(const rt_executable *executable, rt_executable_stats
         stats->alias_bytes = args.alias_size_in_bytes;
         stats->temp_bytes = args.temp_size_in_bytes;
         stats->peak_bytes = args.peak_memory_in_bytes;
+        stats->host_argument_bytes = args.host_argument_size_in_bytes;
+        stats->host_result_bytes = args.host_output_size_in_bytes;
+        stats->host_temp_bytes = args.host_temp_size_in_bytes;
     }
     /* Zero is no size of code: the plugin does not count it there. */
     if (stats->code_bytes > 0)
@@ -209,6 +213,9 @@ void rt_executable_describe(const rt_executable *executable, rt_executable_stats
         .alias_bytes = -1,
         .temp_bytes = -1,
         .peak_bytes = -1,
+        .host_argument_bytes = -1,
+        .host_result_bytes = -1,
+        .host_temp_bytes = -1,
         .flops = -1,
         .bytes_accessed = -1,
         .optimal_seconds = -1,

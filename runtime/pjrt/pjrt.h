@@ -229,12 +229,26 @@ BN_MUST_USE bn_code rt_executable_load(rt_client *client, const void *bytes, siz
  * measured. */
 typedef struct rt_executable_stats {
     int64_t code_bytes, argument_bytes, result_bytes, alias_bytes, temp_bytes, peak_bytes;
+    int64_t host_argument_bytes, host_result_bytes, host_temp_bytes; /* in the host's memory */
     double flops, bytes_accessed, optimal_seconds;
     /* What a simulated device says: 1 results are computed, 0 they are zeros; and 1 where it could
      * not read the program, and takes what was stated of it. */
     double simulated_values, simulated_opaque;
 } rt_executable_stats;
 void rt_executable_describe(const rt_executable *executable, rt_executable_stats *stats);
+
+/* A result of a program: what it is, and in which memory it lies. */
+typedef struct rt_result {
+    rt_dtype dtype; /* RT_DTYPE_COUNT: one that is not here, and BYTES is -1 */
+    size_t rank;
+    int64_t dims[RT_MAX_RANK];
+    int64_t bytes;   /* of the dense contents */
+    char memory[32]; /* "device", "pinned_host"; "" where the plugin does not tell */
+} rt_result;
+/* All results, rt_executable_result_count of them, in *LIST (malloc). BN_NOT_SUPPORTED where the
+ * plugin does not tell types, BN_PLUGIN where what it tells does not fit together. */
+BN_MUST_USE bn_code rt_executable_results(const rt_executable *executable, rt_result **list,
+                                          bn_status *st);
 
 /* The plugin's fingerprint as text (malloc), or BN_NOT_SUPPORTED. */
 BN_MUST_USE bn_code rt_executable_fingerprint(const rt_executable *executable, char **text,
@@ -341,8 +355,19 @@ BN_MUST_USE bn_code rt_topology_create(rt_plugin *plugin, const char *name,
 void rt_topology_destroy(rt_topology *topology); /* NULL allowed */
 const char *rt_topology_platform(const rt_topology *topology);
 size_t rt_topology_device_count(const rt_topology *topology);
+/* What the plugin says of a topology and of its first device; all owned by the topology. What it
+ * does not tell is "" or none. */
+typedef struct rt_topology_info {
+    const char *kind; /* "TPU v4" */
+    const rt_attribute *attributes, *device_attributes;
+    size_t attribute_count, device_attribute_count;
+    int64_t memory_bytes; /* of a device, "device_memory_bytes_limit"; -1: not told */
+} rt_topology_info;
+const rt_topology_info *rt_topology_describe(const rt_topology *topology);
 /* Compiles for a topology, without a device: the executable can be described,
- * serialized and inspected, not executed. */
+ * serialized and inspected, not executed. BN_OUT_OF_MEMORY: the device has too little memory, as
+ * the compiler counts it. Never load what was serialized without a client: libtpu ends the process.
+ */
 BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
                                         const rt_compile_options *options,
                                         rt_executable **executable, bn_status *st);

@@ -50,8 +50,10 @@ struct rt_client {
 struct rt_topology {
     rt_plugin *plugin;
     PJRT_TopologyDescription *handle;
-    char *platform;
+    bn_arena *arena; /* names, attributes */
+    const char *platform;
     size_t device_count;
+    rt_topology_info info;
 };
 
 struct rt_executable {

@@ -10,6 +10,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The plugin's figures of the attribute called NAME, among COUNT of LIST; -1: there is none. */
+static int64_t find_integer(const rt_attribute *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].kind == RT_ATTR_INT && strcmp(list[i].name, name) == 0)
+            return list[i].integer;
+    return -1;
+}
+
+/* Copies what the plugin tells of FIRST, the first device, if there is one. All of it is optional.
+ */
+static bn_code describe_device(rt_topology *t, PJRT_DeviceDescription *first, bn_status *st)
+{
+    PJRT_DeviceDescription_Kind_Args kind =
+        RT_ARGS(PJRT_DeviceDescription_Kind, .device_description = first);
+    PJRT_DeviceDescription_Attributes_Args its =
+        RT_ARGS(PJRT_DeviceDescription_Attributes, .device_description = first);
+    t->info.kind = "";
+    if (!first)
+        return BN_OK;
+    if (RT_CALL(t->plugin, PJRT_DeviceDescription_Kind, &kind, RT_STAGE_OTHER, NULL) == BN_OK)
+        t->info.kind = rt_text_copy(t->arena, kind.device_kind, kind.device_kind_size);
+    if (RT_CALL(t->plugin, PJRT_DeviceDescription_Attributes, &its, RT_STAGE_OTHER, NULL) ==
+        BN_OK) {
+        t->info.device_attributes =
+            rt_attributes_copy(t->arena, its.attributes, its.num_attributes);
+        t->info.device_attribute_count = t->info.device_attributes ? its.num_attributes : 0;
+        if (!t->info.device_attributes && its.num_attributes > 0)
+            t->info.kind = NULL;
+    }
+    return t->info.kind ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe a device");
+}
+
+/* The same of the topology itself. */
+static bn_code describe_topology(rt_topology *t, bn_status *st)
+{
+    static const char memory[] = "device_memory_bytes_limit";
+    rt_topology_info *info = &t->info;
+    PJRT_TopologyDescription_Attributes_Args own =
+        RT_ARGS(PJRT_TopologyDescription_Attributes, .topology = t->handle);
+    if (RT_CALL(t->plugin, PJRT_TopologyDescription_Attributes, &own, RT_STAGE_OTHER, NULL) ==
+        BN_OK) {
+        info->attributes = rt_attributes_copy(t->arena, own.attributes, own.num_attributes);
+        info->attribute_count = info->attributes ? own.num_attributes : 0;
+        if (!info->attributes && own.num_attributes > 0)
+            return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to describe a topology");
+    }
+    info->memory_bytes =
+        find_integer(info->device_attributes, info->device_attribute_count, memory);
+    if (info->memory_bytes < 0)
+        info->memory_bytes = find_integer(info->attributes, info->attribute_count, memory);
+    return BN_OK;
+}
+
 static bn_code topology_read(rt_topology *topology, bn_status *st)
 {
     const rt_plugin *plugin = topology->plugin;
@@ -26,10 +80,11 @@ static bn_code topology_read(rt_topology *topology, bn_status *st)
     code = RT_CALL(plugin, PJRT_TopologyDescription_PlatformName, &name, RT_STAGE_OTHER, st);
     if (code != BN_OK)
         return code;
-    topology->platform = strndup(name.platform_name, name.platform_name_size);
+    topology->platform = rt_text_copy(topology->arena, name.platform_name, name.platform_name_size);
     if (!topology->platform)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a platform name");
-    return BN_OK;
+    code = describe_device(topology, devices.num_descriptions ? devices.descriptions[0] : NULL, st);
+    return code == BN_OK ? describe_topology(topology, st) : code;
 }
 
 bn_code rt_topology_create(rt_plugin *plugin, const char *name, const rt_option *options,
@@ -42,7 +97,9 @@ bn_code rt_topology_create(rt_plugin *plugin, const char *name, const rt_option 
     if (!created)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a topology");
     created->plugin = plugin;
-    bn_code code = rt_options_convert(options, count, &values, st);
+    created->arena = bn_arena_new(1024);
+    bn_code code = created->arena ? rt_options_convert(options, count, &values, st)
+                                  : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a topology");
     if (code != BN_OK)
         goto out;
     PJRT_TopologyDescription_Create_Args args =
@@ -77,7 +134,7 @@ void rt_topology_destroy(rt_topology *topology)
                     NULL) == BN_OK)
             rt_live_add(RT_LIVE_TOPOLOGY, -1);
     }
-    free(topology->platform);
+    bn_arena_free(topology->arena);
     free(topology);
 }
 
@@ -89,6 +146,11 @@ const char *rt_topology_platform(const rt_topology *topology)
 size_t rt_topology_device_count(const rt_topology *topology)
 {
     return topology->device_count;
+}
+
+const rt_topology_info *rt_topology_describe(const rt_topology *topology)
+{
+    return &topology->info;
 }
 
 bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,

@@ -169,6 +169,52 @@ put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1))
 put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))
 
 
+# ---- hlo: optimized programs ---------------------------------------------------------------
+
+def step(number_, opcode, *rest, cycles=None, operands=(), called=()):
+    """An instruction; REST is further fields."""
+    config = b"" if cycles is None else block(
+        43, b'{"window_config":{"estimated_cycles":"%d"}}' % cycles)
+    return block(2, block(1, b"i%d" % number_) + block(2, opcode) + number(35, number_) +
+                 b"".join(number(36, o) for o in operands) +
+                 b"".join(number(38, c) for c in called) + b"".join(rest) + config)
+
+
+def part(id_, root, *steps):
+    return block(3, block(1, b"c%d" % id_) + b"".join(steps) + number(5, id_) + number(6, root))
+
+
+def whole(value):
+    return block(8, number(4, value))
+
+
+BODY = part(2, 24, step(20, b"parameter"), step(21, b"get-tuple-element", operands=(20,)),
+            step(22, b"constant", whole(1)), step(23, b"add", operands=(21, 22)),
+            step(25, b"fusion", cycles=100), step(24, b"tuple", operands=(23,)))
+CONDITION = part(3, 33, step(30, b"parameter"), step(31, b"get-tuple-element", operands=(30,)),
+                 step(32, b"constant", whole(8)),
+                 step(33, b"compare", block(63, b"LT"), operands=(31, 32)))
+LOOP = part(1, 13, step(11, b"constant", whole(0)), step(12, b"tuple", operands=(11,)),
+            step(13, b"while", operands=(12,), called=(2, 3)))
+ENTRY = number(6, 1)
+SHAPE = block(2, number(3, 4) + number(3, 5) + block(5, number(1, 0) + number(1, 1) +
+                                                     block(6, number(1, 8) + number(1, 128))))
+put("hlo", "loop", BODY + CONDITION + LOOP + ENTRY)
+put("hlo", "loop-forever", BODY + CONDITION.replace(b"LT", b"GT") + LOOP + ENTRY)
+put("hlo", "with-config", block(1, BODY + CONDITION + LOOP + ENTRY) + block(2, b"x"))
+put("hlo", "copies", part(1, 11, step(10, b"parameter"), step(11, b"copy", block(3, SHAPE[2:]),
+                                                             cycles=5, operands=(10,))) + ENTRY)
+put("hlo", "layout", part(1, 10, step(10, b"parameter")) + block(4, SHAPE) + ENTRY)
+put("hlo", "circle", part(1, 10, step(10, b"call", called=(2,))) +
+    part(2, 20, step(20, b"call", called=(1,))) + ENTRY)
+put("hlo", "self", part(1, 10, step(10, b"add", operands=(10, 10))) + ENTRY)
+put("hlo", "conditional", part(1, 10, step(10, b"conditional", called=(2, 3))) + ENTRY +
+    part(2, 20, step(20, b"fusion", cycles=1)) + part(3, 30, step(30, b"all-reduce")))
+put("hlo", "huge", part(1, 10, step(10, b"fusion", cycles=9223372036854775807)) + ENTRY)
+put("hlo", "empty", b"")
+put("hlo", "cut", (BODY + CONDITION + LOOP + ENTRY)[:70])
+
+
 # ---- signature ---------------------------------------------------------------------------
 
 def program(arguments, before="", name="@main"):

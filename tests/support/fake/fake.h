@@ -3,7 +3,8 @@
  * of entries that it offers.
  *
  * From top to bottom, each file calls only those below it: fake_pjrt.c (plugin, client, the
- * table), fake_execute.c, fake_program.c, fake_profiler.c, fake_signature.c, fake_object.c.
+ * table), fake_execute.c, fake_program.c, fake_topology.c, fake_optimized.c, fake_profiler.c,
+ * fake_signature.c, fake_object.c.
  */
 #ifndef BENCH_TESTS_FAKE_H
 #define BENCH_TESTS_FAKE_H
@@ -36,7 +37,9 @@ typedef struct fake_type {
     PJRT_Buffer_Type type;
     size_t element_bytes, rank, bytes;
     int64_t dims[MAX_RANK];
-    int alias; /* of an argument: the result it is donated to, or -1 */
+    int alias;      /* of an argument: the result it is donated to, or -1 */
+    bool automatic; /* of a result: the compiler chooses its layout */
+    bool laid_out;  /* its layout is stated */
 } fake_type;
 
 struct PJRT_Error {
@@ -74,6 +77,13 @@ struct PJRT_Executable {
     fake_type *arguments, *results;
     size_t argument_count, result_count;
     PJRT_NamedValue costs[3];
+    unsigned char *optimized; /* an HLO module, once it was asked for */
+    size_t optimized_size;
+    /* Of all results, once they were asked for. */
+    PJRT_Buffer_Type *result_types;
+    int64_t *result_dims;
+    size_t *result_ranks, *kind_sizes;
+    const char **kinds;
 };
 
 struct PJRT_LoadedExecutable {
@@ -123,6 +133,14 @@ bool fake_element_set(fake_type *type, PJRT_Buffer_Type wanted, const char *text
 bool fake_signature_read(const char *text, fake_type *arguments, size_t *argument_count,
                          fake_type *results, size_t *result_count);
 
+/* ---- optimized programs (fake_optimized.c) -------------------------------- */
+
+/* Makes PROGRAM's optimized form, a serialized HloModuleProto. What it takes, of R results, of
+ * which D have default layouts: 1000 R cycles in the scope "layer1", 500 in "backward/layer1", 100
+ * D of a change of layout, and a loop of 8 trips of 50 cycles. Each argument whose layout is stated
+ * takes 10 cycles in the scope "taken". An all-reduce has no estimate. */
+void fake_optimized_make(PJRT_Executable *program);
+
 /* ---- profiler (fake_profiler.c) ----------------------------------------- */
 
 /* Notes an execution while the profiler runs. */
@@ -149,6 +167,7 @@ extern PJRT_Extension_Base fake_first_extension;
     X(Client_BufferFromHostBuffer)                                                                 \
     X(DeviceDescription_Id)                                                                        \
     X(DeviceDescription_Kind)                                                                      \
+    X(DeviceDescription_Attributes)                                                                \
     X(Device_GetDescription)                                                                       \
     X(Device_AddressableMemories)                                                                  \
     X(Device_MemoryStats)                                                                          \
@@ -174,7 +193,11 @@ extern PJRT_Extension_Base fake_first_extension;
     X(TopologyDescription_Destroy)                                                                 \
     X(TopologyDescription_PlatformName)                                                            \
     X(TopologyDescription_GetDeviceDescriptions)                                                   \
+    X(TopologyDescription_Attributes)                                                              \
     X(Compile)                                                                                     \
+    X(Executable_OutputElementTypes)                                                               \
+    X(Executable_OutputDimensions)                                                                 \
+    X(Executable_OutputMemoryKinds)                                                                \
     X(Executable_Fingerprint)                                                                      \
     X(Executable_GetCompiledMemoryStats)
 

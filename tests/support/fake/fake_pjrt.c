@@ -18,6 +18,9 @@
  *   transfer_error profiler_error       that call, or event, fails ...
  *   code=N                              ... with this status code
  *   oom                                 an execution finds no memory
+ *   device_oom                          a compilation finds that the device has too little
+ *   compile_hang compile_abort          a compilation never returns, or ends the process
+ *   hlo                                 optimized programs are HLO modules with estimates
  *   strict                              an execution refuses structs that are shorter than
  *                                       this header's
  *   never_ready                         events of executions never fire

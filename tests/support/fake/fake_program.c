@@ -1,8 +1,9 @@
 /*
- * fake_program.c - programs of the fake: compiled, stored, loaded, described; and topologies,
- * for which they can be compiled without a device.
+ * fake_program.c - programs of the fake: compiled, stored, loaded, described.
  */
 #include "tests/support/fake/fake.h"
+
+#include <unistd.h>
 
 /* ---- made of text --------------------------------------------------------- */
 
@@ -11,6 +12,12 @@ void fake_program_free(PJRT_Executable *program)
     free(program->text);
     free(program->arguments);
     free(program->results);
+    free(program->optimized);
+    free(program->result_types);
+    free(program->result_dims);
+    free(program->result_ranks);
+    free(program->kind_sizes);
+    free(program->kinds);
     fake_object_free(program);
 }
 
@@ -36,6 +43,15 @@ static PJRT_Error *compile_check(const PJRT_Program *program, size_t options_siz
 {
     if (options_size == 0 || program->format_size != 4 || memcmp(program->format, "mlir", 4) != 0)
         return fake_error_new(PJRT_Error_Code_INVALID_ARGUMENT, "no options, or not mlir");
+    if (fake_ordered("compile_abort"))
+        abort();
+    while (fake_ordered("compile_hang"))
+        pause();
+    if (fake_ordered("device_oom"))
+        return fake_error_new(
+            PJRT_Error_Code_RESOURCE_EXHAUSTED,
+            "E1000: CompileTimeHbmOom: ran out of memory in memory space hbm. Used "
+            "41.76G of 31.25G hbm. Exceeded hbm capacity by 10.51G.\n");
     return fake_error_if("compile_error", "-:3:7: error: the fake compiler\n\trefuses\n");
 }
 
@@ -145,6 +161,15 @@ PJRT_Error *fake_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Ar
 {
     PJRT_Program *program = args->program;
     size_t size = strlen(args->executable->text);
+    if (fake_ordered("hlo")) {
+        fake_optimized_make(args->executable);
+        if (program->code)
+            memcpy(program->code, args->executable->optimized, args->executable->optimized_size);
+        program->code_size = args->executable->optimized_size;
+        program->format = "hlo";
+        program->format_size = 3;
+        return NULL;
+    }
     if (program->code)
         memcpy(program->code, args->executable->text, size);
     program->code_size = size;
@@ -175,43 +200,68 @@ fake_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Ar
     for (size_t i = 0; i < args->executable->result_count; i++)
         args->output_size_in_bytes += (int64_t)args->executable->results[i].bytes;
     args->alias_size_in_bytes = args->temp_size_in_bytes = 0;
+    if (fake_ordered("hlo")) {
+        args->temp_size_in_bytes = 5000;
+        args->host_temp_size_in_bytes = 600;
+        args->host_argument_size_in_bytes = args->host_output_size_in_bytes = 0;
+        args->peak_memory_in_bytes = 7000;
+    }
     return NULL; /* and no peak, as an older plugin would */
 }
 
-/* ---- topology: "fake:N" has N devices ----------------------------------- */
+/* ---- results --------------------------------------------------------------- */
 
-PJRT_Error *fake_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
+static void *room(size_t count, size_t size)
 {
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)args->topology_name_size, args->topology_name);
-    unsigned count = 0;
-    if (sscanf(name, "fake:%u", &count) != 1 || count == 0 || count > 8)
-        return fake_error_new(PJRT_Error_Code_NOT_FOUND, "no such topology");
-    PJRT_TopologyDescription *topology = fake_object_new(sizeof *topology);
-    topology->count = count;
-    for (size_t i = 0; i < count; i++)
-        topology->list[i] = &topology->descriptions[i];
-    args->topology = topology;
+    void *list = calloc(count + 1, size);
+    if (!list)
+        abort();
+    return list;
+}
+
+/* Lists what is known of the results, once. */
+static void list_results(PJRT_Executable *e)
+{
+    if (e->result_types)
+        return;
+    e->result_types = room(e->result_count, sizeof *e->result_types);
+    e->result_ranks = room(e->result_count, sizeof *e->result_ranks);
+    e->result_dims = room(e->result_count * MAX_RANK, sizeof *e->result_dims);
+    e->kinds = room(e->result_count, sizeof *e->kinds);
+    e->kind_sizes = room(e->result_count, sizeof *e->kind_sizes);
+    int64_t *dims = e->result_dims;
+    for (size_t i = 0; i < e->result_count; i++) {
+        e->result_types[i] = e->results[i].type;
+        e->result_ranks[i] = e->results[i].rank;
+        for (size_t d = 0; d < e->results[i].rank; d++)
+            *dims++ = e->results[i].dims[d];
+        e->kinds[i] = "devices"; /* longer than its size tells */
+        e->kind_sizes[i] = 6;
+    }
+}
+
+PJRT_Error *fake_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *args)
+{
+    list_results(args->executable);
+    args->output_types = args->executable->result_types;
+    args->num_output_types = args->executable->result_count;
     return NULL;
 }
 
-PJRT_Error *fake_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
+PJRT_Error *fake_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *args)
 {
-    fake_object_free(args->topology);
+    list_results(args->executable);
+    args->dims = args->executable->result_dims;
+    args->dim_sizes = args->executable->result_ranks;
+    args->num_outputs = args->executable->result_count;
     return NULL;
 }
 
-PJRT_Error *fake_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
+PJRT_Error *fake_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *args)
 {
-    args->platform_name = "fakery";
-    args->platform_name_size = 4;
-    return NULL;
-}
-
-PJRT_Error *fake_TopologyDescription_GetDeviceDescriptions(
-    PJRT_TopologyDescription_GetDeviceDescriptions_Args *args)
-{
-    args->descriptions = args->topology->list;
-    args->num_descriptions = args->topology->count;
+    list_results(args->executable);
+    args->memory_kinds = args->executable->kinds;
+    args->memory_kind_sizes = args->executable->kind_sizes;
+    args->num_outputs = args->executable->result_count;
     return NULL;
 }

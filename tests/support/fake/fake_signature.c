@@ -61,9 +61,14 @@ static bool value_read(const char **at, fake_type *type)
     if (*c == '>') /* of complex<f32>> */
         c++;
     static const char alias[] = "tf.aliasing_output = ";
+    static const char stated[] = "mhlo.layout_mode = ", automatic[] = "mhlo.layout_mode = \"auto\"";
     for (int depth = 0; *c && *c != '\n'; c++) {
         if (strncmp(c, alias, sizeof alias - 1) == 0)
             type->alias = (int)strtol(c + sizeof alias - 1, NULL, 10);
+        if (strncmp(c, automatic, sizeof automatic - 1) == 0)
+            type->automatic = true;
+        if (strncmp(c, stated, sizeof stated - 1) == 0)
+            type->laid_out = true;
         if (strchr("({", *c))
             depth++;
         else if (depth == 0 && strchr(",)", *c))

@@ -1,0 +1,30 @@
+/*
+ * estimate.h - bench estimate: what a compiler expects a step to take on a device that is not here.
+ * Each graph of the step is compiled ahead of time, in a worker; nothing is executed. Prefix
+ * estimate_.
+ */
+#ifndef BENCH_HARNESS_ESTIMATE_H
+#define BENCH_HARNESS_ESTIMATE_H
+
+#include "harness/jobs/jobs.h"
+
+/* What is to be estimated; borrowed while the command runs. */
+typedef struct estimate_options {
+    cli_output output;
+    const job_matrix *matrix;
+    cli_list topologies;       /* "v4:1x1x1", "v4:1x1x1/megacore" */
+    cli_list layouts;          /* "default", "auto" */
+    const char *const *option; /* NAME=VALUE for the topology; ends with NULL */
+    const char *cache_dir;     /* of what was compiled before; "": none */
+    const char *into_sim;      /* file of settings for the simulated device; NULL: none */
+    bool by_scope, check_published;
+} estimate_options;
+
+/* Estimates each step on each topology, prints the tables and returns the exit code. */
+int estimate_command(const estimate_options *options);
+/* The job "estimate" (worker_job.run): compiles the request's "text" for its "topology". */
+BN_MUST_USE bn_code estimate_job(const json_t *request, bn_status *st);
+
+extern const char estimate_help[];
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * estimate_cache.c - what was compiled before. A compilation takes minutes and gives the same each
+ * time, so what it gave is kept by all that it depends on: plugin, topology, options, the
+ * environment that compilers read, text.
+ *
+ * An entry is {"key": ..., "result": ...}, and its name the SHA-256 of the key. The key is kept
+ * inside, too: an entry that was copied over another's name does not pass for it.
+ */
+#include "harness/estimate/estimate_priv.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION "bench-estimate 1\n" /* another one whenever estimate_job.c tells other things */
+
+/* Appends a line of WORD, with its length: no word can pass for two lines. Where its VALUE names a
+ * file, what is in the file counts as well. */
+static void put(bn_text *key, const char *kind, const char *word, const char *value)
+{
+    char digest[BN_SHA256_TEXT] = "";
+    int fd;
+    size_t size;
+    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
+        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
+            digest[0] = '\0';
+        close(fd);
+    }
+    bn_text_printf(key, "%s %zu %s %s\n", kind, strlen(word), word, digest);
+}
+
+/* A LIST of NAME=VALUE. */
+static void put_list(bn_text *key, const char *kind, const char *const *list)
+{
+    for (; list && *list; list++) {
+        const char *equals = strchr(*list, '=');
+        put(key, kind, *list, equals ? equals + 1 : "");
+    }
+}
+
+/* The text of KEY, and its entry's name. False without memory. */
+static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_TEXT + 8])
+{
+    char program[BN_SHA256_TEXT], digest[BN_SHA256_TEXT];
+    const char *variable, *value;
+    bn_sha256(key->text, key->length, program);
+    bn_text_printf(text, VERSION "plugin %s\ntopology %s\n", key->sha256, key->topology);
+    put_list(text, "option", key->option);
+    put_list(text, "flag", key->flag);
+    for (size_t i = 0; rt_environment(i, &variable, &value); i++)
+        if (value && *value)
+            put(text, variable, value, value);
+    bn_text_printf(text, "program %s\n", program);
+    if (text->failed || !program[0])
+        return false;
+    bn_sha256(text->data, text->length, digest);
+    snprintf(name, BN_SHA256_TEXT + 8, "%s.json", digest);
+    return digest[0] != '\0';
+}
+
+json_t *estimate_cache_get(int folder, const estimate_key *key)
+{
+    char name[BN_SHA256_TEXT + 8], *data = NULL;
+    size_t size = 0;
+    bn_text text = {0};
+    bn_status st = {.code = BN_OK};
+    json_t *entry = NULL, *result = NULL;
+    if (folder >= 0 && text_of(key, &text, name) &&
+        bn_private_read(folder, name, &data, &size, &st) == BN_OK &&
+        res_json_parse(data, size, &entry, &st) == BN_OK) {
+        const char *told = json_string_value(json_object_get(entry, "key"));
+        json_t *found = json_object_get(entry, "result");
+        if (told && strcmp(told, text.data) == 0 && estimate_sound(found))
+            result = json_incref(found);
+    }
+    json_decref(entry);
+    free(data);
+    bn_text_free(&text);
+    return result;
+}
+
+void estimate_cache_put(int folder, const estimate_key *key, const json_t *result)
+{
+    char name[BN_SHA256_TEXT + 8];
+    bn_text text = {0};
+    bn_status st = {.code = BN_OK};
+    if (folder >= 0 && text_of(key, &text, name)) {
+        json_t *entry = json_pack("{so sO}", "key", res_json_text(text.data), "result", result);
+        char *data = entry ? json_dumps(entry, JSON_COMPACT | RES_JSON_SHOWN) : NULL;
+        if (data && bn_private_write(folder, name, data, strlen(data), &st) != BN_OK)
+            cli_say("bench: what was compiled is not kept: %s", st.message);
+        free(data);
+        json_decref(entry);
+    }
+    bn_text_free(&text);
+}

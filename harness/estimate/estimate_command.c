@@ -1,0 +1,210 @@
+/*
+ * estimate_command.c - bench estimate, in the parent: steps out of the matrix, on each topology,
+ * with each kind of layouts; then the tables.
+ */
+#include "harness/estimate/estimate_priv.h"
+#include "runtime/pjrt/pjrt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char estimate_help[] =
+    "All that is printed is estimated by the runtime's compiler, and nothing is executed.\n"
+    "\n"
+    "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
+    "  bench estimate --model gpt2 --topology v5e:1x1,v6e:1x1         on two others\n"
+    "  bench estimate --mode capture --graphs 1,5 --layouts default,auto --by-scope\n"
+    "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
+    "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
+    "\n"
+    "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
+    "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin;\n"
+    "130 interrupted: what was compiled is printed and kept.\n";
+
+/* The command at work. */
+typedef struct command {
+    const estimate_options *options;
+    res_format format;
+    job_experiment *list;
+    size_t count;
+    estimate_run run;
+} command;
+
+/* ---- before anything is compiled ------------------------------------------------------------ */
+
+static bn_code check_words(const estimate_options *o, bn_status *st)
+{
+    for (size_t i = 0; i < o->topologies.count; i++) {
+        const char *word = o->topologies.value[i].word;
+        /* libtpu takes an empty name for its oldest machine. */
+        if (word[0] == '/' || word[strlen(word) - 1] == '/')
+            return bn_fail(st, BN_INVALID,
+                           "--topology '%s': as v4:1x1x1, or v4:1x1x1/megacore with the chip's "
+                           "configuration behind it",
+                           word);
+    }
+    for (size_t i = 0; i < o->layouts.count; i++) {
+        const char *word = o->layouts.value[i].word;
+        if (strcmp(word, "default") != 0 && strcmp(word, "auto") != 0)
+            return bn_fail(st, BN_INVALID, "--layouts: there is no '%s'; there are default, auto",
+                           word);
+    }
+    const cli_list *modes = &o->matrix->axis[RES_AXIS_MODE];
+    if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
+        return bn_fail(st, BN_INVALID,
+                       "--mode: estimates are of lazy and capture; in eager mode each op is a "
+                       "program of its own");
+    return BN_OK;
+}
+
+/* The simulated device knows graphs by their names alone, so it can be told the times of one step.
+ */
+static bn_code check_into_sim(const command *c, bn_status *st)
+{
+    const estimate_options *o = c->options;
+    bool one = o->topologies.count == 1 && o->layouts.count == 1;
+    for (size_t i = 1; i < c->count; i++)
+        one = one && job_same_group(&c->list[0], &c->list[i]);
+    if (!o->into_sim || one)
+        return BN_OK;
+    return bn_fail(st, BN_INVALID,
+                   "--into-sim takes the times of one step: one model, phase, batch, topology and "
+                   "kind of layouts");
+}
+
+/* The folder of what was compiled before; without one everything is compiled. */
+static bn_code open_cache(const char *path, int *fd, bn_status *st)
+{
+    *fd = -1;
+    if (!path[0])
+        return BN_OK;
+    bn_code code = bn_private_folder(path, fd, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
+}
+
+static bn_code prepare(command *c, bn_status *st)
+{
+    const estimate_options *o = c->options;
+    estimate_run *run = &c->run;
+    bn_text notes = {0};
+    bn_code code = res_format_parse(o->output.format, &c->format, st);
+    if (code == BN_OK && c->format > RES_TABLE_JSON)
+        code = bn_fail(st, BN_INVALID, "--format %s: there are text, md, csv and json",
+                       o->output.format);
+    if (code == BN_OK)
+        code = check_words(o, st);
+    if (code == BN_OK)
+        code = job_matrix_expand(o->matrix, &c->list, &c->count, &notes, st);
+    if (code == BN_OK && notes.length)
+        cli_err("%s", notes.data);
+    bn_text_free(&notes);
+    if (code == BN_OK)
+        code = check_into_sim(c, st);
+    if (code == BN_OK)
+        code = job_runtime_ready(c->list[0].what.runtime, run->path, sizeof run->path, st);
+    if (code == BN_OK)
+        code = bn_file_sha256(run->path, run->sha256, st);
+    if (code == BN_OK)
+        code = open_cache(o->cache_dir, &run->cache, st);
+    return code;
+}
+
+/* ---- the steps --------------------------------------------------------------- */
+
+/* Graphs, at most, that are to be compiled. */
+static size_t count_graphs(const command *c)
+{
+    size_t graphs = 0;
+    for (size_t i = 0; i < c->count; i++)
+        graphs += (size_t)c->list[i].what.graphs;
+    return graphs * c->options->topologies.count * c->options->layouts.count;
+}
+
+static bn_code estimate_all(command *c, bn_status *st)
+{
+    const estimate_options *o = c->options;
+    size_t index = 0;
+    bn_code code = BN_OK;
+    c->run.of = count_graphs(c);
+    for (size_t t = 0; t < o->topologies.count; t++)
+        for (size_t i = 0; i < c->count; i++)
+            for (size_t l = 0; l < o->layouts.count; l++) {
+                const estimate_task task = {.index = index++,
+                                            .experiment = &c->list[i],
+                                            .topology = o->topologies.value[t].word,
+                                            .automatic =
+                                                strcmp(o->layouts.value[l].word, "auto") == 0};
+                if (code == BN_OK && !job_interrupted())
+                    code = estimate_step(&c->run, &task, st);
+            }
+    return code;
+}
+
+/* ---- what is printed --------------------------------------------------------- */
+
+static void print_text(void (*print)(const char *format, ...), const bn_text *text)
+{
+    if (text->data && text->length)
+        print("%s", text->data);
+}
+
+/* Tables go to standard output; of CSV one, and the sentences to standard error. */
+static void print(const command *c)
+{
+    const estimate_options *o = c->options;
+    const bool data = c->format == RES_TABLE_CSV;
+    bn_text tables = {0}, notes = {0};
+    if (c->format == RES_TABLE_JSON) {
+        cli_json(c->run.lines);
+        return;
+    }
+    if (data && o->by_scope) {
+        estimate_scopes(c->run.lines, c->format, &tables);
+    } else if (data && o->check_published) {
+        estimate_beside_published(c->run.lines, c->format, &tables);
+    } else {
+        estimate_table(c->run.lines, c->format, &tables);
+        if (!data && o->by_scope)
+            estimate_scopes(c->run.lines, c->format, &tables);
+        if (!data && o->check_published)
+            estimate_beside_published(c->run.lines, c->format, &tables);
+    }
+    estimate_notes(c->run.lines, &notes);
+    if (!data)
+        bn_text_putc(&tables, '\n');
+    print_text(cli_out, &tables);
+    print_text(data ? cli_err : cli_out, &notes);
+    bn_text_free(&tables);
+    bn_text_free(&notes);
+}
+
+int estimate_command(const estimate_options *options)
+{
+    bn_status st = {.code = BN_OK};
+    command c = {.options = options, .run = {.options = options, .cache = -1}};
+    cli_exit code = CLI_EXIT_OK;
+    c.run.lines = json_array();
+    if (prepare(&c, &st) != BN_OK) {
+        code = cli_complain(&st);
+    } else {
+        job_supervise_begin();
+        if (estimate_all(&c, &st) != BN_OK)
+            code = cli_complain(&st);
+        cli_line_clear();
+        print(&c);
+        if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
+            estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
+            code = cli_complain(&st);
+        code = job_interrupted()     ? CLI_EXIT_INTERRUPTED
+               : code != CLI_EXIT_OK ? code
+               : c.run.failed        ? CLI_EXIT_FAILED
+                                     : CLI_EXIT_OK;
+    }
+    if (c.run.cache >= 0)
+        close(c.run.cache);
+    free(c.list);
+    json_decref(c.run.lines);
+    return (int)code;
+}

@@ -1,0 +1,123 @@
+/*
+ * estimate_line.c - what is known of a graph, as JSON: figures, sums over a step, its time.
+ *
+ * Estimates come from workers and from files, so no member is taken on trust: what is missing, of
+ * another kind or no number is not known.
+ */
+#include "harness/estimate/estimate_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const json_t *found_of(const json_t *line, const char *part)
+{
+    const json_t *estimate = json_object_get(line, "estimate");
+    return part ? json_object_get(estimate, part) : estimate;
+}
+
+double estimate_figure(const json_t *line, const char *part, const char *name)
+{
+    const json_t *value = json_object_get(found_of(line, part), name);
+    const double number = json_is_number(value) ? json_number_value(value) : -1;
+    return isfinite(number) && number >= 0 ? number : -1;
+}
+
+const char *estimate_word(const json_t *line, const char *name)
+{
+    const char *word = json_string_value(json_object_get(line, name));
+    return word ? word : "";
+}
+
+bool estimate_is_ok(const json_t *line)
+{
+    return strcmp(estimate_word(line, "class"), ESTIMATE_OK) == 0;
+}
+
+bool estimate_sound(const json_t *result)
+{
+    static const char *const lists[] = {"copies", "collectives", "loops",  "branches",
+                                        "scopes", "silent",      "layouts"};
+    const char *class = estimate_word(result, "class");
+    const json_t *cycles = json_object_get(result, "cycles");
+    if (strcmp(class, ESTIMATE_MEMORY) == 0 || strcmp(class, ESTIMATE_TOPOLOGY) == 0)
+        return true;
+    if (strcmp(class, ESTIMATE_OK) != 0 || !json_is_number(cycles) || json_number_value(cycles) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!json_is_array(json_object_get(result, lists[i])))
+            return false;
+    return true;
+}
+
+void estimate_time_line(json_t *line)
+{
+    const char *source = "";
+    const double ghz = estimate_clock(estimate_word(line, "topology"), &source);
+    const double cycles = estimate_is_ok(line) ? estimate_figure(line, NULL, "cycles") : -1;
+    json_object_set_new(line, "clock_ghz", ghz > 0 ? json_real(ghz) : json_null());
+    json_object_set_new(line, "clock_source", ghz > 0 ? json_string(source) : json_null());
+    json_object_set_new(line, "estimated_ms",
+                        ghz > 0 && cycles >= 0 ? json_real(cycles / ghz / 1e6) : json_null());
+}
+
+size_t estimate_step_end(const json_t *lines, size_t first)
+{
+    const json_int_t step =
+        json_integer_value(json_object_get(json_array_get(lines, first), "step"));
+    size_t end = first + 1;
+    while (end < json_array_size(lines) &&
+           json_integer_value(json_object_get(json_array_get(lines, end), "step")) == step)
+        end++;
+    return end;
+}
+
+double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
+                    const char *name)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i++) {
+        const double figure = estimate_figure(json_array_get(lines, i), part, name);
+        if (figure < 0)
+            return -1;
+        sum += figure;
+    }
+    return sum;
+}
+
+bool estimate_what(const json_t *line, res_experiment *what)
+{
+    bn_status ignored = {.code = BN_OK};
+    return res_experiment_from_json(json_object_get(line, "experiment"), what, &ignored) == BN_OK;
+}
+
+void estimate_title(const json_t *line, char *text, size_t size)
+{
+    res_experiment what;
+    text[0] = '\0';
+    if (!estimate_what(line, &what))
+        return;
+    snprintf(
+        text, size, "%s%s%s %s b%d %s", what.model, strcmp(what.variant, "full") == 0 ? "" : " ",
+        strcmp(what.variant, "full") == 0 ? "" : what.variant, what.phase, what.batch, what.dtype);
+}
+
+void estimate_put_amount(bn_text *out, double amount, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t k = 0;
+    if (amount < 0 || !isfinite(amount)) {
+        bn_text_puts(out, "-");
+        return;
+    }
+    /* 999.7 would be shown with four digits. */
+    for (; amount >= 999.5 && k + 1 < sizeof prefixes / sizeof *prefixes; k++)
+        amount /= 1000;
+    const int decimals = k == 0 && amount == floor(amount) ? 0
+                         : amount < 9.995                  ? 2
+                         : amount < 99.95                  ? 1
+                                                           : 0;
+    bn_text_printf(out, "%.*f %s%s", decimals, amount, prefixes[k], unit);
+    while (out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+}

@@ -1,0 +1,215 @@
+/*
+ * estimate_notes.c - what must be said of estimates, a sentence a line: whose they are, clocks,
+ * copies, loops, and what they leave out.
+ */
+#include "harness/estimate/estimate_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_NAMED  3 /* copies that a sentence names */
+#define MOST_SILENT 8 /* opcodes without an estimate */
+
+static const json_t *list_of(const json_t *line, const char *name)
+{
+    return json_object_get(json_object_get(line, "estimate"), name);
+}
+
+static double number_of(const json_t *item, const char *name)
+{
+    const json_t *value = json_object_get(item, name);
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+/* "resnet50 train b32 f32, forward, on v4:1x1x1". */
+static void put_subject(bn_text *out, const json_t *line)
+{
+    char title[ESTIMATE_TITLE];
+    const json_t *of = json_object_get(line, "of");
+    estimate_title(line, title, sizeof title);
+    bn_text_puts(out, title);
+    if (json_integer_value(of) > 1)
+        bn_text_printf(out, ", %s", estimate_word(line, "graph"));
+    bn_text_printf(out, ", on %s", estimate_word(line, "topology"));
+    if (strcmp(estimate_word(line, "layouts"), "auto") == 0)
+        bn_text_puts(out, ", layouts auto");
+}
+
+/* ---- who says it ----------------------------------------------------------------------------- */
+
+/* The line that first names the same topology. */
+static bool is_first_of(const json_t *lines, size_t index)
+{
+    const char *own = estimate_word(json_array_get(lines, index), "topology");
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(estimate_word(json_array_get(lines, i), "topology"), own) == 0)
+            return false;
+    return true;
+}
+
+static void put_source(const json_t *lines, bn_text *out)
+{
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *plugin = list_of(json_array_get(lines, i), "plugin");
+        if (!json_is_object(plugin))
+            continue;
+        bn_text_printf(
+            out,
+            "Estimated by the runtime's compiler (build %.12s, PJRT API %s). Nothing was "
+            "executed.\n",
+            estimate_word(plugin, "sha256"), estimate_word(plugin, "api"));
+        return;
+    }
+}
+
+static void put_clocks(const json_t *lines, bn_text *out)
+{
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        const double ghz = number_of(line, "clock_ghz");
+        if (!is_first_of(lines, i))
+            continue;
+        if (ghz > 0)
+            bn_text_printf(out, "Clock of %s: %.2f GHz, published: %s.\n",
+                           estimate_word(line, "topology"), ghz,
+                           estimate_word(line, "clock_source"));
+        else
+            bn_text_printf(out, "Clock of %s: no published one is known, so cycles only.\n",
+                           estimate_word(line, "topology"));
+    }
+}
+
+/* ---- copies ------------------------------------------------------------------ */
+
+static void put_item(bn_text *out, const json_t *item)
+{
+    bn_text_printf(out, "%s (%s, %.4f)", estimate_word(item, "name"), estimate_word(item, "what"),
+                   number_of(item, "cycles") / 1e6);
+}
+
+static void put_copies(const json_t *line, bn_text *out)
+{
+    const json_t *copies = list_of(line, "copies");
+    const size_t count = json_array_size(copies);
+    const double cycles = estimate_figure(line, NULL, "cycles");
+    const double moved = estimate_figure(line, NULL, "copy_cycles");
+    if (count == 0 || cycles <= 0)
+        return;
+    put_subject(out, line);
+    bn_text_printf(out,
+                   ": copies, %zu, take an estimated %.2f Mcycles (%.1f %%), of which changes of "
+                   "layout %.2f: ",
+                   count, moved / 1e6, 100 * moved / cycles,
+                   estimate_figure(line, NULL, "layout_cycles") / 1e6);
+    for (size_t i = 0; i < count && i < MOST_NAMED; i++) {
+        bn_text_puts(out, i ? ", " : "");
+        put_item(out, json_array_get(copies, i));
+    }
+    if (count > MOST_NAMED)
+        bn_text_printf(out, " and %zu more", count - MOST_NAMED);
+    bn_text_puts(out, ".\n");
+}
+
+/* ---- what is left out -------------------------------------------------------- */
+
+static void put_loops(const json_t *line, bn_text *out)
+{
+    const json_t *loops = list_of(line, "loops");
+    for (size_t i = 0; i < json_array_size(loops); i++) {
+        const json_t *loop = json_array_get(loops, i);
+        const double trips = number_of(loop, "times");
+        put_subject(out, line);
+        if (trips >= 0)
+            bn_text_printf(out, ": loop %s runs %.0f times, an estimated %.2f Mcycles in all.\n",
+                           estimate_word(loop, "name"), trips, number_of(loop, "cycles") / 1e6);
+        else
+            bn_text_printf(out,
+                           ": how often loop %s runs cannot be told, since %s; its body counts "
+                           "once, so the estimate is too low.\n",
+                           estimate_word(loop, "name"), estimate_word(loop, "why"));
+    }
+    if (json_array_size(list_of(line, "branches"))) {
+        put_subject(out, line);
+        bn_text_printf(out, ": of each conditional, %zu, the most costly branch counts.\n",
+                       json_array_size(list_of(line, "branches")));
+    }
+}
+
+static void put_collectives(const json_t *line, bn_text *out)
+{
+    const json_t *list = list_of(line, "collectives");
+    size_t silent = 0;
+    bn_text names = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        if (number_of(item, "cycles") >= 0)
+            continue;
+        if (silent < MOST_NAMED)
+            bn_text_printf(&names, "%s%s", silent ? ", " : "", estimate_word(item, "name"));
+        silent++;
+    }
+    if (silent) {
+        put_subject(out, line);
+        bn_text_printf(out, ": collectives without an estimate, %zu, are not in the sum: %s%s.\n",
+                       silent, names.data ? names.data : "", silent > MOST_NAMED ? ", ..." : "");
+    }
+    bn_text_free(&names);
+}
+
+static void put_silent(const json_t *line, bn_text *out)
+{
+    const json_t *list = list_of(line, "silent");
+    if (json_array_size(list) == 0)
+        return;
+    put_subject(out, line);
+    const size_t count = json_array_size(list);
+    bn_text_puts(out, ": not in the sum, for want of an estimate: ");
+    for (size_t i = 0; i < count && i < MOST_SILENT; i++) {
+        const json_t *item = json_array_get(list, i);
+        bn_text_printf(out, "%s%.0f %s", i ? ", " : "", number_of(item, "times"),
+                       estimate_word(item, "name"));
+    }
+    if (count > MOST_SILENT)
+        bn_text_printf(out, " and %zu other operations", count - MOST_SILENT);
+    bn_text_puts(out, ".\n");
+}
+
+static void put_failure(const json_t *line, bn_text *out)
+{
+    const double used = estimate_figure(line, NULL, "used_bytes");
+    const double limit = estimate_figure(line, NULL, "limit_bytes");
+    put_subject(out, line);
+    if (strcmp(estimate_word(line, "class"), ESTIMATE_MEMORY) != 0) {
+        bn_text_printf(out, ": %s: %s\n", estimate_word(line, "class"),
+                       estimate_word(line, "message"));
+        return;
+    }
+    bn_text_puts(out, ": out of device memory, says the compiler");
+    if (used >= 0 && limit >= 0) {
+        bn_text_puts(out, ": it needs ");
+        estimate_put_amount(out, used, "B");
+        bn_text_puts(out, " of ");
+        estimate_put_amount(out, limit, "B");
+        bn_text_puts(out, ", ");
+        estimate_put_amount(out, used - limit, "B");
+        bn_text_puts(out, " too much");
+    }
+    bn_text_printf(out, " (%s)\n", estimate_word(line, "message"));
+}
+
+void estimate_notes(const json_t *lines, bn_text *out)
+{
+    put_source(lines, out);
+    put_clocks(lines, out);
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        if (!estimate_is_ok(line)) {
+            put_failure(line, out);
+            continue;
+        }
+        put_copies(line, out);
+        put_loops(line, out);
+        put_collectives(line, out);
+        put_silent(line, out);
+    }
+}

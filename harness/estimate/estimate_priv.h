@@ -1,0 +1,126 @@
+/*
+ * estimate_priv.h - what the files of harness/estimate share. From top to bottom, each file calls
+ * only those below it:
+ *
+ *   estimate_command.c  the command: steps, topologies, layouts, one after the other
+ *   estimate_step.c     a step's graphs, each compiled in a worker unless it was before
+ *   estimate_sim.c      times for the simulated device
+ *   estimate_table.c    the table           estimate_notes.c  the sentences below it
+ *   estimate_line.c     what is known of a graph, as JSON, and its figures
+ *   estimate_facts.c    clocks and times that others published
+ *   estimate_cache.c    what was compiled before
+ *   estimate_job.c      the worker's half
+ *
+ * A line is a JSON object of one graph on one topology:
+ *   step, number, of        which step it belongs to, which graph of it, and of how many
+ *   experiment              what the step is, as in a record
+ *   topology, layouts       as they were asked for
+ *   graph, module           its label, and what the program is called in its text
+ *   nodes, flops, text_bytes  of ours
+ *   class, message          "ok", or why there is no estimate
+ *   cached                  it was compiled before
+ *   estimate                what the worker found; see estimate_job.c
+ *   clock_ghz, clock_source, estimated_ms   null where no clock is known
+ */
+#ifndef BENCH_HARNESS_ESTIMATE_PRIV_H
+#define BENCH_HARNESS_ESTIMATE_PRIV_H
+
+#include "harness/estimate/estimate.h"
+#include "results/tables/tables.h"
+
+/* Classes of a line beside those of bn_code_name. */
+#define ESTIMATE_OK       "ok"
+#define ESTIMATE_MEMORY   "out-of-device-memory" /* the compiler says that it cannot fit */
+#define ESTIMATE_TOPOLOGY "no-topology"          /* the plugin has none of that name */
+
+#define ESTIMATE_TITLE 512 /* bytes; enough for any */
+
+/* ---- estimate_facts.c ----------------------------------------------------------------- */
+
+/* Gigahertz of the devices of TOPOLOGY, and who published it; 0: not known. */
+double estimate_clock(const char *topology, const char **source);
+/* A time that was published of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step
+ * where LABEL is NULL. Milliseconds; 0: none. */
+double estimate_published(const res_experiment *what, const char *topology, const char *label,
+                          const char **source);
+
+/* ---- estimate_cache.c ------------------------------------------------------------------ */
+
+/* What an entry is of. */
+typedef struct estimate_key {
+    const char *sha256; /* of the plugin */
+    const char *topology;
+    const char *const *option, *const *flag; /* each ends with NULL */
+    const char *text;
+    size_t length;
+} estimate_key;
+/* What the open FOLDER (-1: none) has of KEY (new reference), or NULL. */
+json_t *estimate_cache_get(int folder, const estimate_key *key);
+/* Keeps RESULT. That it cannot be kept costs a later compilation, so it is no error. */
+void estimate_cache_put(int folder, const estimate_key *key, const json_t *result);
+
+/* ---- estimate_line.c -------------------------------------------------------------------- */
+
+/* Member NAME, or PART.NAME, of what was found of LINE's graph; -1: not known. */
+double estimate_figure(const json_t *line, const char *part, const char *name);
+const char *estimate_word(const json_t *line, const char *name);
+bool estimate_is_ok(const json_t *line);
+/* Whether RESULT, from a worker or a file, is what estimate_job.c makes. */
+bool estimate_sound(const json_t *result);
+/* Adds clock and time to LINE. */
+void estimate_time_line(json_t *line);
+/* The end of the lines of the step that begins at FIRST. */
+size_t estimate_step_end(const json_t *lines, size_t first);
+/* Sum over the lines from FIRST to END; -1 where one does not know it. */
+double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
+                    const char *name);
+/* What LINE's step is: its experiment. False where it cannot be read. */
+bool estimate_what(const json_t *line, res_experiment *what);
+/* "resnet50 train b32 f32", for people. */
+void estimate_title(const json_t *line, char *text, size_t size);
+/* "12.3 M", "1.05 G": three digits; "-" for what is not known. UNIT is put behind. */
+void estimate_put_amount(bn_text *out, double amount, const char *unit);
+
+/* ---- estimate_table.c, estimate_notes.c --------------------------------------------------- */
+
+/* Appends the table of LINES, in any format. */
+void estimate_table(const json_t *lines, res_format format, bn_text *out);
+/* Appends a table of where the cycles go, for each graph. */
+void estimate_scopes(const json_t *lines, res_format format, bn_text *out);
+/* Appends times that were published beside those that are estimated. */
+void estimate_beside_published(const json_t *lines, res_format format, bn_text *out);
+/* Appends what must be said of LINES, a sentence a line. */
+void estimate_notes(const json_t *lines, bn_text *out);
+
+/* ---- estimate_sim.c ---------------------------------------------------------- */
+
+/* Writes the times of LINES, which are of one step, to PATH, a file of settings of the simulated
+ * device. BN_INVALID where one has no time, or graphs of one name have different times. */
+BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st);
+
+/* ---- estimate_step.c ------------------------------------------------------------------------ */
+
+/* One run of the command. */
+typedef struct estimate_run {
+    const estimate_options *options;
+    char path[4096]; /* of the plugin */
+    char sha256[BN_SHA256_TEXT];
+    int cache; /* the open folder, or -1 */
+    json_t *lines;
+    size_t number, of;            /* graphs, for the progress line */
+    char refused[CLI_ITEM_BYTES]; /* the topology that the plugin does not have, and what it said */
+    char refusal[1024];
+    bool failed;
+} estimate_run;
+/* A step on a topology. */
+typedef struct estimate_task {
+    size_t index;
+    const job_experiment *experiment;
+    const char *topology;
+    bool automatic; /* layouts between its graphs are the compiler's choice */
+} estimate_task;
+/* Estimates TASK's graphs and adds a line for each to RUN. A failure is a line, too; only lack of
+ * memory is an error. */
+BN_MUST_USE bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st);
+
+#endif

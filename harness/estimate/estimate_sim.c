@@ -1,0 +1,97 @@
+/*
+ * estimate_sim.c - estimated times for the simulated device: a file of its settings that states for
+ * each graph of a step what it takes (runtime/sim/README.md, `stated`).
+ */
+#include "harness/estimate/estimate_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The simulated device's presets, by the part of a topology's name before the colon: rates for what
+ * the file does not state. */
+static const char *const presets[][2] = {
+    {"v4", "tpu-v4"}, {"v5e", "tpu-v5e"}, {"v5p", "tpu-v5p"}, {"v6e", "tpu-v6e"}};
+
+static const char *preset_of(const char *topology)
+{
+    const size_t length = strcspn(topology, ":");
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+        if (strlen(presets[i][0]) == length && strncmp(presets[i][0], topology, length) == 0)
+            return presets[i][1];
+    return NULL;
+}
+
+/* Puts LINE's module and its time into TIMES. BN_INVALID where another graph of the same name takes
+ * another time: the device would not know which is meant. */
+static bn_code add_time(json_t *times, const json_t *line, bn_status *st)
+{
+    const char *module = estimate_word(line, "module");
+    const json_t *ms = json_object_get(line, "estimated_ms"),
+                 *other = json_object_get(times, module);
+    if (!estimate_is_ok(line))
+        return bn_fail(st, BN_INVALID,
+                       "--into-sim: graph %s has no estimate, so nothing is written",
+                       estimate_word(line, "graph"));
+    if (!json_is_number(ms))
+        return bn_fail(st, BN_INVALID,
+                       "--into-sim: no published clock of %s is known, so there are no times",
+                       estimate_word(line, "topology"));
+    if (other && json_number_value(other) != json_number_value(ms))
+        return bn_fail(st, BN_INVALID,
+                       "--into-sim: steps cut in several ways have graphs called %s that take "
+                       "different times; give one of --graphs 2, 3, 5 at a time",
+                       estimate_word(line, "graph"));
+    json_object_set_new(times, module, json_real(json_number_value(ms)));
+    return BN_OK;
+}
+
+/* "bench_forward:9180.2;bench_update:57.1", microseconds. */
+static void put_times(json_t *times, bn_text *out)
+{
+    const char *module;
+    json_t *ms;
+    json_object_foreach(times, module, ms)
+    {
+        bn_text_printf(out, "%s%s:%.6f", out->length ? ";" : "", module,
+                       1000 * json_number_value(ms));
+    }
+}
+
+static bn_code write_settings(const json_t *lines, json_t *times, const char *path, bn_status *st)
+{
+    const char *topology = estimate_word(json_array_get(lines, 0), "topology");
+    const char *preset = preset_of(topology);
+    bn_text stated = {0}, kind = {0};
+    bn_code code = BN_OK;
+    put_times(times, &stated);
+    bn_text_printf(&kind, "%.40s, estimated times", topology);
+    json_t *settings = stated.failed || kind.failed
+                           ? NULL
+                           : json_pack("{ss* ss ss}", "preset", preset, "kind", kind.data, "stated",
+                                       stated.data ? stated.data : "");
+    char *text = settings ? json_dumps(settings, JSON_INDENT(1) | RES_JSON_SHOWN) : NULL;
+    if (!text)
+        code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for settings");
+    else
+        code = bn_file_write_atomic(path, text, strlen(text), st);
+    free(text);
+    json_decref(settings);
+    bn_text_free(&stated);
+    bn_text_free(&kind);
+    return code == BN_OK ? BN_OK : bn_context(st, "--into-sim");
+}
+
+bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st)
+{
+    json_t *times = json_object();
+    bn_code code = json_array_size(lines)
+                       ? BN_OK
+                       : bn_fail(st, BN_INVALID, "--into-sim: nothing was estimated");
+    for (size_t i = 0; i < json_array_size(lines) && code == BN_OK; i++)
+        code = add_time(times, json_array_get(lines, i), st);
+    if (code == BN_OK)
+        code = write_settings(lines, times, path, st);
+    json_decref(times);
+    return code;
+}

@@ -1,0 +1,408 @@
+/*
+ * estimate_table.c - estimates as tables: a row for each graph, and one for the whole of a step
+ * that is cut; where the cycles go; published times beside them. CSV has plain numbers and all
+ * lines.
+ */
+#include "harness/estimate/estimate_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- cells ------------------------------------------------------------------------------ */
+
+static void put_amount(json_t *row, double amount, const char *unit)
+{
+    bn_text text = {0};
+    estimate_put_amount(&text, amount, unit);
+    json_array_append_new(row, json_string(text.data ? text.data : "-"));
+    bn_text_free(&text);
+}
+
+/* NUMBER as plain digits; nothing for one that is not known. */
+static void put_number(json_t *row, double number)
+{
+    if (number < 0 || !isfinite(number))
+        json_array_append_new(row, json_string(""));
+    else
+        res_sheet_put(row, "%.10g", number);
+}
+
+static double milliseconds(const json_t *line)
+{
+    const json_t *value = json_object_get(line, "estimated_ms");
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+/* A time with three digits. */
+static void put_ms(json_t *row, double ms)
+{
+    if (ms < 0)
+        json_array_append_new(row, json_string("-"));
+    else
+        res_sheet_put(row, "%.*f", ms < 1 ? 4 : ms < 10 ? 3 : 2, ms);
+}
+
+static void put_share(json_t *row, double part, double whole)
+{
+    if (part < 0 || whole <= 0)
+        json_array_append_new(row, json_string("-"));
+    else
+        res_sheet_put(row, "%.1f %%", 100 * part / whole);
+}
+
+/* "18.82"; where there is none, why. */
+static void put_cycles(json_t *row, double cycles, const char *class)
+{
+    if (strcmp(class, ESTIMATE_OK) != 0)
+        json_array_append_new(row, json_string(class));
+    else if (cycles < 0)
+        json_array_append_new(row, json_string("-"));
+    else
+        res_sheet_put(row, "%.*f", cycles < 1e6 ? 4 : cycles < 1e8 ? 2 : 1, cycles / 1e6);
+}
+
+/* ---- sums over a step ---------------------------------------------------------------------- */
+
+static double sum_ms(const json_t *lines, size_t first, size_t end)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i++) {
+        const double ms = milliseconds(json_array_get(lines, i));
+        if (ms < 0)
+            return -1;
+        sum += ms;
+    }
+    return sum;
+}
+
+static double sum_flops(const json_t *lines, size_t first, size_t end)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i++)
+        sum += json_number_value(json_object_get(json_array_get(lines, i), "flops"));
+    return sum;
+}
+
+static double largest(const json_t *lines, size_t first, size_t end, const char *part,
+                      const char *name)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++) {
+        const double figure = estimate_figure(json_array_get(lines, i), part, name);
+        most = figure > most ? figure : most;
+    }
+    return most;
+}
+
+/* The class of the first graph that has no estimate. */
+static const char *class_of(const json_t *lines, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (!estimate_is_ok(json_array_get(lines, i)))
+            return estimate_word(json_array_get(lines, i), "class");
+    return ESTIMATE_OK;
+}
+
+/* ---- the table --------------------------------------------------------------- */
+
+/* "capture, 3 graphs, auto". */
+static void put_way(json_t *row, const json_t *line)
+{
+    res_experiment what;
+    const bool known = estimate_what(line, &what);
+    const bool automatic = strcmp(estimate_word(line, "layouts"), "auto") == 0;
+    res_sheet_put(row, "%s %d%s", known ? what.mode : "", known ? what.graphs : 0,
+                  automatic ? " auto" : "");
+}
+
+/* The row of the lines from FIRST to END of one step: of a graph, or with several of the whole. */
+static json_t *text_row(const json_t *lines, size_t first, size_t end, const char *graph)
+{
+    const json_t *line = json_array_get(lines, first);
+    const char *class = class_of(lines, first, end);
+    const bool ok = strcmp(class, ESTIMATE_OK) == 0, whole = end - first > 1;
+    const double cycles = ok ? estimate_sum(lines, first, end, NULL, "cycles") : -1;
+    const double copies = ok ? estimate_sum(lines, first, end, NULL, "copy_cycles") : -1;
+    const double flops = estimate_sum(lines, first, end, NULL, "flops");
+    char title[ESTIMATE_TITLE];
+    json_t *row = json_array();
+    estimate_title(line, title, sizeof title);
+    json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+    json_array_append_new(row, json_string(title));
+    put_way(row, line);
+    json_array_append_new(row, res_json_text(graph));
+    put_cycles(row, cycles, class);
+    put_ms(row, ok ? sum_ms(lines, first, end) : -1);
+    put_share(row, copies, cycles);
+    put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
+    put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
+    put_amount(row, largest(lines, first, end, "memory", "host_temp"), "B");
+    put_amount(row, largest(lines, first, end, "memory", "peak"), "B");
+    put_amount(row, estimate_figure(line, "topology", "memory_bytes"), "B");
+    put_amount(row, flops, "");
+    put_amount(row, sum_flops(lines, first, end), "");
+    put_amount(row, estimate_sum(lines, first, end, NULL, "compile_cpu_s"), "s");
+    put_amount(row, estimate_sum(lines, first, end, NULL, "serialized_bytes"), "B");
+    return row;
+}
+
+static void text_table(const json_t *lines, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"topology", false},
+                                               {"step", false},
+                                               {"mode", false},
+                                               {"graph", false},
+                                               {"estimated Mcycles", true},
+                                               {"estimated ms", true},
+                                               {"copies", true},
+                                               {"arguments", true},
+                                               {"temporaries", true},
+                                               {"on host", true},
+                                               {"peak", true},
+                                               {"of memory", true},
+                                               {"FLOPs", true},
+                                               {"ours", true},
+                                               {"compile CPU", true},
+                                               {"size", true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(lines);) {
+        const size_t end = estimate_step_end(lines, i);
+        for (size_t k = i; k < end; k++)
+            json_array_append_new(
+                rows, text_row(lines, k, k + 1, estimate_word(json_array_get(lines, k), "graph")));
+        if (end - i > 1)
+            json_array_append_new(rows, text_row(lines, i, end, "all"));
+        i = end;
+    }
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- CSV --------------------------------------------------------------------- */
+
+/* A figure of CSV: PART and NAME as in estimate_job.c. */
+static const struct {
+    const char *head, *part, *name;
+} csv_figures[] = {{"estimated_cycles", NULL, "cycles"},
+                   {"estimated_copy_cycles", NULL, "copy_cycles"},
+                   {"estimated_layout_cycles", NULL, "layout_cycles"},
+                   {"argument_bytes", "memory", "argument"},
+                   {"result_bytes", "memory", "result"},
+                   {"temp_bytes", "memory", "temp"},
+                   {"host_temp_bytes", "memory", "host_temp"},
+                   {"peak_bytes", "memory", "peak"},
+                   {"device_memory_bytes", "topology", "memory_bytes"},
+                   {"compiler_flops", NULL, "flops"},
+                   {"compile_s", NULL, "compile_s"},
+                   {"compile_cpu_s", NULL, "compile_cpu_s"},
+                   {"serialized_bytes", NULL, "serialized_bytes"}};
+#define CSV_FIGURES (sizeof csv_figures / sizeof *csv_figures)
+
+static void put_field(bn_text *out, const char *text, bool last)
+{
+    res_put_csv(out, text ? text : "");
+    bn_text_putc(out, last ? '\n' : ',');
+}
+
+static void csv_row(const json_t *line, bn_text *out)
+{
+    res_experiment what = {0};
+    const bool known = estimate_what(line, &what);
+    const json_t *numbers[] = {json_object_get(line, "estimated_ms"),
+                               json_object_get(line, "clock_ghz"), json_object_get(line, "flops")};
+    json_t *cells = json_array();
+    res_sheet_put(cells, "%s", estimate_word(line, "topology"));
+    res_sheet_put(cells, "%s", known ? what.model : "");
+    res_sheet_put(cells, "%s", known ? what.variant : "");
+    res_sheet_put(cells, "%s", known ? what.phase : "");
+    res_sheet_put(cells, "%d", known ? what.batch : 0);
+    res_sheet_put(cells, "%s", known ? what.dtype : "");
+    res_sheet_put(cells, "%s", known ? what.mode : "");
+    res_sheet_put(cells, "%d", known ? what.graphs : 0);
+    res_sheet_put(cells, "%s", estimate_word(line, "layouts"));
+    res_sheet_put(cells, "%s", estimate_word(line, "graph"));
+    res_sheet_put(cells, "%s", estimate_word(line, "class"));
+    for (size_t i = 0; i < CSV_FIGURES; i++)
+        put_number(cells, estimate_figure(line, csv_figures[i].part, csv_figures[i].name));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        put_number(cells, json_is_number(numbers[i]) ? json_number_value(numbers[i]) : -1);
+    for (size_t i = 0; i < json_array_size(cells); i++)
+        put_field(out, json_string_value(json_array_get(cells, i)),
+                  i + 1 == json_array_size(cells));
+    json_decref(cells);
+}
+
+static void csv_table(const json_t *lines, bn_text *out)
+{
+    bn_text_puts(out, "topology,model,variant,phase,batch,dtype,mode,graphs,layouts,graph,class");
+    for (size_t i = 0; i < CSV_FIGURES; i++)
+        bn_text_printf(out, ",%s", csv_figures[i].head);
+    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops\n");
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        csv_row(json_array_get(lines, i), out);
+}
+
+void estimate_table(const json_t *lines, res_format format, bn_text *out)
+{
+    if (format == RES_TABLE_CSV)
+        csv_table(lines, out);
+    else
+        text_table(lines, format, out);
+}
+
+/* ---- scopes ------------------------------------------------------------------ */
+
+#define SCOPE_PARTS 2 /* "layer1.0" of "layer1.0.conv2", behind the phase */
+
+/* Whether SCOPE begins with a phase other than the forward one. */
+static bool has_phase(const char *scope)
+{
+    static const char *const phases[] = {"input", "statistics", "backward", "update"};
+    const size_t length = strcspn(scope, "/");
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+        if (strlen(phases[i]) == length && strncmp(scope, phases[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* A scope, cut to its first parts, and its sum. */
+static void add_scope(json_t *sums, const char *scope, double cycles)
+{
+    char name[160];
+    size_t length = 0;
+    const int parts = SCOPE_PARTS + has_phase(scope);
+    for (int part = 0; part < parts && scope[length]; part++) {
+        length += part ? 1 : 0;
+        length += strcspn(scope + length, "/.");
+    }
+    if (length >= sizeof name)
+        length = bn_utf8_fit(scope, sizeof name - 1);
+    snprintf(name, sizeof name, "%.*s", (int)length, scope);
+    const char *key = name[0] ? name : "(none)";
+    const double so_far = json_number_value(json_object_get(sums, key));
+    json_object_set_new(sums, key, json_real(so_far + cycles));
+}
+
+typedef struct scope_sum {
+    const char *name;
+    double cycles;
+} scope_sum;
+
+static int by_cycles(const void *a, const void *b)
+{
+    const scope_sum *x = a, *y = b;
+    if (x->cycles != y->cycles)
+        return x->cycles < y->cycles ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* Appends LINE's rows to ROWS, the most costly scope first. */
+static void scope_rows(const json_t *line, json_t *rows)
+{
+    const json_t *scopes = json_object_get(json_object_get(line, "estimate"), "scopes");
+    const double all = estimate_figure(line, NULL, "cycles");
+    json_t *sums = json_object();
+    for (size_t i = 0; i < json_array_size(scopes); i++) {
+        const json_t *item = json_array_get(scopes, i);
+        const double cycles = json_number_value(json_object_get(item, "cycles"));
+        if (cycles > 0)
+            add_scope(sums, estimate_word(item, "name"), cycles);
+    }
+    const size_t count = json_object_size(sums);
+    scope_sum *list = calloc(count + 1, sizeof *list);
+    const char *name;
+    json_t *value;
+    size_t n = 0;
+    char title[ESTIMATE_TITLE];
+    estimate_title(line, title, sizeof title);
+    json_object_foreach(sums, name, value)
+    {
+        if (list)
+            list[n++] = (scope_sum){name, json_number_value(value)};
+    }
+    if (list)
+        qsort(list, n, sizeof *list, by_cycles);
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_array();
+        json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+        json_array_append_new(row, json_string(title));
+        put_way(row, line);
+        json_array_append_new(row, res_json_text(estimate_word(line, "graph")));
+        json_array_append_new(row, res_json_text(list[i].name));
+        put_cycles(row, list[i].cycles, ESTIMATE_OK);
+        put_share(row, list[i].cycles, all);
+        json_array_append_new(rows, row);
+    }
+    free(list);
+    json_decref(sums);
+}
+
+void estimate_scopes(const json_t *lines, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {{"topology", false}, {"step", false},
+                                               {"mode", false},     {"graph", false},
+                                               {"scope", false},    {"estimated Mcycles", true},
+                                               {"of graph", true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        if (estimate_is_ok(json_array_get(lines, i)))
+            scope_rows(json_array_get(lines, i), rows);
+    if (out->length)
+        bn_text_putc(out, '\n');
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    json_decref(rows);
+}
+
+/* ---- published times --------------------------------------------------------- */
+
+/* The row of the lines from FIRST to END, of which LABEL (NULL: the whole step) was published. */
+static void published_row(const json_t *lines, size_t first, size_t end, const char *label,
+                          json_t *rows)
+{
+    const json_t *line = json_array_get(lines, first);
+    const char *source = "";
+    res_experiment what;
+    if (!estimate_what(line, &what))
+        return;
+    const double published =
+        estimate_published(&what, estimate_word(line, "topology"), label, &source);
+    const double own = sum_ms(lines, first, end);
+    if (published <= 0 || own < 0)
+        return;
+    char title[ESTIMATE_TITLE];
+    json_t *row = json_array();
+    estimate_title(line, title, sizeof title);
+    json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
+    json_array_append_new(row, json_string(title));
+    put_way(row, line);
+    json_array_append_new(row, res_json_text(label ? label : "all"));
+    put_ms(row, own);
+    put_ms(row, published);
+    res_sheet_put(row, "%+.1f %%", 100 * (own / published - 1));
+    json_array_append_new(row, json_string(source));
+    json_array_append_new(rows, row);
+}
+
+void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"topology", false},    {"step", false},        {"mode", false},      {"graph", false},
+        {"estimated ms", true}, {"published ms", true}, {"difference", true}, {"source", false}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(lines);) {
+        const size_t end = estimate_step_end(lines, i);
+        for (size_t k = i; k < end && end - i > 1; k++)
+            published_row(lines, k, k + 1, estimate_word(json_array_get(lines, k), "graph"), rows);
+        published_row(lines, i, end, NULL, rows);
+        i = end;
+    }
+    if (out->length)
+        bn_text_putc(out, '\n');
+    if (json_array_size(rows) || format == RES_TABLE_CSV)
+        res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
+    else
+        bn_text_puts(out, "No published time is known of what was estimated.\n");
+    json_decref(rows);
+}

@@ -1,0 +1,201 @@
+#!/bin/bash
+# check_estimate.sh - bench estimate, with a plugin whose compiler estimates what is known
+# (tests/support/fake/fake_optimized.c), or fails on request, as TAP.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+# shellcheck source=tests/support/cli.sh
+. tests/support/cli.sh
+
+cache=$folder/cache
+estimate=(estimate --runtime "$fake" --topology fake:1 --model resnet18 --variant small)
+keep=(--cache-dir "$cache")
+none=(--cache-dir "")
+export FAKE_PJRT=hlo
+
+# What the plugin's compiler says, of a line with N results of which F have default layouts and of
+# T arguments with stated ones.
+known='
+def known(line):
+    e = line["estimate"]
+    n = len(e["layouts"])
+    f = round(e["layout_cycles"] / 100)
+    t = sum(s["cycles"] for s in e["scopes"] if s["name"] == "taken")
+    return 1000 * n + 500 + 100 * f + 8 * 50 + t
+'
+
+# ---- figures ------------------------------------------------------------------------
+
+run "${estimate[@]}" "${keep[@]}" --format json
+report "a step is estimated" "$(fault_of 0)$(holds "$known"'
+line, = records
+e = line["estimate"]
+assert line["class"] == "ok" and line["graph"] == "step" and not line["cached"]
+assert line["experiment"]["batch"] > 0 and line["flops"] > 0 and line["nodes"] > 100
+assert e["cycles"] == known(line) and e["layout_cycles"] == 100 * len(e["layouts"])
+assert e["loops"][0]["times"] == 8 and e["loops"][0]["cycles"] == 400
+assert e["collectives"][0]["cycles"] is None and e["silent"] == []
+assert e["memory"]["temp"] == 5000 and e["memory"]["host_temp"] == 600
+assert e["memory"]["peak"] == 7000 and e["results"]["device"] == e["memory"]["result"]
+assert e["topology"]["kind"] == "fake device" and e["topology"]["memory_bytes"] == 1000000
+assert e["flops"] == 1000 and e["serialized_bytes"] > 1000
+assert line["estimated_ms"] is None and line["clock_ghz"] is None
+')"
+
+run "${estimate[@]}" "${keep[@]}" --format json
+report "what was compiled before is not compiled again" "$(fault_of 0)$(holds '
+line, = records
+assert line["cached"] and line["estimate"]["cycles"] > 0
+')$(grep -q compiling "$folder/err" && echo "it was compiled")"
+
+for entry in "$cache"/*.json; do truncate -s 100 "$entry"; done
+run "${estimate[@]}" "${keep[@]}" --format json
+report "a damaged entry is compiled again" "$(fault_of 0)$(holds 'assert not records[0]["cached"]')"
+
+run "${estimate[@]}" "${keep[@]}" --format json --topology fake:1,fake:2 --mode lazy,capture --xla-flag a=b
+report "topology and flags count, the mode does not" "$(fault_of 0)$(holds '
+assert [l["cached"] for l in records] == [False, True, False, True]
+assert [l["estimate"]["topology"]["devices"] for l in records] == [1, 1, 2, 2]
+')"
+
+run "${estimate[@]}" "${none[@]}" --format json --mode capture --graphs 1,2,3
+report "a step may be cut" "$(fault_of 0)$(holds "$known"'
+assert [l["graph"] for l in records] == ["step", "forward+backward", "update", "forward", "backward", "update"]
+assert [l["of"] for l in records] == [1, 2, 2, 3, 3, 3]
+assert len({l["flops"] for l in records}) > 3
+assert all(l["estimate"]["cycles"] == known(l) for l in records)
+')"
+
+run "${estimate[@]}" "${none[@]}" --format json --mode capture --graphs 3 --layouts default,auto
+report "automatic layouts go from graph to graph" "$(fault_of 0)$(holds "$known"'
+def taken(line):
+    return sum(s["cycles"] for s in line["estimate"]["scopes"] if s["name"] == "taken") / 10
+plain, auto = records[:3], records[3:]
+assert [l["layouts"] for l in records] == ["default"] * 3 + ["auto"] * 3
+assert all(taken(l) == 0 for l in plain) and taken(auto[0]) == 0
+assert taken(auto[1]) > 10 and taken(auto[2]) > 10
+assert auto[0]["estimate"]["layout_cycles"] < plain[0]["estimate"]["layout_cycles"]
+assert auto[2]["estimate"]["layout_cycles"] == plain[2]["estimate"]["layout_cycles"]
+assert any(x and x.startswith("{0,1") for x in auto[0]["estimate"]["layouts"])
+assert all(l["estimate"]["cycles"] == known(l) for l in records)
+')"
+
+# ---- tables ---------------------------------------------------------------------------
+
+# said TEXT...: what standard output does not hold.
+said() {
+    local text
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/out" || echo "no output says '$text'"
+    done
+}
+
+run "${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --mode capture --graphs 3 --by-scope
+report "a table says what is estimated" "$(fault_of 0)$(said 'estimated Mcycles' 'estimated ms' \
+    'resnet18 small train' 'capture 3' 'backward' ' all ' 'layer1' 'Nothing was executed' \
+    'Clock of v4:1x1x1/megacore: 1.05 GHz, published:' 'loop while.16 runs 8 times' \
+    'collectives without an estimate, 1,' 'take an estimated')"
+
+run "${estimate[@]}" "${none[@]}"
+report "without a published clock there are cycles only" "$(fault_of 0)$(said \
+    'Clock of fake:1: no published one is known, so cycles only.')"
+
+run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --batch 32 \
+    --mode capture --graphs 1,5 --check-published "${none[@]}"
+report "published times stand beside" "$(fault_of 0)$(said 'published ms' '17.85' '23.67' '9.600' \
+    'pytorch/xla/issues/4475')"
+
+run "${estimate[@]}" "${none[@]}" --check-published
+report "where none is known, that is said" "$(fault_of 0)$(said 'No published time is known')"
+
+run "${estimate[@]}" "${none[@]}" --format csv --mode capture --graphs 2
+report "CSV has a line a graph" "$(fault_of 0)$(
+    [ "$(wc -l <"$folder/out")" -eq 3 ] || echo "not three lines"
+    head -n 1 "$folder/out" | grep -q '^topology,.*,estimated_cycles,.*,estimated_ms,' || echo "no heads"
+    awk -F, 'NR == 1 { n = NF } NF != n { print "line " NR " has " NF " fields, not " n }' "$folder/out"
+)"
+
+run "${estimate[@]}" "${none[@]}" --format md
+report "Markdown" "$(fault_of 0)$(said '| estimated Mcycles')"
+
+# ---- the simulated device -------------------------------------------------------------------
+
+v4=("${estimate[@]}" "${none[@]}" --topology v4:1x1x1/megacore --phase infer)
+run "${v4[@]}" --format json --into-sim "$folder/v4.json"
+report "times go to the simulated device" "$(fault_of 0)$(holds '
+settings = json.load(open(folder + "/v4.json"))
+us = 1000 * records[0]["estimated_ms"]
+assert settings["preset"] == "tpu-v4" and "estimated" in settings["kind"], settings
+module, told = settings["stated"].split(":")
+assert module == "bench_step" and abs(float(told) - us) < 1e-5 * us, settings
+')"
+run "${quick[@]}" --phase infer --mode lazy,capture --device-time none --runtime sim \
+    --runtime-option config="$folder/v4.json" --format json
+report "which runs with them" "$(fault_of 0)$(holds '
+assert len(records) == 2 and all(r["status"] == "ok" for r in records)
+assert "estimated times" in json.dumps(records[0]["provenance"])
+')"
+refuses "of one step" 2 "one step" -- "${v4[@]}" --into-sim "$folder/x.json" --dtype f32,bf16
+run "${estimate[@]}" "${none[@]}" --into-sim "$folder/x.json"
+report "which has a clock" "$(fault_of 2 'no published clock')$([ ! -e "$folder/x.json" ] || echo "it was written")"
+run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
+report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
+
+# ---- failures ----------------------------------------------------------------------------
+
+FAKE_PJRT=hlo,device_oom run "${estimate[@]}" --cache-dir "$folder/oom" --format json
+report "too little device memory is a class of its own" "$(fault_of 1 out-of-device-memory 'Used 41.76G')$(holds '
+line, = records
+assert line["class"] == "out-of-device-memory" and line["estimated_ms"] is None
+assert abs(line["estimate"]["used_bytes"] / 2**30 - 41.76) < 1e-9
+assert line["estimate"]["limit_bytes"] == 31.25 * 2**30
+')"
+run "${estimate[@]}" --cache-dir "$folder/oom"
+report "it is told again without a compilation" "$(fault_of 1)$(said 'out of device memory' \
+    'needs 44.8 GB of 33.6 GB' 'out-of-device-memory')"
+
+for row in compile_abort:crash compile_error:compile-error; do
+    FAKE_PJRT=hlo,${row%:*} run "${estimate[@]}" "${keep[@]}" --batch 7 --format json
+    report "a compiler that fails so, ${row%:*}, is told and not kept" "$(fault_of 1 "${row#*:}")$(holds "
+assert records[0]['class'] == '${row#*:}' and not records[0]['estimate']
+")"
+done
+run "${estimate[@]}" "${keep[@]}" --batch 7 --format json
+report "and it is compiled afterwards" "$(fault_of 0)$(holds 'assert not records[0]["cached"]')"
+
+FAKE_PJRT=hlo,compile_hang run "${estimate[@]}" "${none[@]}" --timeout 1
+report "a compiler that hangs is stopped" "$(fault_of 1 timeout --timeout)"
+
+FAKE_PJRT= run "${estimate[@]}" "${none[@]}"
+report "a program in another form is refused" "$(fault_of 1 "not-supported: the plugin gives optimized programs as 'mlir'")"
+
+run "${estimate[@]}" "${none[@]}" --topology nowhere:1 --mode capture --graphs 3
+report "a topology that there is not costs one worker" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    [ "$(grep -c 'loading the runtime' "$folder/err")" -eq 1 ] || echo "not one worker"
+)$(said "topology 'nowhere:1': no such topology")"
+run "${estimate[@]}" "${none[@]}" --topology fake:1/gigacore
+report "nor is there such a chip" "$(fault_of 1 'no such chip configuration')"
+
+refuses "eager mode has nothing whole" 2 "eager" -- "${estimate[@]}" --mode eager
+refuses "layouts are two" 2 "'sideways'|default, auto" -- "${estimate[@]}" --layouts sideways
+refuses "a topology has a name" 2 "'/megacore'" -- "${estimate[@]}" --topology /megacore
+refuses "a format of pages is refused" 2 "text, md, csv and json" -- "${estimate[@]}" --format html
+refuses "a plugin is needed" 3 "no such file" -- estimate --runtime ./no/plugin.so
+refuses "and it is one" 3 "not a shared object" -- estimate --runtime ./README.md
+
+# ---- interruption ---------------------------------------------------------------------------
+
+run "${estimate[@]}" --cache-dir "$folder/stopped" --mode capture --graphs 1
+FAKE_PJRT=hlo,compile_hang "$bench" "${estimate[@]}" --cache-dir "$folder/stopped" --mode capture \
+    --graphs 1,3 --format json >"$folder/out" 2>"$folder/err" </dev/null &
+pid=$!
+await 60 grep -q compiling "$folder/err" || echo "# it never compiled"
+kill -INT "$pid"
+wait "$pid"
+status=$?
+report "what was compiled before an interruption is printed" "$(
+    [ "$status" -eq 130 ] || echo "exit status $status, not 130"
+)$(holds 'assert [l["class"] for l in records] == ["ok"]')"
+
+rm -rf "$folder"
+echo "1..$count"

@@ -1,0 +1,215 @@
+/* test_estimate.c - lines of estimates: figures, clocks, published times, what goes to the
+ * simulator, what is kept. */
+#include "tests/support/test_runtime.h"
+
+#include "harness/estimate/estimate_priv.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A result as a worker sends it, of CYCLES. */
+static json_t *result_of(double cycles)
+{
+    return json_pack("{ss ss sf sf sf s[] s[] s[] s[] s[] s[] s[] s{sI sn}}", "class", "ok",
+                     "message", "", "cycles", cycles, "copy_cycles", cycles / 10, "layout_cycles",
+                     0.0, "copies", "collectives", "loops", "branches", "scopes", "silent",
+                     "layouts", "memory", "temp", (json_int_t)5000, "peak");
+}
+
+/* A line of graph LABEL, NUMBER of step STEP, on TOPOLOGY. */
+static json_t *line_of(int step, const char *label, const char *topology, double cycles)
+{
+    char module[80];
+    res_experiment what;
+    res_experiment_usual(&what);
+    snprintf(what.model, sizeof what.model, "resnet50");
+    snprintf(what.phase, sizeof what.phase, "train");
+    what.batch = 32;
+    snprintf(module, sizeof module, "bench_%s", label);
+    json_t *line = json_pack("{si so ss ss ss ss ss sf so}", "step", step, "experiment",
+                             res_experiment_to_json(&what), "topology", topology, "layouts",
+                             "default", "graph", label, "module", module, "class", "ok", "flops",
+                             1e9, "estimate", result_of(cycles));
+    assert_non_null(line);
+    estimate_time_line(line);
+    return line;
+}
+
+static void amounts_have_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double amount;
+        const char *unit, *text;
+    } rows[] = {{0, "B", "0 B"},         {7, "B", "7 B"},         {0.5, "s", "0.50 s"},
+                {999, "", "999"},        {999.6, "B", "1.00 kB"}, {12345, "", "12.3 k"},
+                {1.5e9, "B", "1.50 GB"}, {-1, "B", "-"},          {148.2, "s", "148 s"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bn_text text = {0};
+        estimate_put_amount(&text, rows[i].amount, rows[i].unit);
+        assert_string_equal(text.data, rows[i].text);
+        bn_text_free(&text);
+    }
+}
+
+static void figures_that_are_not_known_are_told(void **state)
+{
+    (void)state;
+    json_t *line = line_of(0, "step", "v4:1x1x1", 2.1e6);
+    assert_true(estimate_figure(line, NULL, "cycles") == 2.1e6);
+    assert_true(estimate_figure(line, "memory", "temp") == 5000);
+    assert_true(estimate_figure(line, "memory", "peak") == -1);
+    assert_true(estimate_figure(line, "nothing", "peak") == -1);
+    json_t *list = json_pack("[oo]", line, line_of(0, "update", "v4:1x1x1", 1e6));
+    assert_true(estimate_sum(list, 0, 2, NULL, "cycles") == 3.1e6);
+    assert_true(estimate_sum(list, 0, 2, "memory", "peak") == -1);
+    assert_int_equal(estimate_step_end(list, 0), 2);
+    json_array_append_new(list, line_of(1, "step", "v4:1x1x1", 1));
+    assert_int_equal(estimate_step_end(list, 0), 2);
+    json_decref(list);
+}
+
+static void a_clock_makes_milliseconds(void **state)
+{
+    (void)state;
+    const char *source = NULL;
+    json_t *line = line_of(0, "step", "v4:1x1x1/megacore", 18.82e6);
+    const double ms = json_number_value(json_object_get(line, "estimated_ms"));
+    assert_true(ms > 17.92 && ms < 17.93);
+    json_decref(line);
+    line = line_of(0, "step", "v40:1x1x1", 18.82e6);
+    assert_true(json_is_null(json_object_get(line, "estimated_ms")));
+    json_decref(line);
+    assert_true(estimate_clock("v5p:1x1x1", &source) == 0);
+    assert_true(estimate_clock("v5e:2x2", &source) == 1.5);
+    assert_non_null(strstr(source, "scaling-book"));
+}
+
+static void published_times_are_of_one_setup(void **state)
+{
+    (void)state;
+    const char *source = "";
+    res_experiment what;
+    json_t *line = line_of(0, "step", "v4:1x1x1/megacore", 1);
+    assert_true(estimate_what(line, &what));
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &source) == 17.85);
+    assert_non_null(strstr(source, "4475"));
+    assert_true(estimate_published(&what, "v4:1x1x1", NULL, &source) == 0);
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "step", &source) == 0);
+    what.graphs = 5;
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &source) == 9.6);
+    what.batch = 64;
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &source) == 0);
+    json_decref(line);
+}
+
+static void what_is_not_a_result_is_noticed(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"{}",
+                                      "{\"class\": 1}",
+                                      "{\"class\": \"ok\"}",
+                                      "{\"class\": \"ok\", \"cycles\": -1}",
+                                      "{\"class\": \"ok\", \"cycles\": 1, \"copies\": {}}",
+                                      "[]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        json_t *value = json_loads(bad[i], 0, NULL);
+        assert_false(estimate_sound(value));
+        json_decref(value);
+    }
+    assert_false(estimate_sound(NULL));
+    json_t *good = result_of(5);
+    assert_true(estimate_sound(good));
+    json_decref(good);
+}
+
+/* A pattern for mkstemp and mkdtemp. */
+static void temporary(char path[256])
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(path, 256, "%s/test_estimate.XXXXXX", parent ? parent : P_tmpdir);
+}
+
+static void the_simulator_is_told_one_time_a_graph(void **state)
+{
+    (void)state;
+    char path[256];
+    bn_status st = {0};
+    json_error_t error;
+    temporary(path);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    json_t *lines =
+        json_pack("[ooo]", line_of(0, "step", "v4:1", 2.1e6), line_of(1, "forward", "v4:1", 1.05e6),
+                  line_of(2, "step", "v4:1", 2.1e6));
+    assert_ok(estimate_into_sim(lines, path, &st), &st);
+    json_t *settings = json_load_file(path, 0, &error);
+    assert_string_equal(json_string_value(json_object_get(settings, "preset")), "tpu-v4");
+    assert_string_equal(json_string_value(json_object_get(settings, "stated")),
+                        "bench_step:2000.000000;bench_forward:1000.000000");
+    json_decref(settings);
+    json_array_append_new(lines, line_of(3, "forward", "v4:1", 1e6));
+    assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "graphs called forward", &st);
+    json_array_clear(lines);
+    assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "nothing was estimated", &st);
+    json_array_append_new(lines, line_of(0, "step", "v5p:1x1x1", 1e6));
+    assert_fails(estimate_into_sim(lines, path, &st), BN_INVALID, "no published clock", &st);
+    json_decref(lines);
+    unlink(path);
+}
+
+static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
+{
+    (void)state;
+    char folder[256], command[300];
+    static const char *const option[] = {"a=1", NULL}, *const none[] = {NULL};
+    temporary(folder);
+    assert_non_null(mkdtemp(folder));
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY);
+    estimate_key key = {.sha256 = "0123",
+                        .topology = "v4:1",
+                        .option = none,
+                        .flag = none,
+                        .text = "module",
+                        .length = 6};
+    json_t *result = result_of(7);
+    assert_null(estimate_cache_get(fd, &key));
+    estimate_cache_put(fd, &key, result);
+    json_t *again = estimate_cache_get(fd, &key);
+    assert_true(json_equal(again, result));
+    estimate_key others[5] = {key, key, key, key, key};
+    others[0].sha256 = "0124";
+    others[1].topology = "v4:2";
+    others[2].option = option;
+    others[3].flag = option;
+    others[4].length = 5;
+    for (size_t i = 0; i < 5; i++)
+        assert_null(estimate_cache_get(fd, &others[i]));
+    setenv("LIBTPU_INIT_ARGS", "--x", 1);
+    assert_null(estimate_cache_get(fd, &key));
+    unsetenv("LIBTPU_INIT_ARGS");
+    estimate_cache_put(-1, &key, result);
+    assert_null(estimate_cache_get(-1, &key));
+    json_decref(again);
+    json_decref(result);
+    close(fd);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(amounts_have_three_digits),
+        cmocka_unit_test(figures_that_are_not_known_are_told),
+        cmocka_unit_test(a_clock_makes_milliseconds),
+        cmocka_unit_test(published_times_are_of_one_setup),
+        cmocka_unit_test(what_is_not_a_result_is_noticed),
+        cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
+        cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
