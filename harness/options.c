@@ -5,12 +5,8 @@
  */
 #include "harness/options.h"
 #include "results/exports/exports.h"
-#include "results/nights/nights.h"
-#include "results/tables/tables.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define AT(member) offsetof(options, member)
 enum {
@@ -412,91 +408,6 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
     return cli_parse(&call, 0, NULL, st);
 }
 
-void options_values(const cli_option *row, bn_text *out)
-{
-    for (int i = 0; i < RES_AXIS_COUNT; i++) {
-        const char *option = res_axes[i].option;
-        /* No axis takes a word without letters, where it has a list. */
-        if (option && strcmp(option, row->name) == 0) {
-            (void)job_axis_takes((res_axis_id)i, "", out);
-            return;
-        }
-    }
-    static const struct {
-        const char *option, *values;
-    } others_known[] = {{"format", RES_FORMAT_NAMES},
-                        {"table", RES_TABLE_NAMES},
-                        {"metric", RES_METRIC_NAMES},
-                        {"device-time", "auto, slope, none"}};
-    for (size_t i = 0; i < sizeof others_known / sizeof *others_known; i++)
-        if (strcmp(row->name, others_known[i].option) == 0)
-            bn_text_puts(out, others_known[i].values);
-}
-
-/* ---- words that stand where an option is meant -------------------------------------------- */
-
-/* Whether AXIS takes each item of LIST, "a,b,c". */
-static bool all_taken(res_axis_id axis, const char *list)
-{
-    for (bool more = true; more;) {
-        const size_t length = strcspn(list, ",");
-        char item[CLI_ITEM_BYTES];
-        bn_text known = {0};
-        snprintf(item, sizeof item, "%.*s", (int)length, list);
-        const bool taken = length < sizeof item && job_axis_takes(axis, item, &known);
-        bn_text_free(&known);
-        if (!taken)
-            return false;
-        more = list[length] == ',';
-        list += length + more;
-    }
-    return true;
-}
-
-static const char *lone_of_run(const char *word, bool *sure)
-{
-    *sure = all_taken(RES_AXIS_MODEL, word);
-    if (*sure)
-        return res_axes[RES_AXIS_MODEL].option;
-    if (all_taken(RES_AXIS_MODE, word))
-        return res_axes[RES_AXIS_MODE].option;
-    if (strchr(word, '/'))
-        return res_axes[RES_AXIS_RUNTIME].option;
-    char meant[RES_TEXT];
-    return job_axis_meant(RES_AXIS_MODEL, word, meant) ? res_axes[RES_AXIS_MODEL].option : NULL;
-}
-
-static const char *lone_of_store(const char *word, bool *sure)
-{
-    struct stat info;
-    *sure = stat(word, &info) == 0 && S_ISDIR(info.st_mode);
-    return *sure || strchr(word, '/') ? "store" : NULL;
-}
-
-static const char *lone_of_night(const char *word, bool *sure)
-{
-    (void)word;
-    *sure = true;
-    return "suite";
-}
-
-static const char *lone_of_comparison(const char *word, bool *sure)
-{
-    (void)word;
-    *sure = true;
-    return "runtime";
-}
-
-static const struct {
-    uint32_t commands;
-    const char *(*lone)(const char *word, bool *sure);
-} lones[] = {
-    {RUN, lone_of_run},
-    {TABLE | REPORT | HISTORY | EXPORT, lone_of_store},
-    {NIGHTLY, lone_of_night},
-    {COMPARE, lone_of_comparison},
-};
-
 /* Whether what was given fits what is run: models, --program, or --recording. */
 static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
 {
@@ -543,9 +454,7 @@ bn_code options_parse_with(uint32_t command, const char *name, const json_t *con
                      .words = words,
                      .most_words = most,
                      .rest = command == RECORD};
-    for (size_t i = 0; i < sizeof lones / sizeof *lones; i++)
-        if (lones[i].commands & command)
-            call.lone = lones[i].lone;
+    call.lone = options_lone(command);
     *o = (options){0};
     bn_code code =
         run ? cli_defaults(&call, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for options");
