@@ -439,8 +439,8 @@ static int refuse_command(int argc, char **argv)
         best = name;
         how = "; did you mean bench --model ";
     }
-    bn_fail(&st, BN_INVALID, "there is no command %s%s%s%s; see bench --help", argv[1],
-            best ? how : "", best ? best : "", best ? "?" : "");
+    bn_fail(&st, BN_INVALID, "there is no command %s%s%s%s bench --help", argv[1], best ? how : "",
+            best ? best : "", best ? "? See" : "; see");
     return refuse(NULL, argc, argv, &st);
 }
 

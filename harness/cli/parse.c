@@ -245,8 +245,8 @@ static bn_code refuse_name(const cli_call *call, const char *name, size_t length
         if (call->table->rows[i].commands & call->command)
             bn_near_try(&near, call->table->rows[i].name);
     const char *best = bn_near_best(&near);
-    return bn_fail(st, BN_INVALID, "there is no option --%.*s%s%s; see --help", (int)length, name,
-                   best ? "; did you mean --" : "", best ? best : "");
+    return bn_fail(st, BN_INVALID, "there is no option --%.*s%s%s%s --help", (int)length, name,
+                   best ? "; did you mean --" : "", best ? best : "", best ? "? See" : "; see");
 }
 
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)

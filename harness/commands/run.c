@@ -26,6 +26,7 @@ typedef struct run_state {
     bool refused;    /* the runtime refused its options */
     job_cache cache; /* of executables, for this run */
     size_t planned;  /* processes */
+    size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
     job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
 } run_state;
@@ -236,6 +237,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     }
     run->planned = planned(groups, count);
     for (size_t i = 0; groups && i < count; i++)
+        run->expected += (size_t)groups[i].group.processes * groups[i].count;
+    for (size_t i = 0; groups && i < count; i++)
         job_spent_add(&run->spent, &groups[i].group.spent);
     if (rng)
         gsl_rng_free(rng);
@@ -270,8 +273,8 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     if (!job_interrupted())
         return run->worst;
-    cli_say("bench: interrupted after %zu of %zu processes; %zu records are done and kept in %s",
-            run->spent.processes, run->planned, run->count, store);
+    cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
+            run->expected, store);
     return CLI_EXIT_INTERRUPTED;
 }
 
@@ -283,12 +286,16 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     size_t count = 0;
     run_state run = {.output = output};
     cli_exit code;
-    job_matrix m = *matrix;
+    job_matrix *m = malloc(sizeof *m); /* too large for small stacks */
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
-    if (job_matrix_request(matrix, &m.request, &st) != BN_OK ||
+    if (m)
+        *m = *matrix;
+    else
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
+    if (!m || job_matrix_request(matrix, &m->request, &st) != BN_OK ||
         format_of(output, &run.format, &st) != BN_OK ||
-        job_matrix_expand(&m, &list, &count, &notes, &st) != BN_OK ||
+        job_matrix_expand(m, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;
@@ -310,7 +317,9 @@ out:
     free(run.records);
     free(list);
     bn_text_free(&notes);
-    json_decref(m.request);
+    if (m)
+        json_decref(m->request);
+    free(m);
     return (int)code;
 }
 

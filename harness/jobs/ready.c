@@ -106,7 +106,7 @@ bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_
 
 bn_code job_experiments_check(const job_experiment *list, size_t count, bn_status *st)
 {
-    bn_code code = job_store_ready(list[0].store, st);
+    bn_code code = BN_OK;
     for (size_t i = 0; i < count && code == BN_OK; i++) {
         char path[4096];
         if (i == 0 || strcmp(list[i].what.runtime, list[i - 1].what.runtime) != 0)
@@ -114,5 +114,8 @@ bn_code job_experiments_check(const job_experiment *list, size_t count, bn_statu
         if (code == BN_OK)
             code = job_words_check(&list[i], i ? &list[i - 1] : NULL, st);
     }
-    return code == BN_OK ? check_weights(list, count, st) : code;
+    if (code == BN_OK)
+        code = check_weights(list, count, st);
+    /* Last, since it is made where it is missing. */
+    return code == BN_OK ? job_store_ready(list[0].store, st) : code;
 }

@@ -177,6 +177,12 @@ void res_put_heading(bn_text *out, res_format format, int level, const char *tit
         bn_text_putc(out, '\n');
     if (!res_format_is_text(format))
         bn_text_puts(out, before[format][level - 1]);
+    if (format == RES_TABLE_NARROW) {
+        res_put_note(out, format, title);
+        if (level == 1)
+            bn_text_putc(out, '\n');
+        return;
+    }
     res_put_escaped(out, format, title);
     if (format == RES_TABLE_LATEX || format == RES_TABLE_HTML)
         bn_text_puts(out, after[format][level - 1]);

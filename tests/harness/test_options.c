@@ -41,7 +41,7 @@ static void options_refuse_nonsense(void **state)
     parse_fails(OPTION_TABLE, "--steps", "3", "does not take --steps");
     parse_fails(OPTION_RUN, "--steps", "many", "'many'");
     parse_fails(OPTION_RUN, "--steps", "0", "from 1");
-    parse_fails(OPTION_RUN, "--min-time", "-1", "from 0");
+    parse_fails(OPTION_RUN, "--min-time", "-1", "a time, 500ms");
     parse_fails(OPTION_RUN, "--min-time", "nan", "nan");
     parse_fails(OPTION_RUN, "--model", NULL, "needs a value");
     parse_fails(OPTION_RUN, "--verbose=1", NULL, "takes no value");

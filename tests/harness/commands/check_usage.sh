@@ -207,7 +207,7 @@ report "bench help lists the commands" "$(
 )"
 run list models -v
 report "-v is --verbose" "$(fault_of 0)"
-run --min-time 250ms "${tiny[@]}" --model resnet18 --format json
+run "${tiny[@]}" --min-time 250ms --model resnet18 --format json
 report "times have units" "$(
     fault_of 0
     grep -q '"min-time": 0.25' "$folder/out" || echo "no time of 0.25 s"
