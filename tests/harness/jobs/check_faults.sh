@@ -14,7 +14,8 @@ start() {
     # Emptied here and now: what an earlier run said must not pass for this one's.
     : >"$folder/out"
     : >"$folder/err"
-    "$bench" "$@" >"$folder/out" 2>"$folder/err" </dev/null &
+    # The stages of a worker are told with --verbose.
+    "$bench" "$@" --verbose >"$folder/out" 2>"$folder/err" </dev/null &
     started=$!
 }
 
@@ -165,7 +166,7 @@ assert a == b, {k: (a[k], b[k]) for k in a if a[k] != b[k]}'
 # ---- killed ------------------------------------------------------------------------
 
 export FAKE_PJRT=hang
-start "${quick[@]}" --phase train,infer --runtime "$fake" --format json --timeout 30 --verbose
+start "${quick[@]}" --phase train,infer --runtime "$fake" --format json --timeout 30
 find_worker
 first=$worker
 kill -KILL "$worker"
@@ -204,7 +205,7 @@ report "a worker does not outlive the program" "$(left_over)"
 interrupt() { # SIGNAL
     rm -rf "$folder/kept"
     FAKE_PJRT=delay_us=20000 start "${quick[@]}" --store "$folder/kept" --phase train,infer \
-        --steps 1 --runtime "$fake" --verbose
+        --steps 1 --runtime "$fake"
     await 30 grep -q '^\[2/2\].*warm-up' "$folder/err"
     worker=$(children_of "$started" | head -n 1)
     kill "-$1" "$started"
