@@ -271,8 +271,13 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     cli_line_clear();
     print_spent(run);
     print_results(run);
-    if (!job_interrupted())
+    if (!job_interrupted()) {
+        if (run->count > 0 && !run->store_lost)
+            cli_say("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
+                    "--store %s --output page.html",
+                    run->spent.processes, run->planned, store, store, store);
         return run->worst;
+    }
     cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
             run->expected, store);
     return CLI_EXIT_INTERRUPTED;
