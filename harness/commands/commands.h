@@ -9,8 +9,9 @@
 
 /* ---- of models and runtimes ----------------------------------------------------------- */
 
-/* bench run: measures each experiment of MATRIX, keeps a record of each, prints the tables. */
-int command_run(const job_matrix *matrix, const cli_output *output);
+/* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
+ * and prints the tables. */
+int command_run(job_matrix *matrix, const cli_output *output);
 /* bench list WHAT: models, modes, runtimes, ops. MATRIX' axes of the network, and batch, image and
  * seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);

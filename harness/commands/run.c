@@ -283,7 +283,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     return CLI_EXIT_INTERRUPTED;
 }
 
-int command_run(const job_matrix *matrix, const cli_output *output)
+int command_run(job_matrix *matrix, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
@@ -291,16 +291,11 @@ int command_run(const job_matrix *matrix, const cli_output *output)
     size_t count = 0;
     run_state run = {.output = output};
     cli_exit code;
-    job_matrix *m = malloc(sizeof *m); /* too large for small stacks */
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
-    if (m)
-        *m = *matrix;
-    else
-        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for options");
-    if (!m || job_matrix_request(matrix, &m->request, &st) != BN_OK ||
+    if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         format_of(output, &run.format, &st) != BN_OK ||
-        job_matrix_expand(m, &list, &count, &notes, &st) != BN_OK ||
+        job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
         goto out;
@@ -322,9 +317,8 @@ out:
     free(run.records);
     free(list);
     bn_text_free(&notes);
-    if (m)
-        json_decref(m->request);
-    free(m);
+    json_decref(matrix->request);
+    matrix->request = NULL;
     return (int)code;
 }
 

@@ -39,6 +39,7 @@ static bn_code make_list(rerun_state *r, bn_status *st)
     job_matrix m = *r->matrix;
     bn_text notes = {0};
     size_t count = 0;
+    m.axis[RES_AXIS_MODE].count = 0; /* all that recorded steps have */
     bn_code code = job_step_read(&m.recorded, &r->step, st);
     m.request = r->step.request;
     if (code == BN_OK)
