@@ -81,10 +81,17 @@ static void put_clocks(const json_t *lines, bn_text *out)
 
 /* ---- copies ------------------------------------------------------------------ */
 
+/* Millions, with as many digits as small ones need. */
+static void put_mega(bn_text *out, double cycles)
+{
+    bn_text_printf(out, "%.*f", cycles < 1e6 ? 4 : 2, cycles / 1e6);
+}
+
 static void put_item(bn_text *out, const json_t *item)
 {
-    bn_text_printf(out, "%s (%s, %.4f)", estimate_word(item, "name"), estimate_word(item, "what"),
-                   number_of(item, "cycles") / 1e6);
+    bn_text_printf(out, "%s (%s, ", estimate_word(item, "name"), estimate_word(item, "what"));
+    put_mega(out, number_of(item, "cycles"));
+    bn_text_putc(out, ')');
 }
 
 static void put_copies(const json_t *line, bn_text *out)
@@ -96,11 +103,11 @@ static void put_copies(const json_t *line, bn_text *out)
     if (count == 0 || cycles <= 0)
         return;
     put_subject(out, line);
-    bn_text_printf(out,
-                   ": copies, %zu, take an estimated %.2f Mcycles (%.1f %%), of which changes of "
-                   "layout %.2f: ",
-                   count, moved / 1e6, 100 * moved / cycles,
-                   estimate_figure(line, NULL, "layout_cycles") / 1e6);
+    bn_text_printf(out, ": copies, %zu, take an estimated ", count);
+    put_mega(out, moved);
+    bn_text_printf(out, " Mcycles (%.1f %%), of which changes of layout ", 100 * moved / cycles);
+    put_mega(out, estimate_figure(line, NULL, "layout_cycles"));
+    bn_text_puts(out, ": ");
     for (size_t i = 0; i < count && i < MOST_NAMED; i++) {
         bn_text_puts(out, i ? ", " : "");
         put_item(out, json_array_get(copies, i));
@@ -119,10 +126,12 @@ static void put_loops(const json_t *line, bn_text *out)
         const json_t *loop = json_array_get(loops, i);
         const double trips = number_of(loop, "times");
         put_subject(out, line);
-        if (trips >= 0)
-            bn_text_printf(out, ": loop %s runs %.0f times, an estimated %.2f Mcycles in all.\n",
-                           estimate_word(loop, "name"), trips, number_of(loop, "cycles") / 1e6);
-        else
+        if (trips >= 0) {
+            bn_text_printf(out, ": loop %s runs %.0f times, an estimated ",
+                           estimate_word(loop, "name"), trips);
+            put_mega(out, number_of(loop, "cycles"));
+            bn_text_puts(out, " Mcycles in all.\n");
+        } else
             bn_text_printf(out,
                            ": how often loop %s runs cannot be told, since %s; its body counts "
                            "once, so the estimate is too low.\n",

@@ -36,6 +36,13 @@ static bool is_free(const char *opcode)
     return is_one_of(opcode, list);
 }
 
+/* Arithmetic on one number, as in the condition of a loop. */
+static bool is_scalar(const hlo_instruction *i)
+{
+    return i->shape && i->shape->n_parts == 0 && i->shape->n_dimensions == 0 &&
+           i->n_called_computation_ids == 0 && !hlo_is(i, "custom-call");
+}
+
 static bool is_collective(const char *opcode)
 {
     static const char *const list[] = {"all-reduce",
@@ -146,6 +153,8 @@ bool hlo_report_add(hlo_report *r, const hlo_module *module, size_t computation,
         return true;
     if (is_collective(i->opcode))
         return hlo_items_add(&r->collectives, item);
+    if (is_scalar(i))
+        return true;
     item.name =
         hlo_is(i, "custom-call") && i->custom_call_target[0] ? i->custom_call_target : i->opcode;
     return hlo_items_add(&r->silent, item);

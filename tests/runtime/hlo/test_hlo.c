@@ -20,6 +20,7 @@ static void estimates_of_the_entry_are_added(void **state)
               "{\"window_config\":{\"estimated_cycles\":\"many\"}}");
     inst *custom = op(b, 0, "custom-call", f, NULL, NULL);
     custom->custom_call_target = "Sharding";
+    shaped(b, op(b, 0, "add", f, f, NULL), 0, true); /* of single numbers */
     op(b, 0, "tuple", f, NULL, NULL);
     hlo_program *program = made(b);
     const hlo_report *r = hlo_program_report(program);
