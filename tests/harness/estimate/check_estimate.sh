@@ -169,7 +169,7 @@ report "a compiler that hangs is stopped" "$(fault_of 1 timeout --timeout)"
 FAKE_PJRT= run "${estimate[@]}" "${none[@]}"
 report "a program in another form is refused" "$(fault_of 1 "not-supported: the plugin gives optimized programs as 'mlir'")"
 
-run "${estimate[@]}" "${none[@]}" --topology nowhere:1 --mode capture --graphs 3
+run "${estimate[@]}" "${none[@]}" --topology nowhere:1 --mode capture --graphs 3 --verbose
 report "a topology that there is not costs one worker" "$(
     [ "$status" -eq 1 ] || echo "exit status $status, not 1"
     [ "$(grep -c 'loading the runtime' "$folder/err")" -eq 1 ] || echo "not one worker"
