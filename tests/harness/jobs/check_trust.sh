@@ -113,7 +113,7 @@ report "a failure is of the build that failed" "$(
 # The worker may have loaded the one or the other.
 cp "$fake" "$folder/build/fake.so"
 : >"$folder/err"
-FAKE_PJRT=hang "$bench" "${tiny[@]}" --runtime "$folder/build/fake.so" --store "$folder/unknown" --timeout 3 \
+FAKE_PJRT=hang "$bench" "${tiny[@]}" --runtime "$folder/build/fake.so" --store "$folder/unknown" --timeout 3 --verbose \
     --format json >"$folder/out" 2>"$folder/err" </dev/null &
 job=$!
 await 60 grep -q '  compiling' "$folder/err"
