@@ -24,8 +24,8 @@
  * All numbers are of the machine's byte order; times are nanoseconds of CLOCK_MONOTONIC, CPU times
  * of the calling thread's clock (0 in both fields: not measured).
  *
- * Donation: whether an execution took the memory of its arguments. To ask the plugin of each buffer
- * costs more than all else. So it is known of some executions and believed of the others:
+ * Donation: whether an execution took the memory of its arguments. There may be hundreds, and the
+ * plugin has to be asked of each. So it is known of some executions and believed of the others:
  *
  *   - known: an EXECUTE with RECORD_ASKED. The plugin was asked of each argument when the call had
  *     returned.
