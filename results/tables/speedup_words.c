@@ -42,7 +42,7 @@ static void put_name(const res_speedup *speedup, const res_speedup_row *row, bn_
             mask |= res_setup_difference(e, other);
     }
     res_setup_text(e, mask, &setup);
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
+    bn_text_printf(out, "%s %s %s", e->model, e->phase, res_way_of(e).text);
     if (e->graphs > 1)
         bn_text_printf(out, " in %d graphs", e->graphs);
     if (setup.length > 0)
@@ -372,13 +372,15 @@ static void put_difference(const res_speedup *speedup, const res_finding *findin
     const res_speedup_row *row = &speedup->rows[finding->row];
     const res_interval ratio = row->ratio.ratio;
     const bool faster = finding->kind == RES_FINDING_FASTER;
+    /* Without bench's lazy it is another row. */
+    const res_way_words base = res_way_of(&speedup->rows[row->base_row].record->experiment);
     put_name(speedup, row, out);
     if (faster)
-        bn_text_printf(out, ": %s as fast as lazy %s", res_ratio(ratio.estimate).text,
+        bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio.estimate).text, base.text,
                        res_ratio_range(ratio.low, ratio.high).text);
     else
-        bn_text_printf(out, ": takes %s as long as lazy %s", res_ratio(1 / ratio.estimate).text,
-                       res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
+        bn_text_printf(out, ": takes %s as long as %s %s", res_ratio(1 / ratio.estimate).text,
+                       base.text, res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
     bn_text_printf(out, ", %s %s a step", res_time(fabs(finding->saved_ns)).text,
                    finding->saved_ns > 0 ? "less" : "more");
     put_causes(finding, out);
