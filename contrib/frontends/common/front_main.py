@@ -25,9 +25,7 @@ from importlib import metadata
 from pathlib import Path
 
 import front_request
-import front_tensors
 import front_timing
-import front_values
 from front_errors import FrontEndError, not_supported, wrong_values
 
 _COMMON = Path(__file__).resolve().parent
@@ -97,17 +95,6 @@ def _what(front_end, request):
     return phases[request.phase]
 
 
-def _open(front_end, request, weights, inputs):
-    try:
-        return front_end.open_session(request, weights, inputs)
-    except ImportError as error:
-        hint = front_end.FOLDER / "requirements.txt"
-        raise FrontEndError(
-            "not_installed",
-            f"{front_end.PACKAGE} is not installed for {sys.executable} ({_one_line(error)}); "
-            f"install it with: {sys.executable} -m pip install -r {hint}") from error
-
-
 def _time(front_end, session, request):
     losses = front_timing.Losses()
     warm = front_timing.warm_up(front_end.NAME, session, request.warmup, losses)
@@ -125,10 +112,12 @@ def _time(front_end, session, request):
 
 def _run(front_end, request, report):
     report["what"] = _what(front_end, request)
+    import front_tensors  # these two need NumPy, which is there where the framework is
+    import front_values
     weights, inputs = front_tensors.read(request.weights), front_tensors.read(request.inputs)
     front_tensors.check_inputs(inputs, request)
     report["batch"] = int(inputs[request.model.inputs[0]].shape[0])
-    session = _open(front_end, request, weights, inputs)
+    session = front_end.open_session(request, weights, inputs)
     report["parameters"] = session.count
     report.update(session.describe())
     if request.values:
@@ -141,12 +130,17 @@ def _one_line(error):
     return " ".join(str(error).split())[:500] or type(error).__name__
 
 
-def _failed(error):
+def _failed(front_end, error):
     """ERROR as one that the report names."""
     if isinstance(error, FrontEndError):
         return error
     if os.environ.get("FRONT_END_TRACEBACK"):
         traceback.print_exception(error)
+    if isinstance(error, ImportError):
+        hint = front_end.FOLDER / "requirements.txt"
+        return FrontEndError(
+            "not_installed", f"{front_end.PACKAGE} is not installed for {sys.executable} ({_one_line(error)}); "
+            f"install it with: {sys.executable} -m pip install -r {hint}")
     kind = "not_supported" if isinstance(error, NotImplementedError) else "runtime"
     return FrontEndError(kind, f"{type(error).__name__}: {_one_line(error)}")
 
@@ -170,7 +164,7 @@ def main(front_end, arguments):
         write_report(request.report, report)
         return 0
     except Exception as error:  # whatever it is, the report says it
-        failure = _failed(error)
+        failure = _failed(front_end, error)
     print(f"front end: {failure}", file=sys.stderr, flush=True)
     report = _head(front_end, request)
     report["error"] = {"class": failure.kind, "message": str(failure)}

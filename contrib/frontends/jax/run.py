@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True  # the folder may not be ours to write to
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 
 import front_main  # noqa: E402  (found by the line above)

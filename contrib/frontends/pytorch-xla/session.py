@@ -9,6 +9,7 @@ import statistics
 
 import torch
 import torch_xla
+import torch_xla.backends
 import torch_xla.core.xla_model as xm
 import torch_xla.debug.metrics as xla_metrics
 
@@ -89,9 +90,19 @@ class Session:
         if mode == "dynamo-step":
             self._whole = torch.compile(self._train_whole, backend="openxla")
         elif mode == "capture":
-            self._whole = _compiled(lambda *batch: self._train_whole(*batch))
-            self._whole_inference = _compiled(lambda *batch: self._forward(*batch))
+            self._capture()
         self.step = self._train_step if self._request.train else self._infer_step
+
+    def _capture(self):
+        """Functions, since torch_xla.compile names programs by them and keeps weak references."""
+        def train_step(*batch):
+            return self._train_whole(*batch)
+
+        def infer_step(*batch):
+            return self._forward(*batch)
+
+        self._whole = torch_xla.compile(train_step)
+        self._whole_inference = torch_xla.compile(infer_step)
 
     def _train_whole(self, *batch):
         """A step up to its end; BATCH ends in the labels."""
@@ -190,9 +201,3 @@ class Session:
         for name, buffer in self._named.statistics():
             yield name, tensors.to_array(buffer)
 
-
-def _compiled(function):
-    """FUNCTION as torch_xla.compile has it."""
-    def call(*arguments):
-        return torch_xla.compile(function)(*arguments)
-    return call
