@@ -258,6 +258,7 @@ static const command_row commands[] = {
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
     {"measure", worker_job_measure},
+    {"framework", worker_job_framework},
     {"verify", verify_job},
     {"selftest", selftest_job},
     {NULL, NULL},
