@@ -11,7 +11,7 @@
 
 /* bench run: measures each experiment of MATRIX, keeps a record of each, prints the tables. */
 int command_run(const job_matrix *matrix, const cli_output *output);
-/* bench list WHAT: models, modes, runtimes, ops. MATRIX' axes of the network, and batch, image and
+/* bench list WHAT: models, modes, front-ends, runtimes, ops. MATRIX' axes of the network, and batch, image and
  * seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
 /* bench export-weights: writes the initial weights of MATRIX' one model into FILE, which must not

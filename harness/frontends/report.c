@@ -272,10 +272,25 @@ void frontend_report_free(frontend_report *report)
 
 json_t *frontend_report_provenance(const frontend_report *report)
 {
-    static const char *const members[] = {
-        "framework", "versions", "python",        "script_sha256", "flags",  "what",
-        "optimizer", "dropout",  "learning_rate", "parameters",    "losses", "nodes_of",
-        "trace_of",  NULL};
+    static const char *const members[] = {"framework",
+                                          "versions",
+                                          "python",
+                                          "script_sha256",
+                                          "flags",
+                                          "what",
+                                          "optimizer",
+                                          "dropout",
+                                          "learning_rate",
+                                          "parameters",
+                                          "losses",
+                                          "device",
+                                          "nodes_of",
+                                          "trace_of",
+                                          "trace_once_ns",
+                                          "parts_ns_per_step",
+                                          "metrics_per_step",
+                                          "fallbacks_per_step",
+                                          NULL};
     json_t *kept = json_object();
     for (const char *const *name = members; kept && *name; name++) {
         json_t *value = json_object_get(report->root, *name);
