@@ -8,14 +8,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX ".front-end-"
+#define PREFIX      ".front-end-"
+/* Below a folder: a recording has a folder of each process, and that one of its programs. */
+#define MOST_LEVELS 6
 
 bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st)
 {
@@ -38,20 +39,28 @@ bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st
     return BN_OK;
 }
 
-static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)
+/* Removes NAME of the open FOLDER, with LEVELS below it at most. Links are removed, not followed,
+ * whatever takes the place of what meanwhile. */
+static void remove_in(int folder, const char *name, int levels)
 {
-    (void)what;
-    (void)kind;
-    (void)where;
-    (void)!remove(path);
-    return 0;
+    int fd = -1;
+    if (unlinkat(folder, name, 0) == 0 || levels == 0 ||
+        bn_folder_in(folder, name, &fd, NULL) != BN_OK)
+        return;
+    DIR *list = bn_folder_list(fd);
+    for (const struct dirent *entry; list && (entry = readdir(list)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_in(fd, entry->d_name, levels - 1);
+    if (list)
+        closedir(list);
+    close(fd);
+    unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 void job_scratch_end(char path[PATH_MAX])
 {
-    /* Links are removed, not followed. */
     if (path[0])
-        nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        remove_in(AT_FDCWD, path, MOST_LEVELS);
     path[0] = '\0';
 }
 
@@ -69,7 +78,7 @@ static long process_of(const char *name, const char *host)
 
 void job_scratch_sweep_old(const char *store)
 {
-    char host[64] = "", path[PATH_MAX];
+    char host[64] = "";
     DIR *folder = opendir(store);
     if (!folder)
         return;
@@ -78,9 +87,8 @@ void job_scratch_sweep_old(const char *store)
         const long pid = process_of(entry->d_name, host);
         struct stat info;
         if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISDIR(info.st_mode) && bn_writer_gone(pid, &info) &&
-            snprintf(path, sizeof path, "%s/%s", store, entry->d_name) < PATH_MAX)
-            job_scratch_end(path);
+            S_ISDIR(info.st_mode) && bn_writer_gone(pid, &info))
+            remove_in(dirfd(folder), entry->d_name, MOST_LEVELS);
     }
     closedir(folder);
 }
