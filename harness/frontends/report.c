@@ -267,8 +267,7 @@ void frontend_report_free(frontend_report *report)
     *report = (frontend_report){.root = NULL};
 }
 
-/* ---- what is kept of it ------------------------------------------------------------------------
- */
+/* ---- what is kept of it ---------------------------------------------------------- */
 
 json_t *frontend_report_provenance(const frontend_report *report)
 {

@@ -65,8 +65,7 @@ bool job_mode_name(size_t index, char word[RES_TEXT])
     return false;
 }
 
-/* ---- what a framework is not asked for ---------------------------------------------------------
- */
+/* ---- what a framework is not asked for ------------------------------------------- */
 
 /* What of the command line cannot be told to a framework; NULL: nothing. */
 static const char *option_refused(const job_matrix *m)

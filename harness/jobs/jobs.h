@@ -357,8 +357,7 @@ BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int f
                                  const char *path, job_way *way, bn_status *st);
 void job_way_free(job_way *way);
 
-/* ---- folders that go away (scratch.c) ---------------------------------------------------------
- */
+/* ---- folders that go away (scratch.c) -------------------------------------------- */
 
 /* Makes a folder for the user alone, in PARENT or, where that is NULL, in $TMPDIR or /tmp, and
  * writes its whole path to PATH. */

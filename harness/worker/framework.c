@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include "harness/worker/framework_priv.h"
-#include "runtime/record/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,8 +135,7 @@ static bn_code stand_between(worker_framework *f, bn_status *st)
     return code;
 }
 
-/* ---- the process -------------------------------------------------------------------------------
- */
+/* ---- the process ----------------------------------------------------------------- */
 
 /* The script's side of fork; it never returns. The worker has no other thread. */
 static void run_script(const worker_framework *f, pid_t parent)

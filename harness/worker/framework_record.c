@@ -67,8 +67,7 @@ static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "%s", f->row->name);
 }
 
-/* ---- provenance --------------------------------------------------------------------------------
- */
+/* ---- provenance ------------------------------------------------------------------ */
 
 /* As worker_session_describe has them: what bench's own client is told, the recorder tells, too. */
 static void set_conditions(const worker_framework *f, json_t *runtime)
@@ -128,8 +127,7 @@ static bn_code set_provenance(const worker_framework *f, const json_t *group, re
     return set_digest(f, runtime, st);
 }
 
-/* ---- the record ---------------------------------------------------------------------------------
- */
+/* ---- the record ------------------------------------------------------------------ */
 
 static void fill(const worker_framework *f, res_record *r)
 {
