@@ -348,6 +348,7 @@ typedef struct job_way {
     char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
     json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
     bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
+    char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
 } job_way;
 
 /* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, whose

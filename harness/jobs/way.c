@@ -14,6 +14,7 @@
 #include "runtime/record/format.h"
 
 #include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,21 @@ static bn_code set(job_way *way, const char *name, const char *value, bn_status 
     return BN_OK;
 }
 
+/* Adds a conflict that keeps a framework from the recorder. */
+static void block(job_way *way, const char *format, ...) BN_PRINTF(2, 3);
+
+static void block(job_way *way, const char *format, ...)
+{
+    char text[sizeof way->blocked];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bn_text_printf(&way->conflicts, "%s\n", text);
+    if (!way->blocked[0])
+        snprintf(way->blocked, sizeof way->blocked, "%s", text);
+}
+
 /* The same, unless the user has set NAME to something else: then WHAT follows of it. */
 static bn_code want(job_way *way, const char *name, const char *value, const char *what,
                     bn_status *st)
@@ -47,7 +63,7 @@ static bn_code want(job_way *way, const char *name, const char *value, const cha
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
         return set(way, name, value, st);
-    bn_text_printf(&way->conflicts, "%s is '%s' and stays so: %s\n", name, own, what);
+    block(way, "%s is '%s' and stays so: %s", name, own, what);
     return BN_OK;
 }
 
@@ -219,8 +235,7 @@ static bn_code tell_jax(job_way *way, int folder, const char *path, bn_status *s
     bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
     bn_code code = BN_OK;
     if (odd)
-        bn_text_puts(&way->conflicts,
-                     "a path with ',' or ':' in it cannot be told to jax, which is not recorded\n");
+        block(way, "a path with ',' or ':' in it cannot be told to jax, which is not recorded");
     else if (devices)
         code = write_options(way, devices, folder, st);
     if (!odd && code == BN_OK)

@@ -129,9 +129,9 @@ static bn_code stand_between(worker_framework *f, bn_status *st)
         code = job_way_make(f->e.what.runtime, f->place.python, folder, f->recording, &f->way, st);
     if (folder >= 0)
         close(folder);
-    if (code == BN_OK && f->way.conflicts.length > 0)
-        return bn_fail(st, BN_INVALID, "%.*s; unset it", (int)strcspn(f->way.conflicts.data, "\n"),
-                       f->way.conflicts.data);
+    if (code == BN_OK && f->way.blocked[0])
+        return bn_fail(st, BN_INVALID, "%s: it would run unrecorded: %s", f->row->name,
+                       f->way.blocked);
     return code;
 }
 

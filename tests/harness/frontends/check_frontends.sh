@@ -183,7 +183,7 @@ refuses "--weights" 2 "--weights is for front end bench, not for jax" -- \
 refuses "--pin" 2 "--pin is for front end bench" -- run "${own[@]}" --front-end jax --mode capture --pin all
 JAX_PLATFORMS=cuda run "${one[@]}"
 report "a variable of the user's that is in the way" "$(
-    grep -q "JAX_PLATFORMS is 'cuda'.*unset it" "$folder/err" || echo "not said"
+    grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
 )"
 unset BENCH_FRONTEND_PYTHON_JAX
 refuses "a framework that is not installed, with the command that installs it" 3 \
