@@ -136,6 +136,8 @@ def compare_training(c, report, train, tolerance):
                tolerance["grads_step0"] * max(entry["l2"], least))
     for name, entry in train.get("bn_after_step1", {}).items():
         for part in ("running_mean", "running_var"):
+            if any(text.startswith(part + ":") for text in report.get("deviations", ())):
+                continue  # the front end says that it computes another one
             c.near(f"{name}.{part}", report["statistic_norms_after_step_1"][f"{name}.{part}"],
                    entry[part + "_l2"], tolerance["bn"] * entry[part + "_l2"])
     for ours, theirs, key in (

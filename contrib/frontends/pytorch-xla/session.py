@@ -23,6 +23,9 @@ _TIMES = ("CompileTime", "DeviceLockWait", "ExecuteTime", "LazyTracing", "RunCac
           "RunCachedGraphOutputData", "TransferFromDeviceTime", "TransferToDeviceTime", "UnwrapXlaData",
           "WrapXlaData")
 _SUMS = ("TensorsGraphSize",)
+# What PyTorch/XLA computes otherwise than PyTorch. No loss of a training step depends on it.
+_BIASED = "running_var: PyTorch/XLA adds the biased variance of the batch, PyTorch and bench the unbiased one"
+
 _FALLBACK = "aten::"  # counters of operations that ran on the host
 
 
@@ -105,11 +108,12 @@ class Session:
         self._whole_inference = torch_xla.compile(infer_step)
 
     def _train_whole(self, *batch):
-        """A step up to its end; BATCH ends in the labels."""
+        """A step up to its end; BATCH ends in the labels. The loss is returned as it is: dynamo would make
+        a graph of its own of what follows the optimizer, and the backend has none without operations."""
         loss = self._family.loss(self._forward(*batch[:-1]), batch[-1])
         loss.backward()
         self._optimizer.step()
-        return loss.detach()
+        return loss
 
     def _train_step(self):
         begin = now_ns()
@@ -140,7 +144,9 @@ class Session:
     # ---- what a report says ----------------------------------------------------------
 
     def describe(self):
-        return {"device": " ".join(torch_xla.real_devices())}
+        normalises = any(isinstance(m, torch.nn.BatchNorm2d) for m in self._module.modules())
+        return {"device": " ".join(torch_xla.real_devices()),
+                "deviations": [_BIASED] if normalises and self._request.train else []}
 
     def begin_measuring(self):
         self._marks.clear()
