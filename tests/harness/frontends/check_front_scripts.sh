@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
 trap 'rm -rf "$folder"' EXIT
+unset FRONT_END_TRACEBACK
 # -S: no site-packages, so no framework and no NumPy, whatever is installed.
 bare=("$python" -S)
 
