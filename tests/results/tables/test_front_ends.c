@@ -16,6 +16,7 @@ static res_record *record_of(const char *front_end, const char *version, const f
     if (strcmp(front_end, "bench") == 0)
         return record;
     record->executions[0].device_source = BN_DEVICE_TIME_EVENT;
+    record->step_counters[BN_COUNTER_NODES_TRACED] = 7 * (int64_t)record->step_count;
     json_object_set_new(record->provenance, "front_end",
                         json_pack("{s:{s:s}, s:s, s:f}", "versions", front_end, version,
                                   "script_sha256", FIXTURE_DIGEST, "nodes_per_step", 7.0));
