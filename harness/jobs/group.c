@@ -52,6 +52,14 @@ bool job_same_group(const job_experiment *a, const job_experiment *b)
            res_setup_difference(&a->what, &b->what) == 0;
 }
 
+size_t job_group_workers(const job_experiment *list, size_t count)
+{
+    size_t frameworks = 0;
+    for (size_t i = 0; i < count; i++)
+        frameworks += job_is_framework(&list[i].what);
+    return frameworks + (frameworks < count);
+}
+
 void job_group_title(const job_experiment *list, size_t count, char *text, size_t size)
 {
     char title[256];

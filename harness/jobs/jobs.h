@@ -308,7 +308,8 @@ typedef struct job_kept {
 /* Process PROCESS (from 1; 0: it has no partner in GROUP) of GROUP: measures the COUNT experiments
  * LIST, and fills KEPT[i] for each. Keeps a record of each failure as well. GROUP learns whether
  * its experiments have to be separate. JOB says how; its request is not looked at, its timeout is
- * that of one experiment. Prints nothing but progress. */
+ * that of one experiment, and further workers of this process have the numbers behind JOB's. Prints
+ * nothing but progress. */
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept);
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
@@ -317,6 +318,9 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
  * between processes, so that more and shorter ones tell more in the same time. It looks at how long
  * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
+/* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
+ * that bench runs itself, and one for each of a framework. */
+size_t job_group_workers(const job_experiment *list, size_t count);
 /* "resnet50 train lazy, capture b1 f32 on cpu": what the COUNT experiments LIST of a group are. */
 void job_group_title(const job_experiment *list, size_t count, char *text, size_t size);
 

@@ -328,6 +328,7 @@ static bool measure_mixed(job_group *group, int process, const job_experiment *l
     const job_experiment *ours[JOB_MOST_MEMBERS];
     job_kept *of[JOB_MOST_MEMBERS];
     size_t order[JOB_MOST_MEMBERS], own = 0;
+    job_order next = *job;
     for (size_t i = 0; i < count; i++)
         if (!job_is_framework(&list[i].what)) {
             ours[own] = &list[i];
@@ -339,9 +340,10 @@ static bool measure_mixed(job_group *group, int process, const job_experiment *l
         if (is_done(&kept[at]))
             continue;
         if (job_is_framework(&list[at].what) || job_interrupted())
-            measure_alone(group, process, &list[at], job, &kept[at]);
-        else if (!measure_together(group, process, ours, own, job, of))
+            measure_alone(group, process, &list[at], &next, &kept[at]);
+        else if (!measure_together(group, process, ours, own, &next, of))
             return false;
+        next.number++;
     }
     return true;
 }
