@@ -265,7 +265,7 @@ needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh
     $(if $(filter %_replay.sh %_recorded.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))
@@ -295,7 +295,7 @@ check-clang:
 
 # ---- set-up and the main job --------------------------------------------
 
-.PHONY: setup runtimes runtime-tpu runtime-cuda run
+.PHONY: setup runtimes runtime-tpu runtime-cuda frontends run
 setup:
 	@setup/setup.sh
 runtimes:
@@ -304,6 +304,11 @@ runtime-tpu:
 	@setup/setup.sh tpu
 runtime-cuda:
 	@setup/setup.sh cuda
+
+# Python environments of other front ends (docs/frontends.md): all, or FRONTENDS='jax'.
+FRONTENDS ?=
+frontends:
+	@setup/frontends.sh $(FRONTENDS)
 
 # bench measures, stores each experiment and prints their table.
 RUN_ARGS ?= --model resnet50,resnet18 --mode lazy,capture --phase train,infer --batch 1 \
@@ -326,8 +331,9 @@ SHARE := $(DESTDIR)$(PREFIX)/share/bench
 # ../lib/bench/runtimes from where it is.
 .PHONY: install uninstall
 install: all
-	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites'
+	install -d '$(BIN)' '$(MAN1)' '$(LIB)/runtimes' '$(SHARE)/suites' '$(SHARE)/frontends'
 	install -m 644 suites/*.json '$(SHARE)/suites/'
+	$(if $(wildcard contrib/frontends/*/run.py),cp -R contrib/frontends/. '$(SHARE)/frontends/')
 	install -m 755 $(BUILD)/bench '$(BIN)/bench'
 	install -m 755 $(SIM) '$(LIB)/libpjrt_sim.so'
 	install -m 755 $(RECORDER) '$(LIB)/libpjrt_record.so'
@@ -392,6 +398,7 @@ help:
 	@echo 'make runtimes         other builds of the CPU runtime, to compare with'
 	@echo 'make runtime-tpu      libtpu (under its own licence terms)'
 	@echo 'make runtime-cuda     the CUDA plugin (CUDA itself is yours)'
+	@echo 'make frontends        JAX and PyTorch/XLA, for bench run --front-end (FRONTENDS=jax: only that)'
 	@echo 'make install          PREFIX=/usr/local DESTDIR=      make uninstall'
 	@echo 'make dist, make deb   a tarball of the sources, a Debian package'
 	@echo 'make format, lint     layout and static checks'

@@ -219,9 +219,9 @@ static const command_row commands[] = {
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},
-    {"list", "bench list models|modes|runtimes|ops",
-     "list what there is: models, modes, runtimes or ops", .bit = OPTION_LIST, .run = list,
-     .what = "models|modes|runtimes|ops", .most_words = 1},
+    {"list", "bench list models|modes|front-ends|runtimes|ops",
+     "list what there is: models, modes, front ends, runtimes or ops", .bit = OPTION_LIST,
+     .run = list, .what = "models|modes|front-ends|runtimes|ops", .most_words = 1},
     {"selftest", "bench selftest accuracy|coverage|statistics|host-cost",
      "check bench itself: accuracy, intervals, comparisons, its own cost of a step",
      .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
@@ -298,8 +298,8 @@ static int completion(options *o, const char *const *words)
 
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
-    {"measure", worker_job_measure}, {"verify", verify_job}, {"selftest", selftest_job},
-    {"estimate", estimate_job},      {NULL, NULL},
+    {"measure", worker_job_measure}, {"framework", worker_job_framework}, {"verify", verify_job},
+    {"selftest", selftest_job},      {"estimate", estimate_job},          {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -89,10 +89,10 @@ plot_figure_text plot_id_time(const char *id);
 /* A row of the speedup table. */
 typedef struct plot_row {
     const res_record *record;
-    const json_t *figures; /* its figures in the table's JSON, borrowed */
-    size_t cell;           /* rows of one number may be compared */
-    char *label;           /* of the cell: "resnet50 train, batch 8" */
-    char way[48];          /* "capture, 3 graphs" */
+    const json_t *figures;   /* its figures in the table's JSON, borrowed */
+    size_t cell;             /* rows of one number may be compared */
+    char *label;             /* of the cell: "resnet50 train, batch 8" */
+    char way[RES_TEXT + 40]; /* "capture, 3 graphs", "jax capture" */
 } plot_row;
 
 typedef struct plot_rows {
@@ -104,6 +104,9 @@ typedef struct plot_rows {
     json_t *table;
     const res_collection *all; /* borrowed */
 } plot_rows;
+/* The way that the geometric mean MEAN of the table is of: "capture", "jax capture". */
+#define PLOT_WAY (RES_TEXT + 20)
+void plot_mean_way(const json_t *mean, char text[PLOT_WAY]);
 
 BN_MUST_USE bn_code plot_rows_make(const res_collection *all, plot_rows *rows, bn_status *st);
 void plot_rows_free(plot_rows *rows);

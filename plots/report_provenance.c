@@ -155,7 +155,7 @@ static void put_records(const plot_report *report, bn_text *out)
         plot_cell(out, record->id);
         plot_cell(out, e->model);
         plot_cell(out, e->phase);
-        plot_cell(out, e->mode);
+        plot_cell(out, res_way_of(e).text);
         plot_cell_number(out, e->graphs, graphs);
         plot_cell(out, e->runtime);
         plot_cell(out, bn_code_name(record->status));

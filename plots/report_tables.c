@@ -124,7 +124,9 @@ static void put_means(const plot_rows *rows, bn_text *out)
         bn_text_puts(out, "<tr>");
         plot_cell(out, json_string_value(json_object_get(mean, "runtime")));
         plot_cell(out, json_string_value(json_object_get(mean, "phase")));
-        plot_cell(out, json_string_value(json_object_get(mean, "mode")));
+        char way[PLOT_WAY];
+        plot_mean_way(mean, way);
+        plot_cell(out, way);
         count_cell(out, plot_real(mean, "graphs"));
         ratio_cells(plot_real(mean, "speedup"), plot_real(mean, "speedup_low"),
                     plot_real(mean, "speedup_high"), out);

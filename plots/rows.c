@@ -119,6 +119,18 @@ static bool make_labels(plot_rows *rows, const words *w)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
+void plot_mean_way(const json_t *mean, char text[PLOT_WAY])
+{
+    const char *front_end = json_string_value(json_object_get(mean, "front_end"));
+    const char *mode = json_string_value(json_object_get(mean, "mode"));
+    res_experiment e;
+    res_experiment_usual(&e);
+    res_axis_set_value(&res_axes[RES_AXIS_MODE], mode ? mode : "", 0, &e);
+    if (front_end)
+        res_axis_set_value(&res_axes[RES_AXIS_FRONT_END], front_end, 0, &e);
+    snprintf(text, PLOT_WAY, "%s", res_way_of(&e).text);
+}
+
 static const res_record *record_of(const res_collection *all, const char *id)
 {
     for (size_t i = 0; id && i < all->count; i++)
@@ -143,8 +155,8 @@ static bool take_rows(const res_collection *all, plot_rows *rows)
             continue;
         row->figures = object;
         const res_experiment *e = &row->record->experiment;
-        snprintf(row->way, sizeof row->way, e->graphs > 1 ? "%s, %d graphs" : "%s", e->mode,
-                 e->graphs);
+        snprintf(row->way, sizeof row->way, e->graphs > 1 ? "%s, %d graphs" : "%s",
+                 res_way_of(e).text, e->graphs);
         rows->count++;
     }
     return true;

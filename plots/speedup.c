@@ -115,9 +115,10 @@ static void take_means(drawing *d, const plot_rows *rows)
         char graphs_text[24] = "";
         if (graphs > 1)
             snprintf(graphs_text, sizeof graphs_text, ", %d graphs", (int)graphs);
-        snprintf(b->mean_way, sizeof b->mean_way, "%.16s %.16s%s (%d of %d)",
-                 json_string_value(json_object_get(mean, "phase")),
-                 json_string_value(json_object_get(mean, "mode")), graphs_text,
+        char way[PLOT_WAY];
+        plot_mean_way(mean, way);
+        snprintf(b->mean_way, sizeof b->mean_way, "%.16s %.28s%s (%d of %d)",
+                 json_string_value(json_object_get(mean, "phase")), way, graphs_text,
                  (int)json_integer_value(json_object_get(mean, "covered")),
                  (int)json_integer_value(json_object_get(mean, "cells")));
         b->label = b->mean_label;

@@ -90,6 +90,8 @@ static bn_code run_pair(session *s, size_t cell, bn_status *st)
     for (int side = 0; side < 2; side++) {
         pair.side[side] = s->plan.list[c->control ? 0 : side][s->plan.rows[cell].experiment];
         pair.side[side].store = s->plan.folder[c->control][side];
+        /* A framework's loop takes no turns. */
+        pair.turns = pair.turns && !job_is_framework(&pair.side[side].what);
         pair.build[side] = s->build[c->control ? 0 : side];
     }
     job_experiment_title(&pair.side[0], title, sizeof title);

@@ -51,15 +51,18 @@ static double record_seconds(const res_record *r)
     return r->status == BN_OK ? STARTING_S + ns / 1e9 : 0;
 }
 
-/* How much A is like B: from 1, another network, to 4, alike in model, phase, batch and
- * mode. */
+/* How much A is like B: from 1, another network, to 4, alike in model, phase, batch, mode and front
+ * end. */
 static int likeness(const res_experiment *a, const res_experiment *b)
 {
     if (!res_same_network(a, b))
         return 1;
     if (strcmp(a->phase, b->phase) != 0 || a->batch != b->batch)
         return 2;
-    return strcmp(a->mode, b->mode) != 0 || a->graphs != b->graphs ? 3 : 4;
+    return strcmp(a->mode, b->mode) != 0 || a->graphs != b->graphs ||
+                   strcmp(a->front_end, b->front_end) != 0
+               ? 3
+               : 4;
 }
 
 /* Mean of the runs with a known time that are most like RUN; negative where none is. */

@@ -12,8 +12,8 @@
 /* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
  * and prints the tables. */
 int command_run(job_matrix *matrix, const cli_output *output);
-/* bench list WHAT: models, modes, runtimes, ops. MATRIX' axes of the network, and batch, image and
- * seq, say which model of each kind the list of models describes. */
+/* bench list WHAT: models, modes, front-ends, runtimes, ops. MATRIX' axes of the network, and
+ * batch, image and seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
 /* bench export-weights: writes the initial weights of MATRIX' one model into FILE, which must not
  * exist; NULL: not given, which is refused. */
@@ -44,7 +44,6 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
 /* ---- of stored records ------------------------------------------------------------------ */
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
-
 
 /* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
 int command_export(const char *store, const char *format, const char *file);

@@ -1,5 +1,6 @@
-/* list.c - bench list models|modes|runtimes|ops. */
+/* list.c - bench list models|modes|front-ends|runtimes|ops. */
 #include "harness/commands/commands.h"
+#include "harness/frontends/frontends.h"
 #include "models/model.h"
 #include "modes/mode.h"
 #include "results/tables/tables.h"
@@ -77,6 +78,26 @@ static json_t *list_modes(const job_matrix *matrix, bn_status *st)
         json_array_append_new(list, json_pack("{ss ss ss}", "mode", info.name, "graphs",
                                               info.cuts_graphs ? "1, 2, 3, 5" : "1", "summary",
                                               info.summary));
+    return list;
+}
+
+static json_t *list_front_ends(const job_matrix *matrix, bn_status *st)
+{
+    json_t *list = json_array();
+    const frontend_info *row;
+    (void)matrix, (void)st;
+    json_array_append_new(list, json_pack("{ss ss ss sb ss}", "front_end", "bench", "framework",
+                                          "none", "modes", "eager,lazy,capture", "installed", 1,
+                                          "where", "bench itself (bench list modes)"));
+    for (size_t i = 0; (row = frontend_at(i)); i++) {
+        frontend_place place;
+        bn_status why = {.code = BN_OK};
+        const bool found = frontend_find(row, &place, &why) == BN_OK;
+        json_array_append_new(list, json_pack("{ss ss ss sb so}", "front_end", row->name,
+                                              "framework", row->framework, "modes", row->modes,
+                                              "installed", found, "where",
+                                              res_json_text(found ? place.python : why.message)));
+    }
     return list;
 }
 
@@ -166,15 +187,17 @@ int command_list(const job_matrix *matrix, const cli_output *output, const char 
         json_t *(*make)(const job_matrix *matrix, bn_status *st);
     } lists[] = {{"models", list_models},
                  {"modes", list_modes},
+                 {"front-ends", list_front_ends},
                  {"runtimes", list_runtimes},
                  {"ops", list_ops}};
     bn_status st = {.code = BN_OK};
+    const size_t count = sizeof lists / sizeof *lists;
     size_t i = 0;
-    while (i < 4 && strcmp(lists[i].name, what) != 0)
+    while (i < count && strcmp(lists[i].name, what) != 0)
         i++;
     res_format format;
-    if (i == 4)
-        bn_fail_choice(&st, "list", what, "models, modes, runtimes or ops");
+    if (i == count)
+        bn_fail_choice(&st, "list", what, "models, modes, front-ends, runtimes or ops");
     if (st.code != BN_OK || res_format_parse(output->format, &format, &st) != BN_OK)
         return (int)cli_complain(&st);
     json_t *list = lists[i].make(matrix, &st);

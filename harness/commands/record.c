@@ -19,13 +19,12 @@
 
 #define ABOUT "recording.json"
 
-
 /* A recording that is being made. */
 typedef struct recording {
     char path[PATH_MAX]; /* whole */
     int folder;          /* open; -1: not yet */
     bool ours;           /* there was no recording in it before this one */
-    command_way way;
+    job_way way;
     json_t *about; /* recording.json */
 } recording;
 
@@ -230,7 +229,7 @@ static void say_recorded(recording *r, const command_recording *own)
 
 static void say_way(const recording *r)
 {
-    const command_way *way = &r->way;
+    const job_way *way = &r->way;
     cli_say("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
             way->plugin[0] ? ": " : ", preloaded", way->plugin);
     for (const char *at = way->conflicts.data; at && *at;) {
@@ -257,7 +256,7 @@ static bn_code begin(const command_recording *own, const char *const *words, rec
     bn_code code = open_folder(own->folder, r, st);
     r->ours = code == BN_OK;
     if (code == BN_OK)
-        code = command_way_make(own->runtime, words[0], r->folder, r->path, &r->way, st);
+        code = job_way_make(own->runtime, words[0], r->folder, r->path, &r->way, st);
     if (code != BN_OK)
         return code;
     snprintf(bytes, sizeof bytes, "%.0f", own->limit_bytes);
@@ -302,7 +301,7 @@ int command_record(const command_recording *own, const char *const *words)
             take_back(&r);
         }
     }
-    command_way_free(&r.way);
+    job_way_free(&r.way);
     json_decref(r.about);
     if (r.folder >= 0)
         close(r.folder);

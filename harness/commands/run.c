@@ -178,7 +178,8 @@ static size_t planned(const run_group *groups, size_t count)
 {
     size_t sum = 0;
     for (size_t i = 0; groups && i < count; i++)
-        sum += (size_t)groups[i].group.processes;
+        sum +=
+            (size_t)groups[i].group.processes * job_group_workers(groups[i].list, groups[i].count);
     return sum;
 }
 
@@ -232,7 +233,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
             if (process > groups[order[i]].group.processes)
                 continue;
             run->planned = planned(groups, count);
-            run_process(run, &groups[order[i]], process, ++number, run->planned);
+            run_process(run, &groups[order[i]], process, number + 1, run->planned);
+            number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
         }
     }
     run->planned = planned(groups, count);

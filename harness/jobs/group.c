@@ -52,10 +52,23 @@ bool job_same_group(const job_experiment *a, const job_experiment *b)
            res_setup_difference(&a->what, &b->what) == 0;
 }
 
+size_t job_group_workers(const job_experiment *list, size_t count)
+{
+    size_t frameworks = 0;
+    for (size_t i = 0; i < count; i++)
+        frameworks += job_is_framework(&list[i].what);
+    return frameworks + (frameworks < count);
+}
+
 void job_group_title(const job_experiment *list, size_t count, char *text, size_t size)
 {
     char title[256];
-    job_experiment_title(&list[0], title, sizeof title);
+    job_experiment first = list[0];
+    /* Of several each says its front end beside its mode. */
+    if (count > 1)
+        snprintf(first.what.front_end, sizeof first.what.front_end, "%s",
+                 res_axes[RES_AXIS_FRONT_END].usual);
+    job_experiment_title(&first, title, sizeof title);
     const char *at = count > 1 ? strstr(title, list[0].what.mode) : NULL;
     snprintf(text, size, "%s", title);
     if (!at)
@@ -64,7 +77,8 @@ void job_group_title(const job_experiment *list, size_t count, char *text, size_
     int used = snprintf(text, size, "%.*s", (int)(at - title), title);
     for (size_t i = 0; i < count && used >= 0 && (size_t)used < size; i++) {
         const res_experiment *w = &list[i].what;
-        used += snprintf(text + used, size - (size_t)used, "%s%s", i ? ", " : "", w->mode);
+        used +=
+            snprintf(text + used, size - (size_t)used, "%s%s", i ? ", " : "", res_way_of(w).text);
         if (w->graphs > 1 && used >= 0 && (size_t)used < size)
             used += snprintf(text + used, size - (size_t)used, " %d", w->graphs);
     }

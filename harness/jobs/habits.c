@@ -24,7 +24,8 @@ static const runtime_habit habits[] = {
 static const runtime_habit *habit_of(const char *runtime, const char *path)
 {
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-        if (strstr(bn_base_name(runtime), habits[i].part) || strstr(bn_base_name(path), habits[i].part))
+        if (strstr(bn_base_name(runtime), habits[i].part) ||
+            strstr(bn_base_name(path), habits[i].part))
             return &habits[i];
     return NULL;
 }

@@ -11,6 +11,7 @@
 
 #include <gsl/gsl_rng.h>
 #include <jansson.h>
+#include <limits.h>
 #include <sys/types.h>
 
 #include "harness/cli/cli.h"
@@ -114,6 +115,21 @@ void job_experiment_title(const job_experiment *e, char *text, size_t size);
 json_t *job_experiment_to_json(const job_experiment *e);
 BN_MUST_USE bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st);
 
+/* ---- other front ends (framework.c) ---------------------------------------------------------- */
+
+/* Whether a framework runs E's steps, and not bench. */
+bool job_is_framework(const res_experiment *w);
+/* Whether FRONT_END, bench or another, has the mode NAME for PHASE (NULL: for any). */
+bool job_front_end_has_mode(const char *front_end, const char *name, const char *phase);
+/* Value INDEX, from 0, of the axis mode or front_end, into WORD; false after the last. Modes that
+ * only frameworks have come behind bench's own. */
+bool job_mode_name(size_t index, char word[RES_TEXT]);
+bool job_front_end_name(size_t index, char word[RES_TEXT]);
+/* Why W's front end cannot run it, into TEXT; false where it can. Of bench only the mode is looked
+ * at. */
+bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, char *text,
+                           size_t size);
+
 /* ---- what suits a runtime (habits.c) ------------------------------------------------- */
 
 /* PATH is the runtime's file; before that is known, its name serves as well. */
@@ -202,8 +218,8 @@ BN_MUST_USE bn_code job_store_ready(const char *store, bn_status *st);
 void job_say_damaged(const res_damaged *list, size_t count);
 /* Finds the file of RUNTIME and writes its name to PATH. */
 BN_MUST_USE bn_code job_runtime_ready(const char *runtime, char *path, size_t size, bn_status *st);
-/* Whether --pin and --cache-dir of E can be had, unless they are those of LAST, which may be NULL.
- */
+/* Whether the front end, --pin and --cache-dir of E can be had, unless they are those of LAST,
+ * which may be NULL. */
 BN_MUST_USE bn_code job_words_check(const job_experiment *e, const job_experiment *last,
                                     bn_status *st);
 /* All three for all of LIST, which has one store and is not empty; then --weights, as far as it can
@@ -278,11 +294,12 @@ void job_spent_words(const job_spent *spent, bn_text *text);
 
 /* ---- experiments in workers (group.c, keep.c) --------------------------------------------- */
 
-#define JOB_MOST_MEMBERS 16 /* of a group: modes and numbers of graphs are fewer */
+#define JOB_MOST_MEMBERS 16 /* of a group: modes, numbers of graphs and front ends are fewer */
 /*
  * A group: experiments that a table sets side by side, and that are therefore measured in the same
  * processes, in turns. Where they cannot be (memory, or their common process died), each has
- * processes of its own from then on, in an order that is drawn anew for each turn.
+ * processes of its own from then on, in an order that is drawn anew for each turn. Other front ends
+ * always have: they run next to bench's process.
  */
 typedef struct job_group {
     char id[RES_TEXT]; /* unique, for the records */
@@ -299,8 +316,8 @@ typedef struct job_group {
 /* A new group of PROCESSES processes with a name of its own; 0: JOB_USUAL_PROCESSES, until
  * job_group_learn. */
 void job_group_begin(job_group *group, int processes, uint64_t seed);
-/* Whether A and B, which are resolved, belong into one group: they differ in mode and graphs only,
- * and both are of models. */
+/* Whether A and B, which are resolved, belong into one group: they differ in mode, graphs and front
+ * end only, and both are of models. Frameworks have processes of their own in it. */
 bool job_same_group(const job_experiment *a, const job_experiment *b);
 
 /* Brings the experiments of each group together, else keeps their order; returns how many groups
@@ -332,7 +349,8 @@ typedef struct job_kept {
 /* Process PROCESS (from 1; 0: it has no partner in GROUP) of GROUP: measures the COUNT experiments
  * LIST, and fills KEPT[i] for each. Keeps a record of each failure as well. GROUP learns whether
  * its experiments have to be separate. JOB says how; its request is not looked at, its timeout is
- * that of one experiment. Prints nothing but progress. */
+ * that of one experiment, and further workers of this process have the numbers behind JOB's. Prints
+ * nothing but progress. */
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept);
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
@@ -341,6 +359,9 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
  * between processes, so that more and shorter ones tell more in the same time. It looks at how long
  * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
+/* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
+ * that bench runs itself, and one for each of a framework. */
+size_t job_group_workers(const job_experiment *list, size_t count);
 /* "resnet50 train lazy, capture b1 f32 on cpu": what the COUNT experiments LIST of a group are. */
 void job_group_title(const job_experiment *list, size_t count, char *text, size_t size);
 
@@ -366,6 +387,35 @@ void job_cache_end(job_cache *cache);
 /* Removes what processes of this machine that are gone left in STORE. What a process has locked
  * stays, whether we see the process or not. */
 void job_cache_sweep_old(const char *store);
+
+/* ---- the recorder before a program's runtime (way.c) ---------------------------------------- */
+
+/* How the recorder gets between a program and a runtime. */
+typedef struct job_way {
+    char runtime[PATH_MAX];  /* a name or path; never "auto" */
+    char recorder[PATH_MAX]; /* libpjrt_record.so */
+    char plugin[PATH_MAX];   /* that it stands before; "": those that the program finds itself */
+    json_t *variables;       /* {NAME: TEXT}: what the program's environment gets; owned */
+    bn_text conflicts;       /* a line each: what the user has set, and what follows of it */
+    char blocked[400]; /* the first of them that keeps a framework from the recorder; "": none */
+} job_way;
+
+/* Makes WAY for RUNTIME, "auto" or a name or path, and PROGRAM, as it was given. FOLDER, whose
+ * whole path is PATH, is of the recording; a file for JAX goes there. To be freed also after a
+ * failure. */
+BN_MUST_USE bn_code job_way_make(const char *runtime, const char *program, int folder,
+                                 const char *path, job_way *way, bn_status *st);
+void job_way_free(job_way *way);
+
+/* ---- folders that go away (scratch.c) -------------------------------------------- */
+
+/* Makes a folder for the user alone, in PARENT or, where that is NULL, in $TMPDIR or /tmp, and
+ * writes its whole path to PATH. */
+BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st);
+/* Removes it with all that is in it, unless PATH is empty, and empties PATH. */
+void job_scratch_end(char path[PATH_MAX]);
+/* Removes those of STORE whose process on this machine is gone. */
+void job_scratch_sweep_old(const char *store);
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */
 

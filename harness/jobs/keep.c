@@ -73,15 +73,21 @@ static res_record *failure_record(const job_experiment *e, const struct stat *be
 static bn_code run_worker(const job_experiment *const *list, size_t count, const json_t *about,
                           uint64_t seed, const job_order *job, job_outcome *outcome, bn_status *st)
 {
+    const bool framework = job_is_framework(&list[0]->what);
+    char scratch[PATH_MAX] = "";
     job_order own = *job;
     json_t *experiments = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(experiments, job_experiment_to_json(list[i]));
-    own.request = json_pack("{ss so sO* sI}", "job", "measure", "experiments", experiments, "group",
-                            about, "seed", (json_int_t)(seed >> 1));
+    bn_code code = framework ? job_scratch_begin(list[0]->store, scratch, st) : BN_OK;
+    own.request =
+        json_pack("{ss so sO* sI ss}", "job", framework ? "framework" : "measure", "experiments",
+                  experiments, "group", about, "seed", (json_int_t)(seed >> 1), "scratch", scratch);
     own.timeout *= (double)count;
-    bn_code code = job_supervise(&own, outcome, st);
+    if (code == BN_OK)
+        code = job_supervise(&own, outcome, st);
     json_decref(own.request);
+    job_scratch_end(scratch);
     if (code == BN_OK)
         res_store_sweep(list[0]->store, (long)outcome->pid);
     return code;
@@ -204,13 +210,17 @@ static void keep_member(const job_experiment *e, const struct stat *before,
 
 /* ---- groups ------------------------------------------------------------------------------- */
 
-/* The records' "group" (new reference). */
-static json_t *about_group(const job_group *group, int process, size_t members)
+/* The records' "group" of a process of FIRST and, in all, MEMBERS experiments (new reference). */
+static json_t *about_group(const job_group *group, int process, const job_experiment *first,
+                           size_t members)
 {
+    const bool framework = job_is_framework(&first->what);
+    const char *why = group->why[0] ? group->why
+                      : framework   ? "front ends cannot share a process"
+                                    : NULL;
     return json_pack("{ss si si sI ss ss*}", "id", group->id, "process", process, "processes",
                      group->processes, "members", (json_int_t)members, "how",
-                     group->separate ? "separate" : "interleaved", "why",
-                     group->why[0] ? group->why : NULL);
+                     group->separate || framework ? "separate" : "interleaved", "why", why);
 }
 
 /* Whether the end of a common process says that its members had better be alone: each may fit into
@@ -235,7 +245,7 @@ static bool measure_together(job_group *group, int process, const job_experiment
     job_outcome outcome = {0};
     bn_status st = {.code = BN_OK};
     struct stat before[JOB_MOST_MEMBERS];
-    json_t *about = about_group(group, process, count);
+    json_t *about = about_group(group, process, list[0], count);
     for (size_t i = 0; i < count; i++)
         (void)build_look(list[i]->what.runtime, &before[i], NULL);
     const uint64_t start = bn_now_ns();
@@ -264,12 +274,9 @@ static bool measure_together(job_group *group, int process, const job_experiment
     return !again;
 }
 
-/* Measures each that has neither a record nor a failure yet in a process of its own, in a random
- * order. */
-static void measure_apart(job_group *group, int process, const job_experiment *list, size_t count,
-                          const job_order *job, job_kept *kept)
+/* A random order of COUNT experiments, drawn for each process of GROUP. */
+static void draw_order(const job_group *group, int process, size_t *order, size_t count)
 {
-    size_t order[JOB_MOST_MEMBERS];
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (size_t i = 0; i < count; i++)
         order[i] = i;
@@ -278,32 +285,72 @@ static void measure_apart(job_group *group, int process, const job_experiment *l
         gsl_ran_shuffle(rng, order, count, sizeof *order);
         gsl_rng_free(rng);
     }
+}
+
+static bool is_done(const job_kept *kept)
+{
+    return kept->record || kept->failure.code != BN_OK;
+}
+
+/* Measures E in a process of its own. */
+static void measure_alone(job_group *group, int process, const job_experiment *e,
+                          const job_order *job, job_kept *kept)
+{
+    char title[256];
+    job_order own = *job;
+    job_experiment_title(e, title, sizeof title);
+    own.title = title;
+    if (job_interrupted())
+        bn_fail(&kept->failure, BN_CANCELLED, "interrupted");
+    else
+        measure_together(group, process, &e, 1, &own, &kept);
+}
+
+/* Measures each that has neither a record nor a failure yet in a process of its own, in a random
+ * order. */
+static void measure_apart(job_group *group, int process, const job_experiment *list, size_t count,
+                          const job_order *job, job_kept *kept)
+{
+    size_t order[JOB_MOST_MEMBERS];
+    draw_order(group, process, order, count);
+    for (size_t i = 0; i < count; i++)
+        if (!is_done(&kept[order[i]]))
+            measure_alone(group, process, &list[order[i]], job, &kept[order[i]]);
+}
+
+/* Measures those that bench runs itself in one process, and those of each framework in one of its
+ * own, in a random order. False: as measure_together. */
+static bool measure_mixed(job_group *group, int process, const job_experiment *list, size_t count,
+                          const job_order *job, job_kept *kept)
+{
+    const job_experiment *ours[JOB_MOST_MEMBERS];
+    job_kept *of[JOB_MOST_MEMBERS];
+    size_t order[JOB_MOST_MEMBERS], own = 0;
+    job_order next = *job;
+    for (size_t i = 0; i < count; i++)
+        if (!job_is_framework(&list[i].what)) {
+            ours[own] = &list[i];
+            of[own++] = &kept[i];
+        }
+    draw_order(group, process, order, count);
     for (size_t i = 0; i < count; i++) {
-        const job_experiment *e = &list[order[i]];
-        job_kept *of = &kept[order[i]];
-        char title[256];
-        job_order own = *job;
-        if (of->record || of->failure.code != BN_OK)
+        const size_t at = order[i];
+        if (is_done(&kept[at]))
             continue;
-        job_experiment_title(e, title, sizeof title);
-        own.title = title;
-        if (job_interrupted())
-            bn_fail(&of->failure, BN_CANCELLED, "interrupted");
-        else
-            measure_together(group, process, &e, 1, &own, &of);
+        if (job_is_framework(&list[at].what) || job_interrupted())
+            measure_alone(group, process, &list[at], &next, &kept[at]);
+        else if (!measure_together(group, process, ours, own, &next, of))
+            return false;
+        next.number++;
     }
+    return true;
 }
 
 void job_measure_and_keep(job_group *group, int process, const job_experiment *list, size_t count,
                           const job_order *job, job_kept *kept)
 {
-    const job_experiment *members[JOB_MOST_MEMBERS] = {NULL};
-    job_kept *of[JOB_MOST_MEMBERS] = {NULL};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         kept[i] = (job_kept){0};
-        members[i] = &list[i];
-        of[i] = &kept[i];
-    }
-    if (group->separate || !measure_together(group, process, members, count, job, of))
+    if (group->separate || !measure_mixed(group, process, list, count, job, kept))
         measure_apart(group, process, list, count, job, kept);
 }

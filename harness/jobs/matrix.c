@@ -19,13 +19,12 @@
 static bool axis_value(res_axis_id axis, bool step, size_t index, char word[RES_TEXT])
 {
     model_info a_model = {0};
-    mode_info a_mode = {0};
-    if (axis == RES_AXIS_MODE && step)
-        return res_axis_word(STEP_MODES, index, word);
+    if (axis == RES_AXIS_MODE)
+        return step ? res_axis_word(STEP_MODES, index, word) : job_mode_name(index, word);
+    if (axis == RES_AXIS_FRONT_END)
+        return job_front_end_name(index, word);
     if (axis == RES_AXIS_MODEL && model_describe(index, &a_model))
         snprintf(word, RES_TEXT, "%s", a_model.name);
-    else if (axis == RES_AXIS_MODE && mode_describe(index, &a_mode))
-        snprintf(word, RES_TEXT, "%s", a_mode.name);
     else
         return res_axis_word(res_axes[axis].names, index, word);
     return true;
@@ -146,16 +145,35 @@ static void refuse_value(const res_axis *axis, bool step, const char *word, cons
         bn_fail(st, BN_INVALID, "--%s: there is no '%s'; there is %s", axis->option, word, known);
 }
 
+/* Whether one of FRONT_ENDS, which is empty for bench alone, has the mode NAME. */
+static bool some_have_mode(const cli_list *front_ends, const char *name)
+{
+    bool some = front_ends->count == 0 && job_front_end_has_mode("bench", name, NULL);
+    for (size_t i = 0; i < front_ends->count && !some; i++)
+        some = strcmp(front_ends->value[i].word, "all") == 0 ||
+               job_front_end_has_mode(front_ends->value[i].word, name, NULL);
+    return some;
+}
+
+/* Puts all values that there are into LIST: of modes those that any of FRONT_ENDS has. */
+static void take_all(const res_axis *axis, bool step, const cli_list *front_ends, cli_list *list,
+                     bn_arena *memory)
+{
+    char name[RES_TEXT];
+    list->count = 0;
+    for (size_t i = 0; list->count < CLI_MAX_ITEMS && axis_value(axis->id, step, i, name); i++)
+        if (step || axis->id != RES_AXIS_MODE || some_have_mode(front_ends, name))
+            list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
+}
+
 /* Checks each value of LIST, of a recorded STEP or of a model, and puts all values that there are
  * in place of "all". */
-static bn_code check_values(const res_axis *axis, bool step, cli_list *list, bn_arena *memory,
-                            bn_status *st)
+static bn_code check_values(const res_axis *axis, bool step, const cli_list *front_ends,
+                            cli_list *list, bn_arena *memory, bn_status *st)
 {
     char name[RES_TEXT];
     if (axis->all && list->count == 1 && strcmp(list->value[0].word, "all") == 0) {
-        for (list->count = 0;
-             list->count < CLI_MAX_ITEMS && axis_value(axis->id, step, list->count, name);)
-            list->value[list->count++] = (cli_value){.word = bn_arena_strdup(memory, name)};
+        take_all(axis, step, front_ends, list, memory);
         return BN_OK;
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -204,7 +222,8 @@ static bn_code check_lists(expansion *x, bn_status *st)
             continue;
         if (x->lists[i].count == 0)
             set_usual(axis, &x->lists[i]);
-        if (check_values(axis, x->step, &x->lists[i], x->memory, st) != BN_OK)
+        if (check_values(axis, x->step, &m->axis[RES_AXIS_FRONT_END], &x->lists[i], x->memory,
+                         st) != BN_OK)
             return st->code;
     }
     if (x->lists[RES_AXIS_BUCKETS].value[0].number)
@@ -417,7 +436,9 @@ static bn_code combine(expansion *x, job_experiment *list, size_t *count, bn_tex
     do {
         char note[300];
         fill(x, &list[*count]);
-        if (x->matrix->request || !why_not(&list[*count].what, why, sizeof why)) {
+        if (x->matrix->request ||
+            (!job_framework_refuses(x->matrix, &list[*count].what, why, sizeof why) &&
+             !why_not(&list[*count].what, why, sizeof why))) {
             ++*count;
             continue;
         }

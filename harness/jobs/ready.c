@@ -2,6 +2,7 @@
  * ready.c - what can be checked before any worker starts: the store, the runtimes' files, and
  * the file of weights against the models that are to start from it.
  */
+#include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ bn_code job_store_ready(const char *store, bn_status *st)
         return bn_context(st, "store");
     res_store_sweep_old(store);
     job_cache_sweep_old(store);
+    job_scratch_sweep_old(store);
     return BN_OK;
 }
 
@@ -92,12 +94,22 @@ static bn_code check_cache(const char *folder, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
 }
 
+/* Whether the script and the Python of E's front end are there. */
+static bn_code check_front_end(const job_experiment *e, bn_status *st)
+{
+    const frontend_info *row = frontend_named(e->what.front_end);
+    frontend_place place;
+    return row ? frontend_find(row, &place, st) : BN_OK;
+}
+
 /* ---- all of it -------------------------------------------------------------------- */
 
 bn_code job_words_check(const job_experiment *e, const job_experiment *last, bn_status *st)
 {
     bn_code code = BN_OK;
-    if (!last || strcmp(e->pin, last->pin) != 0)
+    if (!last || strcmp(e->what.front_end, last->what.front_end) != 0)
+        code = check_front_end(e, st);
+    if (code == BN_OK && (!last || strcmp(e->pin, last->pin) != 0))
         code = job_pin_check(e->pin, st);
     if (code == BN_OK && e->cache_dir[0] && (!last || strcmp(e->cache_dir, last->cache_dir) != 0))
         code = check_cache(e->cache_dir, st);

@@ -92,8 +92,7 @@ bool job_interrupted(void)
 
 static const char too_few[] =
     JOB_NO_START "too few file descriptors; raise their number with ulimit -n\n";
-static const char unrunnable[] =
-    JOB_NO_START "bench's own file cannot be run\n";
+static const char unrunnable[] = JOB_NO_START "bench's own file cannot be run\n";
 
 /* Says WHY to the parent, in the last words of a worker that never was. */
 static void give_up(int fd, const char *why)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define QUANTITY_BYTES 256
 
@@ -78,8 +79,7 @@ void golden_compare_parameter_count(const golden_check *c, int64_t count)
 typedef struct output {
     const char *name;
     const json_t *want;
-    const double *values;
-    size_t count;
+    const golden_figures *got;
 } output;
 
 static double wanted(const output *o, const char *key)
@@ -99,7 +99,7 @@ static void compare_ends(const golden_check *c, const output *o)
         size_t k = head ? i : i - n;
         snprintf(quantity, sizeof quantity, "eval.%s.%s16[%zu]", o->name, head ? "first" : "last",
                  k);
-        golden_compare(c, o->name, quantity, o->values[head ? k : o->count - n + k],
+        golden_compare(c, o->name, quantity, (head ? o->got->first : o->got->last)[k],
                        json_number_value(json_array_get(head ? first : last, k)), absmax,
                        tolerance);
     }
@@ -108,16 +108,11 @@ static void compare_ends(const golden_check *c, const output *o)
 static void compare_argmax(const golden_check *c, const output *o)
 {
     const json_t *argmax = json_object_get(o->want, "argmax");
-    const size_t rows = json_array_size(argmax), width = o->count / rows;
+    const size_t rows = json_array_size(argmax);
     char quantity[QUANTITY_BYTES];
     for (size_t r = 0; r < rows; r++) {
-        const double *row = o->values + r * width;
-        size_t best = 0;
-        for (size_t i = 1; i < width; i++)
-            if (row[i] > row[best])
-                best = i;
         snprintf(quantity, sizeof quantity, "eval.%s.argmax[%zu]", o->name, r);
-        golden_compare(c, "argmax", quantity, (double)best,
+        golden_compare(c, "argmax", quantity, o->got->argmax ? o->got->argmax[r] : (double)NAN,
                        json_number_value(json_array_get(argmax, r)), 0, 0);
     }
 }
@@ -126,25 +121,14 @@ static void compare_argmax(const golden_check *c, const output *o)
 static void compare_scalars(const golden_check *c, const output *o)
 {
     const double absmax = wanted(o, "absmax"), l2 = wanted(o, "l2");
-    double sum = 0, squares = 0, most = 0;
+    const golden_figures *got = o->got;
     char quantity[QUANTITY_BYTES];
-    for (size_t i = 0; i < o->count; i++) {
-        const double size = fabs(o->values[i]);
-        sum += o->values[i];
-        most = size > most || isnan(size) ? size : most;
-    }
-    const double mean = sum / (double)o->count;
-    for (size_t i = 0; i < o->count; i++)
-        squares += (o->values[i] - mean) * (o->values[i] - mean);
     const struct {
         const char *key;
         double got, scale;
     } scalars[] = {
-        {"mean", mean, absmax},
-        {"std", sqrt(squares / (double)o->count), wanted(o, "std")},
-        {"l2", golden_norm(o->values, o->count), l2},
-        {"absmax", most, absmax},
-        {"probe", golden_probe(o->name, c->golden->seed, o->values, o->count), l2},
+        {"mean", got->mean, absmax},     {"std", got->std, wanted(o, "std")}, {"l2", got->l2, l2},
+        {"absmax", got->absmax, absmax}, {"probe", got->probe, l2},
     };
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         snprintf(quantity, sizeof quantity, "eval.%s.%s", o->name, scalars[i].key);
@@ -153,14 +137,66 @@ static void compare_scalars(const golden_check *c, const output *o)
     }
 }
 
-void golden_compare_output(const golden_check *c, const char *name, const double *values,
-                           size_t count)
+static const json_t *wanted_output(const golden_check *c, const char *name)
 {
-    const json_t *want = json_object_get(golden_at(c->golden, "f64.eval"), name);
-    const output o = {name, want, values, count};
+    return json_object_get(golden_at(c->golden, "f64.eval"), name);
+}
+
+void golden_output_counts(const golden_file *golden, const char *name, size_t *ends, size_t *rows)
+{
+    const json_t *want = json_object_get(golden_at(golden, "f64.eval"), name);
+    *ends = json_array_size(json_object_get(want, "first16"));
+    *rows = json_array_size(json_object_get(want, "argmax"));
+}
+
+void golden_compare_figures(const golden_check *c, const char *name, const golden_figures *figures)
+{
+    const output o = {name, wanted_output(c, name), figures};
     compare_ends(c, &o);
     compare_scalars(c, &o);
     compare_argmax(c, &o);
+}
+
+/* The place of the largest of each of ROWS rows of VALUES (malloc); NULL without memory. */
+static double *places_of_largest(const double *values, size_t count, size_t rows)
+{
+    double *places = calloc(rows + 1, sizeof *places);
+    const size_t width = rows ? count / rows : 0;
+    for (size_t r = 0; places && r < rows; r++) {
+        const double *row = values + r * width;
+        size_t best = 0;
+        for (size_t i = 1; i < width; i++)
+            if (row[i] > row[best])
+                best = i;
+        places[r] = (double)best;
+    }
+    return places;
+}
+
+void golden_compare_output(const golden_check *c, const char *name, const double *values,
+                           size_t count)
+{
+    size_t ends, rows;
+    golden_output_counts(c->golden, name, &ends, &rows);
+    double sum = 0, squares = 0, most = 0, *argmax = places_of_largest(values, count, rows);
+    for (size_t i = 0; i < count; i++) {
+        const double size = fabs(values[i]);
+        sum += values[i];
+        most = size > most || isnan(size) ? size : most;
+    }
+    const double mean = sum / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    const golden_figures figures = {.first = values,
+                                    .last = values + (count - ends),
+                                    .mean = mean,
+                                    .std = sqrt(squares / (double)count),
+                                    .l2 = golden_norm(values, count),
+                                    .absmax = most,
+                                    .probe = golden_probe(name, c->golden->seed, values, count),
+                                    .argmax = argmax};
+    golden_compare_figures(c, name, &figures);
+    free(argmax);
 }
 
 /* The files have no tolerance for it. It is a loss before any update, so step 0's applies. */
@@ -193,18 +229,23 @@ void golden_compare_train_step(const golden_check *c, size_t step, double loss, 
                    step_at(c, "tolerance.grad_l2_global", step));
 }
 
-static void compare_pair(const golden_check *c, const char *member, const char *name, double l2,
-                         double probe, double scale, const char *tolerance)
+/* FIGURE of tensor NAME: "l2" or "probe". */
+static void compare_figure(const golden_check *c, const char *member, const char *name,
+                           const char *figure, double got, double scale, const char *tolerance)
 {
     char path[QUANTITY_BYTES], quantity[QUANTITY_BYTES];
     snprintf(path, sizeof path, "f64.train.%s", member);
     const json_t *want = json_object_get(golden_at(c->golden, path), name);
-    snprintf(quantity, sizeof quantity, "train.%s.%s.l2", member, name);
-    golden_compare(c, member, quantity, l2, json_number_value(json_object_get(want, "l2")), scale,
-                   number_at(c, tolerance));
-    snprintf(quantity, sizeof quantity, "train.%s.%s.probe", member, name);
-    golden_compare(c, member, quantity, probe, json_number_value(json_object_get(want, "probe")),
+    snprintf(quantity, sizeof quantity, "train.%s.%s.%s", member, name, figure);
+    golden_compare(c, member, quantity, got, json_number_value(json_object_get(want, figure)),
                    scale, number_at(c, tolerance));
+}
+
+static void compare_pair(const golden_check *c, const char *member, const char *name, double l2,
+                         double probe, double scale, const char *tolerance)
+{
+    compare_figure(c, member, name, "l2", l2, scale, tolerance);
+    compare_figure(c, member, name, "probe", probe, scale, tolerance);
 }
 
 static double reference_l2(const golden_check *c, const char *path, const char *name)
@@ -215,12 +256,23 @@ static double reference_l2(const golden_check *c, const char *path, const char *
 
 /* For a gradient that is nearly zero the scale is that of the whole gradient: its own size is
  * rounding noise. */
+static double gradient_scale(const golden_check *c, const char *name)
+{
+    const double own = reference_l2(c, "f64.train.grads_step0", name);
+    const double least = 1e-3 * step_at(c, "f64.train.grad_l2_global", 0);
+    return own > least ? own : least;
+}
+
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe)
 {
-    double own = reference_l2(c, "f64.train.grads_step0", name);
-    double least = 1e-3 * step_at(c, "f64.train.grad_l2_global", 0);
-    compare_pair(c, "grads_step0", name, l2, probe, own > least ? own : least,
+    compare_pair(c, "grads_step0", name, l2, probe, gradient_scale(c, name),
                  "tolerance.grads_step0");
+}
+
+void golden_compare_gradient_norm(const golden_check *c, const char *name, double l2)
+{
+    compare_figure(c, "grads_step0", name, "l2", l2, gradient_scale(c, name),
+                   "tolerance.grads_step0");
 }
 
 /* A parameter whose true gradient is zero is left out: an optimizer may move it by noise. */

@@ -70,7 +70,16 @@ void golden_compare(const golden_check *c, const char *group, const char *quanti
 void golden_compare_input(const golden_check *c, const json_t *input, const double *values,
                           size_t count);
 void golden_compare_parameter_count(const golden_check *c, int64_t count);
-/* COUNT values of the output NAME in the framework's order. */
+/* What a file lists of the output NAME: values at each end, and rows that have a largest one. */
+void golden_output_counts(const golden_file *golden, const char *name, size_t *ends, size_t *rows);
+/* Figures of an output, as many as the file lists. */
+typedef struct golden_figures {
+    const double *first, *last; /* values at its ends */
+    double mean, std, l2, absmax, probe;
+    const double *argmax; /* of each row; NULL: not known, which passes nowhere */
+} golden_figures;
+void golden_compare_figures(const golden_check *c, const char *name, const golden_figures *figures);
+/* The same of COUNT values of the output NAME in the framework's order. */
 void golden_compare_output(const golden_check *c, const char *name, const double *values,
                            size_t count);
 void golden_compare_eval_loss(const golden_check *c, double loss);
@@ -78,6 +87,8 @@ void golden_compare_stage(const golden_check *c, const char *module, double l2);
 void golden_compare_train_step(const golden_check *c, size_t step, double loss, double gradient_l2);
 /* L2 norm and probe of a parameter's gradient, and of the parameter; NAME must be in the file. */
 void golden_compare_gradient(const golden_check *c, const char *name, double l2, double probe);
+/* The norm of a gradient alone. */
+void golden_compare_gradient_norm(const golden_check *c, const char *name, double l2);
 void golden_compare_parameter(const golden_check *c, const char *name, double l2, double probe);
 void golden_compare_all_parameters(const golden_check *c, double l2, double change_l2);
 void golden_compare_statistic(const golden_check *c, const char *module, const char *key,

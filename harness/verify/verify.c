@@ -8,6 +8,7 @@
  */
 #include "harness/verify/verify.h"
 #include "harness/verify/golden_priv.h"
+#include "harness/verify/verify_framework_priv.h"
 #include "harness/worker/worker.h"
 
 #include <math.h>
@@ -292,6 +293,16 @@ static bn_code train(verifier *v, bn_status *st)
 
 /* ---- job ------------------------------------------------------------------------------------ */
 
+static bn_code verify_ours(verifier *v, bn_status *st)
+{
+    bn_code code = worker_session_begin(&v->session, &v->experiment, st);
+    if (code == BN_OK)
+        code = evaluate(v, st);
+    if (code == BN_OK)
+        code = train(v, st);
+    return code == BN_OK ? rt_plugin_check_file(v->session.plugin, st) : code;
+}
+
 bn_code verify_job(const json_t *request, bn_status *st)
 {
     const char *path = json_string_value(json_object_get(request, "entry"));
@@ -305,14 +316,11 @@ bn_code verify_job(const json_t *request, bn_status *st)
         v.check.golden = &v.golden;
         code = golden_configure(&v.golden, &v.experiment.what, st);
     }
-    if (code == BN_OK)
-        code = worker_session_begin(&v.session, &v.experiment, st);
-    if (code == BN_OK)
-        code = evaluate(&v, st);
-    if (code == BN_OK)
-        code = train(&v, st);
-    if (code == BN_OK)
-        code = rt_plugin_check_file(v.session.plugin, st);
+    if (code == BN_OK && job_is_framework(&v.experiment.what))
+        code = verify_framework(&v.check, &v.experiment,
+                                json_string_value(json_object_get(request, "scratch")), st);
+    else if (code == BN_OK)
+        code = verify_ours(&v, st);
     if (code == BN_OK)
         worker_send_result(json_pack("{sO}", "comparisons", v.check.rows));
     worker_session_end(&v.session);

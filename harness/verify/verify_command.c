@@ -2,6 +2,7 @@
  * verify_command.c - bench verify, in the parent: a worker for each entry of golden values in each
  * mode on each runtime, and the table of differences.
  */
+#include "harness/frontends/frontends.h"
 #include "harness/verify/golden_priv.h"
 #include "harness/verify/verify.h"
 #include "harness/verify/verify_entries_priv.h"
@@ -26,7 +27,8 @@ typedef struct verify_state {
     verify_task *tasks;
     size_t count, capacity;
     json_t *lines;
-    bool refused; /* a runtime refused its options: no other worker is started */
+    bool refused;              /* a runtime refused its options: no other worker is started */
+    const verify_entry *noted; /* whose expansion says what was left out; NULL: not yet */
 } verify_state;
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -46,18 +48,20 @@ static bn_code check_entry(const verify_state *v, const verify_entry *e, bn_stat
     return code;
 }
 
-/* Makes the experiments of entry E, in all modes on all runtimes. What the file fixes, the worker
- * reads from it. */
-static bn_code expand(const verify_state *v, const verify_entry *e, job_experiment **list,
+/* Makes the experiments of entry E, in all modes of M on all runtimes. What the file fixes, the
+ * worker reads from it. */
+static bn_code expand(verify_state *v, const verify_entry *e, job_matrix *m, job_experiment **list,
                       size_t *count, bn_status *st)
 {
-    job_matrix m = *v->options->matrix;
     bn_text notes = {0};
-    job_matrix_set(&m, RES_AXIS_MODEL, e->model);
-    job_matrix_set(&m, RES_AXIS_VARIANT, "full");
-    bn_code code = job_matrix_expand(&m, list, count, &notes, st);
+    job_matrix_set(m, RES_AXIS_MODEL, e->model);
+    job_matrix_set(m, RES_AXIS_VARIANT, "full");
+    bn_code code = job_matrix_expand(m, list, count, &notes, st);
     for (size_t i = 0; code == BN_OK && i < *count; i++)
         snprintf((*list)[i].what.variant, sizeof(*list)[i].what.variant, "%s", e->variant);
+    /* The same of each entry. */
+    if (notes.data && e == v->noted)
+        cli_err("%s", notes.data);
     bn_text_free(&notes);
     return code;
 }
@@ -65,8 +69,9 @@ static bn_code expand(const verify_state *v, const verify_entry *e, job_experime
 static void add_lines(verify_state *v, const job_experiment *e, const json_t *comparisons)
 {
     for (size_t i = 0; i < json_array_size(comparisons); i++) {
-        json_t *line = json_pack("{ss ss ss ss}", "runtime", e->what.runtime, "model",
-                                 e->what.model, "variant", e->what.variant, "mode", e->what.mode);
+        json_t *line =
+            json_pack("{ss ss ss ss}", "runtime", e->what.runtime, "model", e->what.model,
+                      "variant", e->what.variant, "mode", res_way_of(&e->what).text);
         json_object_update(line, json_array_get(comparisons, i));
         json_array_append_new(v->lines, line);
     }
@@ -78,7 +83,8 @@ static void add_failure(verify_state *v, const job_experiment *e, bn_code code, 
         json_pack("[{ss ss ss ss ss sb}]", "group", "worker", "quantity", "worker", "got",
                   bn_code_name(code), "want", bn_code_name(BN_OK), "message", message, "pass", 0);
     cli_line_clear();
-    cli_say("bench: verify %s.%s %s: %s", e->what.model, e->what.variant, e->what.mode, message);
+    cli_say("bench: verify %s.%s %s: %s", e->what.model, e->what.variant, res_way_of(&e->what).text,
+            message);
     add_lines(v, e, one);
     json_decref(one);
 }
@@ -90,12 +96,17 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
     bn_status st = {.code = BN_OK};
     job_outcome outcome = {0};
     verify_entry_path(&v->entries, task->entry, path);
-    snprintf(title, sizeof title, "verify %s.%s %s", e->what.model, e->what.variant, e->what.mode);
-    json_t *request = json_pack("{ss ss so}", "job", "verify", "entry", path, "experiment",
-                                job_experiment_to_json(e));
+    snprintf(title, sizeof title, "verify %s.%s %s", e->what.model, e->what.variant,
+             res_way_of(&e->what).text);
+    char scratch[PATH_MAX] = "";
+    bn_code code = job_is_framework(&e->what) ? job_scratch_begin(NULL, scratch, &st) : BN_OK;
+    json_t *request = json_pack("{ss ss so ss}", "job", "verify", "entry", path, "experiment",
+                                job_experiment_to_json(e), "scratch", scratch);
     job_order job = {request, title, number, of, e->timeout, v->options->output.verbose};
-    bn_code code = job_supervise(&job, &outcome, &st);
+    if (code == BN_OK)
+        code = job_supervise(&job, &outcome, &st);
     json_decref(request);
+    job_scratch_end(scratch);
     const json_t *comparisons = json_object_get(outcome.result, "comparisons");
     if (code != BN_OK)
         add_failure(v, e, code, st.message);
@@ -110,16 +121,49 @@ static void verify_one(verify_state *v, const verify_task *task, size_t number, 
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
+/* Makes NAME the one front end of M. One that has not bench's usual mode, where nobody asked for
+ * another, takes its own usual one, OWN. */
+static void take_front_end(job_matrix *m, const char *name, char own[RES_TEXT])
+{
+    const frontend_info *row = frontend_named(name);
+    const cli_list *modes = &m->axis[RES_AXIS_MODE];
+    const char *usual = res_axes[RES_AXIS_MODE].usual;
+    const bool unasked = modes->count == 1 && strcmp(modes->value[0].word, usual) == 0;
+    job_matrix_set(m, RES_AXIS_FRONT_END, name);
+    if (row && unasked && !frontend_has_mode(row, usual, NULL) && res_axis_word(row->modes, 0, own))
+        job_matrix_set(m, RES_AXIS_MODE, own);
+}
+
+/* The jobs of entry E for one front end. */
+static bn_code add_some(verify_state *v, const verify_entry *e, const char *front_end,
+                        bn_status *st)
 {
     job_experiment *list = NULL;
+    job_matrix m = *v->options->matrix;
+    char own[RES_TEXT];
     size_t count = 0;
-    bn_code code = expand(v, e, &list, &count, st);
+    take_front_end(&m, front_end, own);
+    bn_code code = expand(v, e, &m, &list, &count, st);
     if (code == BN_OK && !bn_reserve(&v->tasks, v->count + count, &v->capacity, sizeof *v->tasks))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu jobs", v->count + count);
     for (size_t i = 0; code == BN_OK && i < count; i++)
         v->tasks[v->count++] = (verify_task){e, list[i]};
     free(list);
+    return code;
+}
+
+/* The jobs of entry E: for each front end that was named, or for all that there are. */
+static bn_code add_jobs(verify_state *v, const verify_entry *e, bn_status *st)
+{
+    const cli_list *named = &v->options->matrix->axis[RES_AXIS_FRONT_END];
+    const bool all = cli_list_has(named, "all");
+    char name[RES_TEXT];
+    bn_code code = BN_OK;
+    v->noted = v->noted ? v->noted : e;
+    for (size_t i = 0; code == BN_OK && all && job_front_end_name(i, name); i++)
+        code = add_some(v, e, name, st);
+    for (size_t i = 0; code == BN_OK && !all && i < named->count; i++)
+        code = add_some(v, e, named->value[i].word, st);
     return code;
 }
 

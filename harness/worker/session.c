@@ -217,7 +217,7 @@ static json_t *attributes_json(const rt_attribute *attributes, size_t count)
 /* What the environment told the plugin and its process beside the options: also what changes how
  * fast the plugin runs though it does not ask for it. That are settings of the C library's
  * allocator, and libraries that take the place of others. */
-static json_t *environment_json(void)
+json_t *worker_environment(void)
 {
     static const char *const others[] = {"MALLOC_", "GLIBC_TUNABLES=", "LD_PRELOAD=", NULL};
     json_t *object = json_object();
@@ -250,5 +250,5 @@ json_t *worker_session_describe(const worker_session *s)
                      (int)rt_client_device_count(s->client), "device", "kind",
                      res_json_text(d->kind), "description", res_json_text(d->description),
                      "attributes", attributes_json(d->attributes, d->attribute_count), "options",
-                     options, "compile_flags", flags, "environment", environment_json());
+                     options, "compile_flags", flags, "environment", worker_environment());
 }

@@ -7,6 +7,7 @@
 #ifndef BENCH_HARNESS_WORKER_H
 #define BENCH_HARNESS_WORKER_H
 
+#include "harness/frontends/frontends.h"
 #include "harness/jobs/jobs.h"
 #include "modes/mode.h"
 #include "runtime/pjrt/pjrt.h"
@@ -143,6 +144,37 @@ BN_MUST_USE bn_code worker_job_measure(const json_t *request, bn_status *st);
 #define WORKER_LONG_STEP_NS          100000000u
 #define WORKER_VERY_LONG_STEP_NS     1000000000u
 bool worker_warm(const uint64_t *wall_ns, const int64_t *compiles, size_t count);
+
+/* ---- frameworks (framework.c, framework_record.c)
+ * ------------------------------------------------- */
+
+/* A framework's script that ran a model of ours under the recorder. */
+typedef struct worker_framework worker_framework;
+
+typedef struct worker_framework_options {
+    const char *scratch;  /* a folder for all files; who made it removes it */
+    bool values;          /* values in place of times: no dropout */
+    double learning_rate; /* 0: the model's own */
+} worker_framework_options;
+
+/* Runs E, an experiment of another front end than bench, and reads what the script answers. Where a
+ * signal ended the script this process ends, too. *FRAMEWORK is to be freed also after a failure.
+ */
+BN_MUST_USE bn_code worker_framework_run(const job_experiment *e,
+                                         const worker_framework_options *options,
+                                         worker_framework **framework, bn_status *st);
+const frontend_report *worker_framework_report(const worker_framework *framework);
+/* The model that the script got weights and inputs of. */
+const model *worker_framework_model(const worker_framework *framework);
+void worker_framework_free(worker_framework *framework); /* NULL allowed */
+
+/* The job "framework": runs the one experiment of the request's "experiments" with files in the
+ * folder "scratch", and writes its record into the store. The result is that of the job "measure".
+ */
+BN_MUST_USE bn_code worker_job_framework(const json_t *request, bn_status *st);
+
+/* What the environment told the plugin and its process (new reference), for the record. */
+json_t *worker_environment(void);
 
 /* ---- executions (device_profile.c) ------------------------------------------------------------
  */

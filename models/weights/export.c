@@ -1,5 +1,5 @@
 /*
- * export.c - a model's initial parameters and statistics as a safetensors
+ * export.c - a model's initial parameters and statistics, or its batch, as a safetensors
  * file.
  *
  * Wider types come first, so that each tensor starts at a multiple of its
@@ -24,6 +24,7 @@ static model_file_dtype dtype_in_file(tg_dtype dtype)
 {
     return dtype == TG_F32    ? MODEL_FILE_F32
            : dtype == TG_BF16 ? MODEL_FILE_BF16
+           : dtype == TG_I32  ? MODEL_FILE_I32
                               : MODEL_FILE_DTYPE_COUNT;
 }
 
@@ -37,8 +38,14 @@ static void add(model_export *x, const model_variable *v)
     x->sums.elements += tg_type_elements(&v->shape);
 }
 
+static bool is_chosen(const model_variable *v, bool inputs)
+{
+    return inputs ? v->role == MODEL_INPUT
+                  : v->role == MODEL_PARAMETER || v->role == MODEL_STATISTIC;
+}
+
 /* Chooses what is written, and its order. */
-static bn_code choose(model_export *x, bn_status *st)
+static bn_code choose(model_export *x, bool inputs, bn_status *st)
 {
     size_t count;
     const model_variable *v = model_variables(x->instance, &count);
@@ -47,7 +54,7 @@ static bn_code choose(model_export *x, bn_status *st)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu names", count);
     for (int64_t width = 4; width >= 2; width -= 2)
         for (size_t i = 0; i < count; i++) {
-            if (v[i].role != MODEL_PARAMETER && v[i].role != MODEL_STATISTIC)
+            if (!is_chosen(&v[i], inputs))
                 continue;
             if (dtype_in_file(v[i].shape.dtype) == MODEL_FILE_DTYPE_COUNT)
                 return bn_fail(st, BN_NOT_SUPPORTED, "%s: %s is not written to files", v[i].name,
@@ -79,14 +86,14 @@ static bn_code create(model_export *x, const char *path, const char *const *meta
     return code;
 }
 
-bn_code model_export_begin(const model *instance, const char *path, const char *const *metadata,
-                           model_export **out, bn_status *st)
+static bn_code begin(const model *instance, const char *path, const char *const *metadata,
+                     bool inputs, model_export **out, bn_status *st)
 {
     model_export *x = calloc(1, sizeof *x);
     if (!x)
         return bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
     x->instance = instance;
-    bn_code code = choose(x, st);
+    bn_code code = choose(x, inputs, st);
     if (code == BN_OK)
         code = create(x, path, metadata, st);
     if (code != BN_OK)
@@ -94,6 +101,18 @@ bn_code model_export_begin(const model *instance, const char *path, const char *
     else
         *out = x;
     return code;
+}
+
+bn_code model_export_begin(const model *instance, const char *path, const char *const *metadata,
+                           model_export **out, bn_status *st)
+{
+    return begin(instance, path, metadata, false, out, st);
+}
+
+bn_code model_export_batch(const model *instance, const char *path, const char *const *metadata,
+                           model_export **out, bn_status *st)
+{
+    return begin(instance, path, metadata, true, out, st);
 }
 
 bn_code model_export_next(model_export *x, bool *more, bn_status *st)

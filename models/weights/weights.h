@@ -57,6 +57,11 @@ typedef struct model_export model_export;
 BN_MUST_USE bn_code model_export_begin(const model *instance, const char *path,
                                        const char *const *metadata, model_export **out,
                                        bn_status *st);
+/* The same for INSTANCE's inputs, under their names: images in the model's dtype, tokens and labels
+ * as I32. */
+BN_MUST_USE bn_code model_export_batch(const model *instance, const char *path,
+                                       const char *const *metadata, model_export **out,
+                                       bn_status *st);
 /* Writes one more tensor; *MORE is false where none was left. */
 BN_MUST_USE bn_code model_export_next(model_export *out, bool *more, bn_status *st);
 

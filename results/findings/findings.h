@@ -281,6 +281,9 @@ typedef struct res_speedup_row {
     char other_conditions[RES_DIFFERING];
 } res_speedup_row;
 
+/* Whether E is the way that others are compared with: lazy, traced by bench itself. */
+bool res_is_lazy(const res_experiment *e);
+
 /* Geometric mean of the speedups of one phase, mode and number of graphs in one block: COVERED of
  * CELLS have one. Its interval is its own: no difference is claimed by it, and it is no part of the
  * family over which the ratios are judged. */

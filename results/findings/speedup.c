@@ -1,9 +1,10 @@
 /*
  * speedup.c - which records the speedup table compares, and what it computes from them.
  *
- * Modes are compared within a cell: one runtime, model, phase and set-up. A cell has one row a mode
- * and number of graphs: the pool of its good records, or the newest failure where none is good. The
- * base of a cell is lazy with the fewest graphs.
+ * Ways to run a step are compared within a cell: one runtime, model, phase and set-up. A cell has
+ * one row a front end, mode and number of graphs: the pool of its good records, or the newest
+ * failure where none is good. The base of a cell is bench's lazy with the fewest graphs. Without
+ * it, a cell of several front ends takes its first row: each of them is a way to run the same step.
  *
  * A table holds many ratios, so differences are claimed over all of them together (S. Holm, "A
  * simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
@@ -19,7 +20,13 @@
 
 static bool same_way(const res_experiment *a, const res_experiment *b)
 {
-    return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs;
+    return strcmp(a->mode, b->mode) == 0 && a->graphs == b->graphs &&
+           strcmp(a->front_end, b->front_end) == 0;
+}
+
+bool res_is_lazy(const res_experiment *e)
+{
+    return strcmp(e->mode, "lazy") == 0 && res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e);
 }
 
 /* The order of the table: rows of a block stand together, and so do rows of a cell. */
@@ -112,19 +119,26 @@ static bool compare(res_speedup_row *row, const res_speedup_row *base)
     return res_pool_ratio_make(&base->pool, &row->pool, &row->ratio);
 }
 
-/* The index of the first lazy row of the cell that begins at FIRST, or the table's count; rows of
- * a cell stand together. */
+/* The index of the base of the cell that begins at FIRST, or the table's count; rows of a cell
+ * stand together. What was recorded elsewhere has no base: nobody knows whether it is the same
+ * step. */
 static size_t base_of(const res_speedup *speedup, size_t first)
 {
     const res_record *head = speedup->rows[first].record;
+    size_t good = speedup->count;
+    bool several = false;
     for (size_t i = first; i < speedup->count; i++) {
         const res_record *record = speedup->rows[i].record;
         if (!res_same_cell(record, head))
             break;
-        if (strcmp(record->experiment.mode, "lazy") == 0)
+        if (res_is_lazy(&record->experiment))
             return i;
+        if (strcmp(record->experiment.mode, "recorded") == 0)
+            continue;
+        several = several || strcmp(record->experiment.front_end, head->experiment.front_end) != 0;
+        good = good == speedup->count && speedup->rows[i].pool.count > 0 ? i : good;
     }
-    return speedup->count;
+    return several ? good : speedup->count;
 }
 
 /* Marks where cells and blocks begin, and compares within each cell. */
@@ -200,11 +214,11 @@ static bool same_mean(const res_record *a, const res_record *b)
     return res_same_block(a, b) && strcmp(a->experiment.phase, b->experiment.phase) == 0;
 }
 
-/* By block, phase, mode and graphs. */
+/* By block, phase, mode, graphs and front end. */
 static int mean_order(const void *a, const void *b)
 {
     static const res_axis_id by[] = {RES_AXIS_RUNTIME, RES_AXIS_PHASE, RES_AXIS_MODE,
-                                     RES_AXIS_GRAPHS};
+                                     RES_AXIS_GRAPHS, RES_AXIS_FRONT_END};
     const res_record *x = ((const res_speedup_mean *)a)->example;
     const res_record *y = ((const res_speedup_mean *)b)->example;
     int order = x->simulated - y->simulated;
@@ -271,7 +285,14 @@ static double mean_drift(const covered *of)
     return of->count > 0 ? sum / (double)of->count : 0;
 }
 
-/* Geometric mean over the cells of EXAMPLE's block and phase that have its mode and graphs. */
+/* Whether ROW was compared with bench's lazy: a mean over different bases would be of nothing. */
+static bool over_lazy(const res_speedup *speedup, const res_speedup_row *row)
+{
+    return row->compared && row->base_row < speedup->count &&
+           res_is_lazy(&speedup->rows[row->base_row].record->experiment);
+}
+
+/* Geometric mean over the cells of EXAMPLE's block and phase that have its way. */
 static bool fill_mean(const res_speedup *speedup, const res_record *example, res_speedup_mean *mean)
 {
     covered of = {calloc(speedup->count, sizeof(const res_pool_ratio *)), 0};
@@ -281,7 +302,7 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
         if (!same_mean(row->record, example))
             continue;
         mean->cells += row->first_of_cell;
-        if (same_way(&row->record->experiment, &example->experiment) && row->compared &&
+        if (same_way(&row->record->experiment, &example->experiment) && over_lazy(speedup, row) &&
             isfinite(row->ratio.log.mean))
             of.list[of.count++] = &row->ratio;
     }
@@ -304,14 +325,13 @@ static bool fill_mean(const res_speedup *speedup, const res_record *example, res
     return made;
 }
 
-/* Makes a mean for each phase, mode and number of graphs in which something was compared or should
- * have been. */
+/* Makes a mean for each phase and way in which something was compared or should have been. */
 static bool take_means(res_speedup *speedup)
 {
     bool made = true;
     for (size_t i = 0; made && i < speedup->count; i++) {
         const res_record *record = speedup->rows[i].record;
-        bool known = strcmp(record->experiment.mode, "lazy") == 0;
+        bool known = speedup->rows[i].base || res_is_lazy(&record->experiment);
         for (size_t j = 0; !known && j < speedup->mean_count; j++)
             known = same_mean(speedup->means[j].example, record) &&
                     same_way(&speedup->means[j].example->experiment, &record->experiment);

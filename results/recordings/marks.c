@@ -259,3 +259,16 @@ bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program, 
     }
     return code;
 }
+
+bn_code rec_marks_spread(const rec_sequence *sequence, uint32_t steps, rec_marks *marks,
+                         bn_status *st)
+{
+    *marks = (rec_marks){.list = malloc(((size_t)steps + 1) * sizeof *marks->list),
+                         .length = sequence->count / steps};
+    if (!marks->list)
+        return no_memory(st);
+    for (; marks->count < steps; marks->count++)
+        marks->list[marks->count] =
+            (rec_mark){(uint32_t)marks->count * marks->length, marks->count + 1 < steps};
+    return BN_OK;
+}

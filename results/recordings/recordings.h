@@ -284,6 +284,12 @@ typedef struct rec_options {
                                  hash (8 digits at least), of the first program of a step; NULL:
                                  steps are looked for */
     bool keep_warmup;         /* steps with compiles and those before the steady ones count, too */
+    /* Only executions whose call began from FROM_NS on and before TO_NS, of the clock of the
+     * recording; both 0: all. STEPS: the program says that these are so many steps of equally many
+     * executions each, one behind the other; 0: nobody says. Where the number does not go into that
+     * of the executions, steps are looked for. The last step has no next one to end it. */
+    uint64_t from_ns, to_ns;
+    uint32_t steps;
 } rec_options;
 
 /* A step: from the begin of its first execution to that of the next step's. */

@@ -176,6 +176,11 @@ typedef struct rec_marks {
 BN_MUST_USE bn_code rec_marks_find(const rec_sequence *sequence, const char *first_program,
                                    rec_marks *marks, bn_status *st);
 
+/* The sequence is STEPS steps of equally many executions: marks where each begins. STEPS goes into
+ * the sequence's count. */
+BN_MUST_USE bn_code rec_marks_spread(const rec_sequence *sequence, uint32_t steps, rec_marks *marks,
+                                     bn_status *st);
+
 /* ---- accounts (ledger.c, clocks.c) --------------------------------------------------------------
  */
 

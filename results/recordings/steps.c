@@ -101,7 +101,13 @@ static double cost_of(const rec_process *p, const rec_execution *e)
                                       : e->end_ns - e->begin_ns);
 }
 
-static bn_code make_sequence(const rec_process *p, uint32_t device, rec_sequence *q, bn_status *st)
+static bool in_window(const rec_options *options, const rec_execution *e)
+{
+    return e->begin_ns >= options->from_ns && (!options->to_ns || e->begin_ns < options->to_ns);
+}
+
+static bn_code make_sequence(const rec_process *p, const rec_options *options, uint32_t device,
+                             rec_sequence *q, bn_status *st)
 {
     const size_t most = p->execution_count + 1;
     q->process = p;
@@ -112,7 +118,7 @@ static bn_code make_sequence(const rec_process *p, uint32_t device, rec_sequence
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory to look for steps");
     for (uint32_t i = 0; i < p->execution_count; i++) {
         const rec_execution *e = &p->executions[i];
-        if (e->failed || device_of(p, e) != device)
+        if (e->failed || device_of(p, e) != device || !in_window(options, e))
             continue;
         q->order[q->count] = i;
         q->programs[q->count] = e->program;
@@ -328,7 +334,9 @@ static bn_code find(rec_steps *s, const rec_options *options, bn_status *st)
 {
     const rec_sequence *q = &((owned *)s->owned)->sequence;
     rec_marks marks = {0};
-    bn_code code = rec_marks_find(q, options->step_program, &marks, st);
+    const bool told = options->steps > 0 && q->count > 0 && q->count % options->steps == 0;
+    bn_code code = told ? rec_marks_spread(q, options->steps, &marks, st)
+                        : rec_marks_find(q, options->step_program, &marks, st);
     if (code == BN_OK && marks.count < 2)
         code = options->step_program
                    ? bn_fail(st, BN_NOT_FOUND,
@@ -366,7 +374,7 @@ bn_code rec_steps_find(const rec_recording *recording, const rec_options *option
         s->chosen = options->step_program != NULL;
         s->cpu_clocks = s->process->cpu_clocks;
         s->completions = s->process->completions;
-        code = make_sequence(s->process, device, &own->sequence, st);
+        code = make_sequence(s->process, options, device, &own->sequence, st);
         s->order = own->sequence.order;
         s->order_count = own->sequence.count;
     }

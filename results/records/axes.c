@@ -261,9 +261,18 @@ void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out)
     }
 }
 
+res_way_words res_way_of(const res_experiment *e)
+{
+    const bool ours = res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], e) || !e->front_end[0];
+    res_way_words words;
+    snprintf(words.text, sizeof words.text, "%s%s%s", ours ? "" : e->front_end, ours ? "" : " ",
+             e->mode);
+    return words;
+}
+
 void res_experiment_name(const res_experiment *e, bn_text *out)
 {
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
+    bn_text_printf(out, "%s %s %s", e->model, e->phase, res_way_of(e).text);
     if (e->graphs > 1)
         bn_text_printf(out, ", %d graphs", e->graphs);
 }

@@ -133,7 +133,12 @@ res_axis_set res_setup_brief(const res_experiment *e);
 res_axis_set res_setup_difference(const res_experiment *a, const res_experiment *b);
 /* The axes of SET as text: "small, batch 4, image 64, f32, nhwc, serial". */
 void res_setup_text(const res_experiment *e, res_axis_set set, bn_text *out);
-/* "resnet18 train capture, 2 graphs" */
+/* How E's steps run, in words: "capture", and of another front end than bench "jax capture". */
+typedef struct res_way_words {
+    char text[RES_TEXT + 20];
+} res_way_words;
+res_way_words res_way_of(const res_experiment *e);
+/* "resnet18 train capture, 2 graphs", "resnet18 train jax capture" */
 void res_experiment_name(const res_experiment *e, bn_text *out);
 /* "resnet18.small train capture graphs 2 batch 4 f32 on cpu": what tells it from any other. */
 void res_experiment_title(const res_experiment *e, bn_text *out);

@@ -62,6 +62,8 @@ static const struct {
     {"group", NULL, "id", 255},
     {"group", NULL, "how", 255},
     {"group", NULL, "why", 1023},
+    {"front_end", NULL, "framework", 255},
+    {"front_end", NULL, "what", 1023},
 };
 
 static bn_code plain_texts(json_t *provenance, bn_status *st)

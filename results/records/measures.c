@@ -189,9 +189,11 @@ res_measures res_record_measures(const res_record *record)
     m.source = source_of(record);
     m.trace_ns = trace_ns(record);
     m.compile_ns = compile_ns(record);
-    /* Imports and recordings count no nodes. */
+    /* Imports and recordings count no nodes; a framework that bench ran may have told. */
+    const json_t *front_end = json_object_get(record->provenance, "front_end");
     if (record->execution_count > 0 &&
-        res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment))
+        (res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &record->experiment) ||
+         json_is_number(json_object_get(front_end, "nodes_per_step"))))
         m.nodes_per_step =
             (double)record->step_counters[BN_COUNTER_NODES_TRACED] / (double)record->step_count;
     m.wall_ns = res_step_median(record, record->wall_ns);

@@ -98,23 +98,26 @@ typedef struct condition {
     const char *section, *member; /* MEMBER NULL: the whole section */
     const char *variables; /* those members of MEMBER whose names begin so; NULL: all of it */
     const char *word;
+    bool of_front_end; /* two front ends need not be alike in it */
 } condition;
 
 static const condition conditions[] = {
-    {"host", "hostname", NULL, "host"},
-    {"host", "cpu", NULL, "processor"},
-    {"host", "cores_online", NULL, "cores"},
-    {"host", "kernel", NULL, "kernel"},
-    {"host", "governor", NULL, "governor"},
-    {"host", "bench_version", NULL, "version of bench"},
-    {"pinning", NULL, NULL, "pinning"},
-    {"runtime", "options", NULL, "options of the runtime"},
-    {"runtime", "compile_flags", NULL, "flags of the compiler"},
-    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS"},
-    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS"},
-    {"runtime", "environment", "MALLOC_", "MALLOC_ variables"},
-    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES"},
-    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD"},
+    {"host", "hostname", NULL, "host", false},
+    {"host", "cpu", NULL, "processor", false},
+    {"host", "cores_online", NULL, "cores", false},
+    {"host", "kernel", NULL, "kernel", false},
+    {"host", "governor", NULL, "governor", false},
+    {"host", "bench_version", NULL, "version of bench", false},
+    {"pinning", NULL, NULL, "pinning", false},
+    {"runtime", "options", NULL, "options of the runtime", false},
+    {"runtime", "compile_flags", NULL, "flags of the compiler", false},
+    {"runtime", "environment", "XLA_FLAGS", "XLA_FLAGS", false},
+    {"runtime", "environment", "LIBTPU_INIT_ARGS", "LIBTPU_INIT_ARGS", false},
+    {"runtime", "environment", "MALLOC_", "MALLOC_ variables", false},
+    {"runtime", "environment", "GLIBC_TUNABLES", "GLIBC_TUNABLES", false},
+    {"runtime", "environment", "LD_PRELOAD", "LD_PRELOAD", false},
+    {"front_end", "versions", NULL, "versions of the front end", true},
+    {"front_end", "script_sha256", NULL, "script of the front end", true},
 };
 #define CONDITIONS (sizeof conditions / sizeof *conditions)
 
@@ -146,7 +149,9 @@ static json_t *value_of(const res_record *record, const condition *c)
 static bool is_alike(const res_record *a, const res_record *b, const condition *c)
 {
     json_t *left = value_of(a, c), *right = value_of(b, c);
-    const bool alike = left == right || (left && right && json_equal(left, right));
+    const bool differs = strcmp(a->experiment.front_end, b->experiment.front_end) != 0;
+    const bool alike =
+        left == right || (c->of_front_end && differs) || (left && right && json_equal(left, right));
     json_decref(left);
     json_decref(right);
     return alike;
@@ -188,6 +193,9 @@ bool res_conditions_mark(const res_record *record, char out[RES_MARK])
     bn_text all = {0};
     for (size_t i = 0; i < CONDITIONS; i++) {
         json_t *value = value_of(record, &conditions[i]);
+        /* Records without a front end of others have the digits that they always had. */
+        if (conditions[i].of_front_end && !value)
+            continue;
         char *text = value ? json_dumps(value, JSON_ENSURE_ASCII | JSON_COMPACT | JSON_SORT_KEYS |
                                                    JSON_ENCODE_ANY)
                            : NULL;

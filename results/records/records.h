@@ -127,9 +127,10 @@ typedef struct res_record {
     double loss; /* of the last step of the first round, or of all; NaN: there is none */
     /* Everything else: plugin path, sha256, API and platform version,
      * attributes, label; host topology, governor, kernel; options; build.
-     * A JSON object, owned by the record. This folder reads four of its members: "runtime"
-     * (records of two builds are not compared), "host", "suite": {"repetition": ...}, and
-     * "group" (res_group_id). */
+     * A JSON object, owned by the record. This folder reads five of its members: "runtime"
+     * (records of two builds are not compared), "host", "suite": {"repetition": ...},
+     * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
+     * "script_sha256", "nodes_per_step": number or null, ...}. */
     json_t *provenance;
 } res_record;
 
@@ -251,7 +252,7 @@ int res_group_process(const res_record *record);
 /* Whether both were measured under like conditions: host, processor, cores, kernel, governor,
  * version of bench, pinning, options of the runtime, flags of the compiler, and the variables of
  * the environment that change what runs: XLA_FLAGS, LIBTPU_INIT_ARGS, MALLOC_..., GLIBC_TUNABLES
- * and LD_PRELOAD. What a record does not say is like what another does not. Adds the words for
+ * and LD_PRELOAD; of one front end also its versions and script. What a record does not say is like what another does not. Adds the words for
  * those that differ to DIFFERING, a text of SIZE bytes. */
 bool res_same_conditions(const res_record *a, const res_record *b, char *differing, size_t size);
 /* Digits that two records share where they are of one group, "" for none, or were measured under

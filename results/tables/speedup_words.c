@@ -42,7 +42,7 @@ static void put_name(const res_speedup *speedup, const res_speedup_row *row, bn_
             mask |= res_setup_difference(e, other);
     }
     res_setup_text(e, mask, &setup);
-    bn_text_printf(out, "%s %s %s", e->model, e->phase, e->mode);
+    bn_text_printf(out, "%s %s %s", e->model, e->phase, res_way_of(e).text);
     if (e->graphs > 1)
         bn_text_printf(out, " in %d graphs", e->graphs);
     if (setup.length > 0)
@@ -372,13 +372,15 @@ static void put_difference(const res_speedup *speedup, const res_finding *findin
     const res_speedup_row *row = &speedup->rows[finding->row];
     const res_interval ratio = row->ratio.ratio;
     const bool faster = finding->kind == RES_FINDING_FASTER;
+    /* Without bench's lazy it is another row. */
+    const res_way_words base = res_way_of(&speedup->rows[row->base_row].record->experiment);
     put_name(speedup, row, out);
     if (faster)
-        bn_text_printf(out, ": %s as fast as lazy %s", res_ratio(ratio.estimate).text,
+        bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio.estimate).text, base.text,
                        res_ratio_range(ratio.low, ratio.high).text);
     else
-        bn_text_printf(out, ": takes %s as long as lazy %s", res_ratio(1 / ratio.estimate).text,
-                       res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
+        bn_text_printf(out, ": takes %s as long as %s %s", res_ratio(1 / ratio.estimate).text,
+                       base.text, res_ratio_range(1 / ratio.high, 1 / ratio.low).text);
     bn_text_printf(out, ", %s %s a step", res_time(fabs(finding->saved_ns)).text,
                    finding->saved_ns > 0 ? "less" : "more");
     put_causes(finding, out);
@@ -444,6 +446,15 @@ static void put_more(size_t processes, size_t runs, bn_text *out)
     bn_text_puts(out, "of about ");
 }
 
+/* What rows were compared with: lazy, but for cells without one. */
+static const char *base_word(const res_speedup *speedup)
+{
+    for (size_t i = 0; i < speedup->count; i++)
+        if (speedup->rows[i].base && !res_is_lazy(&speedup->rows[i].record->experiment))
+            return "the base";
+    return "lazy";
+}
+
 static void add_undecided(const res_speedup *speedup, const res_finding *list, size_t count,
                           json_t *out)
 {
@@ -468,7 +479,7 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
     if (rows.count == 0)
         return;
     json_t *ids = json_incref(rows.ids);
-    bn_text_puts(&text, "No difference from lazy told: ");
+    bn_text_printf(&text, "No difference from %s told: ", base_word(speedup));
     put_named(&rows, &text);
     bn_text_puts(&text, ". Four of five such tables would tell a difference of ");
     put_percents(least, most, &text);
@@ -480,9 +491,9 @@ static void add_undecided(const res_speedup *speedup, const res_finding *list, s
                           finding_json(res_finding_name(RES_FINDING_NO_DIFFERENCE), &text, ids));
 }
 
-/* Rows of one kind that nothing can be said of, in one sentence. */
+/* Rows of one kind that nothing can be said of, in one sentence that begins with HEAD and REST. */
 static void add_rest(const res_speedup *speedup, const res_finding *list, size_t count,
-                     res_finding_kind kind, const char *head, json_t *out)
+                     res_finding_kind kind, const char *head, const char *rest, json_t *out)
 {
     named rows = {0};
     bn_text text = {0};
@@ -496,7 +507,7 @@ static void add_rest(const res_speedup *speedup, const res_finding *list, size_t
     if (rows.count == 0)
         return;
     json_t *ids = json_incref(rows.ids);
-    bn_text_printf(&text, "%s: ", head);
+    bn_text_printf(&text, "%s%s: ", head, rest);
     put_named(&rows, &text);
     bn_text_putc(&text, '.');
     json_array_append_new(out, finding_json(res_finding_name(kind), &text, ids));
@@ -511,14 +522,16 @@ json_t *res_speedup_findings(const res_speedup *speedup)
     const size_t count = res_speedup_explain(speedup, list);
     add_differences(speedup, list, count, out);
     add_undecided(speedup, list, count, out);
+    const bool lazy = strcmp(base_word(speedup), "lazy") == 0;
+    const char *since = lazy ? "Not compared, since lazy" : "Not compared, since the base";
     add_rest(speedup, list, count, RES_FINDING_TOO_FEW,
              "Nothing can be told of fewer than three processes of a run; --processes 4 would "
              "measure four",
+             "", out);
+    add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD, since, " was measured on another build",
              out);
-    add_rest(speedup, list, count, RES_FINDING_OTHER_BUILD,
-             "Not compared, since lazy was measured on another build", out);
-    add_rest(speedup, list, count, RES_FINDING_CONDITIONS,
-             "Not compared, since lazy was measured under other conditions", out);
+    add_rest(speedup, list, count, RES_FINDING_CONDITIONS, since,
+             " was measured under other conditions", out);
     if (count == 0 && speedup->count > 0) {
         bn_text text = {0};
         bn_text_puts(&text,

@@ -68,7 +68,7 @@ static void put_summary(const res_record *record, res_format format, bn_text *ou
     const res_experiment *experiment = &record->experiment;
     bn_text line = {0};
     bn_text_printf(&line, "%s, %s, %s, %d %s", experiment->model, experiment->phase,
-                   experiment->mode, experiment->graphs,
+                   res_way_of(experiment).text, experiment->graphs,
                    experiment->graphs == 1 ? "graph" : "graphs");
     if (line.data)
         res_put_heading(out, format, 1, line.data);

@@ -121,7 +121,7 @@ static void put_names(res_grid *grid, const res_record *record, res_axis_set mas
     res_grid_cell(grid, "%s", same ? "" : e->model);
     res_grid_cell(grid, "%s", same ? "" : e->phase);
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
-    res_grid_cell(grid, "%s", e->mode);
+    res_grid_cell(grid, "%s", res_way_of(e).text);
     res_grid_graphs(grid, e);
     grid->failed = grid->failed || setup.failed;
     bn_text_free(&setup);

@@ -58,7 +58,17 @@ static const char *shared_source(const res_speedup *speedup, size_t first, size_
     return source;
 }
 
-static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set mask, bool repeat)
+/* Whether a row from FIRST to END is of another front end than bench. */
+static bool has_front_ends(const res_speedup *speedup, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (!res_axis_is_usual(&res_axes[RES_AXIS_FRONT_END], &speedup->rows[i].record->experiment))
+            return true;
+    return false;
+}
+
+static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set mask, bool repeat,
+                      bool front_ends)
 {
     const res_experiment *experiment = &row->record->experiment;
     bool named = repeat || row->first_of_cell;
@@ -68,6 +78,8 @@ static void put_names(res_grid *grid, const res_speedup_row *row, res_axis_set m
     res_grid_cell(grid, "%s", named ? experiment->model : "");
     res_grid_cell(grid, "%s", named ? experiment->phase : "");
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
+    if (front_ends)
+        res_grid_cell(grid, "%s", experiment->front_end);
     res_grid_cell(grid, "%s", experiment->mode);
     res_grid_graphs(grid, experiment);
     grid->failed = grid->failed || setup.failed;
@@ -94,12 +106,12 @@ static void put_speedup(res_grid *grid, const res_speedup_row *row)
     res_grid_cell(grid, "%s", res_speedup_verdict(row));
 }
 
-/* The first five cells are names; a failed row has its class in all others. */
+/* The first five cells are names, and the front end where there are others than bench; a failed row
+ * has its class in all others. */
 #define BLOCK_ALIGN "llllrrrrrrlrirlril"
 #define BLOCK_HEADING                                                                              \
-    "model|phase|setup|mode|graphs|processes|nodes|trace|overhead|device|source|wall|95 "          \
-    "%|compile|"                                                                                   \
-    "program|vs lazy|95 %|difference"
+    "mode|graphs|processes|nodes|trace|overhead|device|source|wall|95 %|compile|program|vs lazy|"  \
+    "95 %|difference"
 
 /* In which order columns are left out where the table has to be narrow; '-': never. */
 #define BLOCK_SPARE "----hdckija-fbe--g"
@@ -149,7 +161,7 @@ static void put_means(const res_speedup *speedup, const res_record *block, res_f
             continue;
         any = true;
         res_grid_cell(&grid, "%s", example->phase);
-        res_grid_cell(&grid, "%s", example->mode);
+        res_grid_cell(&grid, "%s", res_way_of(example).text);
         res_grid_graphs(&grid, example);
         res_grid_cell(&grid, "%s", res_ratio(mean->speedup.estimate).text);
         res_grid_cell(&grid, "%s", res_ratio_range(mean->speedup.low, mean->speedup.high).text);
@@ -169,11 +181,13 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     res_axis_set mask = res_speedup_varying(speedup, first, end);
     const char *source = shared_source(speedup, first, end);
     block_heading(speedup, first, end, res_setup_all() & ~mask, format, out);
-    res_grid grid = res_grid_make(BLOCK_ALIGN);
-    grid.spare = BLOCK_SPARE;
-    res_grid_row(&grid, BLOCK_HEADING);
+    const bool others = has_front_ends(speedup, first, end);
+    res_grid grid = res_grid_make(others ? "l" BLOCK_ALIGN : BLOCK_ALIGN);
+    grid.spare = others ? "-" BLOCK_SPARE : BLOCK_SPARE;
+    res_grid_row(&grid, others ? "model|phase|setup|front end|" BLOCK_HEADING
+                               : "model|phase|setup|" BLOCK_HEADING);
     for (size_t i = first; i < end; i++) {
-        put_names(&grid, &speedup->rows[i], mask, !res_format_is_text(format));
+        put_names(&grid, &speedup->rows[i], mask, !res_format_is_text(format), others);
         put_figures(&grid, &speedup->rows[i], source == NULL);
     }
     res_grid_render(&grid, format, out);
@@ -188,7 +202,26 @@ static void put_block(const res_speedup *speedup, size_t first, size_t end, res_
     put_means(speedup, speedup->rows[first].record, format, out);
 }
 
-static void put_legend(res_format format, bn_text *out)
+/* What the figures of other front ends mean, which bench cannot look into. */
+static void put_front_ends(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    static const char *const lines[] = {
+        "front end: others than bench run in processes of their own, between those of bench, under "
+        "the recorder. Their trace is all that the host does outside of PJRT calls, so it is at "
+        "least their tracing; nodes are what the framework told of a step, traced each time or "
+        "once.",
+        "Their device time is the time between completions, which includes the start of an "
+        "execution; the source says so. Arrays lie in memory as the framework has them.",
+        "Where a cell has no lazy of bench's, its base is the first row that succeeded, marked "
+        "base; geometric means leave such cells out.",
+    };
+    if (!has_front_ends(speedup, 0, speedup->count))
+        return;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        res_put_note(out, format, lines[i]);
+}
+
+static void put_legend(const res_speedup *speedup, res_format format, bn_text *out)
 {
     static const char *const lines[] = {
         "processes: that measured the row; each says one value, and intervals (95 %, Student's t) "
@@ -201,7 +234,8 @@ static void put_legend(res_format format, bn_text *out)
         "compile: lowering and compile calls, of the processes that compiled; "
         "\"-\": the programs came from the cache.",
         "program: what the device runs, compared with lazy.",
-        "vs lazy: wall of lazy with the fewest graphs over this wall, by round and process.",
+        "vs lazy: wall of bench's lazy with the fewest graphs over this wall, by round and "
+        "process.",
         "difference: told at 5 % over all ratios of the table together, by Holm's procedure.",
         "Geometric means: (cells that have a value, of all cells of the phase); of each process "
         "first, or of each cell where they have unequal processes (\"or more\"). They are not "
@@ -214,6 +248,7 @@ static void put_legend(res_format format, bn_text *out)
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         res_put_note(out, format, lines[i]);
+    put_front_ends(speedup, format, out);
 }
 
 /* A paragraph of the texts in LIST, or of the sentences of its objects; releases LIST. */
@@ -259,7 +294,7 @@ static void put_blocks(const res_speedup *speedup, res_format format, bn_text *o
         put_block(speedup, first, end, format, out);
     }
     put_notes(speedup, format, out);
-    put_legend(format, out);
+    put_legend(speedup, format, out);
     res_put_heading(out, format, 2, "What was found");
     put_sentences(res_speedup_findings(speedup), format, out);
 }

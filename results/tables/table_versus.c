@@ -115,9 +115,10 @@ static void put_name(res_grid *grid, const res_compared *cell, res_axis_set mask
     res_grid_cell(grid, "%s", cell->experiment.model);
     res_grid_cell(grid, "%s", cell->experiment.phase);
     if (cell->experiment.graphs > 1)
-        res_grid_cell(grid, "%s, %d graphs", cell->experiment.mode, cell->experiment.graphs);
+        res_grid_cell(grid, "%s, %d graphs", res_way_of(&cell->experiment).text,
+                      cell->experiment.graphs);
     else
-        res_grid_cell(grid, "%s", cell->experiment.mode);
+        res_grid_cell(grid, "%s", res_way_of(&cell->experiment).text);
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     bn_text_free(&setup);
 }
@@ -320,9 +321,9 @@ static void put_change(const res_versus *versus, const res_compared *cell, res_a
     if (cell->experiment.graphs > 1)
         snprintf(graphs, sizeof graphs, ", %d graphs", cell->experiment.graphs);
     snprintf(text, sizeof text, "%s %s %s%s%s%s: %s %s", cell->experiment.model,
-             cell->experiment.phase, cell->experiment.mode, graphs, setup.length ? ", " : "",
-             setup.length ? setup.data : "", res_measure_words(head.measure),
-             change.data ? change.data : "");
+             cell->experiment.phase, res_way_of(&cell->experiment).text, graphs,
+             setup.length ? ", " : "", setup.length ? setup.data : "",
+             res_measure_words(head.measure), change.data ? change.data : "");
     bn_text_free(&setup);
     bn_text_free(&change);
     res_put_heading(out, format, 2, text);
@@ -484,7 +485,7 @@ static void put_notes(const res_versus *versus, res_format format, bn_text *out)
         if (!cell->failed)
             continue;
         bn_text_printf(&line, "%s %s %s, side %c%s: %s: %s", cell->experiment.model,
-                       cell->experiment.phase, cell->experiment.mode, cell->failed,
+                       cell->experiment.phase, res_way_of(&cell->experiment).text, cell->failed,
                        cell->control ? " (control)" : "", bn_code_name(cell->failure),
                        cell->message);
         put_line(&line, format, out);

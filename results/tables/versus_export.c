@@ -168,7 +168,7 @@ static void csv_cell(res_grid *grid, const res_versus *versus, const res_compare
     res_grid_cell(grid, "%s", cell->control ? "control" : "");
     res_grid_cell(grid, "%s", cell->experiment.model);
     res_grid_cell(grid, "%s", cell->experiment.phase);
-    res_grid_cell(grid, "%s", cell->experiment.mode);
+    res_grid_cell(grid, "%s", res_way_of(&cell->experiment).text);
     res_grid_cell(grid, "%d", cell->experiment.graphs);
     res_grid_cell(grid, "%s", setup.data ? setup.data : "");
     bn_text_free(&setup);

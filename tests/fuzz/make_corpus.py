@@ -471,3 +471,23 @@ put("recording", "counts", HEAD_SLOT + compiled(0x900, 3, b"x") + b"".join(
 put("recording", "two-programs", HEAD_SLOT + compiled(0x900, 3, b"a") + compiled(0xA00, 4, b"b") +
     b"".join(executed(2 * i + k + 1, 10000 + 900 * i + 100 * k, 0x900 + 0x100 * k, [0x1000], [0x1000])
              for i in range(8) for k in range(2)))
+
+
+# ---- reports of front ends -------------------------------------------------------------
+
+def report(kind, **changes):
+    whole = {"front_end": "jax", "framework": "JAX", "versions": {"jax": "0.1"}, "python": "3.11",
+             "script_sha256": "0123456789abcdef" * 4, "flags": {}, "model": "resnet18",
+             "phase": "train", "mode": "capture", "what": "one jit", "losses": [2.5, 2.4],
+             "warmup_steps": 3, "nodes_per_step": None, "trace_ns_per_step": 12.5,
+             "measured": {"first_start_ns": 1000, "last_end_ns": 2000, "wall_ns": [300, 310]}}
+    return bytes([kind]) + json.dumps({**whole, **changes}).encode()
+
+
+put("front_end", "times", report(0))
+put("front_end", "values", report(1, measured=None))
+put("front_end", "inference", report(2, phase="infer", losses=[]))
+put("front_end", "dropout", report(4, dropout=True))
+put("front_end", "error", report(0, error={"class": "not_installed", "message": "no jax\n\x1b[2J"}))
+put("front_end", "huge", report(0, measured={"first_start_ns": 0, "last_end_ns": 1 << 60,
+                                             "wall_ns": [(1 << 63) - 1, 1]}))

@@ -12,9 +12,9 @@
  * thread. READ-EVERY tells how often the loss is read, which waits for the device. Option N=V is
  * the client's. At the end: a signal to itself, or an exit code.
  *
- * Standard output: {"steps", "median_ns", "mean_ns", "checksum"}: its own clock's word on the
- * second half of the steps, and a sum over the bits of the weights and of all losses that were
- * read.
+ * Standard output: {"steps", "median_ns", "mean_ns", "first_start_ns", "last_end_ns", "wall_ns":
+ * [...], "checksum"}: its own clock's word on the second half of the steps, and a sum over the bits
+ * of the weights and of all losses that were read.
  */
 #define _GNU_SOURCE
 #include "runtime/pjrt/pjrt.h"
@@ -333,15 +333,20 @@ static void run(loop *l)
         step(l, i);
         times[i + 1] = bn_now_ns();
     }
-    const double mean = (double)(times[l->steps] - times[half]) / (double)count;
+    const uint64_t first = times[half], last = times[l->steps];
+    const double mean = (double)(last - first) / (double)count;
     for (long i = 0; i < count; i++)
         times[i] = times[half + i + 1] - times[half + i];
+    printf("{\"wall_ns\": [");
+    for (long i = 0; i < count; i++)
+        printf("%s%" PRIu64, i ? ", " : "", times[i]);
+    printf("], \"first_start_ns\": %" PRIu64 ", \"last_end_ns\": %" PRIu64 ", ", first, last);
     qsort(times, (size_t)count, sizeof *times, by_size);
     const size_t size = (size_t)(l->size * l->size);
     DO(rt_buffer_to_host(l->client, l->weights, l->host, size * sizeof *l->host, &l->st),
        "weights");
     add_bits(l, l->host, size);
-    printf("{\"steps\": %ld, \"median_ns\": %" PRIu64
+    printf("\"steps\": %ld, \"median_ns\": %" PRIu64
            ", \"mean_ns\": %.0f, \"checksum\": \"%016" PRIx64 "\"}\n",
            l->steps, times[count / 2], mean, l->checksum);
     fflush(stdout);

@@ -275,6 +275,41 @@ static void what_recorded_steps_do_not_have_is_refused(void **state)
     bn_text_free(&notes);
 }
 
+/* Each front end has modes of its own; what one has not is left out, and said once. */
+static void front_ends_have_modes_of_their_own(void **state)
+{
+    (void)state;
+    char *argv[] = {"--front-end", "all", "--mode", "all", "--phase", "train,infer"};
+    options o = parse(OPTION_RUN, argv, 6);
+    job_experiment *list = NULL;
+    bn_text notes = {0}, unused = {0};
+    size_t own = 0, others = 0;
+    const size_t count = expand(&o, &list, &notes);
+    for (size_t i = 0; i < count; i++) {
+        const res_experiment *w = &list[i].what;
+        assert_true(job_front_end_has_mode(w->front_end, w->mode, w->phase));
+        own += !job_is_framework(w);
+        others += job_is_framework(w);
+        assert_true(job_same_group(&list[i], &list[0]) ==
+                    (strcmp(w->phase, list[0].what.phase) == 0));
+    }
+    assert_int_equal(own, 2 * 3);
+    assert_int_equal(others, 3 + 2 + 4 + 3);
+    assert_non_null(strstr(notes.data, "front end jax has no mode lazy"));
+    assert_non_null(strstr(notes.data, "front end jax has no mode parts for inference"));
+    free(list);
+    bn_text_free(&notes);
+    /* Without others, all modes are bench's. */
+    char *alone[] = {"--mode", "all"};
+    o = parse(OPTION_RUN, alone, 2);
+    assert_int_equal(expand(&o, &list, &notes), 3);
+    assert_int_equal(notes.length, 0);
+    free(list);
+    assert_false(job_axis_takes(RES_AXIS_FRONT_END, "tinygrad", &unused));
+    assert_string_equal(unused.data, "bench, jax, pytorch-xla");
+    bn_text_free(&unused);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +322,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(recorded_steps_run_in_their_modes, begin, end),
         cmocka_unit_test_setup_teardown(other_costs_are_other_experiments, begin, end),
         cmocka_unit_test_setup_teardown(what_recorded_steps_do_not_have_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(front_ends_have_modes_of_their_own, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

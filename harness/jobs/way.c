@@ -1,5 +1,5 @@
 /*
- * record_way.c - how the recorder gets between a program and its runtime: by the environment that
+ * way.c - how the recorder gets between a program and its runtime: by the environment that
  * JAX and PyTorch/XLA look at, or, where a framework loads its plugin from a place of its own, by
  * preloading.
  *
@@ -9,12 +9,12 @@
  * PJRT_LIBRARY_PATH).
  */
 #define _GNU_SOURCE
-#include "harness/commands/record_priv.h"
-#include "results/tables/tables.h"
+#include "harness/jobs/jobs.h"
 #include "runtime/pjrt/pjrt.h"
 #include "runtime/record/format.h"
 
 #include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *variable(const char *name)
     return value ? value : "";
 }
 
-static bn_code set(command_way *way, const char *name, const char *value, bn_status *st)
+static bn_code set(job_way *way, const char *name, const char *value, bn_status *st)
 {
     json_t *text = json_string(value);
     if (!text || json_object_set_new(way->variables, name, text) != 0)
@@ -41,14 +41,29 @@ static bn_code set(command_way *way, const char *name, const char *value, bn_sta
     return BN_OK;
 }
 
+/* Adds a conflict that keeps a framework from the recorder. */
+static void block(job_way *way, const char *format, ...) BN_PRINTF(2, 3);
+
+static void block(job_way *way, const char *format, ...)
+{
+    char text[sizeof way->blocked];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bn_text_printf(&way->conflicts, "%s\n", text);
+    if (!way->blocked[0])
+        snprintf(way->blocked, sizeof way->blocked, "%s", text);
+}
+
 /* The same, unless the user has set NAME to something else: then WHAT follows of it. */
-static bn_code want(command_way *way, const char *name, const char *value, const char *what,
+static bn_code want(job_way *way, const char *name, const char *value, const char *what,
                     bn_status *st)
 {
     const char *own = variable(name);
     if (!own[0] || strcmp(own, value) == 0)
         return set(way, name, value, st);
-    bn_text_printf(&way->conflicts, "%s is '%s' and stays so: %s\n", name, own, what);
+    block(way, "%s is '%s' and stays so: %s", name, own, what);
     return BN_OK;
 }
 
@@ -105,7 +120,7 @@ static bn_code find_tpu(const char *program, char path[PATH_MAX], bn_status *st)
 
 /* What "auto" stands for: the plugin that PyTorch/XLA is told of, else the machine's accelerator,
  * else its CPU. */
-static void choose(const char *program, command_way *way)
+static void choose(const char *program, job_way *way)
 {
     char path[PATH_MAX];
     const bool library = strcmp(variable("PJRT_DEVICE"), "LIBRARY") == 0 &&
@@ -120,7 +135,7 @@ static void choose(const char *program, command_way *way)
 }
 
 /* Finds the plugin, whole: the program may work in another folder. */
-static bn_code find_plugin(const char *program, command_way *way, bn_status *st)
+static bn_code find_plugin(const char *program, job_way *way, bn_status *st)
 {
     char path[PATH_MAX];
     bn_code code = strcmp(way->runtime, "tpu") == 0
@@ -169,7 +184,7 @@ static bool other_entries(const char *name, bn_text *out)
 
 /* How many devices the client of a CPU plugin is told to make; 0: nothing is said. XLA's makes four
  * where JAX' own makes one. */
-static long cpu_devices(const command_way *way)
+static long cpu_devices(const job_way *way)
 {
     const long asked = strtol(variable("JAX_NUM_CPU_DEVICES"), NULL, 10);
     if (!job_usual_option(way->runtime, way->plugin) ||
@@ -179,7 +194,7 @@ static long cpu_devices(const command_way *way)
 }
 
 /* PyTorch/XLA gives a plugin's client no options: the recorder does. */
-static bn_code tell_recorder(command_way *way, bn_status *st)
+static bn_code tell_recorder(job_way *way, bn_status *st)
 {
     char number[32];
     const long devices = cpu_devices(way);
@@ -188,11 +203,11 @@ static bn_code tell_recorder(command_way *way, bn_status *st)
 }
 
 /* Writes the file by which JAX gives a plugin's client options. */
-static bn_code write_options(const command_way *way, long devices, int folder, bn_status *st)
+static bn_code write_options(const job_way *way, long devices, int folder, bn_status *st)
 {
     json_t *json = json_pack("{s:s, s:{s:I}}", "library_path", way->recorder, "create_options",
                              "cpu_device_count", (json_int_t)devices);
-    char *text = json ? json_dumps(json, RES_JSON_SHOWN) : NULL;
+    char *text = json ? json_dumps(json, JSON_ENSURE_ASCII) : NULL;
     bn_code code = text ? bn_private_write(folder, JAX_FILE, text, strlen(text), st)
                         : bn_fail(st, BN_INVALID, "%s cannot be told to jax", way->recorder);
     free(text);
@@ -202,7 +217,7 @@ static bn_code write_options(const command_way *way, long devices, int folder, b
 
 /* JAX takes the plugins of its list by their names. A CPU plugin is called cpu, in place of JAX'
  * own: its rules for that platform, and a user's own JAX_PLATFORMS=cpu, then hold. */
-static bn_code tell_jax(command_way *way, int folder, const char *path, bn_status *st)
+static bn_code tell_jax(job_way *way, int folder, const char *path, bn_status *st)
 {
     bn_text list = {0}, others = {0}, platforms = {0};
     const long devices = cpu_devices(way);
@@ -220,8 +235,7 @@ static bn_code tell_jax(command_way *way, int folder, const char *path, bn_statu
     bn_text_printf(&platforms, strcmp(name, "cpu") == 0 ? "%s" : "%s,cpu", name);
     bn_code code = BN_OK;
     if (odd)
-        bn_text_puts(&way->conflicts,
-                     "a path with ',' or ':' in it cannot be told to jax, which is not recorded\n");
+        block(way, "a path with ',' or ':' in it cannot be told to jax, which is not recorded");
     else if (devices)
         code = write_options(way, devices, folder, st);
     if (!odd && code == BN_OK)
@@ -239,7 +253,7 @@ static bn_code tell_jax(command_way *way, int folder, const char *path, bn_statu
 
 /* ---- the others --------------------------------------------------------------------------- */
 
-static bn_code tell_pytorch(command_way *way, bool asked, bn_status *st)
+static bn_code tell_pytorch(job_way *way, bool asked, bn_status *st)
 {
     const char *own = variable("PJRT_LIBRARY_PATH");
     if (asked && own[0] && strcmp(own, way->plugin) != 0)
@@ -254,7 +268,7 @@ static bn_code tell_pytorch(command_way *way, bool asked, bn_status *st)
 
 /* CUDA plugins are loaded from a place of their framework's: the recorder is preloaded, and answers
  * when the framework asks for the plugin's entry. */
-static bn_code preload(command_way *way, bn_status *st)
+static bn_code preload(job_way *way, bn_status *st)
 {
     char list[2 * PATH_MAX];
     const char *own = variable("LD_PRELOAD");
@@ -267,11 +281,11 @@ static bn_code preload(command_way *way, bn_status *st)
     return set(way, "LD_PRELOAD", list, st);
 }
 
-bn_code command_way_make(const char *runtime, const char *program, int folder, const char *path,
-                         command_way *way, bn_status *st)
+bn_code job_way_make(const char *runtime, const char *program, int folder, const char *path,
+                     job_way *way, bn_status *st)
 {
     const bool asked = strcmp(runtime, "auto") != 0;
-    *way = (command_way){.variables = json_object()};
+    *way = (job_way){.variables = json_object()};
     if (!way->variables)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the environment");
     if (strlen(runtime) >= sizeof way->runtime)
@@ -298,7 +312,7 @@ bn_code command_way_make(const char *runtime, const char *program, int folder, c
     return code == BN_OK ? tell_pytorch(way, asked, st) : code;
 }
 
-void command_way_free(command_way *way)
+void job_way_free(job_way *way)
 {
     json_decref(way->variables);
     bn_text_free(&way->conflicts);

@@ -1,0 +1,176 @@
+"""What all front ends do: request in, report out.
+
+A front end is a module or object with
+
+    NAME, FRAMEWORK   its name in reports, and the framework's
+    PACKAGE           what pip calls the package without which nothing runs
+    FOLDER            where its run.py and requirements.txt are
+    MODES             {mode: {phase: what it does here, one sentence}}
+    packages()        names of the packages whose versions a report has
+    open_session(request, weights, inputs)
+                      a session: step(), wait(), read(loss), begin_measuring(),
+                      end_measuring(steps), describe(), count; for values evaluate(),
+                      gradients(), statistics() and parameters(), the last three as pairs of
+                      the framework's name and an array in its shape
+"""
+
+import hashlib
+import json
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from importlib import metadata
+from pathlib import Path
+
+import front_request
+import front_timing
+from front_errors import FrontEndError, not_supported, wrong_values
+
+_COMMON = Path(__file__).resolve().parent
+_FLAGS = ("BENCH_RECORD", "JAX_", "MKL_", "OMP_", "PJRT_", "PT_XLA_", "PTXLA_", "TF_CPP_", "TORCH", "TPU_", "XLA_")
+
+
+def _versions(names):
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            pass
+    return found
+
+
+def _script_sha256(folder):
+    """Of all Python files of the front end and of those that it shares, with their names."""
+    digest = hashlib.sha256()
+    for root in (_COMMON, folder):
+        for path in sorted(root.rglob("*.py")):
+            digest.update(f"{root.name}/{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _head(front_end, request):
+    """What a report has in any case; REQUEST may be None."""
+    head = {
+        "front_end": front_end.NAME,
+        "framework": front_end.FRAMEWORK,
+        "versions": _versions(front_end.packages()),
+        "python": platform.python_version(),
+        "script_sha256": _script_sha256(front_end.FOLDER),
+        "flags": {k: v for k, v in sorted(os.environ.items()) if k.startswith(_FLAGS)},
+    }
+    if request is not None:
+        head.update(
+            model=request.model.name, variant=request.variant, phase=request.phase, mode=request.mode,
+            dtype=request.dtype, dropout=request.dropout and request.train,
+            optimizer=request.optimizer if request.train else None,
+            learning_rate=request.learning_rate if request.train else None)
+    return head
+
+
+def write_report(path, report):
+    """Writes REPORT as JSON to PATH: all of it or nothing."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(prefix=".report-", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            json.dump(report, file, indent=1, allow_nan=False)
+            file.write("\n")
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _what(front_end, request):
+    """The sentence of the mode; refuses a mode that the phase does not have."""
+    phases = front_end.MODES.get(request.mode)
+    if phases is None:
+        raise not_supported(f"{front_end.NAME} has no mode '{request.mode}'; known are {', '.join(front_end.MODES)}")
+    if request.phase not in phases:
+        raise not_supported(f"{front_end.NAME} has no mode '{request.mode}' for {request.phase}")
+    return phases[request.phase]
+
+
+def _time(front_end, session, request):
+    losses = front_timing.Losses()
+    warm = front_timing.warm_up(front_end.NAME, session, request.warmup, losses)
+    front_timing.say(front_end.NAME, f"measuring at least {request.steps} steps")
+    session.begin_measuring()
+    measured = front_timing.measure(session, request.steps, request.min_time, losses)
+    out = session.end_measuring(len(measured["wall_ns"]))
+    front_timing.say(front_end.NAME, f"measured {len(measured['wall_ns'])} steps")
+    out.update(losses=losses.read(session), warmup_steps=warm, measured=measured)
+    for number, loss in enumerate(out["losses"]):
+        if loss - loss != 0:
+            raise wrong_values(f"the loss of step {number} is not finite")
+    return out
+
+
+def _run(front_end, request, report):
+    report["what"] = _what(front_end, request)
+    import front_tensors  # these two need NumPy, which is there where the framework is
+    import front_values
+    weights, inputs = front_tensors.read(request.weights), front_tensors.read(request.inputs)
+    front_tensors.check_inputs(inputs, request)
+    report["batch"] = int(inputs[request.model.inputs[0]].shape[0])
+    session = front_end.open_session(request, weights, inputs)
+    report["parameters"] = session.count
+    report.update(session.describe())
+    if request.values:
+        report.update(front_values.take(front_end.NAME, session, request, weights))
+    else:
+        report.update(_time(front_end, session, request))
+
+
+def _one_line(error):
+    return " ".join(str(error).split())[:500] or type(error).__name__
+
+
+def _failed(front_end, error):
+    """ERROR as one that the report names."""
+    if isinstance(error, FrontEndError):
+        return error
+    if os.environ.get("FRONT_END_TRACEBACK"):
+        traceback.print_exception(error)
+    if isinstance(error, ImportError):
+        hint = front_end.FOLDER / "requirements.txt"
+        return FrontEndError(
+            "not_installed", f"{front_end.PACKAGE} is not installed for {sys.executable} ({_one_line(error)}); "
+            f"install it with: {sys.executable} -m pip install -r {hint}")
+    kind = "not_supported" if isinstance(error, NotImplementedError) else "runtime"
+    return FrontEndError(kind, f"{type(error).__name__}: {_one_line(error)}")
+
+
+def _report_path(members):
+    path = members.get("report") if isinstance(members, dict) else None
+    return path if isinstance(path, str) and path else None
+
+
+def main(front_end, arguments):
+    """Runs the request in the file that ARGUMENTS name; returns the exit code."""
+    if len(arguments) != 1:
+        print("front end: usage: run.py REQUEST.json", file=sys.stderr)
+        return 1
+    members, request, report = None, None, {}
+    try:
+        members = front_request.read_object(arguments[0])
+        request = front_request.parse(members)
+        report = _head(front_end, request)
+        _run(front_end, request, report)
+        write_report(request.report, report)
+        return 0
+    except Exception as error:  # whatever it is, the report says it
+        failure = _failed(front_end, error)
+    print(f"front end: {failure}", file=sys.stderr, flush=True)
+    report = _head(front_end, request)
+    report["error"] = {"class": failure.kind, "message": str(failure)}
+    try:
+        if _report_path(members):
+            write_report(_report_path(members), report)
+    except (OSError, ValueError) as error:
+        print(f"front end: the report cannot be written: {_one_line(error)}", file=sys.stderr)
+    return failure.exit_code

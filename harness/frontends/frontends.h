@@ -1,0 +1,108 @@
+/*
+ * frontends.h - front ends other than bench: frameworks that trace and dispatch the steps of our
+ * models themselves, under the recorder. Which there are, where their scripts and Pythons lie, what
+ * a script is asked, and what it answers (docs/frontends.md).
+ *
+ * Nothing here starts a process. What a script answers is foreign: each member is checked. Prefix
+ * frontend_.
+ */
+#ifndef BENCH_HARNESS_FRONTENDS_H
+#define BENCH_HARNESS_FRONTENDS_H
+
+#include <limits.h>
+
+#include <jansson.h>
+
+#include "results/records/records.h"
+#include "runtime/base/base.h"
+
+/* ---- the table (table.c) ---------------------------------------------------------------- */
+
+/* A front end. Strings are literals. */
+typedef struct frontend_info {
+    const char *name;      /* in the axis "front_end"; its folder in contrib/frontends */
+    const char *framework; /* for people */
+    const char *modes;     /* words with commas between, the usual one first */
+    const char *trains;    /* those of them that are ways of training only */
+    const char *summary;
+} frontend_info;
+
+/* Row INDEX, from 0; NULL after the last. bench itself has none. */
+const frontend_info *frontend_at(size_t index);
+/* The row called NAME; NULL: bench itself, or unknown. */
+const frontend_info *frontend_named(const char *name);
+/* Whether ROW has MODE for PHASE ("train" or "infer"; NULL: for any). */
+bool frontend_has_mode(const frontend_info *row, const char *mode, const char *phase);
+
+/* ---- where they are (place.c) ------------------------------------------------------------ */
+
+/* What runs a front end. */
+typedef struct frontend_place {
+    char script[PATH_MAX]; /* run.py */
+    char python[PATH_MAX]; /* a path, or a name for PATH */
+} frontend_place;
+
+/*
+ * Finds ROW's script: in the folder that BENCH_FRONTENDS names, or beside bench; and its Python:
+ * what BENCH_FRONTEND_PYTHON_<NAME> names, or the virtual environment that `make frontends` made.
+ * BN_NOT_FOUND says which is missing, and the command that installs it.
+ */
+BN_MUST_USE bn_code frontend_find(const frontend_info *row, frontend_place *place, bn_status *st);
+/* "make frontends FRONTENDS=jax" */
+void frontend_command(const frontend_info *row, char *text, size_t size);
+
+/* ---- what a script is asked (request.c) ---------------------------------------------------- */
+
+typedef struct frontend_request {
+    const res_experiment *what; /* resolved: with the model's own batch and sizes in it */
+    const char *optimizer;      /* "sgd", "adamw" */
+    double learning_rate;
+    bool dropout;
+    int64_t steps, warmup; /* the fewest measured steps; the most before them */
+    double min_time;       /* seconds to measure at least; the later of the two counts */
+    bool values;           /* values in place of times */
+    const char *weights, *inputs, *report; /* paths */
+} frontend_request;
+/* The object that REQUEST.json is (new reference); NULL where a text is not UTF-8. */
+json_t *frontend_request_to_json(const frontend_request *request);
+
+/* ---- what it answers (report.c) ------------------------------------------------------------ */
+
+#define FRONTEND_LOSSES      3 /* of the first steps */
+#define FRONTEND_MOST_STEPS  10000000
+#define FRONTEND_MOST_ANSWER ((size_t)1 << 30) /* bytes of a report */
+#define FRONTEND_TEXT        1000
+
+typedef struct frontend_report {
+    json_t *root; /* the whole answer; owned */
+    /* The members below have been checked. Texts are of ROOT. */
+    const char *what, *framework;
+    double losses[FRONTEND_LOSSES];
+    size_t loss_count;
+    /* Of times: */
+    uint64_t first_start_ns, last_end_ns; /* CLOCK_MONOTONIC */
+    size_t steps;                         /* that were measured */
+    double own_median_ns;                 /* of them, by the script's own clock */
+    int64_t warmup_steps;
+    double nodes_per_step, trace_ns_per_step; /* as the framework told; NaN: not */
+} frontend_report;
+
+/*
+ * Reads the report at PATH, which answers REQUEST of ROW. What the script says of a failure becomes
+ * the status: BN_NOT_FOUND, with the command that installs it, where the framework is not
+ * installed, BN_NOT_SUPPORTED, BN_WRONG_RESULT (values that are not finite or do not fit) and
+ * BN_EXECUTE (the rest). BN_FORMAT: the report is not one, or answers something else. To be freed
+ * also after a failure.
+ */
+BN_MUST_USE bn_code frontend_report_read(const char *path, const frontend_info *row,
+                                         const frontend_request *request, frontend_report *report,
+                                         bn_status *st);
+/* The same from the SIZE bytes of TEXT. */
+BN_MUST_USE bn_code frontend_report_parse(const char *text, size_t size, const frontend_info *row,
+                                          const frontend_request *request, frontend_report *report,
+                                          bn_status *st);
+void frontend_report_free(frontend_report *report);
+/* What a record keeps of it under "front_end" (new reference). */
+json_t *frontend_report_provenance(const frontend_report *report);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * place.c - where a front end's script and its Python are.
+ */
+#define _GNU_SOURCE
+#include "harness/frontends/frontends.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PYTHON_VARIABLE "BENCH_FRONTEND_PYTHON_"
+
+void frontend_command(const frontend_info *row, char *text, size_t size)
+{
+    snprintf(text, size, "make frontends FRONTENDS=%s", row->name);
+}
+
+/* The folder of bench's own file, without a slash at its end; "" where nobody tells. */
+static void own_folder(char folder[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* Puts the whole path of FILE in FOLDER into PATH, where it is there as MODE wants it. A virtual
+ * environment's python is a link, and where the link is says whose it is: that stays. */
+static bool find_file(const char *folder, const char *file, int mode, char path[PATH_MAX])
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", folder, file) >= PATH_MAX || access(path, mode) != 0)
+        return false;
+    *strrchr(path, '/') = '\0';
+    char *whole = realpath(path, NULL);
+    const bool fits =
+        whole && snprintf(path, PATH_MAX, "%s/%s", whole, bn_base_name(file)) < PATH_MAX;
+    free(whole);
+    return fits;
+}
+
+/* The same in the first of PLACES that has it: those but the last are relative to bench's folder.
+ */
+static bool find_in(const char *const *places, const char *file, int mode, char path[PATH_MAX])
+{
+    char own[PATH_MAX];
+    own_folder(own);
+    const size_t length = strlen(own);
+    for (; *places; places++) {
+        const bool here = !places[1];
+        if (!here && (size_t)snprintf(own + length, sizeof own - length, "/%s", *places) >=
+                         sizeof own - length)
+            continue;
+        if (find_file(here ? *places : own, file, mode, path))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the script --------------------------------------------------------------------------- */
+
+static bn_code find_script(const frontend_info *row, char path[PATH_MAX], bn_status *st)
+{
+    static const char *const usual[] = {"../contrib/frontends", "../share/bench/frontends",
+                                        "contrib/frontends", NULL};
+    const char *folder = getenv("BENCH_FRONTENDS");
+    const bool named = folder && folder[0];
+    const char *const given[] = {folder, NULL};
+    char file[RES_TEXT + 16];
+    snprintf(file, sizeof file, "%s/run.py", row->name);
+    if (find_in(named ? given : usual, file, R_OK, path))
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND, "front end %s: there is no %s%s%s", row->name,
+                   named ? folder : "contrib/frontends", "/", file);
+}
+
+/* ---- its Python ------------------------------------------------------------------------------ */
+
+/* "BENCH_FRONTEND_PYTHON_PYTORCH_XLA" */
+static void variable_of(const frontend_info *row, char *name, size_t size)
+{
+    snprintf(name, size, PYTHON_VARIABLE "%s", row->name);
+    for (char *c = name + strlen(PYTHON_VARIABLE); *c; c++)
+        *c = (char)(isalnum((unsigned char)*c) ? toupper((unsigned char)*c) : '_');
+}
+
+static bn_code find_python(const frontend_info *row, char path[PATH_MAX], bn_status *st)
+{
+    static const char *const usual[] = {"../third_party/frontends", "third_party/frontends", NULL};
+    char variable[RES_TEXT + 32], file[RES_TEXT + 16], command[RES_TEXT + 40];
+    variable_of(row, variable, sizeof variable);
+    frontend_command(row, command, sizeof command);
+    const char *named = getenv(variable);
+    if (named && named[0]) {
+        if (strchr(named, '/') && access(named, X_OK) != 0)
+            return bn_fail(st, BN_NOT_FOUND, "front end %s: %s, '%s', cannot be run", row->name,
+                           variable, named);
+        return snprintf(path, PATH_MAX, "%s", named) < PATH_MAX
+                   ? BN_OK
+                   : bn_fail(st, BN_INVALID, "%s is too long", variable);
+    }
+    snprintf(file, sizeof file, "%s/bin/python", row->name);
+    if (find_in(usual, file, X_OK, path))
+        return BN_OK;
+    return bn_fail(st, BN_NOT_FOUND,
+                   "front end %s: %s is not installed; install it with: %s (or name a Python that "
+                   "has it in %s)",
+                   row->name, row->framework, command, variable);
+}
+
+bn_code frontend_find(const frontend_info *row, frontend_place *place, bn_status *st)
+{
+    bn_code code = find_script(row, place->script, st);
+    return code == BN_OK ? find_python(row, place->python, st) : code;
+}

@@ -1,0 +1,51 @@
+/*
+ * table.c - the front ends, one row each. Another one is a folder in contrib/frontends and a row.
+ */
+#include "harness/frontends/frontends.h"
+
+#include <string.h>
+
+static const frontend_info rows[] = {
+    {.name = "jax",
+     .framework = "JAX",
+     .modes = "capture,parts,eager",
+     .trains = "parts",
+     .summary = "jit of the whole step; gradient and update jitted apart; op by op"},
+    {.name = "pytorch-xla",
+     .framework = "PyTorch/XLA",
+     .modes = "lazy,capture,dynamo,dynamo-step",
+     .trains = "dynamo-step",
+     .summary =
+         "lazy tensors; torch_xla.compile of the step; torch.compile of the model, and of the "
+         "step"},
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+const frontend_info *frontend_at(size_t index)
+{
+    return index < ROWS ? &rows[index] : NULL;
+}
+
+const frontend_info *frontend_named(const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* Whether WORD is one of WORDS, which have commas between. */
+static bool has_word(const char *words, const char *word)
+{
+    char one[RES_TEXT];
+    for (size_t i = 0; res_axis_word(words, i, one); i++)
+        if (strcmp(one, word) == 0)
+            return true;
+    return false;
+}
+
+bool frontend_has_mode(const frontend_info *row, const char *mode, const char *phase)
+{
+    const bool trains = !phase || strcmp(phase, "train") == 0;
+    return has_word(row->modes, mode) && (trains || !has_word(row->trains, mode));
+}

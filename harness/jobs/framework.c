@@ -1,0 +1,118 @@
+/*
+ * framework.c - experiments whose steps a framework traces and dispatches, and not bench: which
+ * modes there are, and what such an experiment cannot be asked for.
+ */
+#include "harness/frontends/frontends.h"
+#include "harness/jobs/jobs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool job_is_framework(const res_experiment *w)
+{
+    return frontend_named(w->front_end) != NULL;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static bool bench_has_mode(const char *name)
+{
+    mode_info info;
+    for (size_t i = 0; mode_describe(i, &info); i++)
+        if (strcmp(info.name, name) == 0)
+            return true;
+    return false;
+}
+
+bool job_front_end_has_mode(const char *front_end, const char *name, const char *phase)
+{
+    const frontend_info *row = frontend_named(front_end);
+    return row ? frontend_has_mode(row, name, phase) : bench_has_mode(name);
+}
+
+bool job_front_end_name(size_t index, char word[RES_TEXT])
+{
+    const frontend_info *row = index > 0 ? frontend_at(index - 1) : NULL;
+    snprintf(word, RES_TEXT, "%s", row ? row->name : res_axes[RES_AXIS_FRONT_END].usual);
+    return index == 0 || row;
+}
+
+/* Whether a row before ROWS, or bench, has the mode NAME. */
+static bool known_before(size_t rows, const char *name)
+{
+    bool known = bench_has_mode(name);
+    for (size_t i = 0; i < rows && !known; i++)
+        known = frontend_has_mode(frontend_at(i), name, NULL);
+    return known;
+}
+
+bool job_mode_name(size_t index, char word[RES_TEXT])
+{
+    mode_info info;
+    const frontend_info *row;
+    size_t own = 0, others = 0;
+    while (mode_describe(own, &info))
+        own++;
+    if (index < own) {
+        (void)mode_describe(index, &info);
+        snprintf(word, RES_TEXT, "%s", info.name);
+        return true;
+    }
+    for (size_t r = 0; (row = frontend_at(r)); r++)
+        for (size_t i = 0; res_axis_word(row->modes, i, word); i++)
+            if (!known_before(r, word) && own + others++ == index)
+                return true;
+    return false;
+}
+
+/* ---- what a framework is not asked for ------------------------------------------- */
+
+/* What of the command line cannot be told to a framework; NULL: nothing. */
+static const char *option_refused(const job_matrix *m)
+{
+    if (m->weights)
+        return "--weights";
+    if (m->runtime_option[0])
+        return "--runtime-option (the simulated device takes PJRT_SIM)";
+    if (m->xla_flag[0])
+        return "--xla-flag (XLA_FLAGS reaches all of them)";
+    return m->pin && strcmp(m->pin, "none") != 0 ? "--pin" : NULL;
+}
+
+/* The first axis that is no matter of a framework's, and has another value than the usual one. */
+static const res_axis *axis_refused(const res_experiment *w)
+{
+    static const res_axis_id ours[] = {RES_AXIS_GRAPHS,  RES_AXIS_IN_FLIGHT, RES_AXIS_INPUT,
+                                       RES_AXIS_LENGTHS, RES_AXIS_BUCKETS,   RES_AXIS_DEPTH,
+                                       RES_AXIS_LAYOUT,  RES_AXIS_TRACE_COST};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (!res_axis_is_usual(&res_axes[ours[i]], w))
+            return &res_axes[ours[i]];
+    return NULL;
+}
+
+bool job_framework_refuses(const job_matrix *matrix, const res_experiment *w, char *text,
+                           size_t size)
+{
+    const frontend_info *row = frontend_named(w->front_end);
+    const char *option = row ? option_refused(matrix) : NULL;
+    const res_axis *axis = row ? axis_refused(w) : NULL;
+    bn_text value = {0};
+    if (!job_front_end_has_mode(w->front_end, w->mode, w->phase)) {
+        const bool other = job_front_end_has_mode(w->front_end, w->mode, NULL);
+        snprintf(text, size, "front end %s has no mode %s%s; it has %s", w->front_end, w->mode,
+                 other ? " for inference" : "", row ? row->modes : "eager, lazy, capture");
+        return true;
+    }
+    if (!option && !axis)
+        return false;
+    if (axis)
+        res_axis_put(axis, w, &value);
+    if (option)
+        snprintf(text, size, "%s is for front end bench, not for %s", option, row->name);
+    else
+        snprintf(text, size, "--%s %s is for front end bench, not for %s", axis->option,
+                 value.data ? value.data : "", row->name);
+    bn_text_free(&value);
+    return true;
+}

@@ -1,0 +1,94 @@
+/*
+ * scratch.c - folders for what one process hands to another and nobody keeps: weights and a batch
+ * for a framework, its answer, its recording. They may be large, so they lie beside the records.
+ */
+#define _GNU_SOURCE
+#include "harness/jobs/jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PREFIX      ".front-end-"
+/* Below a folder: a recording has a folder of each process, and that one of its programs. */
+#define MOST_LEVELS 6
+
+bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], bn_status *st)
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *folder = parent ? parent : temporary && *temporary ? temporary : "/tmp";
+    char host[64] = "", *whole = realpath(folder, NULL);
+    int length = -1;
+    path[0] = '\0';
+    if (!whole)
+        return bn_fail_errno(st, errno, "%s", folder);
+    if (gethostname(host, sizeof host - 1) != 0)
+        host[0] = '\0';
+    length = snprintf(path, PATH_MAX, "%s/" PREFIX "%ld-%s.XXXXXX", whole, (long)getpid(), host);
+    free(whole);
+    if (length < 0 || length >= PATH_MAX || !mkdtemp(path)) {
+        const int error = length < 0 || length >= PATH_MAX ? ENAMETOOLONG : errno;
+        path[0] = '\0';
+        return bn_fail_errno(st, error, "a folder in %s", folder);
+    }
+    return BN_OK;
+}
+
+/* Removes NAME of the open FOLDER, with LEVELS below it at most. Links are removed, not followed,
+ * whatever takes the place of what meanwhile. */
+static void remove_in(int folder, const char *name, int levels)
+{
+    int fd = -1;
+    if (unlinkat(folder, name, 0) == 0 || levels == 0 ||
+        bn_folder_in(folder, name, &fd, NULL) != BN_OK)
+        return;
+    DIR *list = bn_folder_list(fd);
+    for (const struct dirent *entry; list && (entry = readdir(list)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_in(fd, entry->d_name, levels - 1);
+    if (list)
+        closedir(list);
+    close(fd);
+    unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+void job_scratch_end(char path[PATH_MAX])
+{
+    if (path[0])
+        remove_in(AT_FDCWD, path, MOST_LEVELS);
+    path[0] = '\0';
+}
+
+/* The process of HOST that made the folder NAME; 0: none that we can see. */
+static long process_of(const char *name, const char *host)
+{
+    const size_t length = strlen(host);
+    char *end = NULL;
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+        return 0;
+    const long pid = strtol(name + strlen(PREFIX), &end, 10);
+    const bool ours = *end == '-' && strncmp(end + 1, host, length) == 0 && end[1 + length] == '.';
+    return pid > 0 && ours ? pid : 0;
+}
+
+void job_scratch_sweep_old(const char *store)
+{
+    char host[64] = "";
+    DIR *folder = opendir(store);
+    if (!folder)
+        return;
+    const bool named = gethostname(host, sizeof host - 1) == 0;
+    for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
+        const long pid = process_of(entry->d_name, host);
+        struct stat info;
+        if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(info.st_mode) && bn_writer_gone(pid, &info))
+            remove_in(dirfd(folder), entry->d_name, MOST_LEVELS);
+    }
+    closedir(folder);
+}

@@ -1,0 +1,263 @@
+/*
+ * framework.c - in a worker: a framework's script runs a model of ours, with our weights and our
+ * batch, under the recorder. The worker makes the files, starts the script, waits, and reads what
+ * it answers. The worker loads no plugin itself.
+ *
+ * The script's process is in the worker's process group, so that whatever ends the worker ends it,
+ * too. Where a signal ends the script, the worker dies of the same one: the parent then tells what
+ * happened as it does of any worker, with the last words and the kernel's word on memory.
+ */
+#define _GNU_SOURCE
+#include "harness/worker/framework_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+/* Writes the model's weights or, as BATCH, its inputs to PATH. */
+static bn_code write_tensors(const model *instance, const char *path, bool batch, bn_status *st)
+{
+    static const char *const metadata[] = {"format", "pt", "writer", "bench", NULL};
+    model_export *out = NULL;
+    model_export_sums sums;
+    bool more = true;
+    bn_code code =
+        (batch ? model_export_batch : model_export_begin)(instance, path, metadata, &out, st);
+    while (code == BN_OK && more)
+        code = model_export_next(out, &more, st);
+    if (code == BN_OK)
+        return model_export_finish(out, &sums, st);
+    model_export_abandon(out);
+    return code;
+}
+
+static bn_code path_in(const worker_framework *f, const char *name, char path[PATH_MAX],
+                       bn_status *st)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", f->folder, name) < PATH_MAX
+               ? BN_OK
+               : bn_fail(st, BN_INVALID, "%s: its name is too long", f->folder);
+}
+
+static bn_code name_files(worker_framework *f, bn_status *st)
+{
+    bn_code code = path_in(f, "weights.safetensors", f->weights, st);
+    if (code == BN_OK)
+        code = path_in(f, "inputs.safetensors", f->inputs, st);
+    if (code == BN_OK)
+        code = path_in(f, "REQUEST.json", f->request_path, st);
+    if (code == BN_OK)
+        code = path_in(f, "REPORT.json", f->report_path, st);
+    return code == BN_OK ? path_in(f, WORKER_RECORDING, f->recording, st) : code;
+}
+
+/* Makes the model of F's experiment, and fills in what it has by itself. */
+static bn_code make_model(worker_framework *f, const worker_framework_options *o, bn_status *st)
+{
+    res_experiment *w = &f->e.what;
+    char path[PATH_MAX];
+    bn_code code = rt_plugin_find(w->runtime, path, sizeof path, st);
+    if (code != BN_OK)
+        return bn_context(st, "runtime %s", w->runtime);
+    model_options network = job_model_options(w, path);
+    network.no_dropout = network.no_dropout || o->values;
+    network.learning_rate = o->learning_rate;
+    code = model_new(w->model, &network, &f->instance, st);
+    if (code == BN_OK)
+        job_experiment_fill(model_get_options(f->instance), w);
+    return code;
+}
+
+static bn_code write_request(const worker_framework *f, bn_status *st)
+{
+    json_t *json = frontend_request_to_json(&f->ask);
+    char *text = json ? json_dumps(json, JSON_ENSURE_ASCII | JSON_INDENT(1)) : NULL;
+    bn_code code = text ? bn_file_write_own(f->request_path, text, strlen(text), st)
+                        : bn_fail(st, BN_INVALID, "a request that is not JSON");
+    free(text);
+    json_decref(json);
+    return code;
+}
+
+static bn_code write_files(worker_framework *f, const worker_framework_options *o, bn_status *st)
+{
+    worker_send_progress("weights and inputs", 0, 0);
+    bn_code code = name_files(f, st);
+    if (code == BN_OK)
+        code = make_model(f, o, st);
+    if (code == BN_OK)
+        code = write_tensors(f->instance, f->weights, false, st);
+    if (code == BN_OK)
+        code = write_tensors(f->instance, f->inputs, true, st);
+    if (code != BN_OK)
+        return code;
+    const model_options *m = model_get_options(f->instance);
+    f->ask = (frontend_request){.what = &f->e.what,
+                                .optimizer = m->optimizer == MODEL_ADAMW ? "adamw" : "sgd",
+                                .learning_rate = m->learning_rate,
+                                /* A model that drops nothing out has no generator. */
+                                .dropout = model_find(f->instance, "generator") != NULL,
+                                /* The last one has no next one that ends it. */
+                                .steps = f->e.steps + 1,
+                                .warmup = f->e.warmup,
+                                .min_time = f->e.min_time,
+                                .values = o->values,
+                                .weights = f->weights,
+                                .inputs = f->inputs,
+                                .report = f->report_path};
+    return write_request(f, st);
+}
+
+/* ---- the recorder ---------------------------------------------------------------------------- */
+
+/* Puts the recorder before the runtime. What the user has set in its way is refused: a run that is
+ * not recorded measures nothing. */
+static bn_code stand_between(worker_framework *f, bn_status *st)
+{
+    int folder = -1;
+    bn_code code = bn_private_folder(f->recording, &folder, st);
+    if (code == BN_OK)
+        code = job_way_make(f->e.what.runtime, f->place.python, folder, f->recording, &f->way, st);
+    if (folder >= 0)
+        close(folder);
+    if (code == BN_OK && f->way.blocked[0])
+        return bn_fail(st, BN_INVALID, "%s: it would run unrecorded: %s", f->row->name,
+                       f->way.blocked);
+    return code;
+}
+
+/* ---- the process ----------------------------------------------------------------- */
+
+/* The script's side of fork; it never returns. The worker has no other thread. */
+static void run_script(const worker_framework *f, pid_t parent)
+{
+    const char *words[] = {f->place.python, f->place.script, f->request_path, NULL};
+    const char *name;
+    json_t *value;
+    prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
+    if (getppid() != parent)
+        _exit(127);
+    json_object_foreach(f->way.variables, name, value)
+    {
+        if (setenv(name, json_string_value(value), 1) != 0)
+            _exit(127);
+    }
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
+        _exit(127);
+    /* The wire to the parent is the worker's. */
+    close_range(3, ~0u, 0);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    execvp(words[0], (char *const *)words);
+    cli_say("error: %s: %s", words[0], strerror(errno));
+    _exit(127);
+}
+
+/* Ends as the script did. */
+static void die_alike(int number)
+{
+    /* One core file is enough. */
+    prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+    signal(number, SIG_DFL);
+    kill(getpid(), number);
+}
+
+/* What STATUS says that the script's report does not. */
+static bn_code explain(const worker_framework *f, int status, bn_status *st)
+{
+    if (WIFSIGNALED(status)) {
+        die_alike(WTERMSIG(status));
+        return bn_fail(st, BN_CRASH, "%s was killed by signal %d", f->row->name, WTERMSIG(status));
+    }
+    if (access(f->report_path, F_OK) == 0)
+        return BN_OK;
+    /* The parent has its last words. */
+    if (WEXITSTATUS(status) != 0)
+        _exit(WEXITSTATUS(status));
+    return bn_fail(st, BN_CRASH, "%s ended without a report", f->row->name);
+}
+
+static bn_code run_process(worker_framework *f, bn_status *st)
+{
+    int status = 0;
+    const pid_t parent = getpid();
+    char stage[RES_TEXT + 16];
+    snprintf(stage, sizeof stage, "running %s", f->row->name);
+    worker_send_progress(stage, 0, 0);
+    f->start_ns = bn_now_ns();
+    const pid_t pid = fork();
+    if (pid < 0)
+        return bn_fail_errno(st, errno, "starting %s", f->place.python);
+    if (pid == 0)
+        run_script(f, parent);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return bn_fail_errno(st, errno, "waiting for %s", f->row->name);
+    f->end_ns = bn_now_ns();
+    if (explain(f, status, st) != BN_OK)
+        return st->code;
+    bn_code code = frontend_report_read(f->report_path, f->row, &f->ask, &f->report, st);
+    if (code == BN_OK && WEXITSTATUS(status) != 0)
+        code = bn_fail(st, BN_CRASH, "%s ended with code %d after its report", f->row->name,
+                       WEXITSTATUS(status));
+    return code;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static bn_code run(worker_framework *f, const worker_framework_options *o, bn_status *st)
+{
+    f->row = frontend_named(f->e.what.front_end);
+    if (!f->row)
+        return bn_fail(st, BN_INVALID, "there is no front end %s", f->e.what.front_end);
+    if ((size_t)snprintf(f->folder, sizeof f->folder, "%s", o->scratch) >= sizeof f->folder)
+        return bn_fail(st, BN_INVALID, "the scratch folder's name is too long");
+    bn_code code = frontend_find(f->row, &f->place, st);
+    if (code == BN_OK)
+        code = write_files(f, o, st);
+    if (code == BN_OK)
+        code = stand_between(f, st);
+    return code == BN_OK ? run_process(f, st) : code;
+}
+
+bn_code worker_framework_run(const job_experiment *e, const worker_framework_options *options,
+                             worker_framework **framework, bn_status *st)
+{
+    worker_framework *f = calloc(1, sizeof *f);
+    *framework = f;
+    if (!f)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a front end");
+    f->e = *e;
+    f->begin_ns = bn_now_ns();
+    return run(f, options, st);
+}
+
+const frontend_report *worker_framework_report(const worker_framework *framework)
+{
+    return &framework->report;
+}
+
+const model *worker_framework_model(const worker_framework *framework)
+{
+    return framework->instance;
+}
+
+void worker_framework_free(worker_framework *f)
+{
+    if (!f)
+        return;
+    frontend_report_free(&f->report);
+    job_way_free(&f->way);
+    model_free(f->instance);
+    free(f);
+}

@@ -1,0 +1,29 @@
+/*
+ * framework_priv.h - a run of a framework's script under the recorder, and the record of it.
+ *
+ *   framework.c         files for the script, its process, its answer
+ *   framework_record.c  the job, and the record
+ */
+#ifndef BENCH_HARNESS_WORKER_FRAMEWORK_PRIV_H
+#define BENCH_HARNESS_WORKER_FRAMEWORK_PRIV_H
+
+#include "harness/worker/worker.h"
+
+#define WORKER_RECORDING "recording" /* in the scratch folder */
+
+struct worker_framework {
+    job_experiment e; /* with the model's own batch and sizes filled in */
+    const frontend_info *row;
+    frontend_place place;
+    job_way way;
+    model *instance;
+    char folder[PATH_MAX]; /* scratch */
+    char weights[PATH_MAX], inputs[PATH_MAX], report_path[PATH_MAX], request_path[PATH_MAX],
+        recording[PATH_MAX];
+    frontend_request ask;
+    frontend_report report;
+    uint64_t begin_ns; /* of all this; of the process */
+    uint64_t start_ns, end_ns;
+};
+
+#endif

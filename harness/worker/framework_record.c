@@ -1,0 +1,214 @@
+/*
+ * framework_record.c - the job "framework": what a framework's steps took, out of the recording of
+ * its process, as a record beside those of bench's own steps.
+ *
+ * The recorder tells what the framework asked of the runtime and when; the script tells between
+ * which two moments it measured, how many steps that were, and what no recorder sees (nodes,
+ * tracing).
+ */
+#include "harness/worker/framework_priv.h"
+#include "results/recordings/views.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* The recording and the measured steps in it. */
+typedef struct measured {
+    rec_recording *recording;
+    rec_steps *steps;
+} measured;
+
+/* ---- the steps ------------------------------------------------------------------------------- */
+
+static bn_code check_whole(const rec_process *p, bn_status *st)
+{
+    if (p->stop == RECORD_GOES_ON && p->lost == 0)
+        return BN_OK;
+    return bn_fail(st, BN_IO,
+                   "the recording of its process is not whole (%s): measure fewer steps, or for a "
+                   "shorter time",
+                   p->stop == RECORD_LIMIT       ? "it reached its limit"
+                   : p->stop == RECORD_DISK_FULL ? "the disk was full"
+                                                 : "events were lost");
+}
+
+/* As many steps as the script says, but for the last, which has no next one to end it. */
+static bn_code check_count(const rec_steps *steps, const frontend_report *report, bn_status *st)
+{
+    const double found = (double)steps->found, told = (double)report->steps - 1;
+    if (fabs(found - told) <= fmax(1, told / 50))
+        return BN_OK;
+    return bn_fail(
+        st, BN_FORMAT,
+        "its recording has %.0f steps of %u executions where the script ran %zu: what its "
+        "steps execute differs from step to step",
+        found, steps->executions_per_step, report->steps);
+}
+
+static bn_code find_steps(const worker_framework *f, measured *m, bn_status *st)
+{
+    const frontend_report *report = &f->report;
+    /* The call may return after its steps' last execution was submitted, never before. */
+    const rec_options options = {.device = -1,
+                                 .keep_warmup = true,
+                                 .from_ns = report->first_start_ns,
+                                 .to_ns = report->last_end_ns,
+                                 .steps = (uint32_t)report->steps};
+    bn_code code = rec_open(f->recording, &m->recording, st);
+    if (code == BN_OK)
+        code = rec_steps_find(m->recording, &options, &m->steps, st);
+    if (code == BN_OK)
+        code = check_whole(m->steps->process, st);
+    if (code == BN_OK)
+        code = check_count(m->steps, report, st);
+    return code == BN_OK ? BN_OK : bn_context(st, "%s", f->row->name);
+}
+
+/* ---- provenance ------------------------------------------------------------------ */
+
+/* As worker_session_describe has them: what bench's own client is told, the recorder tells, too. */
+static void set_conditions(const worker_framework *f, json_t *runtime)
+{
+    const char *usual = job_usual_option(f->e.what.runtime, f->way.plugin);
+    json_t *options = json_array();
+    if (usual)
+        json_array_append_new(options, json_string(usual));
+    json_object_set_new(runtime, "options", options);
+    json_object_set_new(runtime, "compile_flags", json_array());
+    json_object_set_new(runtime, "environment", worker_environment());
+    json_object_set_new(runtime, "label", res_json_text(f->e.label));
+}
+
+/* The digest of the plugin's file, which the process has loaded. BN_CHANGED where it was replaced,
+ * as far as anybody can tell: a suite was made for one file. */
+static bn_code set_digest(const worker_framework *f, json_t *runtime, bn_status *st)
+{
+    const char *planned = json_string_value(json_object_get(f->e.suite, "runtime_sha256"));
+    const char *path = json_string_value(json_object_get(runtime, "path"));
+    char digest[BN_SHA256_TEXT];
+    if (!path || !path[0])
+        return bn_fail(st, BN_FORMAT, "%s: nobody knows which plugin it loaded", f->row->name);
+    if (bn_file_sha256(path, digest, st) != BN_OK)
+        return st->code;
+    if (planned && strcmp(planned, digest) != 0)
+        return bn_fail(st, BN_CHANGED,
+                       "%s: the plugin's file was replaced: sha256 %.12s, where %.12s was planned",
+                       path, digest, planned);
+    json_object_set_new(runtime, "sha256", json_string(digest));
+    return BN_OK;
+}
+
+/* Of the script's process, which has ended. */
+static json_t *memory_json(void)
+{
+    struct rusage used = {0};
+    if (getrusage(RUSAGE_CHILDREN, &used) != 0)
+        return json_null();
+    return json_pack("{s:I}", "peak_rss_bytes", (json_int_t)used.ru_maxrss * 1024);
+}
+
+static bn_code set_provenance(const worker_framework *f, const json_t *group, res_record *r,
+                              bn_status *st)
+{
+    json_t *runtime = json_object_get(r->provenance, "runtime");
+    json_t *own = json_pack("{so so so so sO* sO* sO*}", "host", job_host_describe(), "pinning",
+                            job_pinning_to_json(NULL), "memory", memory_json(), "front_end",
+                            frontend_report_provenance(&f->report), "options", f->e.echo, "suite",
+                            f->e.suite, "group", group);
+    if (!json_is_object(runtime) || !own || json_object_update(r->provenance, own) != 0) {
+        json_decref(own);
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
+    }
+    json_decref(own);
+    set_conditions(f, runtime);
+    return set_digest(f, runtime, st);
+}
+
+/* ---- the record ------------------------------------------------------------------ */
+
+static void fill(const worker_framework *f, res_record *r)
+{
+    const frontend_report *report = &f->report;
+    const char *sim = getenv("PJRT_SIM");
+    r->experiment = f->e.what;
+    r->warmup_stationary = report->warmup_steps < f->e.warmup;
+    if (isfinite(report->nodes_per_step))
+        r->step_counters[BN_COUNTER_NODES_TRACED] =
+            (int64_t)llround(report->nodes_per_step * (double)r->step_count);
+    if (r->simulated && sim && strstr(sim, "values=none"))
+        strcpy(r->values, "none");
+}
+
+static bn_code make_record(const worker_framework *f, const json_t *group, const measured *m,
+                           res_record **record, bn_status *st)
+{
+    const rec_naming naming = {.model = f->e.what.model, .phase = f->e.what.phase};
+    bn_code code = rec_record_make(m->recording, m->steps, &naming, record, st);
+    if (code == BN_OK) {
+        fill(f, *record);
+        code = set_provenance(f, group, *record, st);
+    }
+    return code == BN_OK ? res_record_check(*record, st) : code;
+}
+
+/* Where the time went, for job_spent_add_worker (new reference). */
+static json_t *spent_json(const worker_framework *f, const measured *m)
+{
+    const rec_process *p = m->steps->process;
+    uint64_t compile = 0;
+    for (size_t i = 0; i < p->call_count; i++)
+        if (p->calls[i].kind == REC_CALL_COMPILE && p->calls[i].end_ns < f->report.first_start_ns)
+            compile += p->calls[i].end_ns - p->calls[i].begin_ns;
+    const double before = (double)f->report.first_start_ns - (double)f->begin_ns;
+    return json_pack("{sf sf sf sf}", "start_s", fmax(0, before - (double)compile) / 1e9,
+                     "compile_s", (double)compile / 1e9, "warmup_s", 0.0, "rounds_s",
+                     (double)(f->report.last_end_ns - f->report.first_start_ns) / 1e9);
+}
+
+/* ---- the job
+ * ------------------------------------------------------------------------------------- */
+
+/* Writes the record, and says where it is. */
+static bn_code keep(const worker_framework *f, const json_t *group, const measured *m,
+                    bn_status *st)
+{
+    res_record *record = NULL;
+    char path[4096];
+    bn_code code = make_record(f, group, m, &record, st);
+    if (code == BN_OK)
+        code = res_store_write(f->e.store, record, path, sizeof path, st);
+    if (code == BN_OK)
+        worker_send_result(
+            json_pack("{s[{ss}] so}", "members", "record", path, "spent", spent_json(f, m)));
+    res_record_free(record);
+    return code;
+}
+
+bn_code worker_job_framework(const json_t *request, bn_status *st)
+{
+    const json_t *list = json_object_get(request, "experiments");
+    const json_t *group = json_object_get(request, "group");
+    const char *scratch = json_string_value(json_object_get(request, "scratch"));
+    const worker_framework_options options = {.scratch = scratch};
+    job_experiment e;
+    worker_framework *f = NULL;
+    measured m = {NULL, NULL};
+    if (json_array_size(list) != 1 || !scratch || !scratch[0])
+        return bn_fail(st, BN_FORMAT, "the worker's request is not of one front end");
+    bn_code code = job_experiment_from_json(json_array_get(list, 0), &e, st);
+    if (code == BN_OK)
+        code = worker_framework_run(&e, &options, &f, st);
+    if (code == BN_OK) {
+        worker_send_progress("reading the recording", 0, 0);
+        code = find_steps(f, &m, st);
+    }
+    if (code == BN_OK)
+        code = keep(f, group, &m, st);
+    rec_steps_free(m.steps);
+    rec_close(m.recording);
+    worker_framework_free(f);
+    return code;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# check_front_scripts.sh - the scripts of contrib/frontends from outside, as TAP: what they refuse, and
+# what they say where the framework is not installed. Needs a Python and no framework.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+unset FRONT_END_TRACEBACK
+# -S: no site-packages, so no framework and no NumPy, whatever is installed.
+bare=("$python" -S)
+
+# ask NAME MEMBERS: a request to the front end NAME, with MEMBERS (of JSON) put in place of the usual.
+ask() {
+    rm -f "$folder/report.json"
+    "$python" - "$folder" "$2" >"$folder/request.json" <<'PYTHON'
+import json, sys
+folder, members = sys.argv[1], json.loads(sys.argv[2])
+request = {"model": "bert", "variant": "small", "phase": "train", "mode": "capture", "batch": 2, "seq": 16,
+           "dtype": "f32", "optimizer": "default", "steps": 3, "warmup": 2, "seed": 1, "values": False,
+           "weights": folder + "/w", "inputs": folder + "/i", "report": folder + "/report.json"}
+request.update(members)
+json.dump({k: v for k, v in request.items() if v is not None}, sys.stdout)
+PYTHON
+    "${bare[@]}" "contrib/frontends/$1/run.py" "$folder/request.json" >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+
+# declines WHAT STATUS CLASS TEXT NAME MEMBERS: the front end ends with STATUS, one line that has TEXT,
+# and a report of the same failure in CLASS.
+declines() {
+    ask "$5" "$6"
+    report "$5: $1" "$(
+        fault_of "$2" "front end: " "$4"
+        "$python" - "$folder" "$3" "$4" "$5" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+folder, kind, text, name = sys.argv[1:]
+report = json.load(open(folder + "/report.json"))
+assert report["error"]["class"] == kind, report["error"]
+assert text in report["error"]["message"], report["error"]
+assert report["front_end"] == name and len(report["script_sha256"]) == 64
+PYTHON
+    )"
+}
+
+for name in jax pytorch-xla; do
+    declines "is not installed" 3 not_installed "-m pip install -r" $name '{}'
+    declines "a mode that it does not have" 2 not_supported "no mode 'graph'" $name '{"mode": "graph"}'
+    declines "a model that it does not have" 2 not_supported "llama" $name '{"model": "llama"}'
+    declines "a variant that is none" 2 not_supported "medium" $name '{"variant": "medium"}'
+    declines "a dtype that is none" 2 not_supported "f16" $name '{"dtype": "f16"}'
+    declines "an image for a model of tokens" 2 not_supported "image 224" $name '{"image": 224}'
+    declines "more tokens than positions" 2 not_supported "64 positions" $name '{"seq": 65}'
+    declines "values with dropout" 2 not_supported "dropout" $name '{"values": true, "dropout": true}'
+    declines "a member that nobody knows" 2 not_supported "'lengths'" $name '{"lengths": "varying"}'
+    declines "a member that is missing" 1 runtime "weights is missing" $name '{"weights": null}'
+    declines "a number that is none" 1 runtime "steps" $name '{"steps": true}'
+done
+declines "a mode of training in inference" 2 not_supported "'parts' for infer" jax '{"mode": "parts", "phase": "infer"}'
+declines "a mode of training in inference" 2 not_supported "'dynamo-step' for infer" pytorch-xla \
+    '{"mode": "dynamo-step", "phase": "infer"}'
+
+printf '{"model": 1, "model": 2}' >"$folder/request.json"
+"${bare[@]}" contrib/frontends/jax/run.py "$folder/request.json" >"$folder/out" 2>"$folder/err"
+status=$?
+report "a request that gives a member twice" "$(fault_of 1 "front end: request: " "twice")"
+"${bare[@]}" contrib/frontends/jax/run.py >"$folder/out" 2>"$folder/err"
+status=$?
+report "no request" "$(fault_of 1 "usage")"
+report "nothing is left in the sources" "$(find contrib -name __pycache__)"
+
+echo "1..$count"

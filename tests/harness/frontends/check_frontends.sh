@@ -1,0 +1,249 @@
+#!/bin/bash
+# check_frontends.sh - other front ends in one table with bench, from outside, as TAP: fake ones
+# (fake/front.py) that obey the protocol of docs/frontends.md, on the simulated device. Frameworks
+# themselves are full_frontends.sh's.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+unset PJRT_NAMES_AND_LIBRARY_PATHS JAX_PLATFORMS PJRT_DEVICE PJRT_LIBRARY_PATH XLA_FLAGS
+export PJRT_SIM=device_us=800,values=none,seed=1
+export BENCH_FRONTENDS=$PWD/tests/harness/frontends/fake PYTHONDONTWRITEBYTECODE=1
+export BENCH_FRONTEND_PYTHON_JAX=$python BENCH_FRONTEND_PYTHON_PYTORCH_XLA=$python
+export FAKE_PROGRAM=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/commands/pjrt_program
+export FAKE_KEEP=$folder FAKE_GOLDEN=$PWD/tests/golden/resnet18.small.json
+own=(--runtime sim --model resnet18 --variant small --steps 12 --min-time 0 --warmup 8 --store "$store")
+
+# ---- one table --------------------------------------------------------------------------------
+
+run run "${own[@]}" --front-end bench,jax,pytorch-xla --mode lazy,capture --processes 3 --format json
+report "bench and two others are measured in one group, each in processes of its own" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    grep -q "front end jax has no mode lazy; it has capture,parts,eager; left out" "$folder/err" ||
+        echo "it is not said what is left out"
+    holds '
+ways = sorted({(r["experiment"]["front_end"], r["experiment"]["mode"]) for r in records})
+assert ways == [("bench", "capture"), ("bench", "lazy"), ("jax", "capture"),
+                ("pytorch-xla", "capture"), ("pytorch-xla", "lazy")], ways
+assert len(records) == 15 and all(r["status"] == "ok" for r in records)
+groups = [r["provenance"]["group"] for r in records]
+assert len({g["id"] for g in groups}) == 1
+for r in records:
+    g, e = r["provenance"]["group"], r["experiment"]
+    ours = e["front_end"] == "bench"
+    assert g["how"] == ("interleaved" if ours else "separate"), g
+    assert ours or g["why"] == "front ends cannot share a process", g
+    assert sorted(x["process"] for x in groups) == sorted([1, 2, 3] * 5)
+    assert (e["batch"], e["image"], e["layout"]) == (1, 64, "nhwc"), e
+assert len({r["provenance"]["runtime"]["sha256"] for r in records}) == 1
+'
+)"
+report "a record says what the framework was, and what its steps were" "$(
+    holds '
+for r in records:
+    if r["experiment"]["front_end"] == "bench":
+        continue
+    f = r["provenance"]["front_end"]
+    assert f["framework"] == "Fake" and f["versions"] == {"fake": "1.0"} and len(f["script_sha256"]) == 64
+    assert f["what"] == "a program of the test\x27s" and f["nodes_per_step"] == 17.0
+    assert f["measured_steps"] >= 13 and r["steps"] == f["measured_steps"] - 1, (f, r["steps"])
+    assert [x["per_step"] for x in r["executions"]] == [1, 1], r["executions"]
+    assert all(x["device_time_source"] == "event" for x in r["executions"]), r["executions"]
+    assert r["simulated"] and r["values"] == "none"
+' 2>&1
+)"
+run table --store "$store" --format json
+report "each is compared with lazy of bench, by process" "$(
+    fault_of 0
+    holds '
+rows = {(r["front_end"], r["mode"]): r for r in records["rows"]}
+assert len(rows) == 5, rows.keys()
+assert rows["bench", "lazy"]["speedup"] is None
+for way, r in rows.items():
+    if way != ("bench", "lazy"):
+        assert r["speedup"] > 0 and r["matched"] and not r["lazy_other_conditions"], (way, r)
+        assert r["processes"] == 3, r
+assert rows["jax", "capture"]["nodes_per_step"] == 17
+means = {(m["front_end"], m["mode"]) for m in records["geometric_means"]}
+assert means == {("bench", "capture"), ("jax", "capture"), ("pytorch-xla", "capture"),
+                 ("pytorch-xla", "lazy")}, means
+'
+)"
+run table --store "$store"
+report "the table has a column of them, and says what their figures are" "$(
+    fault_of 0
+    grep -qE '^model +phase +front end +mode +graphs' "$folder/out" || echo "no column"
+    grep -qE 'pytorch-xla +lazy +1 ' "$folder/out" || echo "no row"
+    grep -q "front end: others than bench run in processes of their own" "$folder/out" || echo "no words"
+)"
+for table in executions ledger compile memory; do
+    run table --store "$store" --table $table
+    report "table $table names the way" "$(
+        fault_of 0
+        grep -q "jax capture" "$folder/out" || echo "no jax capture"
+    )"
+done
+run report --store "$store" --output "$folder/page.html"
+report "report" "$(
+    fault_of 0
+    grep -q "jax capture" "$folder/page.html" || echo "no jax capture"
+)"
+run history --store "$store" --front-end jax
+report "history of one front end" "$(
+    fault_of 0
+    grep -q pytorch-xla "$folder/out" && echo "others are there, too"
+)"
+report "nothing stays but the records" "$(find "$store" -name '.front-end-*')"
+report "a script is asked for the model as bench runs it" "$(
+    "$python" - "$folder/capture.json" <<'PYTHON' 2>&1 | tail -n 1
+import json, sys
+r = json.load(open(sys.argv[1]))
+want = {"model": "resnet18", "variant": "small", "phase": "train", "mode": "capture", "batch": 1,
+        "image": 64, "seq": 0, "dtype": "f32", "optimizer": "sgd", "learning_rate": 0.01,
+        "dropout": False, "steps": 13, "min_time": 0.0, "warmup": 8, "seed": 1, "values": False}
+assert {k: r.get(k) for k in want} == want, r
+assert set(r) - set(want) == {"weights", "inputs", "report"}, r
+PYTHON
+)"
+
+FAKE_VERSION=2.0 run run "${own[@]}" --front-end jax --mode capture --processes 3
+run table --store "$store" --format json
+report "another version of a framework is pooled apart" "$(
+    fault_of 0
+    holds '
+[row] = [r for r in records["rows"] if (r["front_end"], r["mode"]) == ("jax", "capture")]
+assert row["left_out_other_conditions"] == 3 and row["processes"] == 3, row
+'
+)"
+store=$folder/alone
+run run "${own[@]}" --store "$store" --front-end jax,pytorch-xla --mode capture --processes 3 --format json
+run table --store "$store"
+report "without bench the first of several is the base" "$(
+    fault_of 0
+    grep -E 'jax +capture' "$folder/out" | grep -q ' base' || echo "jax is not the base"
+    grep -qE 'pytorch-xla +capture .*x \[' "$folder/out" || echo "no ratio"
+)"
+FAKE_WAY=ops run run "${own[@]}" --store "$folder/ops" --front-end jax --mode eager --processes 1 --format json
+report "steps of many executions are whole: the script says how many they are" "$(
+    fault_of 0
+    holds '
+[r] = records
+assert sum(x["per_step"] for x in r["executions"]) == 9, r["executions"]
+assert r["provenance"]["recording"]["executions_per_step"] == 9
+'
+)"
+
+# ---- what goes wrong ----------------------------------------------------------------------------
+
+one=(run "${own[@]}" --store "$folder/failed" --front-end jax --mode capture --processes 1 --format json)
+# fails FAULT STATUS TEXT: with FAULT the one experiment ends in a record of class STATUS, with TEXT.
+fails() {
+    local code
+    FAKE_FAULT=$1 run "${one[@]}" "${@:4}"
+    code=$status
+    report "a script that is $1" "$(
+        [ "$code" -ne 0 ] || echo "exit status 0"
+        grep -qF -- "$3" "$folder/err" || echo "no complaint says '$3'"
+        holds "
+[r] = records
+assert r['status'] == '$2', (r['status'], r['message'])
+assert r['experiment']['front_end'] == 'jax', r['experiment']
+"
+    )"
+}
+fails not_installed not-found "make frontends FRONTENDS=jax"
+fails not_supported not-supported "jax: the test wants it so"
+fails values wrong-result "the test wants it so"
+fails runtime execute-error "the test wants it so"
+fails crash crash "signal 11"
+fails exit crash "ModuleNotFoundError: no module fake"
+fails silent crash "ended without a report"
+fails damaged damaged-file "the report of jax: not JSON"
+fails wrong_mode damaged-file "where 'capture' was asked for"
+fails unrecorded not-found "jax: "
+fails hang timeout "no end after 2 s" --timeout 2
+report "nothing of them stays" "$(find "$folder/failed" -name '.front-end-*')"
+
+# ---- what is refused before anything starts ------------------------------------------------------
+
+refuses "a front end that there is not" 2 "there is no 'tinygrad'|bench, jax, pytorch-xla" -- \
+    run "${own[@]}" --front-end tinygrad
+refuses "a mode that it has not" 2 "front end jax has no mode lazy; it has capture,parts,eager" -- \
+    run "${own[@]}" --front-end jax
+refuses "a mode that bench has not" 2 "front end bench has no mode dynamo" -- \
+    run "${own[@]}" --mode dynamo
+refuses "parts in inference" 2 "jax has no mode parts for inference" -- \
+    run "${own[@]}" --front-end jax --mode parts --phase infer
+for option in "graphs 5" "in-flight 2" "input prefetch" "trace-cost-ns 100" "layout nchw"; do
+    refuses "--$option" 2 "--$option is for front end bench, not for jax" -- \
+        run "${own[@]}" --front-end jax --mode capture --${option% *} "${option#* }"
+done
+refuses "--weights" 2 "--weights is for front end bench, not for jax" -- \
+    run "${own[@]}" --front-end jax --mode capture --weights w.safetensors
+refuses "--pin" 2 "--pin is for front end bench" -- run "${own[@]}" --front-end jax --mode capture --pin all
+JAX_PLATFORMS=cuda run "${one[@]}"
+report "a variable of the user's that is in the way" "$(
+    grep -q "jax: it would run unrecorded: JAX_PLATFORMS is 'cuda' and stays so" "$folder/err" || echo "not said"
+)"
+unset BENCH_FRONTEND_PYTHON_JAX
+refuses "a framework that is not installed, with the command that installs it" 3 \
+    "JAX is not installed|make frontends FRONTENDS=jax|BENCH_FRONTEND_PYTHON_JAX" -- \
+    run "${own[@]}" --front-end jax --mode capture
+BENCH_FRONTEND_PYTHON_JAX=/nowhere/python refuses "a Python that there is not" 3 \
+    "BENCH_FRONTEND_PYTHON_JAX, '/nowhere/python', cannot be run" -- \
+    run "${own[@]}" --front-end jax --mode capture
+run list front-ends
+report "bench list front-ends" "$(
+    fault_of 0
+    grep -qE '^pytorch-xla +PyTorch/XLA +lazy,capture,dynamo,dynamo-step +yes' "$folder/out" || echo "no row"
+    grep -qE '^jax .* no ' "$folder/out" || echo "jax is installed"
+)"
+export BENCH_FRONTEND_PYTHON_JAX=$python
+
+# ---- suites, comparisons, golden values -----------------------------------------------------------
+
+cat >"$folder/suite.json" <<END
+{"bench_suite": 1, "name": "front", "defaults": {"models": ["resnet18"], "variants": ["small"],
+ "phases": ["train"], "runtimes": ["sim"], "steps": 12, "warmup": 8, "min_time": 0},
+ "matrix": [{"modes": ["capture"], "front_ends": ["bench", "jax"], "repetitions": 1}]}
+END
+run suite "$folder/suite.json" --store "$folder/suite"
+report "a suite has front ends as an axis" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
+)"
+run suite "$folder/suite.json" --store "$folder/suite"
+report "and knows what is done" "$(
+    [ "$status" -eq 0 ] || echo "exit status $status"
+    [ "$(find "$folder/suite" -name '*.h5' | wc -l)" -eq 2 ] || echo "not two records"
+)"
+cp "$(dirname "$bench")/libpjrt_sim.so" "$folder/libpjrt_sim.so"
+run compare --runtime sim --runtime "$folder/libpjrt_sim.so" --model resnet18 --variant small --front-end jax \
+    --mode capture --steps 12 --min-time 0 --warmup 8 --pairs 3 --control 0 --store "$folder/compared"
+report "a comparison of two runtimes under a front end" "$(
+    # Three pairs decide nothing.
+    [ "$status" -eq 4 ] || echo "exit status $status"
+    grep -q "jax capture" "$folder/out" || echo "the way is not named"
+    [ "$(find "$folder/compared" -name '*.h5' | wc -l)" -eq 6 ] || echo "not six records"
+)"
+
+run verify --front-end jax --model resnet18 --variant small --runtime sim
+report "a script's values are compared with the golden ones" "$(
+    fault_of 0
+    grep -qE '^resnet18 +small +jax capture +eval.loss' "$folder/out" || echo "no losses"
+    grep -qE '^resnet18 +small +jax capture +train.grads_step0' "$folder/out" || echo "no gradients"
+    tail -n 1 "$folder/out" | grep -qE '^[0-9]{2,} comparisons, 0 failed$' || echo "not all"
+)"
+FAKE_FAULT=wrong_loss run verify --front-end bench,pytorch-xla --mode lazy --model resnet18 --variant small --runtime cpu
+report "a wrong loss is found, beside bench's own" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -qE '^resnet18 +small +pytorch-xla lazy +train.loss\[1\] .* NO$' "$folder/out" || echo "not found"
+    tail -n 1 "$folder/out" | grep -q ' 1 failed$' || echo "not one"
+)"
+FAKE_FAULT=not_supported run verify --front-end jax --model resnet18 --variant small --runtime sim
+report "what a script cannot do is said" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    grep -q "verify resnet18.small jax capture: jax: the test wants it so" "$folder/err" || echo "not said"
+)"
+
+echo "1..$count"

@@ -1,0 +1,93 @@
+/*
+ * test_window.c - steps between two moments that the program itself tells, with their number: what
+ * comes before and after does not count, and a step's executions need not tell where it begins.
+ */
+#include "tests/results/recordings/recording_fixture.h"
+
+#define STEPS 12
+#define EACH  6 /* executions a step */
+
+/* When the measured steps began and ended. */
+typedef struct window {
+    uint64_t from_ns, to_ns;
+} window;
+
+/* STEPS steps of EACH executions of one program, a rest between steps; before and after them
+ * others. ODD: one execution more somewhere. */
+static window play_steps_of(play *p, bool odd)
+{
+    const play_program op = play_compile(p, "op", 21, 1, 1, 10 * MS);
+    const run r = {.call_ns = 20 * US, .device_ns = 100 * US};
+    window w = {0, 0};
+    for (int i = 0; i < 17; i++)
+        play_execute(p, &op, r, NULL);
+    play_wait(p, 0, 0);
+    w.from_ns = p->thread[0].now;
+    for (int step = 0; step < STEPS; step++) {
+        play_work(p, 0, 50 * US);
+        for (int i = 0; i < EACH + (odd && step == 5); i++)
+            play_execute(p, &op, r, NULL);
+        play_wait(p, 0, 0);
+        play_rest(p, 0, 300 * US);
+    }
+    w.to_ns = p->thread[0].now;
+    for (int i = 0; i < 23; i++)
+        play_execute(p, &op, r, NULL);
+    play_wait(p, 0, 0);
+    return w;
+}
+
+static void told_steps_are_taken_as_told(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const window w = play_steps_of(&p, false);
+    char folder[300];
+    bn_status st = {0};
+    rec_steps *steps = NULL;
+    rec_recording *recording = play_open(&p, folder, sizeof folder);
+    const rec_options options = {
+        .device = -1, .keep_warmup = true, .from_ns = w.from_ns, .to_ns = w.to_ns, .steps = STEPS};
+    assert_ok(rec_steps_find(recording, &options, &steps, &st), &st);
+    sums_hold(steps);
+    assert_int_equal(steps->executions_per_step, EACH);
+    assert_int_equal(steps->order_count, STEPS * EACH);
+    assert_int_equal(steps->found, STEPS - 1);
+    assert_int_equal(steps->count, STEPS - 1);
+    assert_int_equal(steps->list[0].begin_ns, w.from_ns + 50 * US);
+    assert_near(rec_steps_wall(steps).median_ns, 50 * US + EACH * 100 * US + 300 * US, 21 * US);
+    assert_near(steps->programs[0].times, EACH, 1e-9);
+    rec_steps_free(steps);
+    rec_close(recording);
+}
+
+static void a_number_that_does_not_fit_is_not_believed(void **state)
+{
+    (void)state;
+    play p;
+    play_begin(&p);
+    const window w = play_steps_of(&p, true);
+    char folder[300];
+    bn_status st = {0};
+    rec_steps *steps = NULL;
+    rec_recording *recording = play_open(&p, folder, sizeof folder);
+    rec_options options = {.device = -1, .from_ns = w.from_ns, .to_ns = w.to_ns, .steps = STEPS};
+    /* All executions are alike: each is a step as far as anybody can tell. */
+    assert_ok(rec_steps_find(recording, &options, &steps, &st), &st);
+    assert_int_equal(steps->executions_per_step, 1);
+    rec_steps_free(steps);
+    options.from_ns = w.to_ns + 1000 * MS;
+    options.to_ns = w.to_ns + 2000 * MS;
+    assert_int_equal(rec_steps_find(recording, &options, &steps, &st), BN_NOT_FOUND);
+    rec_close(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(told_steps_are_taken_as_told),
+        cmocka_unit_test(a_number_that_does_not_fit_is_not_believed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
