@@ -66,7 +66,7 @@ refuses "nothing is overwritten" 2 "is there already" -- \
     export --store "$store" --to csv --output "$out/csv"
 refuses "an export to nothing" 2 "bench export needs --to: google-benchmark" -- \
     export --store "$store"
-refuses "a format that there is not" 2 'export format "excel"' -- export --store "$store" --to excel
+refuses "a format that there is not" 2 "no export format 'excel'" -- export --store "$store" --to excel
 refuses "a store that there is not" 3 "no-store" -- \
     export --store "$folder/no-store" --to csv
 [ -e /dev/full ] && {
