@@ -22,6 +22,8 @@ typedef struct options {
     command_selection selection;
     command_series series;
     const char *title, *table, *to;
+    const char *site;   /* --site; NULL: not given */
+    cli_words detailed; /* ids of records */
     command_taking taking; /* of import, but for its store */
     command_recording recording;
     command_stepping stepping; /* of steps, but for what TAKING has, too */
@@ -62,7 +64,8 @@ enum {
     OPTION_NIGHTLY = 1 << 14,
     OPTION_RECORD = 1 << 15,
     OPTION_STEPS = 1 << 16,
-    OPTION_COMPLETION = 1 << 17
+    OPTION_COMPLETION = 1 << 17,
+    OPTION_PUBLISH = 1 << 18
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.
