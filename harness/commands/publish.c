@@ -14,11 +14,12 @@ static void tell(const command_publishing *own, const site_made *made)
 {
     cli_tell("%zu record%s of %zu night%s and %zu build%s; %zu file%s written, %zu unchanged, %zu "
              "removed; %s/index.html",
-             made->records, plural(made->records), made->nights, plural(made->nights),
-             made->builds, plural(made->builds), made->written, plural(made->written),
-             made->unchanged, made->removed, own->folder);
+             made->records, plural(made->records), made->nights, plural(made->nights), made->builds,
+             plural(made->builds), made->written, plural(made->written), made->unchanged,
+             made->removed, own->folder);
     if (made->no_pictures)
-        cli_say("bench: the site has no pictures: there is no gnuplot; apt-get install gnuplot-nox");
+        cli_say(
+            "bench: the site has no pictures: there is no gnuplot; apt-get install gnuplot-nox");
     if (made->unread > 0)
         cli_say("bench: the details of %zu record%s are missing: their files could not be read",
                 made->unread, plural(made->unread));

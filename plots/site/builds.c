@@ -2,8 +2,8 @@
  * builds.c - a data file a build: what its processes say of each experiment, so that a browser can
  * set any two side by side.
  *
- * A process is one value, as everywhere. Those of other conditions than the newest good one are left
- * out and counted, as in tables (pool.c). Nothing is judged here.
+ * A process is one value, as everywhere. Those of other conditions than the newest good one are
+ * left out and counted, as in tables (pool.c). Nothing is judged here.
  */
 #include "plots/site/site_priv.h"
 

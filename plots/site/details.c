@@ -51,9 +51,7 @@ static void put_scalar(const json_t *value, bn_text *out)
     char *text = json_is_string(value)
                      ? NULL
                      : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | RES_JSON_SHOWN);
-    site_put_text(out, text                        ? text
-                       : json_string_value(value) ? json_string_value(value)
-                                                  : "");
+    site_put_text(out, text ? text : json_string_value(value) ? json_string_value(value) : "");
     free(text);
 }
 
@@ -152,7 +150,8 @@ bn_code site_detail_write(site *s, const res_record *record, bn_status *st)
     return code == BN_OK ? add_detail(s, &key, st) : code;
 }
 
-/* ---- which records ---------------------------------------------------------------------------- */
+/* ---- which records ----------------------------------------------------------------------------
+ */
 
 /* Reads the record of SUMMARY and writes its file, unless it is there. A record that cannot be read
  * is counted: the index's damaged files are told elsewhere. */

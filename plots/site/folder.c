@@ -1,8 +1,9 @@
 /*
  * folder.c - the folder of a site: its mark, its files, and which of them are not its own any more.
  *
- * The mark is written first, so that a site that was interrupted is known as one. Files are compared
- * before they are written: a night changes few of them, and what copies the site somewhere sees which.
+ * The mark is written first, so that a site that was interrupted is known as one. Files are
+ * compared before they are written: a night changes few of them, and what copies the site somewhere
+ * sees which.
  */
 #include "plots/site/site_priv.h"
 
@@ -86,8 +87,8 @@ bn_code site_folder_keep(site_folder *folder, const char *name, bool *there, bn_
 {
     bn_text path = path_of(folder, true, name);
     struct stat info;
-    *there = !path.failed && lstat(path.data, &info) == 0 &&
-             S_ISREG(info.st_mode) && info.st_size > 0;
+    *there =
+        !path.failed && lstat(path.data, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
     bn_text_free(&path);
     if (!*there)
         return BN_OK;
@@ -116,7 +117,8 @@ static bool is_ours(const char *name, char stem[SITE_NAME])
     return ours && strspn(stem, "abcdefghijklmnopqrstuvwxyz0123456789T-") == strlen(stem);
 }
 
-/* Removes data files of ours that do not belong to the site; ONLY of that kind, "record-", or NULL. */
+/* Removes data files of ours that do not belong to the site; ONLY of that kind, "record-", or NULL.
+ */
 static void remove_others(const site_folder *folder, const char *only)
 {
     int fd;
@@ -183,7 +185,8 @@ static bn_code take_mark(site_folder *folder, const json_t *mark, bn_status *st)
         return bn_fail(st, BN_FORMAT, MARK " is not that of a site");
     if (json_integer_value(version) > SITE_VERSION)
         return bn_fail(st, BN_NOT_SUPPORTED, "%s: a later bench made this site", folder->path);
-    /* Details of records are not made again where they are there. Of another version they must be. */
+    /* Details of records are not made again where they are there. Of another version they must be.
+     */
     if (json_integer_value(version) < SITE_VERSION)
         remove_others(folder, "record-");
     json_decref(folder->asked);

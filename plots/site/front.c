@@ -109,7 +109,8 @@ static void put_damaged(const site *s, bn_text *out)
     bn_text_puts(out, "]");
 }
 
-/* ---- what was found ----------------------------------------------------------------------------- */
+/* ---- what was found -----------------------------------------------------------------------------
+ */
 
 /* A change point. */
 typedef struct change {
@@ -260,7 +261,8 @@ static void put_site(const site *s, bn_text *out)
     site_end(out);
 }
 
-/* ---- the page ----------------------------------------------------------------------------------- */
+/* ---- the page -----------------------------------------------------------------------------------
+ */
 
 static void put_lines(const char *const *lines, bn_text *out)
 {
@@ -320,6 +322,7 @@ bn_code site_front_write(site *s, bn_status *st)
     bn_text lists = {0}, script = {0}, style = {0}, page = {0};
     put_site(s, &lists);
     put_lines(site_page_js, &script);
+    put_lines(site_views_js, &script);
     bn_text_puts(&style, plot_report_colours);
     bn_text_puts(&style, plot_report_style);
     put_lines(site_page_css, &style);

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_NEWEST 400 /* records, the newest, whose details are written while they are at hand   \
+                         */
+
 /* ---- pictures ---------------------------------------------------------------------------- */
 
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
@@ -153,8 +156,8 @@ bn_code site_newest_write(site *s, bn_status *st)
     s->made->opened += code == BN_OK ? all.count : 0;
     if (code == BN_OK)
         code = write_file(s, &all, st);
-    for (size_t i = all.count; i-- > 0 && code == BN_OK && s->detail_count < SITE_MOST_DETAILS;)
-        code = site_detail_write(s, all.records[i], st);
+    for (size_t i = 0; i < MOST_NEWEST && i < all.count && code == BN_OK; i++)
+        code = site_detail_write(s, all.records[all.count - 1 - i], st);
     res_collection_free(&all);
     return code;
 }

@@ -85,7 +85,8 @@ static void put_night(const site *s, size_t which, numbers *experiments, bn_text
     bn_text_puts(out, "]}");
 }
 
-/* What was judged of the newest night is kept with it, as of those before: records do not say it. */
+/* What was judged of the newest night is kept with it, as of those before: records do not say it.
+ */
 static bn_code write_verdicts(site *s, bn_status *st)
 {
     const site_options *o = s->options;

@@ -1,6 +1,6 @@
 /*
- * series.c - a data file a model: each of its series over nights in all metrics, with change points,
- * in the words of bench history.
+ * series.c - a data file a model: each of its series over nights in all metrics, with change
+ * points, in the words of bench history.
  *
  * A series has the same nights whatever the metric, so their dates and builds stand once.
  */
@@ -38,8 +38,7 @@ static void put_real_list(const char *name, const res_timeline *t, size_t offset
     bn_text_printf(out, ",\"%s\":[", name);
     for (size_t i = 0; i < t->count; i++) {
         site_put_comma(out, &first);
-        site_put_number(out,
-                        *(const double *)(const void *)((const char *)&t->nights[i] + offset));
+        site_put_number(out, *(const double *)(const void *)((const char *)&t->nights[i] + offset));
     }
     bn_text_puts(out, "]");
 }

@@ -23,9 +23,9 @@ static bn_code check_asked(const site *s, bn_status *st)
 
 static bn_code make(site *s, bn_status *st)
 {
-    static bn_code (*const steps[])(site *, bn_status *) = {
-        site_nights_write, site_builds_write,  site_series_write,
-        site_newest_write, site_details_write, site_front_write};
+    static bn_code (*const steps[])(site *, bn_status *) = {site_nights_write,  site_builds_write,
+                                                            site_series_write,  site_newest_write,
+                                                            site_details_write, site_front_write};
     bn_code code = site_sort(s, st);
     if (code == BN_OK)
         code = check_asked(s, st);
@@ -43,8 +43,7 @@ bn_code site_publish(const site_options *options, const res_index *index, site_m
 {
     site s = {.options = options, .index = index, .made = made, .memory = bn_arena_new(65536)};
     *made = (site_made){0};
-    bn_code code =
-        s.memory ? make(&s, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
+    bn_code code = s.memory ? make(&s, st) : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
     site_folder_end(&s.folder);
     for (int m = 0; m < RES_METRIC_COUNT; m++)
         res_history_free(&s.history[m]);

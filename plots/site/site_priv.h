@@ -161,10 +161,11 @@ BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
 /* What names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);
 
-/* ---- what the page is made of: page.js and page.css, line by line ---------------------------- */
+/* ---- what the page is made of: page.js, views.js and page.css, line by line --------------------- */
 
 /* Each ends with NULL. */
 extern const char *const site_page_js[];
+extern const char *const site_views_js[];
 extern const char *const site_page_css[];
 
 #endif

@@ -184,9 +184,8 @@ size_t site_build_of(const site *s, const char *runtime, const res_origin *origi
     const site_build wanted = {
         .origin = origin, .runtime = bn_base_name(runtime), .simulated = simulated};
     const site_build *found =
-        s->build_count
-            ? bsearch(&wanted, s->builds, s->build_count, sizeof *s->builds, build_order)
-            : NULL;
+        s->build_count ? bsearch(&wanted, s->builds, s->build_count, sizeof *s->builds, build_order)
+                       : NULL;
     return found ? (size_t)(found - s->builds) : SITE_NONE;
 }
 
@@ -212,7 +211,8 @@ static bn_code make_builds(site *s, bn_status *st)
     return code;
 }
 
-/* ---- experiments and models --------------------------------------------------------------------- */
+/* ---- experiments and models ---------------------------------------------------------------------
+ */
 
 site_key site_cell_of(const res_experiment *e)
 {
@@ -238,8 +238,7 @@ static const char *title_of(site *s, const res_experiment *e)
     res_setup_text(e, res_setup_all(), &setup);
     if (setup.length > 0)
         bn_text_printf(&title, ": %s", setup.data);
-    const char *kept =
-        title.failed || setup.failed ? NULL : bn_arena_strdup(s->memory, title.data);
+    const char *kept = title.failed || setup.failed ? NULL : bn_arena_strdup(s->memory, title.data);
     bn_text_free(&title);
     bn_text_free(&setup);
     return kept;
