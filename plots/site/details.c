@@ -63,6 +63,8 @@ static void put_pairs(const char *prefix, const json_t *object, bool *first, bn_
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
+        if (strcmp(key, "xml") == 0) /* the machine's topology, which nobody reads here */
+            continue;
         bn_text name = {0};
         bn_text_printf(&name, "%s%s%s", prefix, prefix[0] ? " " : "", key);
         const char *said = name.failed ? "" : name.data;

@@ -153,7 +153,10 @@ bn_code site_newest_write(site *s, bn_status *st)
     const res_asked asked = {NULL, NULL, s->options->now_s};
     res_collection all = {0};
     bn_code code = res_newest_read(s->options->store, s->index, &asked, &all, st);
-    s->made->opened += code == BN_OK ? all.count : 0;
+    s->made->opened += all.count;
+    /* Besides those of which the index says so. */
+    if (all.damaged_count > s->index->damaged_count)
+        s->made->unread += all.damaged_count - s->index->damaged_count;
     if (code == BN_OK)
         code = write_file(s, &all, st);
     for (size_t i = 0; i < MOST_NEWEST && i < all.count && code == BN_OK; i++)

@@ -78,13 +78,13 @@ function badge(text) {
   return el("span", {class: "badge"}, text);
 }
 
-// A table or picture that bench made. Its headings become those of a section, and what is wide
-// scrolls by itself.
-function fragment(html, label) {
+// A table or picture that bench made. Its headings become those below a page's own, or none where
+// TITLED already, and what is wide scrolls by itself.
+function fragment(html, label, titled) {
   const box = el("div", {class: "fragment"});
   box.innerHTML = html;
   for (const heading of box.querySelectorAll("h1,h2")) {
-    heading.replaceWith(el("h4", null, heading.textContent));
+    heading.replaceWith(titled ? "" : el("h3", null, heading.textContent));
   }
   for (const table of box.querySelectorAll("table")) {
     const scroll = el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label});

@@ -37,7 +37,9 @@ function buildName(key) {
 }
 
 function buildLink(key) {
-  return builds.has(key) ? link("#/build/" + key, buildName(key)) : buildName(key);
+  if (!builds.has(key)) return buildName(key);
+  return el("span", null, link("#/build/" + key, buildName(key)),
+    builds.get(key).simulated ? el("span", {class: "soft"}, " (simulated)") : null);
 }
 
 // The night that holds a time: the last that begins at or before it.
@@ -208,7 +210,7 @@ function seriesPart(series, metric) {
   } else {
     parts.push(chart(series, metric, buildName, (at) => { location.hash = "#/night/" + nightAt(at); }),
       fold("Levels and changes", () => fragment(series.metrics[metric].words,
-        "Levels and changes of " + series.title)),
+        "Levels and changes of " + series.title, true)),
       fold("Nights as a table", () => nightsOf(series, metric)));
   }
   return el("section", null, parts);
@@ -245,12 +247,12 @@ function modelPage([key], query) {
 }
 
 function changesPage(path, query) {
+  const figures = [["", "all"], ...METRICS.map((m) => [m, METRIC_WORDS[m]])];
+  const ways = [["", "all"], ["worse", "for the worse"], ["better", "for the better"]];
   return [el("h2", null, "Changes"), el("p", {class: "soft"},
     "All change points that bench found in the store's series. A change is known after " + site.least_nights +
-    " nights."), filtered("changes", query, (changed) => [
-    search(query, changed), select("Figure", "metric", [["", "all"], ...METRICS.map((m) => [m, METRIC_WORDS[m]])],
-      query, changed), select("Direction", "to", [["", "all"], ["worse", "for the worse"], ["better",
-      "for the better"]], query, changed)],
+    " nights."), filtered("changes", query, (changed) => [search(query, changed),
+    select("Figure", "metric", figures, query, changed), select("Direction", "to", ways, query, changed)],
   (q) => changesTable("Change points, the newest first", site.changes.filter((c) =>
     (!q.get("metric") || c.metric === q.get("metric")) &&
     (!q.get("to") || (q.get("to") === "worse") === c.ratio > 1) &&
@@ -378,13 +380,15 @@ function comparison(a, b, fileA, fileB, metric) {
     const others = [x.host !== y.host ? "other machine" : x.conditions !== y.conditions ? "other conditions" : "",
       x.settings !== y.settings ? "other settings" : ""].filter((w) => w).join(", ");
     return [link("#/model/" + x.model, x.title), timeCell(left), timeCell(right),
-      {show: change(ratio), value: known(ratio) ? ratio : ""}, apart(x[metric], y[metric]) + (others ? "; " + others : ""),
+      {show: change(ratio), value: known(ratio) ? ratio : ""},
+      apart(x[metric], y[metric]) + (others ? "; " + others : ""),
       ranged(x[metric]), ranged(y[metric]), number(x[metric].length), number(y[metric].length),
       foundBetween(a, b, x.cell, metric)];
   });
   const {ratio, cells} = overall(fileA, fileB, metric);
-  return [el("p", null, cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": " : "No experiment has " +
-    "this figure in both.", cells ? el("strong", null, change(ratio)) : null,
+  const words = cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": "
+    : "No experiment has this figure in both.";
+  return [el("p", null, words, cells ? el("strong", null, change(ratio)) : null,
   onlyA || onlyB ? ". Only in A: " + onlyA + ", only in B: " + onlyB : ""),
   table("B over A, " + METRIC_WORDS[metric] + ". " + NOT_JUDGED + " The last column says which change points bench " +
     "found in the store's series between both.", ["experiment", "#A", "#B", "#B over A", "processes", "A from",

@@ -75,7 +75,12 @@ class Browser:
 
     def wait(self, expression):
         end = time.time() + LIMIT_S
-        while not self.value(expression):
+        while True:
+            try:
+                if self.value(expression):
+                    return
+            except RuntimeError:  # a page that is about to go
+                pass
             if time.time() > end:
                 raise RuntimeError("never: " + expression)
             time.sleep(0.02)
@@ -148,7 +153,7 @@ PAGE = """(() => {
     const faults = [], main = document.getElementById("main");
     const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => +h.tagName[1]);
     if (!document.querySelector("main h2")) faults.push("no heading");
-    if (levels[0] !== 1) faults.push("headings " + levels);
+    if (levels[0] !== 1 || levels.some((l, i) => i && l > levels[i - 1] + 1)) faults.push("headings " + levels);
     if (main.querySelector("h2").textContent === "Not found") faults.push(main.textContent.slice(0, 200));
     if (main.querySelector("p.bad")) faults.push(main.querySelector("p.bad").textContent);
     for (const t of main.querySelectorAll("table")) {
@@ -195,7 +200,8 @@ def walk(b, base, where):
     resize(b, 1000)
     begun = time.time()
     b.call("Page.navigate", url=base + "/index.html")
-    b.wait("!!document.documentElement && document.documentElement.dataset.shown === '#/'")
+    b.wait("location.href.startsWith(%s) && !!document.documentElement && "
+           "document.documentElement.dataset.shown === '#/'" % json.dumps(base))
     took = time.time() - begun
     report("the site opens from %s (%.2f s)" % (where, took), page_faults(b))
     report("what was found comes first, then the newest tables", [] if b.value(

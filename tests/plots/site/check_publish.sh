@@ -21,11 +21,11 @@ publish() {
     run publish --store "$store" --output "$site" "$@"
 }
 
-"$make_history" "$store" 6 0 30 7 >/dev/null || echo "# make_history failed"
+"$make_history" "$store" 6 0 90 7 >/dev/null || echo "# make_history failed"
 publish --title 'Nights & <days>'
-report "a site of a store of 30 nights" "$(
+report "a site of a store of 90 nights" "$(
     fault_of 0
-    grep -q '^180 records of 30 nights and 10 builds; ' "$folder/out" || echo "another answer"
+    grep -q '^540 records of 90 nights and 30 builds; ' "$folder/out" || echo "another answer"
     wrong_with "$site"
     grep -q '<h1>Nights &amp; &lt;days&gt;</h1>' "$site/index.html" || echo "no title"
     grep -q '"changes":\[\]' "$site/data/site.js" && echo "no change was found"
@@ -39,7 +39,7 @@ report "the same store changes nothing" "$(
     diff -r "$site" "$folder/first" | head -n 5
 )"
 
-"$make_history" "$store" 6 30 31 7 >/dev/null
+"$make_history" "$store" 6 90 91 7 >/dev/null
 publish
 report "a night changes few files" "$(
     fault_of 0
