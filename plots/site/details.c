@@ -22,7 +22,7 @@ static bn_code no_memory(bn_status *st)
     return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a site");
 }
 
-/* ---- one record ----------------------------------------------------------------------------- */
+/* ---- one record -------------------------------------------------------------------- */
 
 static void put_series(const char *name, const uint64_t *values, size_t count, bn_text *out)
 {
@@ -152,8 +152,7 @@ bn_code site_detail_write(site *s, const res_record *record, bn_status *st)
     return code == BN_OK ? add_detail(s, &key, st) : code;
 }
 
-/* ---- which records ----------------------------------------------------------------------------
- */
+/* ---- which records -------------------- */
 
 /* Reads the record of SUMMARY and writes its file, unless it is there. A record that cannot be read
  * is counted: the index's damaged files are told elsewhere. */

@@ -31,7 +31,7 @@ static bn_text path_of(const site_folder *folder, bool of_data, const char *name
     return path;
 }
 
-/* ---- files ------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------- */
 
 /* Whether PATH holds TEXT already. */
 static bool is_same(const char *path, const bn_text *text)
@@ -96,7 +96,7 @@ bn_code site_folder_keep(site_folder *folder, const char *name, bool *there, bn_
     return add_name(folder, name, st);
 }
 
-/* ---- what does not belong to it any more ---------------------------------------------------- */
+/* ---- what does not belong to it any more ------------------------------------------- */
 
 static int name_order(const void *a, const void *b)
 {
@@ -149,7 +149,7 @@ void site_folder_sweep(site_folder *folder)
     remove_others(folder, NULL);
 }
 
-/* ---- the mark ---------------------------------------------------------------------------- */
+/* ---- the mark ---------------------------------------------------------------------- */
 
 /* Whether PATH is missing or an empty folder. */
 static bn_code is_empty(const char *path, bool *empty, bn_status *st)

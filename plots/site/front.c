@@ -12,7 +12,7 @@
 
 #define MOST_DAMAGED 100 /* that are named; all are counted */
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------------- */
 
 static void put_models(const site *s, bn_text *out)
 {
@@ -109,8 +109,7 @@ static void put_damaged(const site *s, bn_text *out)
     bn_text_puts(out, "]");
 }
 
-/* ---- what was found -----------------------------------------------------------------------------
- */
+/* ---- what was found -------------------- */
 
 /* A change point. */
 typedef struct change {
@@ -261,8 +260,7 @@ static void put_site(const site *s, bn_text *out)
     site_end(out);
 }
 
-/* ---- the page -----------------------------------------------------------------------------------
- */
+/* ---- the page -------------------- */
 
 static void put_lines(const char *const *lines, bn_text *out)
 {

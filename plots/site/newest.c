@@ -12,7 +12,7 @@
 #define MOST_NEWEST 400 /* records, the newest, whose details are written while they are at hand   \
                          */
 
-/* ---- pictures ---------------------------------------------------------------------------- */
+/* ---- pictures ---------------------------------------------------------------------- */
 
 typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
@@ -105,7 +105,7 @@ static bn_code put_pictures(site *s, const res_collection *all, bn_text *out, bn
     return code;
 }
 
-/* ---- tables -------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------ */
 
 static void put_tables(const res_collection *all, bn_text *out)
 {

@@ -26,7 +26,7 @@ static bn_code make_histories(site *s, bn_status *st)
     return code;
 }
 
-/* ---- a series ---------------------------------------------------------------------------- */
+/* ---- a series ---------------------------------------------------------------------- */
 
 static void put_real_list(const char *name, const res_timeline *t, size_t offset, bn_text *out)
 {
@@ -166,7 +166,7 @@ static void put_series(const site *s, size_t which, bn_text *out)
     bn_text_free(&title);
 }
 
-/* ---- models -------------------------------------------------------------------------------- */
+/* ---- models ------------------------------------------------------------------------ */
 
 /* Puts the series of MODEL, and counts them. */
 static void put_model(const site *s, site_model *model, bn_text *out)

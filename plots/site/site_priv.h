@@ -35,7 +35,7 @@ void site_put_comma(bn_text *out, bool *first);
 void site_begin(bn_text *out, const char *name);
 void site_end(bn_text *out);
 
-/* ---- the folder (folder.c) ------------------------------------------------------------- */
+/* ---- the folder (folder.c) --------------------------------------------------------- */
 
 #define SITE_NAME 48 /* of a data file, without its folder and ".js" */
 
@@ -64,7 +64,7 @@ BN_MUST_USE bn_code site_folder_keep(site_folder *folder, const char *name, bool
 void site_folder_sweep(site_folder *folder);
 void site_folder_end(site_folder *folder);
 
-/* ---- records, sorted (sort.c) ---------------------------------------------------------- */
+/* ---- records, sorted (sort.c) ------------------------------------------------------ */
 
 #define SITE_NONE SIZE_MAX
 
@@ -138,7 +138,7 @@ site_key site_cell_of(const res_experiment *e);
 /* What is known of a record, in the order of res_metric; NaN where it is not. */
 void site_metrics_of(const res_summary *summary, double values[RES_METRIC_COUNT]);
 
-/* ---- files of each kind ------------------------------------------------------------------- */
+/* ---- files of each kind ------------------------------------------------------------ */
 
 /* A file a night: its records (nights.c). */
 BN_MUST_USE bn_code site_nights_write(site *s, bn_status *st);
@@ -161,7 +161,7 @@ BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
 /* What names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);
 
-/* ---- what the page is made of: page.js, views.js and page.css, line by line --------------------- */
+/* ---- what the page is made of: page.js, views.js and page.css, line by line -------- */
 
 /* Each ends with NULL. */
 extern const char *const site_page_js[];

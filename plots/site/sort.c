@@ -27,7 +27,7 @@ void site_metrics_of(const res_summary *s, double values[RES_METRIC_COUNT])
     values[RES_METRIC_COMPILE] = s->compile_ns;
 }
 
-/* ---- records ------------------------------------------------------------------------------ */
+/* ---- records ----------------------------------------------------------------------- */
 
 static int time_order(const void *a, const void *b)
 {
@@ -58,7 +58,7 @@ static bn_code sort_records(site *s, bn_status *st)
     return BN_OK;
 }
 
-/* ---- nights ---------------------------------------------------------------------------------- */
+/* ---- nights ------------------------------------------------------------------------ */
 
 /* Whether RECORD is of a later night than that which began at FIRST_S. Two nights never begin in
  * one second, since its time is a night's name. */
@@ -97,7 +97,7 @@ static bn_code make_nights(site *s, bn_status *st)
     return BN_OK;
 }
 
-/* ---- builds ------------------------------------------------------------------------------- */
+/* ---- builds ------------------------------------------------------------------------ */
 
 /* What tells builds apart. */
 typedef struct who {
@@ -211,8 +211,7 @@ static bn_code make_builds(site *s, bn_status *st)
     return code;
 }
 
-/* ---- experiments and models ---------------------------------------------------------------------
- */
+/* ---- experiments and models -------------------- */
 
 site_key site_cell_of(const res_experiment *e)
 {

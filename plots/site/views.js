@@ -157,9 +157,9 @@ function newestPage() {
   const since = site.nights.length ? site.nights[Math.max(0, site.nights.length - RECENT_NIGHTS)][1] : 0;
   const recent = site.changes.filter((c) => c.at >= since);
   const found = [el("ul", {class: "counts"},
-    counted(recent.filter((c) => c.ratio > 1).length, "changed for the worse in " +
+    counted(recent.filter((c) => c.ratio > 1).length, "changes for the worse in " +
       count(Math.min(RECENT_NIGHTS, site.nights.length), "night"), "slow"),
-    counted(recent.filter((c) => c.ratio < 1).length, "changed for the better", "fast"),
+    counted(recent.filter((c) => c.ratio < 1).length, "changes for the better", "fast"),
     counted(site.watched.length, "series out of line, to be watched", "unsure"),
     counted(last ? last.failed : 0, "failed in the newest night", "bad"))];
   if (recent.length) found.push(changesTable("Change points, the newest first", recent));
@@ -267,8 +267,7 @@ const NOT_JUDGED = "This is not judged: processes of different nights are set si
 // [both, only A, only B]: cells are matched by what was asked for and by settings, or, where each
 // build has one setting of it, by what was asked for alone.
 function matched(a, b) {
-  const several = (list) => list.some((c, i) => list.findIndex((d) => d.cell === c.cell) !== i);
-  const strict = several(a.cells) || several(b.cells);
+  const strict = [a, b].some((build) => new Set(build.cells.map((c) => c.cell)).size < build.cells.length);
   const keyOf = (c) => strict ? c.cell + " " + c.settings : c.cell;
   const left = new Map(a.cells.map((c) => [keyOf(c), c])), right = new Map(b.cells.map((c) => [keyOf(c), c]));
   const both = [...left].filter(([key]) => right.has(key)).map(([key, c]) => [c, right.get(key)]);
@@ -308,6 +307,7 @@ function buildsPage(path, query) {
   if (!all.length) return [el("h2", null, "Builds"), el("p", null, "No record says its build.")];
   const kinds = distinct(all.map((b) => b.runtime));
   const box = el("div");
+  let asked = 0;
   const parts = filtered("builds", query, (changed) => [
     select("Runtime", "runtime", [[all[0].runtime, all[0].runtime], ...kinds.filter((k) => k !== all[0].runtime)
       .map((k) => [k, k])], query, changed),
@@ -317,9 +317,10 @@ function buildsPage(path, query) {
     const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : "wall";
     const list = all.filter((b) => b.runtime === runtime && contains(b.label + " " + b.sha256 + " " + b.version, q));
     const keys = list.slice(0, MATRIX).map((b) => b.key).reverse();
+    const mine = ++asked;
     box.replaceChildren(el("p", {class: "soft"}, "Loading the builds."));
     Promise.all(keys.map((key) => load("build-" + key))).then((files) => {
-      box.replaceChildren(matrix(keys, files, metric));
+      if (mine === asked) box.replaceChildren(matrix(keys, files, metric));
     }, (why) => box.replaceChildren(el("p", {class: "bad"}, why.message)));
     return [el("h3", null, "The newest " + count(keys.length, "build") + " side by side"), box,
       table("All builds, the newest first", ["build", "runtime", "version", "digest", "first run", "last run",
