@@ -2,9 +2,9 @@
  * site.h - a folder of pages about a store: a static site, which any web server serves and any
  * browser opens from the disk. Prefix site_.
  *
- * All comes from the store's index, but for the records that the newest tables are made of and a few
- * more whose details are shown. The same records give the same bytes, whether the site was made at
- * once or grew night by night. Nothing here prints.
+ * All comes from the store's index, but for the records that the newest tables are made of and a
+ * few more whose details are shown. The same records give the same bytes, whether the site was made
+ * at once or grew night by night. Nothing here prints.
  */
 #ifndef BENCH_PLOTS_SITE_H
 #define BENCH_PLOTS_SITE_H
@@ -34,11 +34,11 @@ typedef struct site_made {
 } site_made;
 
 /*
- * Makes or renews the site of INDEX, the index of the store. Files are replaced one by one, each as a
- * whole, what names others last; those that are as they should be are not touched. BN_INVALID for a
- * folder that holds anything but a site, BN_NOT_SUPPORTED for one of a later bench, BN_NOT_FOUND for
- * an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and what plot_render says but for a gnuplot that
- * is missing.
+ * Makes or renews the site of INDEX, the index of the store. Files are replaced one by one, each as
+ * a whole, what names others last; those that are as they should be are not touched. BN_INVALID for
+ * a folder that holds anything but a site, BN_NOT_SUPPORTED for one of a later bench, BN_NOT_FOUND
+ * for an id that was asked for, BN_IO, BN_OUT_OF_MEMORY, and what plot_render says but for a
+ * gnuplot that is missing.
  */
 BN_MUST_USE bn_code site_publish(const site_options *options, const res_index *index,
                                  site_made *made, bn_status *st);

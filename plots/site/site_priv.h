@@ -2,8 +2,9 @@
  * site_priv.h - what the files of the site share: data files as scripts (put.c), the folder
  * (folder.c), records sorted into nights, builds and models (sort.c), and the files of each kind.
  *
- * A data file is one call, bench_data("NAME", VALUE), since a page that was opened from the disk may
- * load scripts but nothing else. Times are in ns, dates in seconds since 1970, unknown figures null.
+ * A data file is one call, bench_data("NAME", VALUE), since a page that was opened from the disk
+ * may load scripts but nothing else. Times are in ns, dates in seconds since 1970, unknown figures
+ * null.
  */
 #ifndef BENCH_PLOTS_SITE_PRIV_H
 #define BENCH_PLOTS_SITE_PRIV_H
@@ -116,8 +117,8 @@ typedef struct site {
     site_folder folder;
     site_record *records; /* in order of time */
     size_t count;
-    size_t timeless;       /* left out, as in res_history */
-    res_misdates misdates; /* the same */
+    size_t timeless;              /* left out, as in res_history */
+    res_misdates misdates;        /* the same */
     site_experiment *experiments; /* [index->experiment_count] */
     site_night *nights;           /* in order of time */
     size_t night_count;
@@ -126,7 +127,7 @@ typedef struct site {
     site_model *models; /* by their names */
     size_t model_count;
     res_history history[RES_METRIC_COUNT]; /* of the same series in the same order (series.c) */
-    char (*details)[SITE_KEY]; /* records whose details are there (details.c) */
+    char (*details)[SITE_KEY];             /* records whose details are there (details.c) */
     size_t detail_count, detail_capacity;
 } site;
 
@@ -155,8 +156,8 @@ BN_MUST_USE bn_code site_newest_write(site *s, bn_status *st);
 #define SITE_MOST_DETAILS 2000
 /* The file of one record, unless it is there (details.c). */
 BN_MUST_USE bn_code site_detail_write(site *s, const res_record *record, bn_status *st);
-/* Details of the records of the newest nights, of those around change points, and of those that were
- * asked for. Histories are there by then. */
+/* Details of the records of the newest nights, of those around change points, and of those that
+ * were asked for. Histories are there by then. */
 BN_MUST_USE bn_code site_details_write(site *s, bn_status *st);
 /* What names all others, and the page itself (front.c). */
 BN_MUST_USE bn_code site_front_write(site *s, bn_status *st);

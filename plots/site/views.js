@@ -389,8 +389,8 @@ function comparison(a, b, fileA, fileB, metric) {
   const {ratio, cells} = overall(fileA, fileB, metric);
   const words = cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": "
     : "No experiment has this figure in both.";
-  return [el("p", null, words, cells ? el("strong", null, change(ratio)) : null,
-  onlyA || onlyB ? ". Only in A: " + onlyA + ", only in B: " + onlyB : ""),
+  return [el("p", null, words, cells ? el("strong", null, change(ratio)) : null, cells ? "." : null,
+    onlyA || onlyB ? " Only in A: " + onlyA + "; only in B: " + onlyB + "." : ""),
   table("B over A, " + METRIC_WORDS[metric] + ". " + NOT_JUDGED + " The last column says which change points bench " +
     "found in the store's series between both.", ["experiment", "#A", "#B", "#B over A", "processes", "A from",
     "B from", "#of A", "#of B", "bench found"], rows)];
