@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_NEWEST 400 /* of the newest records have details, since they are read anyway */
-* /
+#define MOST_NEWEST 400 /* of the newest records have details: they are read anyway */
 
-    /* ---- pictures ---------------------------------------------------------------------- */
+/* ---- pictures ---------------------------------------------------------------------- */
 
-    typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
+typedef bn_code (*maker)(const res_collection *all, plot *p, bn_status *st);
 
 /* Eager steps are much longer: beside them the others could not be read. */
 static const struct {
