@@ -57,7 +57,8 @@ def fragment(name, html):
 
 
 def steers(text):
-    return [c for c in text if ord(c) < 32 and c != "\n" or 0x7F <= ord(c) <= 0x9F
+    # Ends of lines and, in gnuplot's pictures, tabs are of bench.
+    return [c for c in text if ord(c) < 32 and c not in "\n\t" or 0x7F <= ord(c) <= 0x9F
             or 0x200B <= ord(c) <= 0x200F or 0x2028 <= ord(c) <= 0x202E or 0x2060 <= ord(c) <= 0x206F]
 
 
