@@ -230,7 +230,7 @@ function spread(values, least) {
     high = Math.max(high, value);
   }
   const pad = (high - low) * 0.08 || least || Math.abs(high) * 0.02 || 1;
-  return [low - pad, high + pad];
+  return [low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }
 
 // A frame with axes; X and Y are the ends of both. Returns the element and the places of values.
@@ -310,7 +310,10 @@ function buildOf(series, i) {
 
 // The steps of one record, those of the warm-up first; lines between rounds.
 function stepsChart(record) {
-  const all = record.warmup.concat(record.wall);
+  // Beside steps that compile the others could not be read, so the scale is that of the others.
+  const most = 2 * record.wall.reduce((a, b) => Math.max(a, b), 0);
+  const above = record.warmup.filter((v) => v > most);
+  const all = record.warmup.concat(record.wall).map((v) => Math.min(v, most));
   const {box, atX, atY} = frame([0, all.length], spread(all), (v) => "step " + Math.round(v),
     "Wall time of " + count(record.warmup.length, "warm-up step") + " and " +
     count(record.wall.length, "measured step"));
@@ -327,5 +330,7 @@ function stepsChart(record) {
   const cut = record.steps > record.wall.length ? " Only the first " + record.wall.length + " of " +
     record.steps + " steps are drawn." : "";
   return el("figure", null, el("div", {class: "picture", tabindex: 0}, box), el("figcaption", null,
-    "Wall time of each step. The warm-up is shaded; lines part the rounds." + cut));
+    "Wall time of each step. The warm-up is shaded; lines part the rounds." + (above.length ? " " +
+    count(above.length, "warm-up step") + " of up to " + time(above.reduce((a, b) => Math.max(a, b))) +
+    " end at the top." : "") + cut));
 }

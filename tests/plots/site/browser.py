@@ -278,6 +278,7 @@ def look(b):
     pages = {"newest": "#/", "models": "#/models", "model": model, "changes": "#/changes", "builds": "#/builds",
              "compare": "#/compare/%s/%s" % (pair[-1], pair[0]), "build": "#/build/" + pair[0], "nights": "#/nights",
              "night": "#/night/" + first, "record": "#/record/%s/%s" % (newest, detail)}
+    b.value("delete document.documentElement.dataset.theme")
     for width in (400, 800, 1600):
         resize(b, width)
         faults = []
