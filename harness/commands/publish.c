@@ -35,7 +35,7 @@ int command_publish(const command_publishing *own, const command_series *series)
                             .title = own->title,
                             .night_hours = series->night_hours,
                             .now_s = (double)time(NULL),
-                            .change = res_change_defaults(),
+                            .change = res_history_defaults().change,
                             .asked = own->asked,
                             .asked_count = own->asked_count};
     bn_code code = BN_OK;

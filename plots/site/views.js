@@ -516,6 +516,7 @@ function themes() {
   } catch (why) { /* a page from the disk may keep nothing */ }
   button.hidden = false;
   name();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
   button.addEventListener("click", () => {
     root.dataset.theme = dark() ? "light" : "dark";
     name();
