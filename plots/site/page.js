@@ -181,7 +181,7 @@ function order(a, b, up) {
 function fillRows(body, heads, rows, most) {
   body.replaceChildren(...rows.slice(0, most).map((row) => el("tr", null, row.map((cell, i) => {
     const text = shown(cell);
-    const long = typeof text === "string" && text.length > 36;
+    const long = ((text && text.textContent) || String(text)).length > 36;
     const kind = heads[i].startsWith("#") ? "number" : long ? "long" : null;
     return el(i === 0 ? "th" : "td", {class: kind, scope: i === 0 ? "row" : null}, text);
   }))));
