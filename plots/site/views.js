@@ -350,7 +350,7 @@ function buildPage([key]) {
     ", the build before")) : null,
   table("What its processes say: geometric means, of overheads plain ones; a process is one value",
     ["experiment", "#processes", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "left out"],
-    file.cells.map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
+    file.cells.sort((x, y) => x.title.localeCompare(y.title)).map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
       ...METRICS.map((m) => timeCell(mean(c[m], m))),
       c.left_out ? count(c.left_out, "process", "processes") + " of other conditions" : ""]))]);
 }
@@ -376,6 +376,7 @@ function foundBetween(a, b, cell, metric) {
 
 function comparison(a, b, fileA, fileB, metric) {
   const [both, onlyA, onlyB] = matched(fileA, fileB);
+  both.sort(([x], [y]) => x.title.localeCompare(y.title));
   const rows = both.filter(([x, y]) => x[metric] && y[metric]).map(([x, y]) => {
     const left = mean(x[metric], metric), right = mean(y[metric], metric), ratio = over(left, right);
     const others = [x.host !== y.host ? "other machine" : x.conditions !== y.conditions ? "other conditions" : "",
