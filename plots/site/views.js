@@ -341,6 +341,10 @@ function buildWords(b) {
     ["records", b.good + b.failed + (b.failed ? ", " + b.failed + " of them failed" : "")]]);
 }
 
+function byTitle(cells) {
+  return cells.slice().sort((x, y) => x.title.localeCompare(y.title));
+}
+
 function buildPage([key]) {
   const b = must(builds, key, "build");
   const before = [...builds.values()].filter((o) => o.runtime === b.runtime && o.last < b.last)[0];
@@ -350,7 +354,7 @@ function buildPage([key]) {
     ", the build before")) : null,
   table("What its processes say: geometric means, of overheads plain ones; a process is one value",
     ["experiment", "#processes", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "left out"],
-    file.cells.sort((x, y) => x.title.localeCompare(y.title)).map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
+    byTitle(file.cells).map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
       ...METRICS.map((m) => timeCell(mean(c[m], m))),
       c.left_out ? count(c.left_out, "process", "processes") + " of other conditions" : ""]))]);
 }
