@@ -221,15 +221,15 @@ function table(caption, heads, rows) {
 
 const WIDE = 960, HIGH = 270, LEFT = 84, RIGHT = 16, TOP = 14, BOTTOM = 34;
 
-// The ends of an axis for VALUES; LEAST is its half where all are one.
-function spread(values, least) {
+// The ends of an axis for VALUES, with a SHARE of them on each side; LEAST is that where all are one.
+function spread(values, share = 0.08, least = 0) {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
     if (!known(value)) continue;
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  const pad = (high - low) * 0.08 || least || Math.abs(high) * 0.02 || 1;
+  const pad = (high - low) * share || least || Math.abs(high) * 0.02 || 1;
   return [low >= 0 ? Math.max(0, low - pad) : low - pad, high + pad];
 }
 
@@ -258,7 +258,7 @@ function chart(series, metric, buildName, went) {
   const nights = m.value.map((v, i) => i).filter((i) => known(m.value[i]));
   const words = series.title + ", " + METRIC_WORDS[metric] + ": " + count(nights.length, "night") + ", " +
     count(m.stretches.length - 1, "change") + ". The table below says the same.";
-  const {box, atX, atY} = frame(spread(series.time, 86400), spread(m.value.concat(m.low || [], m.high || [])),
+  const {box, atX, atY} = frame(spread(series.time, 0.02, 86400), spread(m.value.concat(m.low || [], m.high || [])),
     day, words);
   const bars = [], dots = [];
   for (const i of nights) {
@@ -268,7 +268,7 @@ function chart(series, metric, buildName, went) {
         atY(m.high[i]).toFixed(1));
     }
   }
-  box.append(svg("path", {d: bars.join(""), class: "bars"}), svg("path", {d: dots.join(""), class: "dots"}));
+  box.append(svg("path", {d: bars.join(""), class: "bars"}), svg("path", {d: dots.join(""), class: nights.length > 120 ? "dots many" : "dots"}));
   m.stretches.forEach(([first, end, median], i) => {
     const from = atX(series.time[first]), to = atX(series.time[Math.min(end, series.time.length - 1)]);
     if (known(median)) box.append(svg("path", {d: "M" + from + " " + atY(median) + "H" + to, class: "level"}));
