@@ -268,7 +268,8 @@ function chart(series, metric, buildName, went) {
         atY(m.high[i]).toFixed(1));
     }
   }
-  box.append(svg("path", {d: bars.join(""), class: "bars"}), svg("path", {d: dots.join(""), class: nights.length > 120 ? "dots many" : "dots"}));
+  const kind = nights.length > 120 ? "dots many" : "dots";
+  box.append(svg("path", {d: bars.join(""), class: "bars"}), svg("path", {d: dots.join(""), class: kind}));
   m.stretches.forEach(([first, end, median], i) => {
     const from = atX(series.time[first]), to = atX(series.time[Math.min(end, series.time.length - 1)]);
     if (known(median)) box.append(svg("path", {d: "M" + from + " " + atY(median) + "H" + to, class: "level"}));
