@@ -82,8 +82,11 @@ $(foreach row,$(room_table),$(eval FOLDER_$(subst :, := ,$(row))))
 
 MAIN := $(wildcard harness/main.c)
 protos = $(wildcard $(FOLDER_$(1))/*.proto)
+# What a room's pages are made of: files that become lists of lines in C.
+assets = $(wildcard $(FOLDER_$(1))/*.js $(FOLDER_$(1))/*.css)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(MAIN),$(wildcard $(FOLDER_$(1))/*.c))) \
-    $(patsubst %.proto,$(BUILD)/gen/%.pb-c.o,$(call protos,$(1)))
+    $(patsubst %.proto,$(BUILD)/gen/%.pb-c.o,$(call protos,$(1))) \
+    $(patsubst %,$(BUILD)/gen/%.o,$(call assets,$(1)))
 $(foreach room,$(ROOMS),$(eval OBJECTS_$(room) := $(call objects,$(room))))
 
 PROTOS := $(foreach room,$(ROOMS),$(call protos,$(room)))
@@ -153,6 +156,17 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h &: %.proto | $(BUILD)/flags
 	$(call note,PROTO,$<)
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=. --c_out=$(BUILD)/gen $<
+
+# plots/site/page.js becomes site_page_js, a list of its lines that ends with NULL.
+define asset_rule
+$(BUILD)/gen/%.$(1).c: %.$(1) | $(BUILD)/flags
+	$$(call note,ASSET,$$<)
+	@mkdir -p $$(@D)
+	$$(Q){ name=$$(notdir $$(patsubst %/,%,$$(dir $$<)))_$$(subst .,_,$$(notdir $$<)); \
+	    echo "extern const char *const $$$$name[];"; echo "const char *const $$$$name[] = {"; \
+	    sed -e 's/[\\"]/\\&/g' -e 's/.*/    "&\\n",/' $$<; echo '    0};'; } > $$@
+endef
+$(foreach kind,js css,$(eval $(call asset_rule,$(kind))))
 
 # Generated code is compiled without our warnings.
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
@@ -260,11 +274,11 @@ CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
-    $(if $(filter %_history.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
+    $(if $(filter %_history.sh %_publish.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_nightly.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
     $(if $(filter %_replay.sh %_recorded.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
-    $(if $(filter %_foreign_text.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
+    $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
     $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full

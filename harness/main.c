@@ -91,6 +91,8 @@ static int nightly(options *o, const char *const *words)
     const night_options night = {.suites = &own,
                                  .suite = o->suite_name,
                                  .report = o->report,
+                                 .site = o->site,
+                                 .site_title = o->title,
                                  .night_hours = o->series.night_hours,
                                  .fail_if_slower = o->fail_if_slower,
                                  .keep_builds = o->keep_builds};
@@ -168,6 +170,17 @@ static int report(options *o, const char *const *words)
     (void)words;
     o->selection.store = o->store;
     return command_report(&o->selection, &o->series, o->title, o->file);
+}
+
+static int publish(options *o, const char *const *words)
+{
+    (void)words;
+    const command_publishing own = {.store = o->store,
+                                    .folder = o->file,
+                                    .title = o->title,
+                                    .asked = o->detailed.list,
+                                    .asked_count = o->detailed.count};
+    return command_publish(&own, &o->series);
 }
 
 static int history(options *o, const char *const *words)
@@ -268,6 +281,9 @@ static const command_row commands[] = {
     {"history", "bench history [--store DIR] [--model NAME] [--output FILE.svg]",
      "series over nights: where their level changed, and which builds were there",
      .bit = OPTION_HISTORY, .run = history},
+    {"publish", "bench publish [--store DIR] --output DIR",
+     "a site over a folder of records: newest results, models, builds, nights, any two compared",
+     .bit = OPTION_PUBLISH, .run = publish},
     {"completion", "bench completion bash|zsh|fish",
      "a script that completes command lines: source <(bench completion bash)",
      .bit = OPTION_COMPLETION, .run = completion, .what = "bash|zsh|fish", .most_words = 1},

@@ -28,6 +28,7 @@ enum {
     SUITE = OPTION_SUITE,
     NIGHTLY = OPTION_NIGHTLY,
     RECORD = OPTION_RECORD,
+    PUBLISH = OPTION_PUBLISH,
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
@@ -101,8 +102,8 @@ static const cli_option others[] = {
     {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"store", "DIR", CLI_TEXT, AT(store),
-     .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY, .fallback = "bench-results",
-     .text = "folder of records, one HDF5 file an experiment"},
+     .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
+     .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -221,8 +222,15 @@ static const cli_option others[] = {
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STORED,
      .text = "file to write, or to replace: of a plot and of the one series of a history .svg, "
              ".png or .gp, of a report .html"},
+    {"output", "DIR", CLI_TEXT, AT(file), .commands = PUBLISH,
+     .text = "folder of the site, index.html and what it needs: new, empty, or a site to renew"},
     {"title", "TEXT", CLI_TEXT, AT(title), .commands = REPORT, .fallback = "Benchmark report",
      .text = "title of the page"},
+    {"title", "TEXT", CLI_TEXT, AT(title), .commands = PUBLISH | NIGHTLY,
+     .fallback = "Benchmark results", .text = "title of the site"},
+    {"record", "ID", CLI_WORDS, AT(detailed), .commands = PUBLISH,
+     .text = "also keep a page with ledger, steps and provenance of this record, as of the newest "
+             "ones; may be repeated"},
     {"metric", "WHAT", CLI_TEXT, AT(series.metric), .commands = HISTORY, .fallback = "wall",
      .text =
          "wall or device (a step), overhead (an execution), trace (a step), compile (all graphs)"},
@@ -230,9 +238,9 @@ static const cli_option others[] = {
      .text = "probability of any false change point in a series that has none"},
     {"least-change", "R", CLI_REAL, AT(series.least_change), .commands = HISTORY,
      .fallback = "0.01", .text = "smaller changes are not shown; 0.01 is 1 %"},
-    {"night-hours", "H", CLI_REAL, AT(series.night_hours), .commands = HISTORY | NIGHTLY,
+    {"night-hours", "H", CLI_REAL, AT(series.night_hours), .commands = HISTORY | NIGHTLY | PUBLISH,
      .fallback = "12", .text = "records of one build within so many hours are one night"},
-    {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY,
+    {"reindex", NULL, CLI_FLAG, AT(series.reindex), .commands = HISTORY | PUBLISH,
      .text = "read every record again, whatever the store's index.tsv says"},
     {"runtime", "NAME,...", CLI_NAMES, AT(suite.runtimes), .commands = SUITE | NIGHTLY,
      .text = "run the suite on these runtimes in place of those that the file names; "
@@ -286,10 +294,13 @@ static const cli_option others[] = {
          "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
+    {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
+     .text =
+         "folder of a site over the whole store, as bench publish makes it; grown by the night"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
      .text = "show each ledger, and what the plugin says on standard error"},
-    {"help", NULL, CLI_FLAG, AT(help), .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION,
-     .text = "this text"},
+    {"help", NULL, CLI_FLAG, AT(help),
+     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH, .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };

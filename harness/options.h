@@ -24,6 +24,8 @@ typedef struct options {
     command_selection selection;
     command_series series;
     const char *title, *table, *to;
+    const char *site;      /* --site; NULL: not given */
+    cli_words detailed;    /* ids of records */
     command_taking taking; /* of import, but for its store and what MATRIX has of it */
     command_recording recording;
     command_stepping stepping; /* of steps, but for what MATRIX has of it */
@@ -68,7 +70,8 @@ enum {
     OPTION_RECORD = 1 << 15,
     OPTION_STEPS = 1 << 16,
     OPTION_COMPLETION = 1 << 17,
-    OPTION_ESTIMATE = 1 << 18
+    OPTION_ESTIMATE = 1 << 18,
+    OPTION_PUBLISH = 1 << 19
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

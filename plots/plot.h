@@ -172,4 +172,17 @@ BN_MUST_USE bn_code plot_page_write(const plot_page *page, plot_report report, c
 BN_MUST_USE bn_code plot_page_write_index(const plot_page *page, plot_report report,
                                           const char *folder, bn_status *st);
 
+/* ---- pieces for pages of others ---------------------------------------------------- */
+
+/* Puts TEXT as content or as an attribute's value in quotes. Bytes that are not UTF-8 and control
+ * characters become '?'. */
+void plot_html_text(bn_text *out, const char *text);
+/* Puts the picture P as inline SVG in a figure; NUMBER makes its ids unique in the page. Fails as
+ * plot_render. */
+BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
+                                     bn_text *out, bn_status *st);
+/* The page's style, in two parts: colours for light and dark, and the rest (report_assets.c). */
+extern const char plot_report_colours[];
+extern const char plot_report_style[];
+
 #endif

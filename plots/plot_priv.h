@@ -129,9 +129,6 @@ void plot_row_title(const plot_row *row, bn_text *out);
 
 /* ---- HTML (html.c) -------------------------------------------------------------- */
 
-/* Puts TEXT as content or as an attribute's value in quotes. Bytes that are not UTF-8 and control
- * characters become '?'. */
-void plot_html_text(bn_text *out, const char *text);
 void plot_html_printf(bn_text *out, const char *format, ...) BN_PRINTF(2, 3);
 /* Begins a table that readers can sort. Columns are separated by '|'; '#' before a name marks a
  * column of numbers. Rows are "<tr>", cells, "</tr>". */
@@ -141,17 +138,9 @@ void plot_cell(bn_text *out, const char *text);
 /* Rows are sorted by VALUE and show TEXT; NaN is an empty cell. */
 void plot_cell_number(bn_text *out, double value, const char *text);
 
-/* ---- pictures in HTML (figure.c) ---------------------------------------------------- */
-
-/* Puts the picture P as inline SVG in a figure; NUMBER makes its ids unique. */
-BN_MUST_USE bn_code plot_html_figure(const plot *p, const char *caption, size_t number,
-                                     bn_text *out, bn_status *st);
-
 /* ---- parts of the page (report*.c) ------------------------------------------------- */
 
-/* The page's style, in two parts, and its script (report_assets.c). */
-extern const char plot_report_colours[];
-extern const char plot_report_style[];
+/* The page's script (report_assets.c). */
 extern const char plot_report_script[];
 /* NUMBER counts the pictures of the page. */
 BN_MUST_USE bn_code plot_report_summary(const plot_report *report, const plot_rows *rows,

@@ -71,6 +71,7 @@ typedef struct night_options {
     const suite_options *suites; /* how the suite is run; its store is the nights' */
     const char *suite;           /* what to run; NULL: not given, which is refused */
     const char *report;          /* folder of the page; the same */
+    const char *site, *site_title; /* folder of a site over the store, NULL: none; its title */
     double night_hours;          /* records of one build within so many hours are one night */
     double fail_if_slower;       /* share, as for compare */
     int64_t keep_builds;         /* of each runtime, in the store; 0: none, and no controls */

@@ -10,6 +10,7 @@
 #include "harness/campaign/night_builds_priv.h"
 #include "harness/campaign/night_priv.h"
 #include "plots/plot.h"
+#include "plots/site/site.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -269,6 +270,22 @@ static bn_code write_page(nightly *n, bn_status *st)
     return code;
 }
 
+/* Grows the site by this night, with what was said of it. */
+static bn_code write_site(nightly *n, bn_status *st)
+{
+    const night_options *o = n->options;
+    const site_options options = {.store = o->suites->store,
+                                  .folder = o->site,
+                                  .title = o->site_title,
+                                  .night_hours = o->night_hours,
+                                  .now_s = n->now_s,
+                                  .change = res_change_defaults(),
+                                  .headline = n->headline.data,
+                                  .words = n->words.data};
+    site_made made;
+    return o->site ? site_publish(&options, &n->index, &made, st) : BN_OK;
+}
+
 /* ---- the command ------------------------------------------------------------------ */
 
 /* Keeps the newest builds and drops the others. That it cannot is no end of the night. While dates
@@ -337,6 +354,8 @@ static bn_code look_back(nightly *n, bn_status *st)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the words of a night");
     if (code == BN_OK)
         code = write_page(n, st);
+    if (code == BN_OK)
+        code = write_site(n, st);
     return code == BN_OK ? night_folder_end(&n->place, st) : code;
 }
 

@@ -81,6 +81,16 @@ int command_plot(const command_selection *selection, const char *what, const cha
 /* bench report: a page called TITLE into FILE. */
 int command_report(const command_selection *selection, const command_series *series,
                    const char *title, const char *file);
+/* What bench publish is told. */
+typedef struct command_publishing {
+    const char *store, *folder; /* FOLDER NULL: not given, which is refused */
+    const char *title;
+    const char *const *asked; /* ids of records whose details are wanted */
+    size_t asked_count;
+} command_publishing;
+/* bench publish: a site over the store; of SERIES, the hours of a night and whether the index is
+ * made anew count. */
+int command_publish(const command_publishing *own, const command_series *series);
 /* bench history; with FILE, which may be NULL, also a picture of the one series. */
 int command_history(const command_selection *selection, const command_series *series,
                     const cli_output *output, const char *file);

@@ -51,10 +51,11 @@ size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, i
  * 117 to 497 ms). */
 static bn_code run_unkept(worker_member *m, bool others, bn_status *st)
 {
-    const int fill = m->e.what.in_flight - 1;
+    /* The next step is the first that waits for another one (mode_step). */
+    const int fill = m->e.what.in_flight > 1 ? m->e.what.in_flight : 0;
     const bool is_cold =
         m->step_ns <= WORKER_LONG_STEP_NS && (others || m->probed || m->record->round_count == 0);
-    const int unkept = fill + is_cold;
+    const int unkept = fill > 0 ? fill : is_cold;
     bn_code code = BN_OK;
     for (int i = 0; i < unkept && code == BN_OK; i++)
         code = mode_step(m->s.mode, &m->s.call, NULL, st);

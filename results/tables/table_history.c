@@ -94,6 +94,11 @@ static res_figure cause_text(const res_stretch *s)
     return figure;
 }
 
+void res_stretch_cause(const res_stretch *stretch, bn_text *out)
+{
+    bn_text_puts(out, cause_text(stretch).text);
+}
+
 static bool one_setting(const res_timeline *series)
 {
     for (size_t i = 1; i < series->count; i++)

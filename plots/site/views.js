@@ -1,0 +1,547 @@
+// views.js - the pages, one function each, and the addresses that lead to them: #/night/KEY?text=...
+// A page is a promise of its elements; the first is its heading.
+
+let site;
+const models = new Map(), builds = new Map(), nights = new Map(), details = new Set();
+
+const RECENT_NIGHTS = 30; // whose changes the first page lists
+const MATRIX = 8;         // builds that are set side by side at once
+const MOST_CHARTS = 12;
+
+function takeSite(value) {
+  site = value;
+  for (const [key, name, good, failed, last, series, changes] of site.models) {
+    models.set(key, {key, name, good, failed, last, series, changes});
+  }
+  for (const [key, runtime, label, sha256, version, simulated, first, last, good, failed] of site.builds) {
+    builds.set(key, {key, runtime, label, sha256, version, simulated, first, last, good, failed});
+  }
+  for (const [key, first, last, good, failed, judged] of site.nights) {
+    nights.set(key, {key, first, last, good, failed, judged});
+  }
+  site.changes = site.changes.map(([metric, model, series, title, cell, at, ratio, low, high, cause,
+    before, build]) => ({metric, model, series, title, cell, at, ratio, low, high, cause, before, build}));
+  for (const key of site.details) details.add(key);
+}
+
+function must(map, key, what) {
+  if (!map.has(key)) throw new Error("this site has no such " + what + " (any more)");
+  return map.get(key);
+}
+
+// ---- names and links --------------------------------------------------------------------------
+
+function buildName(key) {
+  const build = builds.get(key);
+  return build ? build.label || build.sha256.slice(0, 12) || "unnamed build" : "unknown build";
+}
+
+function buildLink(key) {
+  if (!builds.has(key)) return buildName(key);
+  return el("span", null, link("#/build/" + key, buildName(key)),
+    builds.get(key).simulated ? el("span", {class: "soft"}, " (simulated)") : null);
+}
+
+// The night that holds a time: the last that begins at or before it.
+function nightAt(seconds) {
+  let low = 0, high = site.nights.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (site.nights[middle][1] <= seconds) low = middle;
+    else high = middle - 1;
+  }
+  return site.nights.length ? site.nights[low][0] : "";
+}
+
+function nightLink(seconds) {
+  return {show: link("#/night/" + nightAt(seconds), day(seconds)), value: seconds};
+}
+
+function seriesLink(change) {
+  return link("#/model/" + change.model + "?metric=" + change.metric + "&series=" + change.series,
+    change.title);
+}
+
+function number(value, show) {
+  return {show: show === undefined ? String(value) : show, value};
+}
+
+function timeCell(ns) {
+  return {show: time(ns), value: known(ns) ? ns : ""};
+}
+
+// ---- filters: their values are part of the address ------------------------------------------------
+
+function select(label, name, values, query, changed) {
+  const box = el("select", {name, change: () => changed(name, box.value)},
+    values.map(([value, words]) => el("option", {value}, words)));
+  box.value = query.get(name) || values[0][0];
+  return el("label", null, label + " ", box);
+}
+
+function search(query, changed) {
+  const box = el("input", {type: "search", name: "text", value: query.get("text") || "",
+    input: () => changed("text", box.value)});
+  return el("label", null, "Contains ", box);
+}
+
+// A form of filters above what RESULT makes of the address' query, anew after each change.
+function filtered(path, query, make, result) {
+  const box = el("div", {class: "result"});
+  const again = () => fill(box, [box.replaceChildren(), result(query)]);
+  const changed = (name, value) => {
+    if (value) query.set(name, value);
+    else query.delete(name);
+    const text = query.toString();
+    history.replaceState(null, "", "#/" + path + (text ? "?" + text : ""));
+    again();
+  };
+  again();
+  return [el("form", {class: "filters", submit: (event) => event.preventDefault()}, make(changed)), box];
+}
+
+function contains(text, query) {
+  return text.toLowerCase().includes((query.get("text") || "").toLowerCase());
+}
+
+function distinct(values) {
+  return [...new Set(values)].sort();
+}
+
+function anyOf(values) {
+  return [["", "all"], ...distinct(values).map((v) => [v, v])];
+}
+
+// ---- newest ------------------------------------------------------------------------------------------
+
+function changesTable(caption, changes) {
+  return table(caption,
+    ["first night", "series", "figure", "#change", "95 %", "what else changed", "build before", "first build", ""],
+    changes.map((c) => [nightLink(c.at), seriesLink(c), METRIC_WORDS[c.metric], number(c.ratio, change(c.ratio)),
+      range(c.low, c.high), c.cause, buildLink(c.before), buildLink(c.build),
+      c.before && c.build && c.before !== c.build
+        ? link("#/compare/" + c.before + "/" + c.build + "?metric=" + c.metric, "compare") : ""]));
+}
+
+function counted(number, words, kind) {
+  return el("li", {class: number ? kind : "none"}, el("strong", null, String(number)), words);
+}
+
+function lines(text) {
+  return el("ul", null, text.split("\n").filter((line) => line).map((line) => el("li", null, line)));
+}
+
+function verdictOf(night) {
+  if (!night || !night.judged) return Promise.resolve(null);
+  return load("verdict-" + night.key).then((verdict) => [
+    el("h3", null, "What bench nightly judged of ", link("#/night/" + night.key, day(night.first))),
+    el("p", null, el("strong", null, verdict.headline)), lines(verdict.words)]);
+}
+
+function notes() {
+  const said = [];
+  if (site.failed) said.push(count(site.failed, "record") + " of failed runs");
+  if (site.timeless) said.push(count(site.timeless, "record") + " left out, their ids have no time");
+  if (site.misdates) said.push(site.misdates);
+  if (site.no_pictures) said.push("no pictures: gnuplot was missing when the site was made");
+  const list = said.map((text) => el("p", {class: "soft"}, text + "."));
+  if (site.damaged_count) {
+    list.push(el("p", {class: "bad"}, count(site.damaged_count, "damaged file") + " in the store:"),
+      el("ul", null, site.damaged.map(([file, why]) => el("li", null, file + ": " + why))));
+  }
+  return list;
+}
+
+function newestPage() {
+  const last = site.nights.length ? nights.get(site.nights[site.nights.length - 1][0]) : null;
+  const since = site.nights.length ? site.nights[Math.max(0, site.nights.length - RECENT_NIGHTS)][1] : 0;
+  const recent = site.changes.filter((c) => c.at >= since);
+  const found = [el("ul", {class: "counts"},
+    counted(recent.filter((c) => c.ratio > 1).length, "changes for the worse in " +
+      count(Math.min(RECENT_NIGHTS, site.nights.length), "night"), "slow"),
+    counted(recent.filter((c) => c.ratio < 1).length, "changes for the better", "fast"),
+    counted(site.watched.length, "series out of line, to be watched", "unsure"),
+    counted(last ? last.failed : 0, "failed in the newest night", "bad"))];
+  if (recent.length) found.push(changesTable("Change points, the newest first", recent));
+  if (site.watched.length) {
+    found.push(table("Out of line in the newest nights; a change has " + site.least_nights + " or more",
+      ["newest night", "series", "#from its level", "#nights in a row"],
+      site.watched.map(([model, series, title, at, ratio, run]) => [nightLink(at),
+        link("#/model/" + model + "?metric=wall&series=" + series, title), number(ratio, change(ratio)),
+        number(run)])));
+  }
+  return Promise.all([load("newest"), verdictOf(last)]).then(([newest, verdict]) => [
+    el("h2", null, "What was found"), verdict, found, notes(),
+    el("h2", null, "Newest results"),
+    el("p", {class: "soft"}, "Of the newest build of each experiment: " + count(newest.records, "record") + "."),
+    newest.tables.map(([, title, html], i) => {
+      const part = fold(title, () => fragment(html, title));
+      if (i === 0) part.open = true;
+      return part;
+    }),
+    newest.pictures ? el("h2", null, "Pictures") : null,
+    newest.pictures ? fragment(newest.pictures, "Pictures") : null]);
+}
+
+// ---- models --------------------------------------------------------------------------------------------
+
+function modelsPage() {
+  return [el("h2", null, "Models"), table("Models of the store",
+    ["model", "#series", "#changes of the median step", "#records", "#failed", "last run"],
+    [...models.values()].map((m) => [link("#/model/" + m.key, m.name), number(m.series), number(m.changes),
+      number(m.good + m.failed), number(m.failed), nightLink(m.last)]))];
+}
+
+function nightsOf(series, metric) {
+  const m = series.metrics[metric];
+  const failed = new Map(series.failed.map(([night, records, why]) =>
+    [night, count(records, "record") + " failed" + (why ? ": " + why : "")]));
+  return table("Nights of " + series.title + ", " + METRIC_WORDS[metric],
+    ["night", "#value", "95 % interval", "build", "failures"],
+    series.time.map((at, i) => [nightLink(at), timeCell(m.value[i]), interval(m, i),
+      buildLink(buildOf(series, i)), failed.get(i) || ""]).reverse());
+}
+
+function seriesPart(series, metric) {
+  const parts = [el("h3", null, series.title, " ", series.simulated ? badge("SIMULATED DEVICE") : "",
+    series.emulated ? badge("EMULATED FRONT END") : "")];
+  if (!series.metrics[metric]) {
+    parts.push(el("p", {class: "soft"}, "No night has a " + METRIC_WORDS[metric] + "."));
+  } else {
+    parts.push(chart(series, metric, buildName, (at) => { location.hash = "#/night/" + nightAt(at); }),
+      fold("Levels and changes", () => fragment(series.metrics[metric].words,
+        "Levels and changes of " + series.title, true)),
+      fold("Nights as a table", () => nightsOf(series, metric)));
+  }
+  return el("section", null, parts);
+}
+
+function modelPage([key], query) {
+  const model = must(models, key, "model");
+  return load("model-" + key).then((value) => {
+    const all = value.series;
+    const one = all.find((s) => s.key === query.get("series"));
+    return [el("h2", null, model.name), el("p", {class: "soft"},
+      "Series over nights, of all builds. A dot is a night, a line the median between two changes, a dashed " +
+      "line a change with the first build that has it. Bars are 95 % intervals over processes."),
+    one ? el("p", null, link("#/model/" + key, "All " + all.length + " series of " + model.name)) : null,
+    filtered("model/" + key, query, (changed) => [
+      select("Figure", "metric", METRICS.filter((m) => all.some((s) => s.metrics[m])).map((m) => [m, METRIC_WORDS[m]]),
+        query, changed),
+      one ? null : select("Phase", "phase", anyOf(all.map((s) => s.phase)), query, changed),
+      one ? null : select("Mode", "mode", anyOf(all.map((s) => s.mode)), query, changed),
+      one ? null : select("Runtime", "runtime", anyOf(all.map((s) => s.runtime)), query, changed)], (q) => {
+      const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : "wall";
+      const wanted = one ? [one] : all.filter((s) => ["phase", "mode", "runtime"].every((name) =>
+        !q.get(name) || q.get(name) === s[name]));
+      const parts = wanted.slice(0, MOST_CHARTS).map((s) => seriesPart(s, metric));
+      if (wanted.length > MOST_CHARTS) {
+        const rest = wanted.slice(MOST_CHARTS);
+        const more = el("button", {type: "button", class: "more", click: () => more.replaceWith(
+          ...rest.map((s) => seriesPart(s, metric)))}, "Show " + rest.length + " more series");
+        parts.push(more);
+      }
+      return parts.length ? parts : el("p", null, "No series is of all of these.");
+    })];
+  });
+}
+
+function changesPage(path, query) {
+  const figures = [["", "all"], ...METRICS.map((m) => [m, METRIC_WORDS[m]])];
+  const ways = [["", "all"], ["worse", "for the worse"], ["better", "for the better"]];
+  return [el("h2", null, "Changes"), el("p", {class: "soft"},
+    "All change points that bench found in the store's series. A change is known after " + site.least_nights +
+    " nights."), filtered("changes", query, (changed) => [search(query, changed),
+    select("Figure", "metric", figures, query, changed), select("Direction", "to", ways, query, changed)],
+  (q) => changesTable("Change points, the newest first", site.changes.filter((c) =>
+    (!q.get("metric") || c.metric === q.get("metric")) &&
+    (!q.get("to") || (q.get("to") === "worse") === c.ratio > 1) &&
+    contains(c.title + " " + buildName(c.build) + " " + c.cause, q))))];
+}
+
+// ---- builds --------------------------------------------------------------------------------------------
+
+const NOT_JUDGED = "This is not judged: processes of different nights are set side by side as they were measured, " +
+  "and the nights are part of every difference. bench compare judges two builds by processes in pairs.";
+
+// [both, only A, only B]: cells are matched by what was asked for and by settings, or, where each
+// build has one setting of it, by what was asked for alone.
+function matched(a, b) {
+  const strict = [a, b].some((build) => new Set(build.cells.map((c) => c.cell)).size < build.cells.length);
+  const keyOf = (c) => strict ? c.cell + " " + c.settings : c.cell;
+  const left = new Map(a.cells.map((c) => [keyOf(c), c])), right = new Map(b.cells.map((c) => [keyOf(c), c]));
+  const both = [...left].filter(([key]) => right.has(key)).map(([key, c]) => [c, right.get(key)]);
+  return [both, left.size - both.length, right.size - both.length];
+}
+
+// The geometric mean of B over A, of cells that both have.
+function overall(a, b, metric) {
+  const ratios = matched(a, b)[0].map(([x, y]) => over(mean(x[metric], metric), mean(y[metric], metric))).filter(known);
+  return {ratio: mean(ratios, "ratio"), cells: ratios.length};
+}
+
+function matrix(keys, files, metric) {
+  const rows = keys.map((a, i) => [buildLink(a), ...keys.map((b, k) => {
+    if (i === k) return {show: "\u2013", value: 0};
+    const {ratio, cells} = overall(files[i], files[k], metric);
+    if (!cells) return {show: "none shared", value: ""};
+    return {show: link("#/compare/" + a + "/" + b + "?metric=" + metric, change(ratio)), value: ratio};
+  })]);
+  return table("Columns over rows, " + METRIC_WORDS[metric] + ", geometric mean of the experiments that both have. " +
+    NOT_JUDGED, ["build", ...keys.map((key) => "#" + buildName(key))], rows);
+}
+
+function chooser(list) {
+  const pick = (name) => el("select", {name, "aria-label": "Build " + name},
+    list.map((b) => el("option", {value: b.key}, buildName(b.key) + ", " + b.runtime + ", " + day(b.first))));
+  const a = pick("A"), b = pick("B");
+  a.value = (list[1] || list[0]).key;
+  return el("form", {class: "filters", submit: (event) => {
+    event.preventDefault();
+    location.hash = "#/compare/" + a.value + "/" + b.value;
+  }}, el("label", null, "A ", a), el("label", null, "B ", b), el("button", {class: "go"}, "Compare"));
+}
+
+function buildsPage(path, query) {
+  const all = [...builds.values()];
+  if (!all.length) return [el("h2", null, "Builds"), el("p", null, "No record says its build.")];
+  const kinds = distinct(all.map((b) => b.runtime));
+  const box = el("div");
+  let asked = 0;
+  const parts = filtered("builds", query, (changed) => [
+    select("Runtime", "runtime", [[all[0].runtime, all[0].runtime], ...kinds.filter((k) => k !== all[0].runtime)
+      .map((k) => [k, k])], query, changed),
+    select("Figure", "metric", METRICS.map((m) => [m, METRIC_WORDS[m]]), query, changed),
+    search(query, changed)], (q) => {
+    const runtime = q.get("runtime") || all[0].runtime;
+    const metric = METRICS.includes(q.get("metric")) ? q.get("metric") : "wall";
+    const list = all.filter((b) => b.runtime === runtime && contains(b.label + " " + b.sha256 + " " + b.version, q));
+    const keys = list.slice(0, MATRIX).map((b) => b.key).reverse();
+    const mine = ++asked;
+    box.replaceChildren(el("p", {class: "soft"}, "Loading the builds."));
+    Promise.all(keys.map((key) => load("build-" + key))).then((files) => {
+      if (mine === asked) box.replaceChildren(matrix(keys, files, metric));
+    }, (why) => box.replaceChildren(el("p", {class: "bad"}, why.message)));
+    return [el("h3", null, "The newest " + count(keys.length, "build") + " side by side"), box,
+      table("All builds, the newest first", ["build", "runtime", "version", "digest", "first run", "last run",
+        "#records", "#failed"], list.map((b) => [buildLink(b.key), b.runtime, b.version, b.sha256.slice(0, 12),
+        nightLink(b.first), nightLink(b.last), number(b.good + b.failed), number(b.failed)]))];
+  });
+  return [el("h2", null, "Builds"), el("h3", null, "Any two"), chooser(all), parts];
+}
+
+function about(pairs) {
+  return el("dl", null, pairs.filter(([, value]) => value).map(([name, value]) =>
+    [el("dt", null, name), el("dd", null, value)]));
+}
+
+function buildWords(b) {
+  return about([["runtime", b.runtime + (b.simulated ? " (simulated)" : "")], ["label", b.label],
+    ["digest", b.sha256], ["version", b.version], ["runs", day(b.first) + " to " + day(b.last)],
+    ["records", b.good + b.failed + (b.failed ? ", " + b.failed + " of them failed" : "")]]);
+}
+
+function byTitle(cells) {
+  return cells.slice().sort((x, y) => x.title.localeCompare(y.title));
+}
+
+function buildPage([key]) {
+  const b = must(builds, key, "build");
+  const before = [...builds.values()].filter((o) => o.runtime === b.runtime && o.last < b.last)[0];
+  return load("build-" + key).then((file) => [el("h2", null, "Build " + buildName(key), " ",
+    b.simulated ? badge("SIMULATED DEVICE") : ""), buildWords(b),
+  before ? el("p", null, link("#/compare/" + before.key + "/" + key, "Compare with " + buildName(before.key) +
+    ", the build before")) : null,
+  table("What its processes say: geometric means, of overheads plain ones; a process is one value",
+    ["experiment", "#processes", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "left out"],
+    byTitle(file.cells).map((c) => [link("#/model/" + c.model, c.title), number((c.wall || []).length),
+      ...METRICS.map((m) => timeCell(mean(c[m], m))),
+      c.left_out ? count(c.left_out, "process", "processes") + " of other conditions" : ""]))]);
+}
+
+function apart(a, b) {
+  if (a.length < 2 || b.length < 2) return "one process says little";
+  if (Math.min(...b) > Math.max(...a)) return "all of B above all of A";
+  if (Math.max(...b) < Math.min(...a)) return "all of B below all of A";
+  return "the ranges overlap";
+}
+
+function ranged(values) {
+  return values.length > 1 ? time(Math.min(...values)) + " to " + time(Math.max(...values)) : "";
+}
+
+// What bench found in the store between the nights of both builds.
+function foundBetween(a, b, cell, metric) {
+  const from = Math.min(a.first, b.first), to = Math.max(a.last, b.last);
+  return site.changes.filter((c) => c.cell === cell && c.metric === metric && c.at > from && c.at <= to &&
+    builds.has(c.build) && builds.get(c.build).runtime === b.runtime)
+    .map((c) => day(c.at) + ": " + change(c.ratio) + " " + range(c.low, c.high)).join("; ");
+}
+
+function comparison(a, b, fileA, fileB, metric) {
+  const [both, onlyA, onlyB] = matched(fileA, fileB);
+  both.sort(([x], [y]) => x.title.localeCompare(y.title));
+  const rows = both.filter(([x, y]) => x[metric] && y[metric]).map(([x, y]) => {
+    const left = mean(x[metric], metric), right = mean(y[metric], metric), ratio = over(left, right);
+    const others = [x.host !== y.host ? "other machine" : x.conditions !== y.conditions ? "other conditions" : "",
+      x.settings !== y.settings ? "other settings" : ""].filter((w) => w).join(", ");
+    return [link("#/model/" + x.model, x.title), timeCell(left), timeCell(right),
+      {show: change(ratio), value: known(ratio) ? ratio : ""},
+      apart(x[metric], y[metric]) + (others ? "; " + others : ""),
+      ranged(x[metric]), ranged(y[metric]), number(x[metric].length), number(y[metric].length),
+      foundBetween(a, b, x.cell, metric)];
+  });
+  const {ratio, cells} = overall(fileA, fileB, metric);
+  const words = cells ? "B over A, geometric mean of " + count(cells, "experiment") + ": "
+    : "No experiment has this figure in both.";
+  return [el("p", null, words, cells ? el("strong", null, change(ratio)) : null, cells ? "." : null,
+    onlyA || onlyB ? " Only in A: " + onlyA + "; only in B: " + onlyB + "." : ""),
+  table("B over A, " + METRIC_WORDS[metric] + ". " + NOT_JUDGED + " The last column says which change points bench " +
+    "found in the store's series between both.", ["experiment", "#A", "#B", "#B over A", "processes", "A from",
+    "B from", "#of A", "#of B", "bench found"], rows)];
+}
+
+function comparePage([keyA, keyB], query) {
+  const a = must(builds, keyA, "build"), b = must(builds, keyB, "build");
+  return Promise.all([load("build-" + keyA), load("build-" + keyB)]).then(([fileA, fileB]) => [
+    el("h2", null, buildName(keyB) + " against " + buildName(keyA), " ",
+      a.simulated || b.simulated ? badge("SIMULATED DEVICE") : ""),
+    el("div", {class: "sides"}, el("section", null, el("h3", null, "A: ", buildLink(keyA)), buildWords(a)),
+      el("section", null, el("h3", null, "B: ", buildLink(keyB)), buildWords(b))),
+    el("p", null, link("#/compare/" + keyB + "/" + keyA, "The other way round")),
+    filtered("compare/" + keyA + "/" + keyB, query, (changed) => [
+      select("Figure", "metric", METRICS.map((m) => [m, METRIC_WORDS[m]]), query, changed)],
+    (q) => comparison(a, b, fileA, fileB, METRICS.includes(q.get("metric")) ? q.get("metric") : "wall"))]);
+}
+
+// ---- nights and records ----------------------------------------------------------------------------------
+
+function nightsPage(path, query) {
+  return [el("h2", null, "Nights"), el("p", {class: "soft"}, "A night is what ran within " + site.night_hours +
+    " hours of its first record. Times are UTC."), filtered("nights", query, (changed) => [search(query, changed)],
+  (q) => table("Nights, the newest first", ["first record", "last record", "#records", "#failed", "judged"],
+    [...nights.values()].reverse().filter((n) => contains(stamp(n.first), q)).map((n) => [
+      {show: link("#/night/" + n.key, stamp(n.first)), value: n.first}, number(n.last, stamp(n.last)),
+      number(n.good + n.failed), number(n.failed), n.judged ? "yes" : ""])))];
+}
+
+function rowOf(row) {
+  const [experiment, key, id, at, build, status, steps, ...values] = row;
+  return {experiment, key, id, at, build, status, steps, values};
+}
+
+function nightPage([key], query) {
+  const night = must(nights, key, "night");
+  return Promise.all([load("night-" + key), verdictOf(night)]).then(([file, verdict]) => {
+    const rows = file.records.map(rowOf);
+    return [el("h2", null, "Night of " + stamp(night.first) + " UTC"), verdict,
+      filtered("night/" + key, query, (changed) => [search(query, changed), select("Status", "status",
+        [["", "all"], ["failed", "failed"], ["ok", "good"]], query, changed)],
+      (q) => table("Records of this night; a process is a record",
+        ["record", "experiment", "build", "status", ...METRICS.map((m) => "#" + METRIC_WORDS[m]), "#steps"],
+        rows.filter((r) => (!q.get("status") || (q.get("status") === "ok") === !r.status) &&
+          contains(file.experiments[r.experiment][0] + " " + buildName(r.build) + " " + r.status + " " + r.id, q))
+          .map((r) => [{show: link("#/record/" + key + "/" + r.key, stamp(r.at).slice(11)), value: r.at},
+            link("#/model/" + file.experiments[r.experiment][1], file.experiments[r.experiment][0]),
+            buildLink(r.build), r.status || "ok", ...r.values.map(timeCell), number(r.steps)])))];
+  });
+}
+
+function detailsOf(file) {
+  return [file.message ? el("p", {class: "bad"}, file.message) : null,
+    fragment(file.tables, "Ledger, executions and counters of the record"),
+    el("h3", null, "Steps"), file.wall.length ? stepsChart(file) : el("p", null, "No step was measured."),
+    el("h3", null, "Provenance"), about(file.provenance)];
+}
+
+function recordPage([nightKey, key]) {
+  const night = must(nights, nightKey, "night");
+  return Promise.all([load("night-" + nightKey), details.has(key) ? load("record-" + key) : null])
+    .then(([file, detail]) => {
+      const found = file.records.map(rowOf).find((r) => r.key === key);
+      if (!found) throw new Error("this night has no such record (any more)");
+      return [el("h2", null, "Record"), about([["id", found.id],
+        ["experiment", link("#/model/" + file.experiments[found.experiment][1], file.experiments[found.experiment][0])],
+        ["night", link("#/night/" + nightKey, stamp(night.first))], ["build", buildLink(found.build)],
+        ["status", found.status || "ok"], ["steps", String(found.steps)],
+        ...METRICS.map((m, i) => [METRIC_WORDS[m], time(found.values[i])])]),
+      detail ? detailsOf(detail) : [el("p", null, "Ledger, steps and provenance are kept for the newest records and " +
+        "for those around a change. This adds them for this one:"), el("pre", {tabindex: 0},
+        "bench publish --store STORE --output SITE --record " + found.id)]];
+    });
+}
+
+// ---- addresses --------------------------------------------------------------------------------------------
+
+const pages = {
+  "": newestPage, models: modelsPage, model: modelPage, changes: changesPage, builds: buildsPage, build: buildPage,
+  compare: comparePage, nights: nightsPage, night: nightPage, record: recordPage,
+};
+// Which entry of the navigation a page belongs to.
+const parents = {model: "models", build: "builds", compare: "builds", night: "nights", record: "nights"};
+let turn = 0;
+
+function show(first) {
+  const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/");
+  const mine = ++turn, status = document.getElementById("status");
+  const entry = "#/" + (parents[name] || name);
+  for (const anchor of document.querySelectorAll("nav a")) {
+    if (anchor.getAttribute("href") === entry) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+  status.textContent = "Loading.";
+  new Promise((done) => {
+    if (!Object.hasOwn(pages, name)) throw new Error("there is no page " + name);
+    done(pages[name](rest, new URLSearchParams(text || "")));
+  }).catch((why) => [el("h2", null, "Not found"), el("p", {class: "bad"}, why.message + ".")]).then((parts) => {
+    if (mine !== turn) return;
+    fill(main, [main.replaceChildren(), parts]);
+    const heading = main.querySelector("h2");
+    document.title = (heading ? heading.textContent.trim() + " - " : "") + site.title;
+    status.textContent = "";
+    if (!first) {
+      window.scrollTo(0, 0);
+      main.focus();
+    }
+    document.documentElement.dataset.shown = location.hash || "#/";
+  });
+}
+
+// ---- theme ---------------------------------------------------------------------------------------------------
+
+function themes() {
+  const root = document.documentElement, button = document.getElementById("theme");
+  const dark = () => root.dataset.theme ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  const name = () => { button.textContent = dark() ? "Light theme" : "Dark theme"; };
+  try {
+    const kept = localStorage.getItem("bench-theme");
+    if (kept === "dark" || kept === "light") root.dataset.theme = kept;
+  } catch (why) { /* a page from the disk may keep nothing */ }
+  button.hidden = false;
+  name();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    name();
+    try {
+      localStorage.setItem("bench-theme", root.dataset.theme);
+    } catch (why) { /* the same */ }
+  });
+}
+
+themes();
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+load("site").then((value) => {
+  takeSite(value);
+  const ends = site.nights.length ? ", " + day(site.nights[0][1]) + " to " +
+    day(site.nights[site.nights.length - 1][2]) + " UTC" : "";
+  document.getElementById("about").textContent = count(site.records, "record") + " of " +
+    count(site.nights.length, "night") + " and " + count(site.builds.length, "build") + ends;
+  window.addEventListener("hashchange", () => show(false));
+  show(true);
+}, (why) => fill(main, [el("p", {class: "bad"}, why.message + ".")]));

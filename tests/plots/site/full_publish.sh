@@ -1,0 +1,88 @@
+#!/bin/bash
+# full_publish.sh - the site of a store of 68,000 records, 680 nights of 100 cells, as TAP: made from
+# the store's index, grown by a night, and clicked through in a browser without a screen (Debian's
+# chromium). Times are seconds of the processor, of all processes, so that a busy machine fails
+# nothing; only what the browser takes to open it is by the clock. Takes some ten minutes and 2 GB in
+# TMPDIR, most of it for making the store. PUBLISH_SHOTS=DIR keeps pictures of all pages.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+make_history=${BENCH_TEST_BUILD:-$PWD/build}/tests/harness/campaign/make_history
+site=$folder/site
+nights=${PUBLISH_NIGHTS:-680}
+umask 022
+
+made=0
+for quarter in 0 1 2 3; do
+    "$make_history" "$store" 100 $((quarter * nights / 4)) $(((quarter + 1) * nights / 4)) 7 >/dev/null &
+done
+for quarter in 0 1 2 3; do
+    wait -n || made=1
+done
+report "$((nights * 100)) records are written" "$([ $made -eq 0 ] || echo "make_history failed")"
+
+# spends ARGUMENT...: as run, with seconds of the processor to $seconds, seconds of the clock to
+# $clock, and to $peak the MB that the largest of its processes took.
+spends() {
+    "$python" -c '
+import resource, subprocess, sys, time
+begun = time.monotonic()
+with open(sys.argv[1] + "/out", "w") as out, open(sys.argv[1] + "/err", "w") as err:
+    status = subprocess.call(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print("%.2f %.2f %.0f" % (used.ru_utime + used.ru_stime, time.monotonic() - begun, used.ru_maxrss / 1024))
+sys.exit(status)' "$folder" "$bench" "$@" >"$folder/spent"
+    status=$?
+    read -r seconds clock peak <"$folder/spent"
+}
+within() { # LIMIT
+    awk -v s="$seconds" -v limit="$1" 'BEGIN { exit !(s > limit) }' && echo "$seconds s"
+    [ "$peak" -le 600 ] || echo "$peak MB"
+}
+
+run history --store "$store" --format csv
+report "the store has an index" "$(fault_of 0)"
+
+spends publish --store "$store" --output "$site"
+report "its site is made from the index in 60 s ($seconds s, by the clock $clock s, $peak MB)" "$(
+    fault_of 0
+    within 60
+    "$python" tests/plots/site/read_site.py "$site" 2>&1 | tail -n 5
+)"
+echo "# $(find "$site" -type f | wc -l) files, $(du -sm "$site" | cut -f 1) MB"
+
+"$make_history" "$store" 100 "$nights" $((nights + 1)) 7 >/dev/null
+run history --store "$store" --format csv
+spends publish --store "$store" --output "$site"
+report "it grows by a night in 5 s ($seconds s, by the clock $clock s, $peak MB)" "$(
+    fault_of 0
+    within 5
+    "$python" tests/plots/site/read_site.py "$site" 2>&1 | tail -n 5
+)"
+sed 's/^/# /' "$folder/out"
+
+spends publish --store "$store" --output "$folder/anew"
+report "which makes the site of the whole store" "$(
+    fault_of 0
+    diff -rq "$site" "$folder/anew" | head -n 5
+)"
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -n "$browser" ]; then
+    "$python" tests/plots/site/browser.py "$browser" "$site" ${PUBLISH_SHOTS:+"$PUBLISH_SHOTS"} \
+        >"$folder/clicks" 2>"$folder/err"
+    status=$?
+    sed 's/^/# /' "$folder/clicks"
+    report "the site is clicked through in a browser" "$(
+        [ $status -eq 0 ] || cat "$folder/err"
+        grep '^not ok' "$folder/clicks"
+        grep -q '^1\.\.' "$folder/clicks" || echo "the browser did not come to the end"
+    )"
+    opened=$(sed -n 's/^# opened in \(.*\) s$/\1/p' "$folder/clicks")
+    report "it opens in 2 s ($opened s)" "$(awk -v s="${opened:-99}" 'BEGIN { exit !(s > 2) }' && echo "$opened s")"
+else
+    skip "the site is clicked through in a browser" "no browser: apt-get install chromium"
+fi
+
+echo "1..$count"

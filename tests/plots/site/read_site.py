@@ -1,0 +1,162 @@
+"""read_site.py SITE - reads a site as a browser would, without one, and says what is wrong: files
+that are no call of bench_data, keys that lead nowhere, markup that is not whole, addresses that lead
+elsewhere. With --hostile, texts of records must be there, and steer nothing."""
+
+import json
+import os
+import re
+import sys
+from html.parser import HTMLParser
+
+site, hostile = sys.argv[1], "--hostile" in sys.argv
+faults = []
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Fragment(HTMLParser):
+    """Markup from bench: whole, without scripts, and all within the page."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.name, self.open, self.ids, self.tables, self.pictures = name, [], [], 0, 0
+
+    def handle_starttag(self, tag, attrs):
+        self.tables += tag == "table"
+        self.pictures += tag == "svg"
+        if tag in ("script", "iframe", "object", "embed", "form", "base"):
+            faults.append("%s has a %s" % (self.name, tag))
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name.startswith("on") or "javascript:" in (value or ""):
+                faults.append("%s: %s has %s" % (self.name, tag, name))
+            if name in ("src", "href", "xlink:href") and not value.startswith("#"):
+                faults.append("%s: %s=%s leads elsewhere" % (self.name, name, value))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            faults.append("%s: %s ends where it should not" % (self.name, tag))
+
+
+def fragment(name, html):
+    f = Fragment(name)
+    f.feed(html)
+    f.close()
+    if f.open:
+        faults.append("%s: never ended: %s" % (name, f.open))
+    if len(f.ids) != len(set(f.ids)):
+        faults.append(name + ": an id is there twice")
+    return f
+
+
+def steers(text):
+    # Ends of lines and, in gnuplot's pictures, tabs are of bench.
+    return [c for c in text if ord(c) < 32 and c not in "\n\t" or 0x7F <= ord(c) <= 0x9F
+            or 0x200B <= ord(c) <= 0x200F or 0x2028 <= ord(c) <= 0x202E or 0x2060 <= ord(c) <= 0x206F]
+
+
+def texts(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from texts(item)
+
+
+def data():
+    files = {}
+    for name in sorted(os.listdir(site + "/data")):
+        with open(site + "/data/" + name, "rb") as f:
+            raw = f.read()
+        try:
+            text = raw.decode("ascii")
+            call = re.fullmatch(r'bench_data\("([a-zA-Z0-9-]+)",(.*)\);\n', text, re.S)
+            files[name[:-3]] = json.loads(call.group(2))
+            if call.group(1) + ".js" != name or "<" in text:
+                faults.append(name + " has another name inside, or a loose <")
+            if any(steers(t) for t in texts(files[name[:-3]])):
+                faults.append(name + " has signs that steer")
+        except (UnicodeDecodeError, AttributeError, ValueError) as why:
+            faults.append("%s: %s" % (name, why))
+    return files
+
+
+def check(what, right):
+    if not right:
+        faults.append(what)
+
+
+files = data()
+lists = files["site"]
+models = {m[0] for m in lists["models"]}
+builds = {b[0] for b in lists["builds"]}
+nights = [n[0] for n in lists["nights"]]
+check("models", {f[6:] for f in files if f.startswith("model-")} == models)
+check("builds", {f[6:] for f in files if f.startswith("build-")} == builds)
+check("nights", {f[6:] for f in files if f.startswith("night-")} == set(nights))
+check("details", {f[7:] for f in files if f.startswith("record-")} == set(lists["details"]))
+check("judged nights", {f[8:] for f in files if f.startswith("verdict-")} == {n[0] for n in lists["nights"] if n[5]})
+check("nights are in order", nights == sorted(nights))
+
+records, keys, series_keys = 0, set(), set()
+for name in nights:
+    night = files["night-" + name]
+    for row in night["records"]:
+        records += 1
+        keys.add(row[1])
+        check("a record's experiment", night["experiments"][row[0]][1] in models)
+        check("a record's build", row[4] == "" or row[4] in builds)
+        check("a row's width", len(row) == 12)
+check("all records have a night", records == lists["records"])
+check("details are of records", set(lists["details"]) <= keys)
+cells = set()
+for key in builds:
+    for cell in files["build-" + key]["cells"]:
+        cells.add(cell["cell"])
+        check("a cell's model", cell["model"] in models)
+        check("a cell's values", all(v > 0 for v in cell.get("wall", [])))
+for key in models:
+    for series in files["model-" + key]["series"]:
+        series_keys.add((key, series["key"]))
+        for metric in series["metrics"].values():
+            check("a value a night", len(metric["value"]) == len(series["time"]))
+            check("stretches", metric["stretches"][-1][1] == len(series["time"]))
+            check("a table of stretches", fragment("model-" + key, metric["words"]).tables == 1)
+        check("builds of a series", all(b == "" or b in builds for _, b in series["builds"]))
+for change in lists["changes"]:
+    check("a change's series", (change[1], change[2]) in series_keys)
+    check("a change's cell", change[4] in cells)
+    check("a change's builds", {change[10], change[11]} <= builds | {""})
+for key in lists["details"]:
+    check("a record's tables", fragment("record-" + key, files["record-" + key]["tables"]).tables > 0)
+for name, _, html in files["newest"]["tables"]:
+    check("table " + name, fragment(name, html).tables > 0)
+pictures = fragment("pictures", files["newest"]["pictures"])
+check("pictures", pictures.pictures > 0 or lists["no_pictures"])
+
+with open(site + "/index.html", encoding="ascii") as f:
+    page = f.read()
+check("the page is whole", page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n"))
+for reference in re.findall(r'(?:href|src)="([^"#]*)"', page):
+    check(reference + " is not there", os.path.isfile(site + "/" + reference.split("?")[0]))
+for name in ("index.html", "page.js", "site.css"):
+    with open(site + "/" + name, encoding="ascii") as f:
+        text = f.read().replace("http://www.w3.org/2000/svg", "")
+    for word in ("http:", "https:", "@import", "url(", "fetch(", "XMLHttpRequest", "eval("):
+        check("%s has %s" % (name, word), word not in text)
+if hostile:
+    everything = " ".join(t for value in files.values() for t in texts(value)).lower()
+    check("the text is nowhere", "ev?[" in everything)
+for fault in sorted(set(faults))[:20]:
+    print(fault)
