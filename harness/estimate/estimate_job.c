@@ -250,18 +250,32 @@ static double size_told(const char *text, char **end)
     return bytes;
 }
 
-/* Adds the numbers of "Used 41.76G of 31.25G hbm", where MESSAGE has them. */
-static void add_shortage(json_t *result, const char *message)
+/* The numbers around WORDS in MESSAGE: "41.76G of 31.25G", as *USED and *LIMIT. BEGIN and BEHIND
+ * stand before the first and behind the second. */
+static bool find_shortage(const char *message, const char *begin, const char *words,
+                          const char *behind, double *used, double *limit)
 {
     char *end = NULL;
-    const char *used = strstr(message, "Used ");
-    const double bytes = used ? size_told(used + strlen("Used "), &end) : -1;
-    if (bytes < 0 || strncmp(end, " of ", 4) != 0)
+    for (const char *at = strstr(message, begin); at; at = strstr(at + 1, begin)) {
+        *used = size_told(at + strlen(begin), &end);
+        if (*used < 0 || strncmp(end, words, strlen(words)) != 0)
+            continue;
+        *limit = size_told(end + strlen(words), &end);
+        if (*limit >= 0 && strncmp(end, behind, strlen(behind)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds what MESSAGE says is needed and what there is, in the words that libtpu has or had for it.
+ */
+static void add_shortage(json_t *result, const char *message)
+{
+    double used, limit;
+    if (!find_shortage(message, "(", ") exceeds available HBM (", ")", &used, &limit) &&
+        !find_shortage(message, "Used ", " of ", " hbm", &used, &limit))
         return;
-    const double limit = size_told(end + 4, &end);
-    if (limit < 0 || strncmp(end, " hbm", 4) != 0)
-        return;
-    json_object_set_new(result, "used_bytes", json_real(bytes));
+    json_object_set_new(result, "used_bytes", json_real(used));
     json_object_set_new(result, "limit_bytes", json_real(limit));
 }
 

@@ -144,15 +144,17 @@ report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
 # ---- failures ----------------------------------------------------------------------------
 
 FAKE_PJRT=hlo,device_oom run "${estimate[@]}" --cache-dir "$folder/oom" --format json
-report "too little device memory is a class of its own" "$(fault_of 1 out-of-device-memory 'Used 41.76G')$(holds '
+report "too little device memory is a class of its own" "$(fault_of 1 out-of-device-memory '(70.63G)')$(holds '
 line, = records
 assert line["class"] == "out-of-device-memory" and line["estimated_ms"] is None
-assert abs(line["estimate"]["used_bytes"] / 2**30 - 41.76) < 1e-9
-assert line["estimate"]["limit_bytes"] == 31.25 * 2**30
+assert abs(line["estimate"]["used_bytes"] / 2**30 - 70.63) < 1e-9
+assert line["estimate"]["limit_bytes"] == 15.75 * 2**30
 ')"
 run "${estimate[@]}" --cache-dir "$folder/oom"
 report "it is told again without a compilation" "$(fault_of 1)$(said 'out of device memory' \
-    'needs 44.8 GB of 33.6 GB' 'out-of-device-memory')"
+    'needs 75.8 GB of 16.9 GB' 'out-of-device-memory')"
+FAKE_PJRT=hlo,device_oom_used run "${estimate[@]}" "${none[@]}"
+report "older builds have other words for it" "$(fault_of 1)$(said 'needs 44.8 GB of 33.6 GB')"
 
 for row in compile_abort:crash compile_error:compile-error; do
     FAKE_PJRT=hlo,${row%:*} run "${estimate[@]}" "${keep[@]}" --batch 7 --format json

@@ -95,7 +95,7 @@ static void too_little_device_memory_is_told(void **state)
     rt_topology *topology = topology_of("fake:1", NULL, 0);
     order("device_oom");
     assert_fails(rt_topology_compile(topology, program, program_size, NULL, &executable, &st),
-                 BN_OUT_OF_MEMORY, "Used 41.76G of 31.25G hbm", &st);
+                 BN_OUT_OF_MEMORY, "(70.63G) exceeds available HBM", &st);
     rt_topology_destroy(topology);
 }
 

@@ -18,7 +18,8 @@
  *   transfer_error profiler_error       that call, or event, fails ...
  *   code=N                              ... with this status code
  *   oom                                 an execution finds no memory
- *   device_oom                          a compilation finds that the device has too little
+ *   device_oom device_oom_used          a compilation finds that the device has too little, and
+ *                                       says it in either way
  *   compile_hang compile_abort          a compilation never returns, or ends the process
  *   hlo                                 optimized programs are HLO modules with estimates
  *   strict                              an execution refuses structs that are shorter than

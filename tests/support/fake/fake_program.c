@@ -48,10 +48,13 @@ static PJRT_Error *compile_check(const PJRT_Program *program, size_t options_siz
     while (fake_ordered("compile_hang"))
         pause();
     if (fake_ordered("device_oom"))
-        return fake_error_new(
-            PJRT_Error_Code_RESOURCE_EXHAUSTED,
-            "E1000: CompileTimeHbmOom: ran out of memory in memory space hbm. Used "
-            "41.76G of 31.25G hbm. Exceeded hbm capacity by 10.51G.\n");
+        return fake_error_new(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                              "E1000: CompileTimeHbmOom: the total memory required for HLO "
+                              "temporaries (70.63G) exceeds available HBM (15.75G). HLO module: m");
+    if (fake_ordered("device_oom_used")) /* as older builds say it */
+        return fake_error_new(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                              "Ran out of memory in memory space hbm. Used 41.76G of 31.25G hbm. "
+                              "Exceeded hbm capacity by 10.51G.\n");
     return fake_error_if("compile_error", "-:3:7: error: the fake compiler\n\trefuses\n");
 }
 
