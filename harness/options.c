@@ -72,8 +72,8 @@ static const cli_option others[] = {
     {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY, .fallback = "0",
      .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
-             "them, and below 3 there are none. 0: 4, and of run 8 where steps take less than "
-             "1 ms, from the second on for half of --min-time"},
+             "them, and below 3 there are none. 0: 4, and of run 16 where steps take less "
+             "than 1 ms, from the second on for an eighth of --min-time"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST | REPLAY,

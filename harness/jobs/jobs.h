@@ -311,7 +311,8 @@ typedef struct job_group {
     job_spent spent;   /* by its processes so far */
 } job_group;
 #define JOB_USUAL_PROCESSES 4
-#define JOB_SHORT_PROCESSES 8
+#define JOB_SHORT_PROCESSES 16
+#define JOB_SHORT_SHARE     8 /* part of the time of each process but the first */
 #define JOB_SHORT_STEP_NS   1e6
 /* A new group of PROCESSES processes with a name of its own; 0: JOB_USUAL_PROCESSES, until
  * job_group_learn. */
@@ -355,8 +356,8 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
                           const job_order *job, job_kept *kept);
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
  * of all COUNT experiments LIST took less than JOB_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
- * halves LIST's times for the further ones. Short steps vary little within a process and much
- * between processes, so that more and shorter ones tell more in the same time. It looks at how long
+ * divides LIST's times by JOB_SHORT_SHARE for the further ones. Short steps vary little within a
+ * process and much between processes, so that more and shorter ones tell more in the same time. It looks at how long
  * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
 /* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all

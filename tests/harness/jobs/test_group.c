@@ -54,7 +54,7 @@ static void short_steps_have_more_and_shorter_processes(void **state)
         int processes;
         double seconds;
     } rows[] = {
-        {0, {100000, 900000}, BN_OK, JOB_SHORT_PROCESSES, 0.5},
+        {0, {100000, 900000}, BN_OK, JOB_SHORT_PROCESSES, 0.125},
         {0, {100000, 1100000}, BN_OK, JOB_USUAL_PROCESSES, 1}, /* one is long */
         {0, {100000, 100000}, BN_CRASH, JOB_USUAL_PROCESSES, 1},
         {5, {100000, 100000}, BN_OK, 5, 1}, /* somebody asked for five */
@@ -68,7 +68,7 @@ static void short_steps_have_more_and_shorter_processes(void **state)
     }
 }
 
-/* It is told once: the halved time is not halved again. */
+/* It is told once: the divided time is not divided again. */
 static void a_group_learns_once(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void a_group_learns_once(void **state)
     job_group_begin(&group, 0, 1);
     job_group_learn(&group, &one, 1, &kept);
     job_group_learn(&group, &one, 1, &kept);
-    assert_near(one.min_time, 0.5, 1e-12);
+    assert_near(one.min_time, 0.125, 1e-12);
     res_record_free(kept.record);
 }
 
