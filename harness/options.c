@@ -417,7 +417,7 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
 {
     cli_call call = {.table = options_table(), .command = RUN, .options = o, .memory = memory};
     *o = (options){0};
-    return cli_parse(&call, 0, NULL, st);
+    return cli_defaults(&call, st);
 }
 
 /* Whether what was given fits what is run: models, --program, or --recording. */

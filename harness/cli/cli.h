@@ -145,7 +145,7 @@ typedef struct cli_table {
 
 /* ---- reading a command line (parse.c) ----------------------------------------------- */
 
-/* What cli_parse works on. The caller fills the first half, cli_parse the other. */
+/* What these functions work on. The caller fills the first half, cli_arguments the other. */
 typedef struct cli_call {
     const cli_table *table;
     uint32_t command;   /* one bit */
@@ -174,8 +174,6 @@ BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config,
  * stay in ARGV and in the table. All three: BN_INVALID for whatever the command does not take; the
  * options are then filled in part. */
 BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
-/* The first and the last of them. */
-BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
 
 /* The user's file of defaults, a new reference to its object: what BENCH_CONFIG names (empty:
  * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none.

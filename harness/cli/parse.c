@@ -340,8 +340,3 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
     }
     return code;
 }
-
-bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
-{
-    return cli_defaults(call, st) == BN_OK ? cli_arguments(call, argc, argv, st) : st->code;
-}

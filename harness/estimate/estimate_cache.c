@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VERSION "bench-estimate 1\n" /* another one whenever estimate_job.c tells other things */
 
@@ -20,14 +19,8 @@
  * file, what is in the file counts as well. */
 static void put(bn_text *key, const char *kind, const char *word, const char *value)
 {
-    char digest[BN_SHA256_TEXT] = "";
-    int fd;
-    size_t size;
-    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
-        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
-            digest[0] = '\0';
-        close(fd);
-    }
+    char digest[BN_SHA256_TEXT];
+    rt_named_contents(value, digest);
     bn_text_printf(key, "%s %zu %s %s\n", kind, strlen(word), word, digest);
 }
 

@@ -357,8 +357,9 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
  * of all COUNT experiments LIST took less than JOB_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
  * divides LIST's times by JOB_SHORT_SHARE for the further ones. Short steps vary little within a
- * process and much between processes, so that more and shorter ones tell more in the same time. It looks at how long
- * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
+ * process and much between processes, so that more and shorter ones tell more in the same time. It
+ * looks at how long steps take and never at how they vary: stopping by the spread would make
+ * intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
 /* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
  * that bench runs itself, and one for each of a framework. */
@@ -417,6 +418,11 @@ BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], b
 void job_scratch_end(char path[PATH_MAX]);
 /* Removes those of STORE whose process on this machine is gone. */
 void job_scratch_sweep_old(const char *store);
+/* Calls REMOVE_ONE for each folder of STORE, open as PARENT, that is called PREFIX, a process of
+ * this machine that is gone, "-", the machine's name, and then one of the COUNT characters AFTER
+ * ('\0': the end). Links are no folders. */
+void job_folders_sweep(const char *store, const char *prefix, const char *after, size_t count,
+                       void (*remove_one)(int parent, const char *name));
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */
 

@@ -147,6 +147,9 @@ const char *rt_client_settings(const rt_client *client);
 /* The variables of the environment that plugins read when they compile, INDEX from 0 until false;
  * *VALUE is NULL where it is not set. */
 bool rt_environment(size_t index, const char **name, const char **value);
+/* The SHA-256 of the regular file that VALUE, of an option or a variable, names; "" where it names
+ * none that can be read. */
+void rt_named_contents(const char *value, char digest[BN_SHA256_TEXT]);
 
 /* The plugin the client was made on. */
 rt_plugin *rt_client_plugin(const rt_client *client);
