@@ -135,7 +135,7 @@ static int estimate(options *o, const char *const *words)
 static int export_records(options *o, const char *const *words)
 {
     (void)words;
-    return command_export(o->store, o->to, o->file);
+    return command_export(o->store, o->to, o->file, o->output.force);
 }
 
 static int import_records(options *o, const char *const *words)
@@ -343,7 +343,8 @@ static void print_help(const command_row *command)
     cli_help(options_table(), command->bit, &text);
     bn_text_putc(&text, '\n');
     bn_text_puts(&text, command->help ? command->help : exit_codes);
-    cli_out("%s", text.data);
+    if (text.data && !text.failed)
+        cli_show(text.data);
     bn_text_free(&text);
 }
 
@@ -363,17 +364,20 @@ static void print_man(void)
     bn_text_puts(&text, ".SH OPTIONS\n");
     cli_man(options_table(), &text);
     bn_text_puts(
-        &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
-               "or weights that do not fit the model\n"
-               ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
-               "disk full, other file damaged\n"
-               ".TP\n.B 130\ninterrupted; records written so far are kept\n"
-               ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
-               "compare \\-\\-help has more, and the codes for git bisect\n"
-               ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
-               "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
-               "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
+        &text,
+        ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
+        "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
+        "or weights that do not fit the model\n"
+        ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
+        "disk full, other file damaged\n"
+        ".TP\n.B 130\ninterrupted; records written so far are kept\n"
+        ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
+        "compare \\-\\-help has more, and the codes for git bisect\n"
+        ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
+        "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
+        "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n.TP\n.B "
+        "BENCH_PAGER, PAGER\nwhat shows long tables on a terminal; less where neither is set, "
+        "none where it is empty or cat\n.TP\n.B NO_COLOR\nany text: no colours\n");
     cli_out("%s", text.data);
     bn_text_free(&text);
 }
@@ -438,6 +442,7 @@ static int carry_out(const command_row *command, options *o, const char *const *
             bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", words[0]);
         return refuse(command, argc, argv, &st);
     }
+    cli_be_quiet(o->output.quiet);
     res_store_begin();
     return finish(command, o->compare.bisect, command->run(o, words));
 }

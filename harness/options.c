@@ -139,14 +139,15 @@ static const cli_option others[] = {
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,
-     .text = "safetensors file that export-weights writes; one that is there is never overwritten"},
+     .text =
+         "safetensors file that export-weights writes; one that is there stays, but for --force"},
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
              "parts); compile; memory"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
-             "to standard output. Nothing that is there is overwritten"},
+             "to standard output. What is there stays, but for --force"},
     {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
@@ -298,7 +299,11 @@ static const cli_option others[] = {
      .text =
          "folder of a site over the whole store, as bench publish makes it; grown by the night"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
-     .text = "show each ledger, and what the plugin says on standard error"},
+     .text = "show each ledger, and what the plugin says on standard error (-v)"},
+    {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
+     .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
+     .text = "replace the files that are written, where they are there already"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH, .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},

@@ -381,7 +381,7 @@ static void print_spent(const carry *c)
     bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
     job_spent_words(&all, &line);
     if (line.data && all.processes > 0)
-        cli_say("%s", line.data);
+        cli_note("%s", line.data);
     bn_text_free(&line);
 }
 
@@ -415,7 +415,7 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
         bn_text_printf(&line, ", %zu not run", open);
     bn_text_printf(&line, "; records in %s", c->options->store);
     if (line.data)
-        cli_say("%s", line.data);
+        cli_note("%s", line.data);
     bn_text_free(&line);
 }
 

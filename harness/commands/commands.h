@@ -16,7 +16,7 @@ int command_run(job_matrix *matrix, const cli_output *output);
  * batch, image and seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
 /* bench export-weights: writes the initial weights of MATRIX' one model into FILE, which must not
- * exist; NULL: not given, which is refused. */
+ * exist unless --force is given; NULL: not given, which is refused. */
 int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file);
 
 /* ---- of programs that are not ours ---------------------------------------------------- */
@@ -45,8 +45,9 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
 
-/* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
-int command_export(const char *store, const char *format, const char *file);
+/* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. What
+ * is there is replaced by FORCE only. */
+int command_export(const char *store, const char *format, const char *file, bool force);
 /* What bench import is told. */
 typedef struct command_taking {
     const char *store;

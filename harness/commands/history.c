@@ -102,7 +102,7 @@ int command_history(const command_selection *selection, const command_series *se
     bn_text text = {0};
     int code;
     if (answer(&a, &text, &st) == BN_OK) {
-        cli_out("%s", text.data);
+        cli_show(text.data);
         code = a.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     } else {
         code = (int)cli_complain(&st);

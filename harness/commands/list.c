@@ -173,7 +173,7 @@ static void print_sheet(const json_t *list, res_format format)
         res_put_page(&cell, "bench list", out.data);
         cli_out("%s", cell.data ? cell.data : "");
     } else if (out.data) {
-        cli_out("%s", out.data);
+        cli_show(out.data);
     }
     bn_text_free(&cell);
     bn_text_free(&out);

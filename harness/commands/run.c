@@ -48,19 +48,21 @@ static bn_code format_of(const cli_output *output, res_format *format, bn_status
     return code;
 }
 
-static void print_text(const bn_text *text)
+static void print_plain(const char *text)
 {
-    if (text->data)
-        cli_out("%s", text->data);
+    cli_out("%s", text);
 }
 
-/* Prints a table; in HTML as a page of its own. */
-static void print_page(bn_text *text, res_format format, const char *title)
+/* Prints a table by PRINT; in HTML as a page of its own. */
+static void print_page(bn_text *text, res_format format, const char *title,
+                       void (*print)(const char *text))
 {
     bn_text page = {0};
     if (format == RES_TABLE_HTML && text->data)
         res_put_page(&page, title, text->data);
-    print_text(format == RES_TABLE_HTML ? &page : text);
+    const bn_text *chosen = format == RES_TABLE_HTML ? &page : text;
+    if (chosen->data && !chosen->failed)
+        print(chosen->data);
     bn_text_free(&page);
 }
 
@@ -142,7 +144,7 @@ static void print_results(const run_state *run)
         res_collection all = {.records = run->records, .count = run->count};
         res_table_speedup(&all, run->format, &text);
     }
-    print_page(&text, run->format, "bench");
+    print_page(&text, run->format, "bench", print_plain);
     bn_text_free(&text);
 }
 
@@ -194,16 +196,17 @@ static void print_plan(const run_group *groups, size_t count, size_t experiments
     bool one = true;
     for (size_t i = 0; i < count; i++)
         one = one && strcmp(groups[i].list[0].what.runtime, runtime) == 0;
-    cli_say("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
-            experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
-            one ? runtime : "several runtimes", store);
-    cli_say("[0/%zu] Ctrl-C keeps what is done%s", of,
-            of > 1 ? "; the time left is told when the first process has ended" : "");
+    cli_note("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
+             experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
+             one ? runtime : "several runtimes", store);
+    cli_note("[0/%zu] Ctrl-C keeps what is done%s", of,
+             of > 1 ? "; the time left is told when the first process has ended" : "");
     const double stalled = job_host_stalled();
     if (stalled > BUSY_STALLED)
-        cli_say("[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
-                "for a core, so that intervals will be wide",
-                of, 100 * stalled);
+        cli_note(
+            "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
+            "for a core, so that intervals will be wide",
+            of, 100 * stalled);
 }
 
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
@@ -256,7 +259,7 @@ static void print_spent(const run_state *run)
     bn_text line = {0};
     job_spent_words(&run->spent, &line);
     if (line.data && run->spent.processes > 0)
-        cli_say("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
+        cli_note("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
     bn_text_free(&line);
 }
 
@@ -275,9 +278,9 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     if (!job_interrupted()) {
         if (run->count > 0 && !run->store_lost)
-            cli_say("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
-                    "--store %s --output page.html",
-                    run->spent.processes, run->planned, store, store, store);
+            cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
+                     "--store %s --output page.html",
+                     run->spent.processes, run->planned, store, store, store);
         return run->worst;
     }
     cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
@@ -324,6 +327,16 @@ out:
     return (int)code;
 }
 
+static void put_table(const res_collection *all, const char *table, bool verbose, res_format format,
+                      bn_text *text)
+{
+    for (size_t i = 0; i < all->count && verbose && format != RES_TABLE_JSON; i++) {
+        res_table_record(all->records[i], format, text);
+        bn_text_putc(text, '\n');
+    }
+    res_table(table, all, format, text);
+}
+
 int command_table(const command_selection *selection, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
@@ -342,13 +355,14 @@ int command_table(const command_selection *selection, const char *table, const c
     if (code != BN_OK)
         return (int)cli_complain(&st);
     job_say_damaged(all.damaged, all.damaged_count);
-    if (output->verbose && format != RES_TABLE_JSON)
-        for (size_t i = 0; i < all.count; i++) {
-            res_table_record(all.records[i], format, &text);
-            bn_text_putc(&text, '\n');
-        }
-    res_table(table, &all, format, &text);
-    print_page(&text, format, selection->store);
+    put_table(&all, table, output->verbose, format, &text);
+    /* A pager moves sideways, so it gets all columns. */
+    if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&
+        strcmp(output->format, "text") == 0) {
+        bn_text_clear(&text);
+        put_table(&all, table, output->verbose, RES_TABLE_TEXT, &text);
+    }
+    print_page(&text, format, selection->store, cli_show);
     const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     bn_text_free(&text);
     res_collection_free(&all);

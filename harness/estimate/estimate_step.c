@@ -116,7 +116,7 @@ static void compile_once(step *s, const char *title, const bn_text *text, compil
     c->cached = c->result != NULL;
     if (c->cached) {
         cli_line_clear();
-        cli_say("[%zu/%zu] %s: compiled before", run->number, run->of, title);
+        cli_note("[%zu/%zu] %s: compiled before", run->number, run->of, title);
         return;
     }
     compile(s, title, text, c);
