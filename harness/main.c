@@ -30,6 +30,13 @@ static int table(options *o, const char *const *words)
     return command_table(&o->selection, o->table, &o->output);
 }
 
+static int doctor(options *o, const char *const *words)
+{
+    (void)words;
+    o->selection.store = o->store;
+    return command_doctor(&o->selection, &o->output);
+}
+
 static int verify(options *o, const char *const *words)
 {
     (void)words;
@@ -229,6 +236,9 @@ static const command_row commands[] = {
     {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
+    {"doctor", "bench doctor [--store DIR] [--model NAME]",
+     "what could be mended in the runs of a folder of records, and what that would save",
+     .bit = OPTION_DOCTOR, .run = doctor},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},

@@ -31,8 +31,9 @@ enum {
     PUBLISH = OPTION_PUBLISH,
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
+    DOCTOR = OPTION_DOCTOR,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -102,7 +103,7 @@ static const cli_option others[] = {
     {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"store", "DIR", CLI_TEXT, AT(store),
-     .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
+     .commands = TABLE | DOCTOR | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
@@ -128,7 +129,7 @@ static const cli_option others[] = {
      .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
-    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE,
+    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
      .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE, .fallback = "1800",
@@ -391,7 +392,7 @@ static cli_option stored_row(const res_axis *axis)
         .argument = "VALUE,...",
         .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
-        .commands = STORED | TABLE,
+        .commands = STORED | TABLE | DOCTOR,
         .text = "only records with one of these values",
     };
 }

@@ -67,6 +67,9 @@ typedef struct command_selection {
 } command_selection;
 /* bench table: prints the table called TABLE of the newest records that SELECTION asks for. */
 int command_table(const command_selection *selection, const char *table, const cli_output *output);
+/* bench doctor: what could be mended in the newest runs that SELECTION asks for, the most costly
+ * first. CLI_EXIT_OK also where there are complaints. */
+int command_doctor(const command_selection *selection, const cli_output *output);
 
 /* How series over nights are made. */
 typedef struct command_series {

@@ -39,15 +39,6 @@ typedef struct run_group {
     bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
 } run_group;
 
-/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
-static bn_code format_of(const cli_output *output, res_format *format, bn_status *st)
-{
-    bn_code code = res_format_parse(output->format, format, st);
-    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
-        *format = RES_TABLE_NARROW;
-    return code;
-}
-
 static void print_plain(const char *text)
 {
     cli_out("%s", text);
@@ -299,7 +290,7 @@ int command_run(job_matrix *matrix, const cli_output *output)
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
-        format_of(output, &run.format, &st) != BN_OK ||
+        command_format_of(output, &run.format, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);
@@ -341,20 +332,15 @@ int command_table(const command_selection *selection, const char *table, const c
 {
     bn_status st = {.code = BN_OK};
     res_format format;
-    res_index index = {0};
     res_collection all = {0};
     bn_text text = {0};
-    bn_code code = format_of(output, &format, &st);
+    bn_code code = command_format_of(output, &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
-        code = command_index_load(selection->store, false, &index, &st);
-    if (code == BN_OK)
-        code = command_records_read(selection, &index, &all, &st);
-    res_index_free(&index);
+        code = command_newest_read(selection, &all, &st);
     if (code != BN_OK)
         return (int)cli_complain(&st);
-    job_say_damaged(all.damaged, all.damaged_count);
     put_table(&all, table, output->verbose, format, &text);
     /* A pager moves sideways, so it gets all columns. */
     if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&

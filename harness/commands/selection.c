@@ -115,3 +115,23 @@ bn_code command_history_make(const command_selection *selection, const command_s
     bn_code code = res_metric_parse(series->metric, &options.metric, st);
     return code == BN_OK ? res_history_make(index, &options, history, st) : code;
 }
+
+bn_code command_newest_read(const command_selection *selection, res_collection *all, bn_status *st)
+{
+    res_index index = {0};
+    bn_code code = command_index_load(selection->store, false, &index, st);
+    if (code == BN_OK)
+        code = command_records_read(selection, &index, all, st);
+    res_index_free(&index);
+    if (code == BN_OK)
+        job_say_damaged(all->damaged, all->damaged_count);
+    return code;
+}
+
+bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st)
+{
+    bn_code code = res_format_parse(output->format, format, st);
+    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
+        *format = RES_TABLE_NARROW;
+    return code;
+}

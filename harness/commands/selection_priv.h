@@ -6,6 +6,7 @@
 
 #include "harness/commands/commands.h"
 #include "results/nights/nights.h"
+#include "results/tables/tables.h"
 
 /* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);
@@ -22,6 +23,12 @@ BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_
  * are none, but for a store whose records are all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
+
+/* The same, by the index of its store, which it loads; names damaged records on standard error. */
+BN_MUST_USE bn_code command_newest_read(const command_selection *selection, res_collection *all,
+                                        bn_status *st);
+/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
+BN_MUST_USE bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st);
 
 /* Makes the series of those records of INDEX, which must outlive HISTORY, that SELECTION asks for;
  * there may be none. HISTORY is to be freed also after a failure. */

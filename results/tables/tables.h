@@ -77,6 +77,14 @@ void res_table(const char *name, const res_collection *all, res_format format, b
 #define RES_TABLE_NAMES "speedup, executions, ledger, compile, memory"
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
 
+/* ---- what could be mended (table_doctor.c) --------------------------------------- */
+
+/* The complaints on the rows that the speedup table of ALL has, the most costly first: where, what
+ * it costs a step, what to do. Text is in sentences; where there are none it says so, and which
+ * part of the steps is the device's work. JSON: {"complaints": [...], "goodput": [...]}. *COUNT is
+ * of the complaints. */
+void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count);
+
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 
 /* Two runtimes: who they are, verdicts, the control, the cause of each change, compile times and
