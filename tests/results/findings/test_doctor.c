@@ -48,7 +48,7 @@ static res_record *process_of(store *s, const planted *p, int process)
     }
     for (int g = 0; g < p->graphs; g++) {
         res_execution *x = &r->executions[g];
-        x->compile_ns = p->compile_ns;
+        x->compile_ns = (uint64_t)((double)p->compile_ns * factor);
         for (size_t i = 0; i < x->pjrt_count; i++)
             x->pjrt_ns[i] = (uint64_t)((p->device_ns + (double)p->pjrt_more_ns) * factor);
         x->device_ns = p->device_ns * factor;
