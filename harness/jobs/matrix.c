@@ -95,8 +95,7 @@ bool job_axis_of_steps(res_axis_id axis)
 
 bool job_axis_of_programs(res_axis_id axis)
 {
-    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_TRACE_COST ||
-           axis == RES_AXIS_SEED;
+    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_SEED;
 }
 
 void job_matrix_set(job_matrix *m, res_axis_id axis, const char *word)
