@@ -169,6 +169,33 @@ put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1))
 put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))
 
 
+# ---- compile options --------------------------------------------------------------------------
+
+def assigned(*devices, computations=1):
+    computation = block(3, block(1, b"".join(varint(d) for d in devices)))
+    return block(9, number(1, len(devices)) + number(2, computations) + computation * computations)
+
+
+def flag(name, value):
+    return block(7, block(1, name) + block(2, block(1, value)))
+
+
+for name, data in {
+        "one": block(3, number(1, -1) + number(4, 1) + number(5, 1) + assigned(3)),
+        "ordinal": block(3, number(1, 3) + number(4, 1) + number(5, 1)) + number(4, 1),
+        "replicas": block(3, number(4, 8) + number(5, 1) + assigned(0, 1, 2)),
+        "partitions": block(3, number(4, 1) + number(5, 4)),
+        "no-device": block(3, number(4, 1) + number(5, 1) + assigned()),
+        "computations": block(3, number(4, 1) + number(5, 1) + assigned(0, computations=2)),
+        "flags": block(3, number(4, 1) + number(5, 1)) + flag(b"xla_a", b"x") + flag(b"ours", b"False"),
+        "twice": block(3, assigned(1)) + block(3, assigned(2)),
+        "below-zero": block(3, number(1, -5) + number(4, -3) + number(5, -1)),
+        "unknown-fields": number(99, 1) + block(3, block(77, b"xyz")) + block(50, b""),
+        "empty": b"", "cut": block(3, assigned(1, 2, 3))[:-4],
+}.items():
+    put("compile_options", name, data)
+
+
 # ---- hlo: optimized programs ---------------------------------------------------------------
 
 def step(number_, opcode, *rest, cycles=None, operands=(), called=()):
