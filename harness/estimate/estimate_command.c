@@ -18,7 +18,7 @@ const char estimate_help[] =
     "  bench estimate --mode capture --graphs 1,5 --layouts default,auto --by-scope\n"
     "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
     "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
-    "  bench estimate --recording train --topology v5e:1x1            the programs of a recorded step\n"
+    "  bench estimate --recording train --topology v5e:1x1            a recorded step\n"
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
     "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin;\n"
