@@ -42,8 +42,10 @@ static const cli_option others[] = {
     {"program", "FILE", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE, .marked = true,
      .text = "run this program in place of models: StableHLO as text or byte code, or a serialized "
              "HloModuleProto or HloProto"},
-    {"recording", "DIR", CLI_TEXT, AT(matrix.recorded.folder), .commands = COMPARE, .marked = true,
-     .text = "run the step of this recording in place of models, as bench replay does"},
+    {"recording", "DIR", CLI_TEXT, AT(matrix.recorded.folder), .commands = COMPARE | ESTIMATE,
+     .marked = true,
+     .text = "the step of this recording in place of models: compare runs it as bench replay does, "
+             "estimate compiles its programs"},
     {"argument", "TYPE", CLI_WORDS, AT(matrix.types), .commands = RUN | COMPARE, .marked = true,
      .programmed = true,
      .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in order; "
@@ -158,11 +160,11 @@ static const cli_option others[] = {
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE, .marked = true, .recorded = true,
+     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .marked = true, .recorded = true,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE, .fallback = "0", .most = UINT32_MAX,
+     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .fallback = "0", .most = UINT32_MAX,
      .marked = true, .recorded = true,
      .text = "of a recording: the process; 0: the one with most executions"},
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS, .fallback = "-1",
@@ -446,7 +448,7 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
         return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
                        call->programmed);
     /* The other commands that take these have a recording as their word. */
-    if (call->command == COMPARE && !recording && call->recorded)
+    if (call->command & (COMPARE | ESTIMATE) && !recording && call->recorded)
         return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",
                        call->recorded);
     if (recording)

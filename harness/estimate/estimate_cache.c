@@ -38,13 +38,18 @@ static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_
 {
     char program[BN_SHA256_TEXT], digest[BN_SHA256_TEXT];
     const char *variable, *value;
-    bn_sha256(key->text, key->length, program);
+    if (key->text)
+        bn_sha256(key->text, key->length, program);
+    else
+        snprintf(program, sizeof program, "%s", key->digest);
     bn_text_printf(text, VERSION "plugin %s\ntopology %s\n", key->sha256, key->topology);
     put_list(text, "option", key->option);
     put_list(text, "flag", key->flag);
     for (size_t i = 0; rt_environment(i, &variable, &value); i++)
         if (value && *value)
             put(text, variable, value, value);
+    if (key->format && strcmp(key->format, "mlir") != 0)
+        put(text, "format", key->format, "");
     bn_text_printf(text, "program %s\n", program);
     if (text->failed || !program[0])
         return false;

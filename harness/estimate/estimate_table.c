@@ -65,23 +65,30 @@ static void put_cycles(json_t *row, double cycles, const char *class)
 
 /* ---- sums over a step ---------------------------------------------------------------------- */
 
+/* A step executes a recorded program once or more often. */
 static double sum_ms(const json_t *lines, size_t first, size_t end)
 {
     double sum = 0;
     for (size_t i = first; i < end; i++) {
-        const double ms = milliseconds(json_array_get(lines, i));
+        const json_t *line = json_array_get(lines, i);
+        const double ms = milliseconds(line);
         if (ms < 0)
             return -1;
-        sum += ms;
+        sum += ms * estimate_times(line);
     }
     return sum;
 }
 
+/* bench's own; -1 where it has counted none. */
 static double sum_flops(const json_t *lines, size_t first, size_t end)
 {
     double sum = 0;
-    for (size_t i = first; i < end; i++)
-        sum += json_number_value(json_object_get(json_array_get(lines, i), "flops"));
+    for (size_t i = first; i < end; i++) {
+        const json_t *flops = json_object_get(json_array_get(lines, i), "flops");
+        if (!json_is_number(flops))
+            return -1;
+        sum += json_number_value(flops);
+    }
     return sum;
 }
 
@@ -96,6 +103,13 @@ static double largest(const json_t *lines, size_t first, size_t end, const char 
     return most;
 }
 
+/* Figure NAME of line FIRST. */
+static double figure_of(const json_t *lines, size_t first, size_t end, const char *name)
+{
+    (void)end;
+    return estimate_figure(json_array_get(lines, first), NULL, name);
+}
+
 /* The class of the first graph that has no estimate. */
 static const char *class_of(const json_t *lines, size_t first, size_t end)
 {
@@ -107,34 +121,52 @@ static const char *class_of(const json_t *lines, size_t first, size_t end)
 
 /* ---- the table --------------------------------------------------------------- */
 
-/* "capture, 3 graphs, auto". */
+/* "capture, 3 graphs, auto"; "recorded". */
 static void put_way(json_t *row, const json_t *line)
 {
     res_experiment what;
     const bool known = estimate_what(line, &what);
     const bool automatic = strcmp(estimate_word(line, "layouts"), "auto") == 0;
+    if (known && estimate_is_recorded(&what)) {
+        res_sheet_put(row, "recorded");
+        return;
+    }
     res_sheet_put(row, "%s %d%s", known ? what.mode : "", known ? what.graphs : 0,
                   automatic ? " auto" : "");
 }
 
-/* The row of the lines from FIRST to END of one step: of a graph, or with several of the whole. */
-static json_t *text_row(const json_t *lines, size_t first, size_t end, const char *graph)
+/* "update"; "jit_update, 4 a step"; "all" of the whole step. */
+static void put_graph(json_t *row, const json_t *line, bool whole)
+{
+    const double times = estimate_times(line);
+    bn_text text = {0};
+    bn_text_puts(&text, whole ? "all" : estimate_word(line, "graph"));
+    if (!whole && times > 1)
+        bn_text_printf(&text, ", %.0f a step", times);
+    json_array_append_new(row, res_json_text(text.data ? text.data : ""));
+    bn_text_free(&text);
+}
+
+/* The row of line FIRST, of one execution; or WHOLE, of the step up to END. */
+static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whole)
 {
     const json_t *line = json_array_get(lines, first);
     const char *class = class_of(lines, first, end);
-    const bool ok = strcmp(class, ESTIMATE_OK) == 0, whole = end - first > 1;
-    const double cycles = ok ? estimate_sum(lines, first, end, NULL, "cycles") : -1;
-    const double copies = ok ? estimate_sum(lines, first, end, NULL, "copy_cycles") : -1;
-    const double flops = estimate_sum(lines, first, end, NULL, "flops");
+    const bool ok = strcmp(class, ESTIMATE_OK) == 0;
+    double (*const figure)(const json_t *, size_t, size_t, const char *) =
+        whole ? estimate_sum_of_step : figure_of;
+    const double cycles = ok ? figure(lines, first, end, "cycles") : -1;
+    const double copies = ok ? figure(lines, first, end, "copy_cycles") : -1;
+    const double flops = figure(lines, first, end, "flops");
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
     json_array_append_new(row, json_string(title));
     put_way(row, line);
-    json_array_append_new(row, res_json_text(graph));
+    put_graph(row, line, whole);
     put_cycles(row, cycles, class);
-    put_ms(row, ok ? sum_ms(lines, first, end) : -1);
+    put_ms(row, !ok ? -1 : whole ? sum_ms(lines, first, end) : milliseconds(line));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
@@ -170,10 +202,9 @@ static void text_table(const json_t *lines, res_format format, bn_text *out)
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);
         for (size_t k = i; k < end; k++)
-            json_array_append_new(
-                rows, text_row(lines, k, k + 1, estimate_word(json_array_get(lines, k), "graph")));
-        if (end - i > 1)
-            json_array_append_new(rows, text_row(lines, i, end, "all"));
+            json_array_append_new(rows, text_row(lines, k, k + 1, false));
+        if (end - i > 1 || estimate_times(json_array_get(lines, i)) > 1)
+            json_array_append_new(rows, text_row(lines, i, end, true));
         i = end;
     }
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
@@ -210,8 +241,9 @@ static void csv_row(const json_t *line, bn_text *out)
 {
     res_experiment what = {0};
     const bool known = estimate_what(line, &what);
-    const json_t *numbers[] = {json_object_get(line, "estimated_ms"),
-                               json_object_get(line, "clock_ghz"), json_object_get(line, "flops")};
+    const json_t *numbers[] = {
+        json_object_get(line, "estimated_ms"), json_object_get(line, "clock_ghz"),
+        json_object_get(line, "flops"), json_object_get(line, "times_a_step")};
     json_t *cells = json_array();
     res_sheet_put(cells, "%s", estimate_word(line, "topology"));
     res_sheet_put(cells, "%s", known ? what.model : "");
@@ -239,7 +271,7 @@ static void csv_table(const json_t *lines, bn_text *out)
     bn_text_puts(out, "topology,model,variant,phase,batch,dtype,mode,graphs,layouts,graph,class");
     for (size_t i = 0; i < CSV_FIGURES; i++)
         bn_text_printf(out, ",%s", csv_figures[i].head);
-    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops\n");
+    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops,times_a_step\n");
     for (size_t i = 0; i < json_array_size(lines); i++)
         csv_row(json_array_get(lines, i), out);
 }

@@ -62,8 +62,10 @@ typedef struct job_matrix {
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 /* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
-/* Whether AXIS says something of recorded steps; all others are of models or programs. */
+/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are of
+ * models. */
 bool job_axis_of_steps(res_axis_id axis);
+bool job_axis_of_programs(res_axis_id axis);
 /* Whether WORD is a mode of recorded steps. */
 bool job_mode_of_steps(const char *word);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */

@@ -93,6 +93,11 @@ bool job_axis_of_steps(res_axis_id axis)
     return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_MODE || axis == RES_AXIS_SEED;
 }
 
+bool job_axis_of_programs(res_axis_id axis)
+{
+    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_SEED;
+}
+
 void job_matrix_set(job_matrix *m, res_axis_id axis, const char *word)
 {
     cli_list_set(&m->axis[axis], word);
@@ -379,20 +384,13 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     return text;
 }
 
-/* Whether AXIS says something of programs that others wrote. */
-static bool axis_of_programs(res_axis_id axis)
-{
-    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_TRACE_COST ||
-           axis == RES_AXIS_SEED;
-}
-
 /* Programs and recorded steps have no model that other axes could say something of. Where nothing
  * is said of a step's mode, it runs in all. */
 static void leave_out_model(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         const res_axis_id axis = (res_axis_id)i;
-        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : axis_of_programs(axis)))
+        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : job_axis_of_programs(axis)))
             set_usual(&res_axes[i], &x->lists[i]);
     }
     if (x->step && x->lists[RES_AXIS_MODE].count == 0)

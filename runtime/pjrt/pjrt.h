@@ -374,6 +374,11 @@ const rt_topology_info *rt_topology_describe(const rt_topology *topology);
 BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
                                         const rt_compile_options *options,
                                         rt_executable **executable, bn_status *st);
+/* The same of a PROGRAM in any form but an executable, which is BN_NOT_SUPPORTED. Foreign options
+ * are not looked at: they are for another device. */
+BN_MUST_USE bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *program,
+                                                const rt_compile_options *options,
+                                                rt_executable **executable, bn_status *st);
 
 /* ---- leak check ------------------------------------------------------ */
 

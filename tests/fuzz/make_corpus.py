@@ -169,6 +169,33 @@ put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1))
 put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))
 
 
+# ---- compile options --------------------------------------------------------------------------
+
+def assigned(*devices, computations=1):
+    computation = block(3, block(1, b"".join(varint(d) for d in devices)))
+    return block(9, number(1, len(devices)) + number(2, computations) + computation * computations)
+
+
+def flag(name, value):
+    return block(7, block(1, name) + block(2, block(1, value)))
+
+
+for name, data in {
+        "one": block(3, number(1, -1) + number(4, 1) + number(5, 1) + assigned(3)),
+        "ordinal": block(3, number(1, 3) + number(4, 1) + number(5, 1)) + number(4, 1),
+        "replicas": block(3, number(4, 8) + number(5, 1) + assigned(0, 1, 2)),
+        "partitions": block(3, number(4, 1) + number(5, 4)),
+        "no-device": block(3, number(4, 1) + number(5, 1) + assigned()),
+        "computations": block(3, number(4, 1) + number(5, 1) + assigned(0, computations=2)),
+        "flags": block(3, number(4, 1) + number(5, 1)) + flag(b"xla_a", b"x") + flag(b"ours", b"False"),
+        "twice": block(3, assigned(1)) + block(3, assigned(2)),
+        "below-zero": block(3, number(1, -5) + number(4, -3) + number(5, -1)),
+        "unknown-fields": number(99, 1) + block(3, block(77, b"xyz")) + block(50, b""),
+        "empty": b"", "cut": block(3, assigned(1, 2, 3))[:-4],
+}.items():
+    put("compile_options", name, data)
+
+
 # ---- hlo: optimized programs ---------------------------------------------------------------
 
 def step(number_, opcode, *rest, cycles=None, operands=(), called=()):
@@ -288,6 +315,36 @@ put("json", "request-lists", json.dumps({**REQUEST, "xla_flag": ["a"] * 50, "run
                                         "weights": None, "program": {}}))
 put("json", "long-name", json.dumps({**WHAT, "model": "m" * 64}))
 put("json", "deep", "[" * 3000)
+
+SUITE = {"bench_suite": 1, "name": "s", "order_seed": 3, "comment": "c",
+         "defaults": {"steps": 3, "modes": ["lazy", "capture"], "variants": "small"},
+         "matrix": [{"models": ["resnet18", "bert"], "batches": [1, 8], "repetitions": 2,
+                     "runtimes": ["cpu", {"name": "a/b.so", "label": "l", "options": {"a": 1.5},
+                                          "xla_flags": {"b": True}}],
+                     "exclude": [{"models": "bert", "batches": 8}],
+                     "include": [{"modes": "capture", "phases": "train", "graphs": [3, 5]}]},
+                    {"recording": "train", "modes": "replay", "step": "0123456789ab",
+                     "include": [{"cost": "roofline"}]}]}
+put("json", "suite", json.dumps(SUITE, indent=1))
+put("json", "suite-model", json.dumps({**SUITE, "matrix": [{"models": "r\u00f6snet\n\"", "x/~": 1}]}))
+put("json", "suite-fits", json.dumps({**SUITE, "matrix": [{"recording": "r", "batches": 1}]}))
+put("json", "suite-nothing", json.dumps({**SUITE, "matrix": []}))
+
+ITEM = {"name": "layer1.0.conv2/x", "what": "copy", "scope": "s", "cycles": 5.0, "times": 8,
+        "why": "w"}
+ESTIMATE = {"class": "ok", "message": "", "cycles": 1e6, "copy_cycles": 10, "layout_cycles": 5,
+            "flops": 1e9, "serialized_bytes": None, "compile_cpu_s": 1.5,
+            "memory": {"argument": 1, "temp": None, "peak": 7000},
+            "topology": {"memory_bytes": 1 << 30},
+            "plugin": {"sha256": "0123456789abcdef" * 4, "api": "0.81"},
+            "layouts": [None, "{0,1}"], "branches": [ITEM], "loops": [ITEM, {**ITEM, "times": -1}],
+            "copies": [ITEM] * 4, "collectives": [{**ITEM, "cycles": None}], "silent": [ITEM] * 9,
+            "scopes": [ITEM, {**ITEM, "name": "update/a.b.c"}]}
+put("json", "estimate", json.dumps(ESTIMATE))
+put("json", "estimate-kinds", json.dumps({**ESTIMATE, "copies": [1, None, "x", {}], "scopes": [[]],
+                                          "loops": [{"name": 3}], "cycles": 1e308, "memory": []}))
+put("json", "estimate-memory", json.dumps({"class": "out-of-device-memory", "message": "m",
+                                           "used_bytes": 1e300, "limit_bytes": -1}))
 put("json", "control", '{"\\u001b[2J": 1, "model": "\x1b')
 put("json", "list", "[1]")
 
@@ -296,7 +353,9 @@ for i, (edits, text) in enumerate([
         (b"\1\0\0\1", small_golden()), (b"\1\4\0\5", small_golden()),
         (b"\2\5\0\5\6\0\1", small_golden()), (b"\1\x1a\0\5", small_golden()),
         (b"\1\5\0\0", json.dumps(REQUEST)),
-        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read())]):
+        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read()),
+        (b"\2\x0b\0\5\x14\0\2", json.dumps(SUITE)),
+        (b"\2\3\0\3\7\0\6", json.dumps(ESTIMATE))]):
     put("json", f"edit-{i}", b"@" + edits + text.encode())
 
 
@@ -408,10 +467,14 @@ def integers(*values):
     return b"".join(struct.pack("<Q", x % 2**64) for x in values)
 
 
-def compiled(handle, number, name, results=1):
+# XXH3 of no bytes: the targets keep an empty file for code and options of that hash.
+KEPT = (0x99aa06d3014798d8, 0x6001c324468d497f)
+
+
+def compiled(handle, number, name, results=1, code=None, options=(2, 7)):
     types = integers(*[11, 2, 2, 3] * results)
     return (event(COMPILE, 2000, [3000, 1, 2, handle, 0, 0],
-                  integers(1, number, 2, 7, 99, 16) + b"mlir") +
+                  integers(*(code or (1, number)), *options, 99, 16) + b"mlir") +
             event(EXECUTABLE, 3000, [handle, results, 0, 0, 0, 0],
                   integers(1, 4096) + types + integers(len(name)) + name))
 
@@ -424,11 +487,11 @@ def executed(number, time, handle, arguments, made, thread=100):
             event(COMPLETE, time + 300, [number, 0]))
 
 
-def looped(steps, thread=100):
+def looped(steps, thread=100, code=None, options=(2, 7)):
     tape = HEAD_SLOT + event(PLUGIN, 0, [0, 0, 81, 984], b"/p/cpu.so")
     tape += event(TEXT, 0, [0, 0], b"python") + event(TEXT, 0, [4, 0], b"jax 0.10.2")
     tape += event(DEVICE, 0, [4096, 0, 0, 16, 0], b"CpuDevice(id=0)")
-    tape += compiled(0x900, 3, b"jit_step", 2)
+    tape += compiled(0x900, 3, b"jit_step", 2, code, options)
     for i in range(steps):
         time = 10000 + 1000 * i
         tape += event(BUFFER, time - 90, [time - 80, 1, 2, 0x5000, 11 << 32, 4096],
@@ -441,9 +504,12 @@ def looped(steps, thread=100):
     return tape
 
 
+HEAD_2 = HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:]
+
+
 # Version 2: every third execution was asked what it took, others are believed; ends in a row.
-def believed(steps):
-    tape = HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:] + compiled(0x900, 3, b"jit_step", 2)
+def believed(steps, code=None, options=(2, 7)):
+    tape = HEAD_2 + compiled(0x900, 3, b"jit_step", 2, code, options)
     for i in range(steps):
         time, asked, kept = 10000 + 1000 * i, i % 3 == 0, [1] * (i % 2)
         handles = [0x1000 + 64 * (i % 2), 0x5000, 0x1040 - 64 * (i % 2), 0x6000]
@@ -456,7 +522,107 @@ def believed(steps):
     return tape
 
 
+def sent(handle, time, kind=0, of=0, number=0, type_=11, dims=(2, 3), device=4096):
+    return event(BUFFER, time, [time + 10, 1, 2, handle, kind | type_ << 32, device],
+                 integers(24, of, number, *dims))
+
+
+def devices(count):
+    return b"".join(event(DEVICE, 0, [4096 + 64 * d, d, 0, 16, 1 << 30], b"CpuDevice(id=%d)" % d)
+                    for d in range(count))
+
+
+# An execution on COUNT devices that ended with its call; the second input is kept.
+def spread(number, time, handle, arguments, made, count=2, asked=None):
+    words = [count | 1 << 32, 0, 0, 0, 1] + [x + (d << 32) for d in range(count)
+                                              for x in arguments + made]
+    return event(EXECUTE, time, [time + 50, 0, 0, handle, number,
+                                 len(arguments) + (len(made) << 32)],
+                 integers(*words, *([] if asked is None else [asked])),
+                 flags=0x20 + (0x10 if asked is not None else 0))
+
+
+# Whatever else version 2 has: several devices, copies and views, ends of all kinds, failures.
+def everything(steps):
+    tape = HEAD_2 + event(PLUGIN, 0, [0, 0, 81, 984], b"/p/cpu.so") + devices(2)
+    tape += compiled(0x900, 3, b"jit_step", 2)
+    tape += event(COMPILE, 3100, [3200, 0, 0, 0xA00, 1, 0],
+                  integers(1, 9, 0, 0, 50, 16) + b"executable")
+    tape += event(COMPILE, 3300, [3400, 0, 0, 0, 0, 0], integers(0, 0, 0, 0, 50, 16) + b"hlo", 1)
+    tape += event(TEXT, 0, [5, 0], b"no such op")
+    for i in range(steps):
+        time, two = 10000 + 1000 * i, 0x2000 + 64 * (i % 2)
+        tape += sent(0x5000, time - 90) + b"".join(
+            sent(0x5040 + 64 * k, time - 70 + 10 * k, k, 0x5000, i if k == 1 else 0)
+            for k in range(1, 5))
+        tape += spread(2 * i + 1, time, 0x900, [0x1000 + 64 * (i % 2), 0x5000],
+                       [0x1040 - 64 * (i % 2), two], 2, 5 if i % 3 == 0 else None)
+        tape += event(EXECUTE, time + 100, [time + 120, 0, 0, 0xA00, 2 * i + 2, 1],
+                      integers(1, 4160, i, 0, 0x5000), flags=1)
+        tape += event(END, time + 200, [0x5000], flags=4) + event(END, time + 201, [0x5000], flags=2)
+        tape += event(END, time + 202, [0x5080, 0x50c0, 0x5100, 0x5140, 0x7777, two],
+                      integers(two + (1 << 32), 0, 0x9999), flags=8)
+        tape += event(TO_HOST, time + 300, [time + 320, 0, 0, two, 24, 1000 + i])
+        tape += event(COMPLETE, time + 330, [1000 + i, 0])
+        tape += event(WAIT, time + 340, [time + 350, 0, 0], flags=1)
+    return tape + event(13, 99000, [0xA00]) + event(13, 99001, [0xA00])
+
+
+# A loop of two programs, as make_recording writes one: w and x give a gradient, w and that the next w.
+def trained(steps, order=(0, 1), arguments=(2, 2)):
+    tape = HEAD_2 + event(PLUGIN, 0, [0, 0, 81, 984], b"/p/cpu.so") + devices(1)
+    tape += compiled(0x900, 3, b"jit_grad", 1, KEPT, KEPT) + compiled(0xA00, 4, b"1 up!", 1, KEPT, (0, 0))
+    tape += sent(0x1000, 5000) + sent(0x5000, 5100)
+    for i in range(steps):
+        time, w, new = 10000 + 1000 * i, 0x1000 + 64 * (i % 2), 0x1040 - 64 * (i % 2)
+        runs = [executed(2 * i + 1, time, 0x900, [w, 0x5000][:arguments[0]], [0x6000]),
+                executed(2 * i + 2, time + 400, 0xA00, [w, 0x6000][:arguments[1]], [new])]
+        tape += b"".join(runs[k] for k in order)
+        tape += event(END, time + 600, [w], flags=2) + event(END, time + 700, [0x6000])
+    return tape
+
+
+# In order of the slots, one run makes what the other takes; in order of time it comes too late.
+def late(steps):
+    tape = HEAD_2 + devices(1) + compiled(0x900, 3, b"early", 1, KEPT, KEPT)
+    tape += compiled(0xA00, 4, b"late", 1, KEPT, (0, 0)) + sent(0x1000, 5000)
+    for i in range(steps):
+        time, made = 10000 + 1000 * i, 0x6000 + 64 * i
+        tape += executed(2 * i + 2, time + 400, 0xA00, [0x1000], [made])
+        tape += executed(2 * i + 1, time, 0x900, [0x1000, made], [0x20000 + 64 * i])
+    return tape
+
+
+# Two runs of one program that take other numbers of values.
+def unlike(steps):
+    tape = HEAD_2 + devices(1) + compiled(0x900, 3, b"a", 1, KEPT, KEPT)
+    tape += compiled(0xA00, 4, b"b", 1, KEPT, (0, 0)) + sent(0x1000, 5000)
+    for i in range(steps):
+        time = 10000 + 1000 * i
+        tape += executed(3 * i + 1, time, 0x900, [0x1000, 0x1000], [0x6000 + 64 * i])
+        tape += executed(3 * i + 2, time + 100, 0x900, [0x1000], [0x20000 + 64 * i])
+        tape += executed(3 * i + 3, time + 200, 0xA00, [0x1000], [0x30000 + 64 * i])
+    return tape
+
+
+# What bench record writes beside the events.
+ABOUT = json.dumps({
+    "runtime": {"name": "cpu", "path": "/p/cpu.so", "sha256": "0123456789abcdef" * 4},
+    "plugins": {"/p/cpu.so": "fedcba9876543210" * 4}, "environment": {"PJRT_SIM": "a=1\n"},
+    "host": {"hostname": "h\u202e", "cpu": 1, "cores": []}}).encode() + b"\0"
+
 put("recording", "empty", b"")
+put("recording", "everything", everything(8))
+put("recording", "about", ABOUT + looped(8))
+put("recording", "about-not-json", b"{\"runtime\": [\0" + HEAD_SLOT)
+put("recording", "kept", believed(6, KEPT, KEPT))
+for name, tape in {
+        "loop": looped(10, 100, KEPT, KEPT), "believed": believed(9, KEPT, (0, 0)),
+        "trained": trained(8), "late": late(8), "unlike": unlike(8), "everything": everything(8),
+        "no-arguments": trained(8, (0, 1), (0, 1)), "not-kept": looped(8),
+        "other-type": trained(8).replace(integers(11 << 32), integers(21 << 32)),
+        "cut": trained(8)[:-200]}.items():
+    put("step", name, tape)
 put("recording", "head", HEAD_SLOT)
 put("recording", "loop", looped(12))
 put("recording", "pool", looped(10, 101))
@@ -491,3 +657,17 @@ put("front_end", "dropout", report(4, dropout=True))
 put("front_end", "error", report(0, error={"class": "not_installed", "message": "no jax\n\x1b[2J"}))
 put("front_end", "huge", report(0, measured={"first_start_ns": 0, "last_end_ns": 1 << 60,
                                              "wall_ns": [(1 << 63) - 1, 1]}))
+
+
+# ---- a record's plain bytes ------------------------------------------------------------
+
+# Changes as fuzz_wire.c reads them: place (two bytes), how, value.
+for name, changes in {
+        "good": b"", "cut": b"\x10\1\2\0", "end": b"\xff\xff\2\0", "id": b"\0\0\0/",
+        "texts": b"".join(bytes([i * 40 & 255, i * 40 >> 8, 0, 0x1b]) for i in range(16)),
+        "ones": b"".join(bytes([i * 60 & 255, i * 60 >> 8, 1, 1]) for i in range(16)),
+        "zeros": b"".join(bytes([i * 60 & 255, i * 60 >> 8, 1, 0]) for i in range(16)),
+        "more": b"".join(bytes([i * 90 & 255, i * 90 >> 8, 3, 1]) for i in range(16)),
+        "elsewhere": b"".join(bytes([i * 70 & 255, i * 70 >> 8, 4, 3 * i]) for i in range(16)),
+}.items():
+    put("wire", name, changes)

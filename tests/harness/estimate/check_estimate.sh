@@ -141,6 +141,54 @@ report "which has a clock" "$(fault_of 2 'no published clock')$([ ! -e "$folder/
 run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
 report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
 
+# ---- recorded steps -------------------------------------------------------------------------
+
+# Two programs, of which a step executes each once; make_recording says what it recorded.
+make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
+"$make" text "$folder/train" && "$make" several "$folder/several" && "$make" unkept "$folder/unkept" || exit 1
+recorded=(estimate --runtime "$fake" --topology v4:1 --recording "$folder/train")
+
+run "${recorded[@]}" "${keep[@]}" --format json
+report "each program of a recorded step is estimated" "$(fault_of 0)$(holds "$known"'
+assert [l["graph"] for l in records] == ["jit_grad", "jit_update"], records
+for l in records:
+    assert l["class"] == "ok" and not l["cached"] and l["times_a_step"] == 1 and l["of"] == 2, l
+    assert l["estimate"]["cycles"] == known(l) and l["estimated_ms"] > 0 and l["flops"] is None, l
+    assert l["experiment"]["model"] == "train" and l["text_bytes"] > 100, l
+    assert abs(l["recorded"]["wall_ns"] - 10e6) < 1e5 and l["recorded"]["device_ns"] > 0, l
+')"
+run "${recorded[@]}" "${keep[@]}" --topology v4:1,fake:2 --format json
+report "and not compiled again, but for another topology" "$(fault_of 0)$(holds '
+assert [l["cached"] for l in records] == [True, True, False, False], records
+')"
+run "${recorded[@]}" "${none[@]}"
+report "the table has a row each, and their sum" "$(fault_of 0)$(said 'jit_grad' 'jit_update' ' all ' \
+    'train step ' ' recorded ' 'a step took 10 ms, of which its device worked' \
+    'without the recorded compile options')"
+run "${recorded[@]}" "${none[@]}" --step-program jit_update --process 4711 --format csv
+report "from another program on, as CSV" "$(fault_of 0)$(
+    sed -n 2p "$folder/out" | grep -q '^v4:1,train,.*,jit_update,ok,' || echo "not the first"
+    awk -F, 'NR == 1 { n = NF } NF != n { print "line " NR " has " NF " fields, not " n }' "$folder/out"
+)"
+FAKE_PJRT=hlo,compile_error run "${recorded[@]}" "${none[@]}" --format json
+report "programs that the compiler refuses are told" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+)$(holds 'assert [l["class"] for l in records] == ["compile-error"] * 2')"
+refuses "a recording that is not there" 3 "$folder/nowhere" -- "${recorded[@]}" --recording "$folder/nowhere"
+refuses "a program that was not kept" 3 "jit_update|its code was not recorded" -- \
+    "${recorded[@]}" --recording "$folder/unkept"
+refuses "steps of several devices" 1 "2 devices" -- "${recorded[@]}" --recording "$folder/several"
+refuses "models beside a recording" 2 "--recording runs a step as it was recorded, so --model" -- \
+    "${recorded[@]}" --model resnet18
+refuses "layouts that a compiler chooses" 2 "--layouts auto" -- "${recorded[@]}" --layouts auto
+refuses "times for the simulated device" 2 "--into-sim" -- "${recorded[@]}" --into-sim "$folder/x.json"
+refuses "its options without it" 2 "--process is for --recording" -- "${estimate[@]}" --process 1
+for file in "$folder"/train/*/programs/*.mlir; do
+    echo "// edited" >>"$file"
+    break
+done
+refuses "a program that was edited" 3 "its hash differs" -- "${recorded[@]}" "${none[@]}"
+
 # ---- failures ----------------------------------------------------------------------------
 
 FAKE_PJRT=hlo,device_oom run "${estimate[@]}" --cache-dir "$folder/oom" --format json

@@ -71,6 +71,28 @@ static void figures_that_are_not_known_are_told(void **state)
     json_decref(list);
 }
 
+static void a_step_executes_programs_more_than_once(void **state)
+{
+    (void)state;
+    bn_text out = {0};
+    json_t *list = json_pack("[oo]", line_of(0, "a", "v4:1x1x1", 1e6),
+                             line_of(0, "b", "v4:1x1x1", 2e6));
+    assert_true(estimate_times(json_array_get(list, 0)) == 1);
+    json_object_set_new(json_array_get(list, 0), "times_a_step", json_integer(3));
+    assert_true(estimate_times(json_array_get(list, 0)) == 3);
+    assert_true(estimate_sum(list, 0, 2, NULL, "cycles") == 3e6);
+    assert_true(estimate_sum_of_step(list, 0, 2, "cycles") == 5e6);
+    assert_true(estimate_sum_of_step(list, 0, 2, "nothing") == -1);
+    estimate_table(list, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "a, 3 a step"));
+    const char *all = strstr(out.data, " all ");
+    assert_non_null(all);
+    assert_non_null(strstr(all, " 5.00 "));
+    assert_null(strstr(all, " 3.00 "));
+    bn_text_free(&out);
+    json_decref(list);
+}
+
 static void a_clock_makes_milliseconds(void **state)
 {
     (void)state;
@@ -180,14 +202,28 @@ static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
     estimate_cache_put(fd, &key, result);
     json_t *again = estimate_cache_get(fd, &key);
     assert_true(json_equal(again, result));
-    estimate_key others[5] = {key, key, key, key, key};
+    estimate_key others[7] = {key, key, key, key, key, key, key};
     others[0].sha256 = "0124";
     others[1].topology = "v4:2";
     others[2].option = option;
     others[3].flag = option;
     others[4].length = 5;
-    for (size_t i = 0; i < 5; i++)
+    others[5].format = "hlo";
+    others[6].text = NULL;
+    others[6].digest = "0123";
+    for (size_t i = 0; i < 7; i++)
         assert_null(estimate_cache_get(fd, &others[i]));
+    char digest[BN_SHA256_TEXT];
+    bn_sha256("module", 6, digest);
+    const estimate_key of_file = {.sha256 = "0123",
+                                  .topology = "v4:1",
+                                  .option = none,
+                                  .flag = none,
+                                  .format = "mlir",
+                                  .digest = digest};
+    json_t *same = estimate_cache_get(fd, &of_file);
+    assert_true(json_equal(same, result));
+    json_decref(same);
     setenv("LIBTPU_INIT_ARGS", "--x", 1);
     assert_null(estimate_cache_get(fd, &key));
     unsetenv("LIBTPU_INIT_ARGS");
@@ -205,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_have_three_digits),
         cmocka_unit_test(figures_that_are_not_known_are_told),
+        cmocka_unit_test(a_step_executes_programs_more_than_once),
         cmocka_unit_test(a_clock_makes_milliseconds),
         cmocka_unit_test(published_times_are_of_one_setup),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
