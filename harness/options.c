@@ -286,6 +286,9 @@ static const cli_option others[] = {
      .text =
          "also write, or replace, a file of settings for the simulated device with the estimated "
          "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+    {"store", "DIR", CLI_TEXT, AT(estimate.store), .commands = ESTIMATE,
+     .text = "also keep a record of each step in this folder of records, where it is always called "
+             "estimated"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,

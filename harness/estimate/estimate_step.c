@@ -48,16 +48,6 @@ static const char *topology_name(const char *topology, char name[CLI_ITEM_BYTES]
     return option[0] ? option : NULL;
 }
 
-static json_t *words_json(const char *first, const char *const *list)
-{
-    json_t *array = json_array();
-    if (first)
-        json_array_append_new(array, res_json_text(first));
-    for (; list && *list; list++)
-        json_array_append_new(array, res_json_text(*list));
-    return array;
-}
-
 static json_t *request_of(const step *s, const bn_text *text)
 {
     const estimate_run *run = s->run;
@@ -65,8 +55,8 @@ static json_t *request_of(const step *s, const bn_text *text)
     const char *first = topology_name(s->task->topology, name, option);
     return json_pack("{ss so ss so so so so}", "job", "estimate", "plugin",
                      res_json_text(run->path), "sha256", run->sha256, "topology",
-                     res_json_text(name), "options", words_json(first, run->options->option),
-                     "flags", words_json(NULL, s->task->experiment->xla_flag), "text",
+                     res_json_text(name), "options", estimate_words(first, run->options->option),
+                     "flags", estimate_words(NULL, s->task->experiment->xla_flag), "text",
                      res_json_text(text->data));
 }
 
