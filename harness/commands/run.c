@@ -324,7 +324,8 @@ out:
     return (int)code;
 }
 
-/* Appends the table called TABLE. Below the speedup table, which people read, stand the estimates. */
+/* Appends the table called TABLE. Below the speedup table, which people read, stand the estimates.
+ */
 static void put_tables(const char *table, const res_collection *all,
                        const res_collection *estimates, res_format format, bn_text *text)
 {

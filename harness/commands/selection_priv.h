@@ -11,8 +11,8 @@
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
 /* The index of STORE, made or brought up to date with progress on a terminal. REBUILD: from the
- * files alone. Estimates are taken out of it (res_index_split), into ESTIMATES; NULL: standard error
- * says that they are left out. BN_NOT_FOUND where there is no record. */
+ * files alone. Estimates are taken out of it (res_index_split), into ESTIMATES; NULL: standard
+ * error says that they are left out. BN_NOT_FOUND where there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
                                        res_index *estimates, bn_status *st);
 /* Says on standard error that COUNT estimates are left out, unless there are none. */
@@ -26,8 +26,8 @@ BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
 
-/* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has of
- * what is asked for. BN_NOT_FOUND where neither has any. */
+/* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has
+ * of what is asked for. BN_NOT_FOUND where neither has any. */
 BN_MUST_USE bn_code command_both_read(const command_selection *selection, const res_index *index,
                                       const res_index *part, res_collection *all,
                                       res_collection *estimates, bn_status *st);

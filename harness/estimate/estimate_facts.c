@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* A compiler counts in cycles and states no clock. These agree with the peak rates that are
- * published beside them: a matrix unit of 128 x 128 does 32768 operations a cycle, so the 2, 4, 8 and
- * 4 units of a chip of v2, v3, v4 and v5e give 45.9, 123, 275 and 197 TFLOPS (cloud.google.com/tpu
- * says 45, 123, 275 and 197). */
+/* A compiler counts in cycles and states no clock. The peak rates that Google publishes agree with
+ * these: a matrix unit of 128 x 128 does 32768 operations a cycle, so the 4, 8 and 4 units of a
+ * chip of v3, v4 and v5e do 123, 275 and 197 TFLOPS, as cloud.google.com/tpu/docs/v3, v4 and v5e
+ * say. */
 static const struct {
     const char *generation; /* the part of a topology's name before the colon */
     double ghz;
@@ -36,8 +36,9 @@ static const char resnet50[] =
     "f32 and megacore are our reading";
 
 /* A comment of 27 October 2022 on PyTorch's pull request that brought its compiler to XLA: seconds
- * of one inference, traced lazily and compiled once, of which the shorter is taken. Batches are those
- * that TorchBench had for inference; timm_vision_transformer is left out, since it had 8 and 32. */
+ * of one inference, traced lazily and compiled once, of which the shorter is taken. Batches are
+ * those that TorchBench had for inference; timm_vision_transformer is left out, since it had 8
+ * and 32. */
 static const char inference[] =
     "github.com/pytorch/pytorch/pull/87741, October 2022, time of a call on one device of TPU v4, "
     "the host's work included; TorchBench's batch, f32 and megacore are our reading";
@@ -102,13 +103,19 @@ double estimate_clock(const char *topology, const char **source)
     return 0;
 }
 
+/* Whether images and rows are as long as the published ones; 0 is the model's own. */
+static bool is_own_size(const res_experiment *what)
+{
+    return (what->image == 0 || what->image == 224) && (what->seq == 0 || what->seq == 128);
+}
+
 bool estimate_published(const res_experiment *what, const char *topology, const char *label,
                         estimate_time *found)
 {
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (strcmp(times[i].model, what->model) == 0 && strcmp(what->variant, "full") == 0 &&
             strcmp(times[i].phase, what->phase) == 0 && strcmp(times[i].dtype, what->dtype) == 0 &&
-            times[i].batch == what->batch && times[i].graphs == what->graphs &&
+            times[i].batch == what->batch && times[i].graphs == what->graphs && is_own_size(what) &&
             strcmp(times[i].topology, topology) == 0 &&
             (label ? times[i].label && strcmp(times[i].label, label) == 0 : !times[i].label)) {
             *found = times[i].time;

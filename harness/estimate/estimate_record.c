@@ -66,7 +66,8 @@ static void fill_execution(const json_t *line, res_execution *x)
 {
     const char *graph = estimate_word(line, "graph");
     const double compile_s = estimate_figure(line, NULL, "compile_s");
-    snprintf(x->graph, sizeof x->graph, "%.*s", (int)bn_utf8_fit(graph, sizeof x->graph - 1), graph);
+    snprintf(x->graph, sizeof x->graph, "%.*s", (int)bn_utf8_fit(graph, sizeof x->graph - 1),
+             graph);
     x->per_step = 1;
     x->nodes = json_integer_value(json_object_get(line, "nodes"));
     x->text_bytes = json_integer_value(json_object_get(line, "text_bytes"));
@@ -100,12 +101,12 @@ static json_t *found(const json_t *line, const char *part, const char *name)
 
 static json_t *runtime_json(const estimate_run *run, const estimate_task *task, const json_t *line)
 {
-    return json_pack(
-        "{so ss ss so* so* s{so*} so so}", "path", res_json_text(run->path), "sha256", run->sha256,
-        "label", "", "attributes", found(line, "plugin", "attributes"), "platform",
-        found(line, "topology", "platform"), "device", "kind", found(line, "topology", "kind"),
-        "options", estimate_words(NULL, run->options->option), "compile_flags",
-        estimate_words(NULL, task->experiment->xla_flag));
+    return json_pack("{so ss ss so* so* s{so*} so so}", "path", res_json_text(run->path), "sha256",
+                     run->sha256, "label", "", "attributes", found(line, "plugin", "attributes"),
+                     "platform", found(line, "topology", "platform"), "device", "kind",
+                     found(line, "topology", "kind"), "options",
+                     estimate_words(NULL, run->options->option), "compile_flags",
+                     estimate_words(NULL, task->experiment->xla_flag));
 }
 
 /* The figures of the lines from FIRST to END, which all have an estimate. */
@@ -125,12 +126,12 @@ static json_t *estimate_json(const estimate_task *task, const json_t *lines, siz
     json_t *graphs = json_array();
     for (size_t i = first; i < end; i++)
         json_array_append_new(graphs, figures_json(lines, i, i + 1));
-    json_t *estimate = json_pack(
-        "{so ss ss so* so* so so}", "topology", res_json_text(task->topology), "layouts",
-        task->automatic ? "auto" : "default", "class", class, "clock_ghz",
-        json_deep_copy(json_object_get(line, "clock_ghz")), "clock_source",
-        json_deep_copy(json_object_get(line, "clock_source")), "memory_bytes",
-        known(estimate_figure(line, "topology", "memory_bytes")), "graphs", graphs);
+    json_t *estimate =
+        json_pack("{so ss ss so* so* so so}", "topology", res_json_text(task->topology), "layouts",
+                  task->automatic ? "auto" : "default", "class", class, "clock_ghz",
+                  json_deep_copy(json_object_get(line, "clock_ghz")), "clock_source",
+                  json_deep_copy(json_object_get(line, "clock_source")), "memory_bytes",
+                  known(estimate_figure(line, "topology", "memory_bytes")), "graphs", graphs);
     json_t *sums = ok ? figures_json(lines, first, end) : json_object();
     json_object_update(estimate, sums);
     json_decref(sums);
@@ -150,7 +151,7 @@ static void set_failure(const json_t *lines, size_t first, size_t end, res_recor
     const json_t *line = json_array_get(lines, i);
     const char *class = estimate_word(line, "class"), *message = estimate_word(line, "message");
     const bn_code code = bn_code_from_name(class);
-    r->status = strcmp(class, ESTIMATE_MEMORY) == 0 ? BN_OUT_OF_MEMORY
+    r->status = strcmp(class, ESTIMATE_MEMORY) == 0      ? BN_OUT_OF_MEMORY
                 : code == BN_OK || code == BN_CODE_COUNT ? BN_NOT_SUPPORTED
                                                          : code;
     snprintf(r->message, sizeof r->message, "%.60s: %.*s", class, (int)bn_utf8_fit(message, 900),
@@ -172,9 +173,9 @@ static bn_code fill(const estimate_run *run, const estimate_task *task, size_t f
     for (size_t i = 0; code == BN_OK && i < end - first; i++)
         fill_execution(json_array_get(lines, first + i), &r->executions[i]);
     json_decref(r->provenance);
-    r->provenance = json_pack("{so so so}", "runtime", runtime_json(run, task, line), "host",
-                              job_host_describe(), "estimate",
-                              estimate_json(task, lines, first, end));
+    r->provenance =
+        json_pack("{so so so}", "runtime", runtime_json(run, task, line), "host",
+                  job_host_describe(), "estimate", estimate_json(task, lines, first, end));
     if (code == BN_OK && !r->provenance)
         code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a provenance");
     return code == BN_OK ? res_record_check(r, st) : code;

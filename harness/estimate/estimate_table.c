@@ -362,9 +362,9 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
 void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"topology", false},     {"step", false},         {"mode", false},
-        {"graph", false},        {"estimated ms", true},  {"published ms", true},
-        {"measured on", false},  {"difference", true},    {"source", false}};
+        {"topology", false},    {"step", false},        {"mode", false},
+        {"graph", false},       {"estimated ms", true}, {"published ms", true},
+        {"measured on", false}, {"difference", true},   {"source", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);

@@ -254,8 +254,9 @@ static bn_code check_estimate(const res_record *r, bn_status *st)
         times += x->device_source != BN_DEVICE_TIME_UNAVAILABLE;
     }
     if (estimated != (res_record_estimate(r) != NULL))
-        return bn_fail(st, BN_FORMAT,
-                       "its runtime's name and its provenance disagree on whether it is an estimate");
+        return bn_fail(
+            st, BN_FORMAT,
+            "its runtime's name and its provenance disagree on whether it is an estimate");
     if (estimated && times > 0)
         return bn_fail(st, BN_FORMAT, "it is an estimate, and has measured times");
     return BN_OK;
