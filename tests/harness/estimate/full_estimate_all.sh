@@ -28,7 +28,7 @@ if [ "$runtime" = tpu ] && ! "$bench" list runtimes 2>/dev/null | grep -q 'libtp
 fi
 mkdir -p "$all" || exit 1
 read -ra further <<<"${BENCH_ESTIMATE_OPTIONS:-}"
-estimate=(estimate --runtime "$runtime" --model "${BENCH_ESTIMATE_MODELS:-all}" --phase train,infer
+estimate=(estimate --runtime "$runtime" --model "${BENCH_ESTIMATE_MODELS:-all}" --phase "train,infer"
     --topology "${BENCH_ESTIMATE_TOPOLOGIES:-v4:1x1x1/megacore,v5e:1x1,v5p:1x1x1,v6e:1x1}"
     --timeout 2h --cache-dir "$all/cache" --format json "${further[@]}")
 
