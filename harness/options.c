@@ -145,8 +145,9 @@ static const cli_option others[] = {
      .text =
          "safetensors file that export-weights writes; one that is there stays, but for --force"},
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
-     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-             "parts); compile; memory"},
+     .text =
+         "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
+         "parts); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
@@ -290,6 +291,9 @@ static const cli_option others[] = {
      .text =
          "also write, or replace, a file of settings for the simulated device with the estimated "
          "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+    {"store", "DIR", CLI_TEXT, AT(estimate.store), .commands = ESTIMATE,
+     .text = "also keep a record of each step in this folder of records, where it is always called "
+             "estimated"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,

@@ -120,6 +120,7 @@ typedef struct plot_report {
     const char *details;        /* tables of the comparisons, as HTML */
     const plot_figure *figures; /* further ones: history */
     size_t figure_count;
+    const res_collection *estimates; /* for a table apart from what was measured */
 } plot_report;
 
 /*

@@ -158,6 +158,24 @@ bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text 
     return code;
 }
 
+/* ---- estimates -------------------------------------------------------------------------- */
+
+static bool has_estimates(const plot_report *report)
+{
+    return report->estimates && report->estimates->count > 0;
+}
+
+/* What compilers estimated stands apart from all that was measured, and has no picture. */
+static void put_estimates(const plot_report *report, bn_text *out)
+{
+    if (!has_estimates(report))
+        return;
+    bn_text_puts(out, "<section aria-labelledby=\"estimates\">\n<h2 id=\"estimates\">Estimates"
+                      "</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
+    res_table_estimates(report->estimates, RES_TABLE_HTML, out);
+    bn_text_puts(out, "</div>\n</section>\n");
+}
+
 /* ---- the frame ------------------------------------------------------------------------------ */
 
 static void put_head(const plot_report *report, const char *badge, bn_text *out)
@@ -189,7 +207,10 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>");
     if (report->details)
         bn_text_puts(out, "<li><a href=\"#comparison\">Comparison</a></li>");
-    bn_text_puts(out, "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
+    bn_text_puts(out, "<li><a href=\"#tables\">Tables</a></li>");
+    if (has_estimates(report))
+        bn_text_puts(out, "<li><a href=\"#estimates\">Estimates</a></li>");
+    bn_text_puts(out, "<li><a href=\"#plots\">Plots</a></li>"
                       "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
 }
 
@@ -218,6 +239,7 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
             bn_text_puts(out, "</div>\n</section>\n");
         }
         plot_report_tables(&rows, out);
+        put_estimates(report, out);
         code = plot_report_pictures(report, &number, out, st);
     }
     plot_report_provenance(report, out);

@@ -71,7 +71,7 @@ static bn_code answer(asked *a, bn_text *text, bn_status *st)
     const res_index *index = &a->index;
     bn_code code = res_format_parse(a->output->format, &format, st);
     if (code == BN_OK)
-        code = command_index_load(a->selection->store, a->series->reindex, &a->index, st);
+        code = command_index_load(a->selection->store, a->series->reindex, &a->index, NULL, st);
     if (code == BN_OK)
         code = command_history_make(a->selection, a->series, &a->index, &a->history, st);
     if (code == BN_OK)

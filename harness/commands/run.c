@@ -318,39 +318,62 @@ out:
     return (int)code;
 }
 
-static void put_table(const res_collection *all, const char *table, bool verbose, res_format format,
-                      bn_text *text)
+/* Appends the table called TABLE. Below the speedup table, which people read, stand the estimates.
+ */
+static void put_tables(const char *table, const res_collection *all,
+                       const res_collection *estimates, bool verbose, res_format format,
+                       bn_text *text)
 {
+    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
+    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
+    const bool below = people && strcmp(table, "speedup") == 0 && estimates->count > 0;
     for (size_t i = 0; i < all->count && verbose && format != RES_TABLE_JSON; i++) {
         res_table_record(all->records[i], format, text);
         bn_text_putc(text, '\n');
     }
-    res_table(table, all, format, text);
+    if (!only && !(below && all->count == 0))
+        res_table(table, all, format, text);
+    if (below && text->length > 0)
+        bn_text_putc(text, '\n');
+    if (only || below)
+        res_table_estimates(estimates, format, text);
+    else
+        command_say_estimates(estimates->count);
 }
 
 int command_table(const command_selection *selection, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
-    res_collection all = {0};
+    res_index index = {0}, part = {0};
+    res_collection all = {0}, estimates = {0};
     bn_text text = {0};
     bn_code code = command_format_of(output, &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
-        code = command_newest_read(selection, &all, &st);
+        code = command_index_load(selection->store, false, &index, &part, &st);
+    if (code == BN_OK)
+        code = command_both_read(selection, &index, &part,
+                                 strcmp(table, RES_TABLE_ESTIMATES) == 0 ? NULL : &all, &estimates,
+                                 &st);
+    res_index_free(&part);
+    res_index_free(&index);
     if (code != BN_OK)
         return (int)cli_complain(&st);
-    put_table(&all, table, output->verbose, format, &text);
+    job_say_damaged(all.damaged, all.damaged_count);
+    job_say_damaged(estimates.damaged, estimates.damaged_count);
+    put_tables(table, &all, &estimates, output->verbose, format, &text);
     /* A pager moves sideways, so it gets all columns. */
     if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&
         strcmp(output->format, "text") == 0) {
         bn_text_clear(&text);
-        put_table(&all, table, output->verbose, RES_TABLE_TEXT, &text);
+        put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &text);
     }
     print_page(&text, format, selection->store, cli_show);
-    const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    const size_t damaged = all.damaged_count + estimates.damaged_count;
     bn_text_free(&text);
     res_collection_free(&all);
-    return exit_code;
+    res_collection_free(&estimates);
+    return damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }

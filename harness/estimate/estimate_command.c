@@ -16,13 +16,14 @@ const char estimate_help[] =
     "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
     "  bench estimate --model gpt2 --topology v5e:1x1,v6e:1x1         on two others\n"
     "  bench estimate --mode capture --graphs 1,5 --layouts default,auto --by-scope\n"
+    "  bench estimate --model gpt2 --store DIR                        a record, called estimated\n"
     "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
     "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
     "  bench estimate --recording train --topology v5e:1x1            a recorded step\n"
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
-    "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin;\n"
-    "130 interrupted: what was compiled is printed and kept.\n";
+    "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin,\n"
+    "store not writable; 130 interrupted: what was compiled is printed and kept.\n";
 
 /* The command at work. */
 typedef struct command {
@@ -128,6 +129,8 @@ static bn_code prepare(command *c, bn_status *st)
         code = bn_file_sha256(run->path, run->sha256, st);
     if (code == BN_OK)
         code = open_cache(o->cache_dir, &run->cache, st);
+    if (code == BN_OK && o->store)
+        code = job_store_ready(o->store, st);
     return code;
 }
 
@@ -158,10 +161,13 @@ static bn_code estimate_all(command *c, bn_status *st)
                                                 strcmp(o->layouts.value[l].word, "auto") == 0};
                 if (code != BN_OK || job_interrupted())
                     continue;
+                const size_t first = json_array_size(c->run.lines);
                 if (c->request)
                     estimate_recorded(&c->run, &task);
                 else
                     code = estimate_step(&c->run, &task, st);
+                if (code == BN_OK)
+                    code = estimate_keep(&c->run, &task, first, st);
             }
     return code;
 }
@@ -218,6 +224,10 @@ int estimate_command(const estimate_options *options)
             code = cli_complain(&st);
         cli_line_clear();
         print(&c);
+        if (c.run.kept > 0)
+            cli_say("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
+                    c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
+                    options->store);
         if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
             estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
             code = cli_complain(&st);

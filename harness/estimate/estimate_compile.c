@@ -30,16 +30,6 @@ static const char *topology_name(const char *topology, char name[CLI_ITEM_BYTES]
     return option[0] ? option : NULL;
 }
 
-static json_t *words_json(const char *first, const char *const *list)
-{
-    json_t *array = json_array();
-    if (first)
-        json_array_append_new(array, res_json_text(first));
-    for (; list && *list; list++)
-        json_array_append_new(array, res_json_text(*list));
-    return array;
-}
-
 static json_t *request_of(const estimate_run *run, const estimate_task *task,
                           const estimate_program *p)
 {
@@ -47,8 +37,8 @@ static json_t *request_of(const estimate_run *run, const estimate_task *task,
     const char *first = topology_name(task->topology, name, option);
     return json_pack("{ss so ss so so so ss so* so*}", "job", "estimate", "plugin",
                      res_json_text(run->path), "sha256", run->sha256, "topology",
-                     res_json_text(name), "options", words_json(first, run->options->option),
-                     "flags", words_json(NULL, task->experiment->xla_flag), "format", p->format,
+                     res_json_text(name), "options", estimate_words(first, run->options->option),
+                     "flags", estimate_words(NULL, task->experiment->xla_flag), "format", p->format,
                      "text", p->text ? res_json_text(p->text) : NULL, "file",
                      p->text ? NULL
                              : json_pack("{ss ss}", "path", p->path, "sha256", p->digest));

@@ -109,6 +109,43 @@ bool estimate_is_recorded(const res_experiment *what)
     return strcmp(what->phase, "program") == 0;
 }
 
+double estimate_ms(const json_t *line)
+{
+    const json_t *value = json_object_get(line, "estimated_ms");
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+double estimate_sum_ms(const json_t *lines, size_t first, size_t end)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i++) {
+        const json_t *line = json_array_get(lines, i);
+        const double ms = estimate_ms(line);
+        if (ms < 0)
+            return -1;
+        sum += ms * estimate_times(line);
+    }
+    return sum;
+}
+
+const char *estimate_class(const json_t *lines, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (!estimate_is_ok(json_array_get(lines, i)))
+            return estimate_word(json_array_get(lines, i), "class");
+    return ESTIMATE_OK;
+}
+
+json_t *estimate_words(const char *first, const char *const *list)
+{
+    json_t *array = json_array();
+    if (first)
+        json_array_append_new(array, res_json_text(first));
+    for (; list && *list; list++)
+        json_array_append_new(array, res_json_text(*list));
+    return array;
+}
+
 bool estimate_what(const json_t *line, res_experiment *what)
 {
     bn_status ignored = {.code = BN_OK};

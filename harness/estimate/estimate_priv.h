@@ -6,6 +6,7 @@
  *   estimate_step.c     a step's graphs    estimate_recorded.c  a recorded step's programs
  *   estimate_compile.c  a program, compiled in a worker unless it was before, and its line
  *   estimate_sim.c      times for the simulated device
+ *   estimate_record.c   records of a store
  *   estimate_table.c    the table           estimate_notes.c  the sentences below it
  *   estimate_line.c     what is known of a graph, as JSON, and its figures
  *   estimate_facts.c    clocks and times that others published
@@ -42,10 +43,16 @@
 
 /* Gigahertz of the devices of TOPOLOGY, and who published it; 0: not known. */
 double estimate_clock(const char *topology, const char **source);
-/* A time that was published of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step
- * where LABEL is NULL. Milliseconds; 0: none. */
-double estimate_published(const res_experiment *what, const char *topology, const char *label,
-                          const char **source);
+/* A time that was published. */
+typedef struct estimate_time {
+    double ms;
+    bool wall; /* of the host, who waited: the device took less; false: of the device */
+    const char *source;
+} estimate_time;
+/* Finds that of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step where LABEL is
+ * NULL. False: none is known. */
+bool estimate_published(const res_experiment *what, const char *topology, const char *label,
+                        estimate_time *found);
 
 /* ---- estimate_cache.c ------------------------------------------------------------------ */
 
@@ -85,6 +92,14 @@ double estimate_sum(const json_t *lines, size_t first, size_t end, const char *p
 double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
 /* Whether WHAT is a recorded step. */
 bool estimate_is_recorded(const res_experiment *what);
+/* LINE's time in milliseconds, and the sum over a step, in which each line counts as often as the
+ * step executes it; -1: one is not known. */
+double estimate_ms(const json_t *line);
+double estimate_sum_ms(const json_t *lines, size_t first, size_t end);
+/* The class of the first of the lines from FIRST to END that has no estimate; else ESTIMATE_OK. */
+const char *estimate_class(const json_t *lines, size_t first, size_t end);
+/* FIRST, unless it is NULL, and LIST, which ends with NULL, as an array (new reference). */
+json_t *estimate_words(const char *first, const char *const *list);
 /* What LINE's step is: its experiment. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
 /* "resnet50 train b32 f32", for people. */
@@ -119,6 +134,7 @@ typedef struct estimate_run {
     int cache; /* the open folder, or -1 */
     json_t *lines;
     size_t number, of;            /* graphs, for the progress line */
+    size_t kept;                  /* records */
     char refused[CLI_ITEM_BYTES]; /* the topology that the plugin does not have, and what it said */
     char refusal[1024];
     bool failed;
@@ -161,5 +177,13 @@ void estimate_add_failure(estimate_run *run, const estimate_task *task,
 BN_MUST_USE bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st);
 /* The same of TASK's recorded step: a line for each of its programs. */
 void estimate_recorded(estimate_run *run, const estimate_task *task);
+
+/* ---- estimate_record.c ---------------------------------------------------------------------- */
+
+/* Writes the record of TASK's step, whose lines are those of RUN from FIRST on, into the store that
+ * was asked for. Nothing where none was, where a graph was not tried, since the user stopped it,
+ * and where there is no such topology. */
+BN_MUST_USE bn_code estimate_keep(estimate_run *run, const estimate_task *task, size_t first,
+                                  bn_status *st);
 
 #endif

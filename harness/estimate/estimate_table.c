@@ -29,12 +29,6 @@ static void put_number(json_t *row, double number)
         res_sheet_put(row, "%.10g", number);
 }
 
-static double milliseconds(const json_t *line)
-{
-    const json_t *value = json_object_get(line, "estimated_ms");
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
 /* A time with three digits. */
 static void put_ms(json_t *row, double ms)
 {
@@ -65,20 +59,6 @@ static void put_cycles(json_t *row, double cycles, const char *class)
 
 /* ---- sums over a step ---------------------------------------------------------------------- */
 
-/* A step executes a recorded program once or more often. */
-static double sum_ms(const json_t *lines, size_t first, size_t end)
-{
-    double sum = 0;
-    for (size_t i = first; i < end; i++) {
-        const json_t *line = json_array_get(lines, i);
-        const double ms = milliseconds(line);
-        if (ms < 0)
-            return -1;
-        sum += ms * estimate_times(line);
-    }
-    return sum;
-}
-
 /* bench's own; -1 where it has counted none. */
 static double sum_flops(const json_t *lines, size_t first, size_t end)
 {
@@ -108,15 +88,6 @@ static double figure_of(const json_t *lines, size_t first, size_t end, const cha
 {
     (void)end;
     return estimate_figure(json_array_get(lines, first), NULL, name);
-}
-
-/* The class of the first graph that has no estimate. */
-static const char *class_of(const json_t *lines, size_t first, size_t end)
-{
-    for (size_t i = first; i < end; i++)
-        if (!estimate_is_ok(json_array_get(lines, i)))
-            return estimate_word(json_array_get(lines, i), "class");
-    return ESTIMATE_OK;
 }
 
 /* ---- the table --------------------------------------------------------------- */
@@ -151,7 +122,7 @@ static void put_graph(json_t *row, const json_t *line, bool whole)
 static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whole)
 {
     const json_t *line = json_array_get(lines, first);
-    const char *class = class_of(lines, first, end);
+    const char *class = estimate_class(lines, first, end);
     const bool ok = strcmp(class, ESTIMATE_OK) == 0;
     double (*const figure)(const json_t *, size_t, size_t, const char *) =
         whole ? estimate_sum_of_step : figure_of;
@@ -166,7 +137,7 @@ static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whol
     put_way(row, line);
     put_graph(row, line, whole);
     put_cycles(row, cycles, class);
-    put_ms(row, !ok ? -1 : whole ? sum_ms(lines, first, end) : milliseconds(line));
+    put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
@@ -394,14 +365,11 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
                           json_t *rows)
 {
     const json_t *line = json_array_get(lines, first);
-    const char *source = "";
+    const double own = estimate_sum_ms(lines, first, end);
+    estimate_time published;
     res_experiment what;
-    if (!estimate_what(line, &what))
-        return;
-    const double published =
-        estimate_published(&what, estimate_word(line, "topology"), label, &source);
-    const double own = sum_ms(lines, first, end);
-    if (published <= 0 || own < 0)
+    if (!estimate_what(line, &what) || own < 0 ||
+        !estimate_published(&what, estimate_word(line, "topology"), label, &published))
         return;
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
@@ -411,17 +379,22 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     put_way(row, line);
     json_array_append_new(row, res_json_text(label ? label : "all"));
     put_ms(row, own);
-    put_ms(row, published);
-    res_sheet_put(row, "%+.1f %%", 100 * (own / published - 1));
-    json_array_append_new(row, json_string(source));
+    put_ms(row, published.ms);
+    json_array_append_new(row, json_string(published.wall ? "host" : "device"));
+    if (published.wall)
+        json_array_append_new(row, json_string(own <= published.ms ? "below" : "ABOVE"));
+    else
+        res_sheet_put(row, "%+.1f %%", 100 * (own / published.ms - 1));
+    json_array_append_new(row, json_string(published.source));
     json_array_append_new(rows, row);
 }
 
 void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"topology", false},    {"step", false},        {"mode", false},      {"graph", false},
-        {"estimated ms", true}, {"published ms", true}, {"difference", true}, {"source", false}};
+        {"topology", false},    {"step", false},        {"mode", false},
+        {"graph", false},       {"estimated ms", true}, {"published ms", true},
+        {"measured on", false}, {"difference", true},   {"source", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);
@@ -432,9 +405,12 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
     }
     if (out->length)
         bn_text_putc(out, '\n');
-    if (json_array_size(rows) || format == RES_TABLE_CSV)
+    if (json_array_size(rows) || format == RES_TABLE_CSV) {
         res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
-    else
+        if (format != RES_TABLE_CSV)
+            bn_text_puts(out, "\nA time that was measured on the host holds more than the device's "
+                              "work: an estimate should lie below it.\n");
+    } else
         bn_text_puts(out, "No published time is known of what was estimated.\n");
     json_decref(rows);
 }

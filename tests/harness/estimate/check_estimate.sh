@@ -105,6 +105,13 @@ run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --b
 report "published times stand beside" "$(fault_of 0)$(said 'published ms' '17.85' '23.67' '9.600' \
     'pytorch/xla/issues/4475')"
 
+run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4 \
+    --check-published "${none[@]}"
+report "and those that a host measured, which are more" "$(fault_of 0)$(said '5.987' \
+    'pytorch/pytorch/pull/87741' 'should lie below')$(
+    grep -q 'host  *below' "$folder/out" || echo "no estimate lies below"
+)"
+
 run "${estimate[@]}" "${none[@]}" --check-published
 report "where none is known, that is said" "$(fault_of 0)$(said 'No published time is known')"
 
@@ -188,6 +195,88 @@ for file in "$folder"/train/*/programs/*.mlir; do
     break
 done
 refuses "a program that was edited" 3 "its hash differs" -- "${recorded[@]}" "${none[@]}"
+# ---- records ------------------------------------------------------------------------------
+
+# unsaid FILE: what of an estimate FILE holds.
+unsaid() {
+    grep -F '(estimated)' "$1" | head -n 1
+}
+
+run "${estimate[@]}" "${keep[@]}" --store "$store" --topology v4:1x1x1/megacore,fake:1 --mode capture \
+    --graphs 1,3
+report "a record of each step goes into the store" "$(fault_of 0)$(
+    [ "$(stored)" -eq 4 ] || echo "$(stored) records, not 4"
+    grep -q 'records*: .*bench table --table estimates' "$folder/err" || echo "nobody says so"
+)"
+FAKE_PJRT=hlo,device_oom run "${estimate[@]}" "${none[@]}" --store "$store" --phase infer
+report "one that does not fit is a record, too" "$(fault_of 1 out-of-device-memory)$(
+    [ "$(stored)" -eq 5 ] || echo "$(stored) records, not 5"
+)"
+run table --store "$store" --table estimates --format json
+report "their table says estimated at each figure" "$(fault_of 0)$(holds '
+rows = records["rows"]
+assert len(rows) == 2 * (1 + 4) + 1, len(rows)
+for r in rows:
+    assert r["estimated"] and r["runtime"].endswith(" (estimated)") and r["steps"] == 0, r
+    assert (r["estimated_cycles"] is None) == (r["class"] != "ok"), r
+    assert (r["estimated_ns"] is None) == (r["clock_ghz"] is None or r["class"] != "ok"), r
+assert len({r["runtime"] for r in rows}) == 2
+parts = [r for r in rows if r["graphs"] == 3 and "megacore" in r["runtime"]]
+whole = [r for r in parts if r["graph"] == "all"]
+assert abs(2 * whole[0]["estimated_ns"] / sum(r["estimated_ns"] for r in parts) - 1) < 1e-9
+assert [r["status"] for r in rows if r["class"] != "ok"] == ["out-of-memory"]
+')"
+run table --store "$store"
+report "a table of nothing else has no speedups" "$(fault_of 0)$(said 'Estimated, not measured' \
+    'estimated cycles' 'v4:1x1x1 megacore (estimated)' out-of-device-memory)$(
+    grep -F 'Speedup' "$folder/out"
+)"
+run history --store "$store"
+report "they have no history" "$(
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    complaints | grep -q '5 records are estimated, not measured' || echo "nobody says so"
+)"
+run "${quick[@]}" --phase infer --mode lazy,capture --device-time none --runtime sim
+report "measured records come beside them" "$(fault_of 0)"
+run table --store "$store"
+report "and have a table of their own" "$(fault_of 0)$(said 'Speedup over lazy tracing' \
+    'Estimated, not measured')$(complaints)$(
+    sed '/Estimated, not measured/,$d' "$folder/out" >"$folder/measured" && unsaid "$folder/measured"
+)"
+for words in "table --format json" "table --table executions" "export --to csv" "export --to pytorch-xla" \
+    "history --format json"; do
+    read -ra line <<<"$words"
+    run "${line[@]}" --store "$store"
+    report "bench $words has none of them, and says so" "$(fault_of 0 \
+        '5 records are estimated, not measured')$(unsaid "$folder/out")"
+done
+run table --store "$store" --table estimates --runtime sim
+report "measured records are no estimates" "$(
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    complaints | grep -q 'is an estimate that was asked for' || echo "nobody says so"
+)"
+if command -v gnuplot >/dev/null; then
+    run report --store "$store" --output "$folder/page.html"
+    report "a page has them apart" "$(fault_of 0)$(
+        grep -q 'Estimated, not measured' "$folder/page.html" || echo "no estimates"
+        grep -q 'megacore (estimated)' "$folder/page.html" || echo "they are not called so"
+        sed '/id="estimates"/,/<\/section>/d' "$folder/page.html" >"$folder/measured"
+        unsaid "$folder/measured"
+    )"
+else
+    skip "a page has them apart" "gnuplot is not here"
+fi
+
+# ---- all models -----------------------------------------------------------------------------
+
+BENCH_ESTIMATE_ALL=$folder/all BENCH_ESTIMATE_RUNTIME=$fake BENCH_ESTIMATE_MODELS=resnet18,bert \
+    BENCH_ESTIMATE_TOPOLOGIES=v4:1x1x1/megacore,fake:1 BENCH_ESTIMATE_OPTIONS="--variant small" \
+    tests/harness/estimate/full_estimate_all.sh >"$folder/out" 2>"$folder/err"
+status=$?
+report "the script for all models makes their table, and goes on where it stopped" "$(fault_of 0)$(
+    grep '^not ok' "$folder/out"
+    [ "$(grep -c '^| .* ms | .* Mcycles |$' "$folder/all/estimates.md")" -eq 4 ] || echo "not four rows"
+)"
 
 # ---- failures ----------------------------------------------------------------------------
 
