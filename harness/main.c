@@ -18,7 +18,7 @@ static int run(options *o, const char *const *words)
 {
     (void)words;
     o->matrix.echo = cli_echo(options_table(), OPTION_RUN, o);
-    const int code = command_run(&o->matrix, &o->output);
+    const int code = command_run(&o->matrix, &o->output, &o->metering);
     json_decref(o->matrix.echo);
     return code;
 }
@@ -28,6 +28,11 @@ static int table(options *o, const char *const *words)
     (void)words;
     o->selection.store = o->store;
     return command_table(&o->selection, o->table, &o->output);
+}
+
+static int metrics(options *o, const char *const *words)
+{
+    return command_metrics(&o->selection, &o->output, words);
 }
 
 static int verify(options *o, const char *const *words)
@@ -229,6 +234,10 @@ static const command_row commands[] = {
     {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
+    {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
+     "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
+     .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
+     .most_words = 3},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},
