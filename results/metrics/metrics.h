@@ -21,7 +21,7 @@ json_t *res_metrics_make(res_record *const *records, size_t count);
 /* Appends METRICS as text, or as JSON in ASCII. The same METRICS give the same bytes. */
 void res_metrics_put(const json_t *metrics, bool as_json, bn_text *out);
 
-/* Reads the LENGTH bytes of TEXT, which a zero byte ends: what res_metrics_put wrote, or
+/* Reads the LENGTH bytes of TEXT: what res_metrics_put wrote, or
  * PyTorch/XLA's own report, among other lines or not (new reference). What is written twice counts
  * as it is written last. Names become plain. BN_FORMAT where there is neither metric nor counter.
  */

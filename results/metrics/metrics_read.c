@@ -168,7 +168,9 @@ static bn_code read_json(const char *text, size_t length, json_t **metrics, bn_s
 
 bn_code res_metrics_read(const char *text, size_t length, json_t **metrics, bn_status *st)
 {
-    const size_t blank = strspn(text, " \t\r\n");
+    size_t blank = 0;
+    while (blank < length && isspace((unsigned char)text[blank]))
+        blank++;
     *metrics = NULL;
     if (blank < length && text[blank] == '{')
         return read_json(text, length, metrics, st);

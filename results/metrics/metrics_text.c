@@ -56,7 +56,7 @@ res_metrics_figure res_metrics_figure_of(const char *unit, double value)
     res_metrics_figure out;
     if (strcmp(unit, RES_METRICS_NS) == 0 && value >= 0 && value < MOST_NS)
         return duration(value);
-    if (strcmp(unit, RES_METRICS_BYTES) == 0 && value >= 0 && isfinite(value))
+    if (strcmp(unit, RES_METRICS_BYTES) == 0 && value >= 0 && value < 1e24)
         return size_text(value);
     /* Of what others wrote, numbers may be of any length. */
     snprintf(out.text, sizeof out.text, fabs(value) < 1e15 ? "%.2f" : "%.6g", value);
@@ -151,12 +151,14 @@ static void put_percentiles(const char *unit, const json_t *percentiles, bn_text
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)percentiles, name, value)
     {
+        if (!json_is_number(value))
+            continue;
         bn_text_puts(out, head);
         bn_text_plain(out, name);
         bn_text_printf(out, "%%=%s", res_metrics_figure_of(unit, json_number_value(value)).text);
         head = "; ";
     }
-    if (json_object_size(percentiles) > 0)
+    if (head[0] == ';')
         bn_text_putc(out, '\n');
 }
 
