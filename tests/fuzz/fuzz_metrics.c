@@ -12,8 +12,9 @@ static json_t *again(const json_t *metrics, bool as_json)
     bn_status st = {0};
     json_t *read = NULL;
     res_metrics_put(metrics, as_json, &text);
-    fuzz_require(!text.failed && text.data, "a report that cannot be written");
-    fuzz_status(res_metrics_read(text.data, text.length, &read, &st), &st);
+    fuzz_require(!text.failed, "a report that cannot be written");
+    if (text.data)
+        fuzz_status(res_metrics_read(text.data, text.length, &read, &st), &st);
     bn_text_free(&text);
     return read;
 }
@@ -42,7 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code != BN_OK)
         return 0;
     json_t *from_text = again(metrics, false), *from_json = again(metrics, true);
-
     show_difference(metrics, metrics, true);
     if (from_json)
         show_difference(metrics, from_json, false);
