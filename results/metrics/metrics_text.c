@@ -129,7 +129,7 @@ bool res_metrics_figure_read(const char **at, double *value, const char **unit)
 
 /* ---- reports ------------------------------------------------------------------------------- */
 
-/* A name from outside: a word for itself in its line. */
+/* A line of HEAD and NAME, which may be of others. */
 static void put_line(const char *head, const char *name, bn_text *out)
 {
     bn_text_puts(out, head);

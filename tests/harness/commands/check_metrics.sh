@@ -148,6 +148,18 @@ assert rows["aten::nonzero", "value"]["a"] is None and rows["aten::nonzero", "va
 '
 )"
 
+printf '{"kind": "metrics", "reports": [{"title": "a\\u001b[2Jb", "metrics": {"m\\u001b[1m": {"unit": "ns", "samples": 2}}}]}' \
+    >"$folder/odd.json"
+run metrics "$folder/odd.json"
+cp "$folder/out" "$folder/odd.txt"
+run metrics diff "$folder/odd.json" "$folder/third"
+report "names of others do not steer a terminal" "$(
+    fault_of 0
+    LC_ALL=C grep -c $'\e' "$folder/odd.txt" "$folder/out" | grep -v ':0$'
+    grep -q '^Metric: m?\[1m$' "$folder/odd.txt" || echo "no metric"
+    grep -q '^m?\[1m ' "$folder/out" || echo "no difference"
+)"
+
 # ---- what is refused --------------------------------------------------------------------------------
 
 refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|FILE, or diff A B" -- metrics
