@@ -18,7 +18,7 @@ static int run(options *o, const char *const *words)
 {
     (void)words;
     o->matrix.echo = cli_echo(options_table(), OPTION_RUN, o);
-    const int code = command_run(&o->matrix, &o->output);
+    const int code = command_run(&o->matrix, &o->output, &o->metering);
     json_decref(o->matrix.echo);
     return code;
 }
@@ -35,6 +35,11 @@ static int doctor(options *o, const char *const *words)
     (void)words;
     o->selection.store = o->store;
     return command_doctor(&o->selection, &o->output);
+}
+
+static int metrics(options *o, const char *const *words)
+{
+    return command_metrics(&o->selection, &o->output, words);
 }
 
 static int verify(options *o, const char *const *words)
@@ -239,6 +244,10 @@ static const command_row commands[] = {
     {"doctor", "bench doctor [--store DIR] [--model NAME]",
      "what could be mended in the runs of a folder of records, and what that would save",
      .bit = OPTION_DOCTOR, .run = doctor},
+    {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
+     "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
+     .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
+     .most_words = 3},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},

@@ -32,8 +32,9 @@ enum {
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
     DOCTOR = OPTION_DOCTOR,
+    METRICS = OPTION_METRICS,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -107,6 +108,11 @@ static const cli_option others[] = {
     {"store", "DIR", CLI_TEXT, AT(store),
      .commands = TABLE | DOCTOR | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+    {"metrics", "FILE", CLI_TEXT, AT(metering.file), .commands = RUN,
+     .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
+             "as JSON where FILE ends in .json; -: to standard output. FILE is replaced"},
+    {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .commands = RUN, .fallback = "0",
+     .text = "write the report of --metrics also whenever N more processes have ended"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -398,7 +404,7 @@ static cli_option stored_row(const res_axis *axis)
         .argument = "VALUE,...",
         .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
-        .commands = STORED | TABLE | DOCTOR,
+        .commands = STORED | TABLE | DOCTOR | METRICS,
         .text = "only records with one of these values",
     };
 }

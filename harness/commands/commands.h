@@ -9,9 +9,14 @@
 
 /* ---- of models and runtimes ----------------------------------------------------------- */
 
+/* How bench run reports metrics. */
+typedef struct command_metering {
+    const char *file; /* of the report; "-": standard output; NULL: there is none */
+    int64_t every;    /* processes after which it is written, too; 0: at the end only */
+} command_metering;
 /* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
- * and prints the tables. */
-int command_run(job_matrix *matrix, const cli_output *output);
+ * prints the tables, and writes the report that METERING asks for. */
+int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering);
 /* bench list WHAT: models, modes, front-ends, runtimes, ops. MATRIX' axes of the network, and
  * batch, image and seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
@@ -70,6 +75,10 @@ int command_table(const command_selection *selection, const char *table, const c
 /* bench doctor: what could be mended in the newest runs that SELECTION asks for, the most costly
  * first. CLI_EXIT_OK also where there are complaints. */
 int command_doctor(const command_selection *selection, const cli_output *output);
+/* bench metrics WORDS, which end with NULL: the report of a folder of records, of which SELECTION
+ * chooses some, of a record, or of a file with a report; "diff" and two of these: what differs. */
+int command_metrics(const command_selection *selection, const cli_output *output,
+                    const char *const *words);
 
 /* How series over nights are made. */
 typedef struct command_series {

@@ -3,6 +3,7 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
@@ -16,6 +17,7 @@
 /* What a run has so far. */
 typedef struct run_state {
     const cli_output *output;
+    const command_metering *metering;
     res_format format;
     res_record **records;
     size_t count;
@@ -23,9 +25,11 @@ typedef struct run_state {
     bool several;    /* experiments */
     bool separate;   /* --separate */
     bool store_lost; /* the store takes no records any more */
+    bool no_report;  /* it could not be written, and is not tried again */
     bool refused;    /* the runtime refused its options */
     job_cache cache; /* of executables, for this run */
     size_t planned;  /* processes */
+    size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
     job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
@@ -139,6 +143,29 @@ static void print_results(const run_state *run)
     bn_text_free(&text);
 }
 
+/* Writes the metrics report of what there is, unless it was written. */
+static void write_metrics(run_state *run)
+{
+    bn_status st = {.code = BN_OK};
+    if (run->no_report || (run->count > 0 && run->count == run->reported))
+        return;
+    run->reported = run->count;
+    if (command_metrics_write(run->metering, run->records, run->count, &st) == BN_OK)
+        return;
+    run->no_report = true;
+    const cli_exit code = cli_complain(&st);
+    if (code > run->worst)
+        run->worst = code;
+}
+
+/* The same where BEFORE processes had ended and NOW as many have, if it is time. */
+static void report_every(run_state *run, size_t before, size_t now)
+{
+    const size_t every = (size_t)run->metering->every;
+    if (every > 0 && now / every > before / every)
+        write_metrics(run);
+}
+
 /* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
 static run_group *make_groups(job_experiment *list, size_t of, int processes, bool separate,
                               size_t *count)
@@ -227,8 +254,10 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
             if (process > groups[order[i]].group.processes)
                 continue;
             run->planned = planned(groups, count);
+            const size_t before = number;
             run_process(run, &groups[order[i]], process, number + 1, run->planned);
             number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
+            report_every(run, before, number);
         }
     }
     run->planned = planned(groups, count);
@@ -267,6 +296,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     cli_line_clear();
     print_spent(run);
     print_results(run);
+    write_metrics(run);
     if (!job_interrupted()) {
         if (run->count > 0 && !run->store_lost)
             cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
@@ -279,18 +309,19 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     return CLI_EXIT_INTERRUPTED;
 }
 
-int command_run(job_matrix *matrix, const cli_output *output)
+int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
     job_experiment *list = NULL;
     size_t count = 0;
-    run_state run = {.output = output};
+    run_state run = {.output = output, .metering = metering};
     cli_exit code;
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         command_format_of(output, &run.format, &st) != BN_OK ||
+        command_metrics_check(metering, output, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK) {
         code = cli_complain(&st);

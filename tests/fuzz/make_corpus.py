@@ -671,3 +671,28 @@ for name, changes in {
         "elsewhere": b"".join(bytes([i * 70 & 255, i * 70 >> 8, 4, 3 * i]) for i in range(16)),
 }.items():
     put("wire", name, changes)
+# ---- metrics reports -------------------------------------------------------------------
+
+put("metrics", "ours", """# report: resnet18.small infer lazy on sim
+# processes: 1; measured steps: 3
+Metric: CompileTime
+  TotalSamples: 1
+  Accumulator: 045ms729.020us
+  Percentiles: 1%=045ms729.020us; 99%=045ms729.020us
+Metric: StepTime
+  TotalSamples: 3
+  Accumulator: 003ms000.000us
+  ValueRate: 01s000ms000.000us / second
+  Rate: 1000 / second
+  Percentiles: 50%=001ms000.000us
+Counter: MarkStep
+  Value: 12
+""")
+put("metrics", "others", "loss 0.5\r\nMetric: InboundData\r\n  TotalSamples: 7\r\n  Accumulator: 1.50KB\r\n"
+    "  Percentiles: 5%=2B; oops\r\nCounter: aten::nonzero\r\n  Value: 99999999999999999999\r\n"
+    "# report: a\nCounter: x")
+put("metrics", "json", '{"kind": "metrics", "reports": [{"title": "a", "metrics": {"m": {"unit": "ns", '
+    '"samples": 2, "sum": 3.5, "sum_per_second": 1e300, "percentiles": {"50": -1, "99": "x"}}}, '
+    '"counters": {"c": {"value": -3}, "d": 4}}, 7, {"metrics": []}]}')
+put("metrics", "odd", "Metric: m\n  Accumulator: 1d2h3m4s5ms6us7ns\n  ValueRate: 0x1p3KB\n  Rate: 1e400\n"
+    "  Percentiles: 1%=5s3; ")
