@@ -31,6 +31,7 @@ enum {
     PUBLISH = OPTION_PUBLISH,
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
+    GRAPH = OPTION_GRAPH,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE
 };
@@ -125,7 +126,7 @@ static const cli_option others[] = {
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
-     .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
+     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE,
@@ -300,7 +301,8 @@ static const cli_option others[] = {
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
      .text = "show each ledger, and what the plugin says on standard error"},
     {"help", NULL, CLI_FLAG, AT(help),
-     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH, .text = "this text"},
+     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
+     .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };

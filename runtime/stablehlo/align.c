@@ -50,13 +50,9 @@ static int64_t find_end(const part *p, int64_t *diagonal)
     *furthest(p, 0, 0) = follow(p, 0, 0);
     for (int64_t edits = 0;; edits++) {
         int64_t best = 0, best_sum = -1;
-        for (int64_t k = -edits; k <= edits; k++) {
-            int64_t *x = furthest(p, edits, k), before;
-            /* Each edit changes the diagonal by one. */
-            if ((k + edits) % 2 != 0) {
-                *x = NOWHERE;
-                continue;
-            }
+        /* Each edit changes the diagonal by one. */
+        for (int64_t k = -edits; k <= edits; k += 2) {
+            int64_t *x = furthest(p, edits, k), before = 0;
             if (edits > 0) {
                 *x = edit(p, edits, k, &before);
                 if (*x != NOWHERE)
@@ -81,7 +77,7 @@ void shlo_align(const uint64_t *x, size_t x_count, const uint64_t *y, size_t y_c
     while (x_at < (int64_t)x_count && y_at < (int64_t)y_count) {
         const part p = {x + x_at, y + y_at, (int64_t)x_count - x_at, (int64_t)y_count - y_at,
                         trace};
-        int64_t k, before;
+        int64_t k = 0, before = 0;
         int64_t edits = find_end(&p, &k);
         const int64_t end = *furthest(&p, edits, k);
         const int64_t x_next = x_at + end, y_next = y_at + end - k;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- types ------------------------------------------------------------------------------------ */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 /* The next tensor of TYPES from *AT on, which moves behind it. */
 static bool next_tensor(shlo_piece types, size_t *at, shlo_piece *shape, shlo_piece *dtype)
@@ -63,7 +63,7 @@ static unsigned compare_types(shlo_piece a, shlo_piece b)
     }
 }
 
-/* ---- two statements -------------------------------------------------------------------------------- */
+/* ---- two statements -------------------------------------------------------------------------- */
 
 static bool is_op(const shlo_graph *g, const shlo_node *node, const char *end)
 {
@@ -115,7 +115,7 @@ static bool compare(const shlo_diff *d, shlo_difference *difference)
     return reasons != 0;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool add(shlo_diff *d, shlo_difference difference)
 {
@@ -160,7 +160,7 @@ static bool list_differences(shlo_diff *d, const uint32_t *moved)
     return fits;
 }
 
-/* ---- counts by op -------------------------------------------------------------------------------------- */
+/* ---- counts by op ---------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -221,7 +221,7 @@ static bool count_ops(shlo_diff *d)
     return fits;
 }
 
-/* ---- the difference ------------------------------------------------------------------------------------- */
+/* ---- the difference -------------------------------------------------------------------------- */
 
 bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff, bn_status *st)
 {

@@ -4,6 +4,7 @@
  *   %0:2 = "stablehlo.sort"(%a, %b) <{dimension = 0 : i64}> ({...}) : (T, T) -> (T, T) loc("s")
  *   names   op              what it says, operands among it      types behind the last colon
  */
+#define _GNU_SOURCE
 #include "runtime/stablehlo/stablehlo_priv.h"
 
 #include <string.h>
@@ -121,7 +122,7 @@ static bn_code name_op(shlo_reader *r, shlo_frame *f)
     return shlo_op_number(r, name, &node->op);
 }
 
-/* ---- arguments -------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Whether token AT, a value in brackets, is the name of a block's argument and no operand. */
 static bool names_argument(const shlo_token *t, size_t at, size_t count)
@@ -161,7 +162,7 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
 {
     const shlo_token *t = &r->tokens[f->first];
     const size_t end = type_end(t, from + 2, to);
-    uint32_t index;
+    uint32_t index = 0;
     bn_code code = shlo_node_add(r, f->node, t[from].line, &index);
     if (code == BN_OK)
         code = shlo_op_number(r, (shlo_piece){"argument", 8}, &r->graph->nodes[index].op);
@@ -250,7 +251,7 @@ bn_code shlo_node_blocks(shlo_reader *r, shlo_frame *f)
     return code;
 }
 
-/* ---- what it says ------------------------------------------------------------------------------ */
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 static bn_code add_operand(shlo_reader *r, uint32_t node, const shlo_token *token)
 {
@@ -401,6 +402,9 @@ static void read_function(shlo_reader *r, const shlo_frame *f)
     const size_t count = r->token_count - f->first;
     shlo_node *node = &r->graph->nodes[f->node];
     size_t from = arguments_begin(t, f->op, count);
+    for (size_t i = f->op; i < from; i++)
+        if (t[i].kind == SHLO_TOKEN_WORD && t[i].at[0] == '@')
+            node->name_hash = t[i].hash;
     hash_parts(t, f->op, from, &node->attribute_hash, &node->attribute_hash);
     if (from + 1 < count && t[from + 1].kind == SHLO_TOKEN_VALUE) {
         int64_t depth = 0;
@@ -419,7 +423,19 @@ static void read_function(shlo_reader *r, const shlo_frame *f)
     node->types = piece_of(t, from, to);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* The same in generic form: the name stands among the properties. */
+static uint64_t generic_name(shlo_piece text)
+{
+    static const char mark[] = "sym_name = \"";
+    const char *at = memmem(text.at, text.length, mark, sizeof mark - 1);
+    if (!at)
+        return 0;
+    at += sizeof mark - 1;
+    const char *end = memchr(at, '"', (size_t)(text.at + text.length - at));
+    return end ? shlo_hash(at, (size_t)(end - at)) : 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Its text, up to its first region or its place, and its place. */
 static void read_text(const shlo_token *t, size_t count, shlo_node *node)
@@ -488,6 +504,10 @@ bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f)
     if (code != BN_OK)
         return code;
     shlo_node *node = &r->graph->nodes[f->node];
+    if (node->kind == SHLO_FUNCTION && t[f->op].kind == SHLO_TOKEN_STRING)
+        node->name_hash = generic_name(node->text);
+    if (f->labels)
+        node->attribute_hash = shlo_mix(node->attribute_hash, f->labels);
     const uint64_t around =
         node->parent == SHLO_NONE ? 0 : r->graph->nodes[node->parent].op_hash;
     node->local = shlo_mix(shlo_mix(node->op_hash, node->attribute_hash), node->type_hash);

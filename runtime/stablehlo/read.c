@@ -131,7 +131,7 @@ static bn_code read_label(shlo_reader *r, shlo_frame *around)
             hash = shlo_mix(hash, t[i].hash);
         }
     }
-    around->inside += hash;
+    around->labels = shlo_mix(around->labels, hash);
     return BN_OK;
 }
 
@@ -195,7 +195,7 @@ static bn_code read_block(shlo_reader *r, shlo_frame *around)
     return code;
 }
 
-/* ---- the graph -------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 /* What is no text at all. */
 static bn_code check_text(const char *text, size_t length, bn_status *st)

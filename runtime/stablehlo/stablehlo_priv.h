@@ -1,10 +1,11 @@
 /*
  * stablehlo_priv.h - what the files of the room share.
  *
- *   scan.c    text -> tokens               align.c   a common sequence of two lists of keys
- *   map.c     hashes -> numbers            diff.c    matches, differences, counts
- *   read.c    statements, regions, names   words.c   differences for people
- *   node.c    tokens -> a node
+ *   map.c     hashes -> numbers            align.c   a common sequence of two lists of keys
+ *   scan.c    text -> tokens               match.c   which statements stand for each other
+ *   names.c   values, ops, places          diff.c    differences, counts
+ *   node.c    tokens -> a node             words.c   differences for people
+ *   read.c    statements, regions
  */
 #ifndef BENCH_RUNTIME_STABLEHLO_PRIV_H
 #define BENCH_RUNTIME_STABLEHLO_PRIV_H
@@ -92,6 +93,7 @@ typedef struct shlo_frame {
     uint32_t node, parent; /* PARENT: SHLO_NONE: none */
     uint32_t block_arguments; /* so far */
     uint64_t inside;          /* of the statements in its regions, in any order */
+    uint64_t labels;          /* of its regions' blocks */
     bool named;               /* its node has its op, and OP is known */
 } shlo_frame;
 
@@ -165,7 +167,7 @@ void shlo_align(const uint64_t *x, size_t x_count, const uint64_t *y, size_t y_c
                 shlo_trace *trace, void (*matched)(void *context, size_t x, size_t y),
                 void *context);
 
-/* ---- matches (match.c) ------------------------------------------------------------------------ */
+/* ---- matches (match.c) ----------------------------------------------------------------------- */
 
 /* Fills PAIR and BACK as shlo_diff has them. MOVED, all zero, one for each node of A, gets 1 where
  * the match stands in another order than the others. False without memory. */

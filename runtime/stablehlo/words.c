@@ -29,7 +29,7 @@ void shlo_place_put(const shlo_node *node, bn_text *out)
         shlo_piece_put(node->place, MOST_SHOWN, out);
 }
 
-/* ---- two texts ---------------------------------------------------------------------------------- */
+/* ---- two texts ------------------------------------------------------------------------------- */
 
 static bool is_value_name(char c)
 {
@@ -100,7 +100,7 @@ static void put_both(shlo_piece a, shlo_piece b, bn_text *out)
     bn_text_free(&y);
 }
 
-/* ---- operands -------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* What gives operand INDEX of NODE. */
 static void put_operand(const shlo_graph *g, const shlo_node *node, uint32_t index, bn_text *out)
@@ -122,7 +122,7 @@ static void put_operand(const shlo_graph *g, const shlo_node *node, uint32_t ind
     bn_text_printf(out, " (line %u)", from->line);
 }
 
-/* ---- a difference ------------------------------------------------------------------------------------ */
+/* ---- a difference ---------------------------------------------------------------------------- */
 
 /* "added: stablehlo.add : tensor<4xf32>" */
 static void put_alone(const char *what, const shlo_graph *g, const shlo_node *node, bn_text *out)
@@ -137,6 +137,29 @@ static void put_alone(const char *what, const shlo_graph *g, const shlo_node *no
         bn_text_puts(out, " : ");
         shlo_piece_put(node->types, MOST_SHOWN, out);
     }
+}
+
+/* How many results there are, of a function which. */
+static void put_results(const shlo_node *a, const shlo_node *b, bn_text *out)
+{
+    bn_text_puts(out, ": ");
+    if (a->result_count != b->result_count)
+        bn_text_printf(out, "%u in A, %u in B", a->result_count, b->result_count);
+    else if (a->operand_count != b->operand_count)
+        bn_text_printf(out, "%u in A, %u in B", a->operand_count, b->operand_count);
+    else
+        put_both(a->types, b->types, out);
+}
+
+static void put_attributes(const shlo_node *a, const shlo_node *b, bn_text *out)
+{
+    const bool shown = a->attributes.length && b->attributes.length;
+    bn_text_puts(out, ": ");
+    if (shown && a->attributes.length == b->attributes.length &&
+        memcmp(a->attributes.at, b->attributes.at, a->attributes.length) == 0)
+        bn_text_puts(out, "of its regions");
+    else
+        put_both(shown ? a->attributes : a->text, shown ? b->attributes : b->text, out);
 }
 
 static void put_change(const shlo_diff *d, const shlo_difference *one, bn_text *out)
@@ -157,14 +180,11 @@ static void put_change(const shlo_diff *d, const shlo_difference *one, bn_text *
         bn_text_puts(out, " in B");
         break;
     case SHLO_WHY_RESULTS:
-        bn_text_printf(out, ": %u in A, %u in B", a->result_count + a->operand_count,
-                       b->result_count + b->operand_count);
+        put_results(a, b, out);
         break;
     case SHLO_WHY_CONSTANT:
     case SHLO_WHY_ATTRIBUTE:
-        bn_text_puts(out, ": ");
-        put_both(a->attributes.length ? a->attributes : a->text,
-                 b->attributes.length ? b->attributes : b->text, out);
+        put_attributes(a, b, out);
         break;
     default:
         bn_text_puts(out, ": ");
