@@ -39,22 +39,28 @@ static uint64_t key_local(const shlo_node *node)
     return node->local;
 }
 
+/* Its nesting: regions of one statement hold different things. */
+static uint64_t nesting(const shlo_node *node)
+{
+    return ((uint64_t)node->depth << 32) + node->region;
+}
+
 /* Its op, and where. */
 static uint64_t key_op_placed(const shlo_node *node)
 {
-    return shlo_mix(shlo_mix(node->op_hash, node->depth), node->place_hash);
+    return shlo_mix(shlo_mix(node->op_hash, nesting(node)), node->place_hash);
 }
 
 static uint64_t key_op(const shlo_node *node)
 {
-    return shlo_mix(node->op_hash, node->depth);
+    return shlo_mix(node->op_hash, nesting(node));
 }
 
 /* What it takes and gives: another op in the same place. */
 static uint64_t key_types(const shlo_node *node)
 {
     const uint64_t what = node->kind == SHLO_OP && node->result_count > 0 ? 0 : node->op_hash;
-    return shlo_mix(shlo_mix(shlo_mix(what, node->depth), node->type_hash),
+    return shlo_mix(shlo_mix(shlo_mix(what, nesting(node)), node->type_hash),
                     ((uint64_t)node->result_count << 32) + node->operand_count);
 }
 

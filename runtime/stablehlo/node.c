@@ -511,7 +511,7 @@ bn_code shlo_node_finish(shlo_reader *r, shlo_frame *f)
     const uint64_t around =
         node->parent == SHLO_NONE ? 0 : r->graph->nodes[node->parent].op_hash;
     node->local = shlo_mix(shlo_mix(node->op_hash, node->attribute_hash), node->type_hash);
-    node->local = shlo_mix(shlo_mix(node->local, around),
+    node->local = shlo_mix(shlo_mix(node->local, around + node->region),
                            ((uint64_t)node->result_count << 32) + node->operand_count);
     node->deep = deep_of(r->graph, node, f->inside);
     r->graph->of_kind[node->kind]++;

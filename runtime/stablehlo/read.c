@@ -95,6 +95,7 @@ static bn_code read_region(shlo_reader *r, shlo_frame *f)
         code = advance(r);
     if (code == BN_OK)
         code = push(r, &region);
+    f->regions++;
     r->depth--;
     shlo_forget(r, undo);
     return code;
@@ -163,6 +164,8 @@ static bn_code read_statement(shlo_reader *r, shlo_frame *around)
                     .parent = around ? around->node : SHLO_NONE};
     int64_t depth = 0;
     bn_code code = shlo_node_add(r, f.parent, r->next.line, &f.node);
+    if (code == BN_OK && around)
+        r->graph->nodes[f.node].region = around->regions;
     for (bool more = true; more && code == BN_OK; more = depth > 0 || !ends_here(r))
         code = shlo_is_mark(&r->next, '{') && opens_region(r) ? read_region(r, &f)
                                                                : take(r, &depth);

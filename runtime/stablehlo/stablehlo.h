@@ -39,6 +39,7 @@ typedef struct shlo_node {
     shlo_kind kind;
     uint32_t line;   /* in the text, from 1 */
     uint32_t parent; /* the statement in whose region it stands; SHLO_NONE: none */
+    uint32_t region; /* which of that one's regions, from 0 */
     uint32_t depth;  /* regions around it */
     uint32_t op;     /* in graph->ops */
     uint32_t first_operand, operand_count, result_count;

@@ -92,6 +92,7 @@ typedef struct shlo_frame {
     size_t undo;           /* names of before */
     uint32_t node, parent; /* PARENT: SHLO_NONE: none */
     uint32_t block_arguments; /* so far */
+    uint32_t regions;         /* that were read */
     uint64_t inside;          /* of the statements in its regions, in any order */
     uint64_t labels;          /* of its regions' blocks */
     bool named;               /* its node has its op, and OP is known */
