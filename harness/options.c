@@ -105,6 +105,10 @@ static const cli_option others[] = {
     {"store", "DIR", CLI_TEXT, AT(store),
      .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+    {"graph-report", "DIR", CLI_TEXT, AT(matrix.graph_report), .commands = RUN,
+     .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
+             "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
+             "of a step differ"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,

@@ -156,11 +156,17 @@ static json_t *graph_json(const indexed *graph)
 
 /* ---- experiments ---------------------------------------------------------------------------- */
 
+/* Whether TEXT, which a record may have from anywhere, is a hash: it becomes the name of a file. */
+static bool is_hash(const char *text)
+{
+    return text[0] && text[strspn(text, "0123456789abcdef")] == '\0';
+}
+
 /* The graph before row ROW of RECORD that does the same part of a step; SIZE_MAX: there is none. */
 static size_t predecessor(const res_record *record, size_t row)
 {
     for (size_t i = row; i-- > 0;)
-        if (record->executions[i].fingerprint[0] &&
+        if (is_hash(record->executions[i].fingerprint) &&
             strcmp(record->executions[i].graph, record->executions[row].graph) == 0 &&
             strcmp(record->executions[i].fingerprint, record->executions[row].fingerprint) != 0)
             return i;
@@ -220,7 +226,7 @@ static bool put_experiment(report *r, const ran *one)
     bool fits = list != NULL;
     bn_text_printf(&r->text, "\n%s\n", one->title.data);
     for (size_t i = 0; fits && i < one->record->execution_count; i++)
-        if (one->record->executions[i].fingerprint[0])
+        if (is_hash(one->record->executions[i].fingerprint))
             fits = put_row(r, one->record, i, list);
     return json_array_append_new(r->lists, json_pack("{ss so}", "experiment", one->title.data,
                                                      "graphs", list)) == 0 &&
