@@ -381,7 +381,8 @@ static void print_man(void)
     cli_man(options_table(), &text);
     bn_text_puts(
         &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
+               "or selftest did not pass, a record of the store is damaged, or two graphs differ\n"
+               ".TP\n.B 2\nusage, "
                "or weights that do not fit the model\n"
                ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
                "disk full, other file damaged\n"

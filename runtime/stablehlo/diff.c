@@ -13,10 +13,10 @@
 static bool next_tensor(shlo_piece types, size_t *at, shlo_piece *shape, shlo_piece *dtype)
 {
     static const char mark[] = "tensor<";
+    if (*at >= types.length)
+        return false;
     const char *end = types.at + types.length;
-    const char *from = *at < types.length
-                           ? memmem(types.at + *at, types.length - *at, mark, sizeof mark - 1)
-                           : NULL;
+    const char *from = memmem(types.at + *at, types.length - *at, mark, sizeof mark - 1);
     if (!from)
         return false;
     from += sizeof mark - 1;

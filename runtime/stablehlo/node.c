@@ -179,6 +179,7 @@ static bn_code argument_node(shlo_reader *r, shlo_frame *f, size_t from, size_t 
         const size_t behind = shlo_behind_place(t, i, to);
         if (behind > i) {
             node->attributes = piece_of(t, end, i);
+            node->text = piece_of(t, from, i);
             node->place = shlo_place_of(&t[i], behind - i);
             break;
         }

@@ -147,7 +147,7 @@ static bn_code read_alias(shlo_reader *r)
     do
         code = take(r, &depth);
     while (code == BN_OK && (depth > 0 || !ends_here(r)));
-    const shlo_token *t = r->tokens ? &r->tokens[first] : NULL;
+    const shlo_token *t = &r->tokens[first];
     const size_t count = r->token_count - first;
     r->token_count = first;
     if (code == BN_OK && count > 3 && shlo_is_mark(&t[1], '=') &&
@@ -216,7 +216,8 @@ static bn_code check_text(const char *text, size_t length, bn_status *st)
 static bn_code read_all(shlo_reader *r, const char *text, size_t length)
 {
     shlo_graph *g = r->graph = calloc(1, sizeof *g);
-    if (!g || !(g->text = malloc(length + 1)))
+    if (!g || !(g->text = malloc(length + 1)) ||
+        !bn_reserve(&r->tokens, 64, &r->token_room, sizeof *r->tokens))
         return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a text of %zu bytes", length);
     if (length > 0)
         memcpy(g->text, text, length);
