@@ -202,6 +202,23 @@ static int history(options *o, const char *const *words)
     return command_history(&o->selection, &o->series, &o->output, o->file);
 }
 
+static int graph(options *o, const char *const *words)
+{
+    return command_graph(&o->output, words);
+}
+
+static const char graph_help[] = "A and B are StableHLO texts: programs, or the files of bench run "
+                                 "--graph-report. What values are\n"
+                                 "called does not count, nor places (loc), nor the order of "
+                                 "statements that do not depend on each\n"
+                                 "other. The first difference is told with its reason: op, "
+                                 "results, shape, dtype, type, constant,\n"
+                                 "attribute or operand.\n"
+                                 "\n"
+                                 "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 "
+                                 "a file is missing, or holds no\n"
+                                 "StableHLO text.\n";
+
 static const char record_help[] =
     "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
     "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
@@ -285,6 +302,9 @@ static const command_row commands[] = {
     {"steps", "bench steps DIR [--step-program NAME] [--format json]",
      "where the time of a recording's steps went, on host and device, and what bounds them",
      .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
+    {"graph", "bench graph diff A B [--format json]",
+     "what differs between two programs in StableHLO text: the first difference, and counts by op",
+     .bit = OPTION_GRAPH, .run = graph, .what = "diff A B", .most_words = 3, .help = graph_help},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
@@ -385,7 +405,8 @@ static void print_man(void)
     bn_text_puts(
         &text,
         ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-        "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
+        "or selftest did not pass, a record of the store is damaged, or two graphs differ\n"
+        ".TP\n.B 2\nusage, "
         "or weights that do not fit the model\n"
         ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
         "disk full, other file damaged\n"

@@ -33,6 +33,7 @@ enum {
     ESTIMATE = OPTION_ESTIMATE,
     DOCTOR = OPTION_DOCTOR,
     METRICS = OPTION_METRICS,
+    GRAPH = OPTION_GRAPH,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
           HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS
 };
@@ -113,6 +114,10 @@ static const cli_option others[] = {
              "as JSON where FILE ends in .json; -: to standard output. FILE is replaced"},
     {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .commands = RUN, .fallback = "0",
      .text = "write the report of --metrics also whenever N more processes have ended"},
+    {"graph-report", "DIR", CLI_TEXT, AT(matrix.graph_report), .commands = RUN,
+     .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
+             "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
+             "of a step differ"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -134,7 +139,7 @@ static const cli_option others[] = {
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
-     .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
+     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
@@ -318,7 +323,8 @@ static const cli_option others[] = {
     {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
      .text = "replace the files that are written, where they are there already"},
     {"help", NULL, CLI_FLAG, AT(help),
-     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH, .text = "this text"},
+     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
+     .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };

@@ -74,7 +74,8 @@ enum {
     OPTION_ESTIMATE = 1 << 18,
     OPTION_PUBLISH = 1 << 19,
     OPTION_DOCTOR = 1 << 20,
-    OPTION_METRICS = 1 << 21
+    OPTION_METRICS = 1 << 21,
+    OPTION_GRAPH = 1 << 22
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

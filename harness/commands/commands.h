@@ -46,6 +46,10 @@ typedef struct command_stepping {
 /* bench steps: the steps of the recording in FOLDER, where their time went, and what that says. */
 int command_steps(const command_stepping *own, const cli_output *output, const char *folder);
 
+/* bench graph WORDS: "diff" and two files of StableHLO text. Prints what differs between them; the
+ * exit code is CLI_EXIT_FAILED where something does. */
+int command_graph(const cli_output *output, const char *const *words);
+
 /* ---- of stored records ------------------------------------------------------------------ */
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */

@@ -3,6 +3,7 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "harness/jobs/jobs.h"
@@ -309,6 +310,24 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     return CLI_EXIT_INTERRUPTED;
 }
 
+/* Writes the index of the graphs that were compiled. */
+static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
+{
+    bn_status st = {.code = BN_OK};
+    size_t missing = 0;
+    if (command_graph_report(matrix->graph_report, run->records, run->count, &missing, &st) !=
+        BN_OK)
+        return cli_complain(&st);
+    cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench graph diff A B", run->spent.processes,
+             run->planned, matrix->graph_report);
+    /* Programs that others wrote may be no text. */
+    if (missing == 0 || matrix->program)
+        return CLI_EXIT_OK;
+    cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->graph_report,
+            missing);
+    return CLI_EXIT_ENVIRONMENT;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
@@ -323,7 +342,8 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         command_format_of(output, &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
-        job_experiments_check(list, count, &st) != BN_OK) {
+        job_experiments_check(list, count, &st) != BN_OK ||
+        (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
         code = cli_complain(&st);
         goto out;
     }
@@ -338,6 +358,10 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
+    if (matrix->graph_report && run.count > 0) {
+        const cli_exit reported = report_graphs(&run, matrix);
+        code = reported > code ? reported : code;
+    }
 out:
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);

@@ -51,6 +51,7 @@ typedef struct job_matrix {
     const char *label, *pin, *cache_dir, *store;
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
+    const char *graph_report; /* folder for what was compiled; NULL: none */
     int64_t steps, warmup;
     int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
     bool separate;            /* each experiment of a group has processes of its own */
@@ -90,6 +91,7 @@ typedef struct job_experiment {
     const char *label, *pin, *cache_dir, *store;
     const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;     /* safetensors file; NULL: the model's own rule */
+    const char *graph_report; /* folder for the texts of its graphs; NULL: none */
     int64_t steps, warmup;   /* the fewest measured steps; the most before them */
     double min_time;         /* seconds to measure at least; the later of the two counts */
     double timeout;          /* seconds until the worker is stopped; 0: never */

@@ -319,6 +319,7 @@ static void fill(const expansion *x, job_experiment *e)
                           .store = m->store,
                           .device_time = m->device_time,
                           .weights = m->weights,
+                          .graph_report = m->graph_report,
                           .steps = m->steps,
                           .warmup = m->warmup,
                           .min_time = m->min_time,
