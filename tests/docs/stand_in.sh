@@ -93,7 +93,7 @@ mpirun | srun)
     shift 2
     exec "$@"
     ;;
-python | python3) [ "$DOCS_WAY" = parse ] || exec "$DOCS_PROGRAM" --steps 60 --way two ;;
+python | python3) [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two ;;
 setup.sh)
     for group in "$@"; do
         grep -qw "@$group" "$DOCS_ROOT/setup/packages.txt" ||
