@@ -34,6 +34,7 @@ parsed_only=$(
 *config=v4.json*	a file that bench estimate writes
 *--front-end*	JAX and PyTorch/XLA; check_frontends.sh runs it
 *--model all*	minutes
+*--seq 384*	the full model
 *--suite smoke*	minutes
 *--suite nightly*	hours; check_nightly.sh runs a short one
 *nightly --suite ours.json*	minutes
