@@ -13,8 +13,8 @@ umask 022 # a store that others may write keeps no builds
 
 built=${BENCH_TEST_BUILD:-$PWD/build}
 sim=${bench%/*}/libpjrt_sim.so
-documents=(README.md docs/*.md)
-pages=("${documents[@]}" ARCHITECTURE.md CHANGELOG.md contrib/frontends/README.md runtime/*/README.md
+documents=(README.md docs/*.md runtime/sim/README.md)
+pages=("${documents[@]}" ARCHITECTURE.md CHANGELOG.md contrib/frontends/README.md runtime/record/README.md
     tests/golden/README.md)
 text=$folder/text
 mkdir "$text" "$folder/bin" "$folder/begin" "$folder/work" "$folder/faults"
