@@ -29,11 +29,13 @@ static bool is_rule(const char *at, const char *end)
 
 static void put_with_headings(FILE *to, const char *text)
 {
+    bool ruled = false; /* a table has rules between its rows, too */
     for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
         end = end_of_line(at);
-        const bool heads = *end && end > at && is_rule(end + 1, end_of_line(end + 1));
+        const bool heads = !ruled && *end && end > at && is_rule(end + 1, end_of_line(end + 1));
         fprintf(to, heads ? BOLD "%.*s" NORMAL "%s" : "%.*s%s", (int)(end - at), at,
                 *end ? "\n" : "");
+        ruled = end > at && (ruled || is_rule(at, end));
     }
 }
 

@@ -58,7 +58,7 @@ static void read_graph(const report *r, indexed *graph)
     if (code == BN_OK)
         code = shlo_graph_read(text, size, &graph->graph, &st);
     if (code != BN_OK)
-        snprintf(graph->why, sizeof graph->why, "%s", st.message);
+        bn_plain(st.message, graph->why, sizeof graph->why);
     free(text);
 }
 
@@ -112,9 +112,9 @@ static json_t *signature_json(const shlo_graph *g)
         if (node->kind != SHLO_ARGUMENT || &g->nodes[node->parent] != own)
             continue;
         if (heir_of(node) >= 0)
-            json_array_append_new(aliases, json_pack("{sI sI}", "input",
-                                                     (json_int_t)json_array_size(inputs), "output",
-                                                     (json_int_t)heir_of(node)));
+            json_array_append_new(aliases,
+                                  json_pack("{sI sI}", "input", (json_int_t)json_array_size(inputs),
+                                            "output", (json_int_t)heir_of(node)));
         json_array_append_new(inputs, command_piece_json(node->types, MOST_TYPE));
     }
     return json_pack("{so so so sI}", "inputs", inputs, "outputs",
@@ -208,14 +208,13 @@ static bool put_row(report *r, const res_record *record, size_t row, json_t *lis
         bn_text_printf(&r->text, "%zu statements\n", r->graphs[own].graph->of_kind[SHLO_OP]);
     else
         bn_text_printf(&r->text, "%s\n", r->graphs[own].why);
-    json_t *o = json_pack("{ss ss si}", "graph", x->graph, "hash", x->fingerprint, "per_step",
-                          x->per_step);
+    json_t *o =
+        json_pack("{ss ss si}", "graph", x->graph, "hash", x->fingerprint, "per_step", x->per_step);
     if (before != SIZE_MAX) {
         /* It has its place among the graphs: its row came first. */
         const size_t other = graph_of(r, &record->executions[before]);
         json_object_set_new(o, "against", json_string(record->executions[before].fingerprint));
-        json_object_set_new(o, "difference",
-                            put_difference(r, &r->graphs[other], &r->graphs[own]));
+        json_object_set_new(o, "difference", put_difference(r, &r->graphs[other], &r->graphs[own]));
     }
     return json_array_append_new(list, o) == 0;
 }
@@ -269,9 +268,8 @@ static void put_count(json_t *row, int64_t count)
 static void put_graphs(const report *r, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"graph", false}, {"hash", false},   {"nodes", true}, {"in", true},
-        {"out", true},    {"aliases", true}, {"FLOPs", true}, {"bytes", true},
-        {"temp", true},   {"peak", true}};
+        {"graph", false},  {"hash", false}, {"nodes", true}, {"in", true},   {"out", true},
+        {"aliases", true}, {"FLOPs", true}, {"bytes", true}, {"temp", true}, {"peak", true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < r->graph_count; i++) {
         const res_execution *x = r->graphs[i].figures;
@@ -331,8 +329,8 @@ static bn_code write_json(const report *r, bn_status *st)
     json_t *graphs = json_array();
     for (size_t i = 0; i < r->graph_count; i++)
         json_array_append_new(graphs, graph_json(&r->graphs[i]));
-    json_t *o = json_pack("{si so sO}", "bench_graphs", 1, "graphs", graphs, "experiments",
-                          r->lists);
+    json_t *o =
+        json_pack("{si so sO}", "bench_graphs", 1, "graphs", graphs, "experiments", r->lists);
     char *text = o ? json_dumps(o, JSON_INDENT(2) | RES_JSON_SHOWN) : NULL;
     bn_code code = text ? write_file(r, "index.json", text, strlen(text), st)
                         : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
@@ -351,8 +349,7 @@ bn_code command_graph_report(const char *folder, res_record *const *records, siz
             fits = take_record(&r, records[i]);
     for (size_t i = 0; fits && i < r.experiment_count; i++)
         fits = put_experiment(&r, &r.experiments[i]);
-    bn_code code =
-        fits ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
+    bn_code code = fits ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
     if (code == BN_OK)
         code = write_text(&r, st);
     if (code == BN_OK)

@@ -361,7 +361,6 @@ size_t res_speedup_explain(const res_speedup *speedup, res_finding *list);
 
 /* ---- what could be mended (doctor.c) ----------------------------------------------- */
 
-/* What a complaint is about. */
 typedef enum res_rule {
     RES_RULE_COMPILES,   /* measured steps still compile or load programs */
     RES_RULE_READS,      /* steps read values back to the host */
@@ -376,11 +375,10 @@ typedef enum res_rule {
 const char *res_rule_name(res_rule rule); /* "compiles", "reads", ... */
 
 /* Parts of the step above which a rule complains: most rules; steps that compile, of the mean step;
- * and the overhead of one execution, which only a larger step or steps in flight can hide. */
+ * the overhead of one execution, which only a larger step or steps in flight can hide; a start. */
 #define RES_DOCTOR_SHARE    0.05
 #define RES_DOCTOR_COMPILES 0.01
 #define RES_DOCTOR_OVERHEAD 0.25
-/* Of compiling at each start. */
 #define RES_DOCTOR_START_NS 10e9
 
 typedef struct res_complaint {
@@ -388,8 +386,7 @@ typedef struct res_complaint {
     size_t row;           /* index into the table's rows */
     res_interval cost_ns; /* of a step; of RES_RULE_START: of each start */
     double share;         /* of the step; of RES_RULE_COMPILES: of the mean step; of START NaN */
-    /* Programs made a step, values read a step, nodes traced, executions a step, slow releases a
-     * step; of other rules 1. */
+    /* A step: programs made, values read, nodes traced, executions, slow releases; or 1. */
     double count;
     double hidden_ns; /* of RES_RULE_TRACING: what steps in flight hide of it; NaN: unknown */
 } res_complaint;

@@ -237,6 +237,11 @@ static json_t *report_json(const pool *p)
         return NULL;
     }
     res_experiment_title(&first->experiment, &title);
+    /* Two reports of one title could not be told apart. */
+    if (first->experiment.settings[0])
+        bn_text_printf(&title, ", %s", first->experiment.settings);
+    if (first->experiment.seed != 1)
+        bn_text_printf(&title, ", seed %llu", (unsigned long long)first->experiment.seed);
     json_t *report = json_object();
     json_object_set_new(report, "title", res_json_text(title.data ? title.data : ""));
     json_object_set_new(report, "experiment", res_experiment_to_json(&first->experiment));

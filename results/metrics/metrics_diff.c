@@ -183,6 +183,14 @@ static void put_row(const json_t *figure, json_t *rows)
     json_array_append_new(rows, row);
 }
 
+/* A line: a title may hold whatever its file had. */
+static void put_title(const char *before, const char *title, bn_text *out)
+{
+    bn_text_puts(out, before);
+    bn_text_plain(out, title);
+    bn_text_putc(out, '\n');
+}
+
 static void put_pair(const json_t *pair, bn_text *out)
 {
     static const res_sheet_column columns[] = {{"name", false}, {"figure", false}, {"A", true},
@@ -193,10 +201,12 @@ static void put_pair(const json_t *pair, bn_text *out)
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(figures); i++)
         put_row(json_array_get(figures, i), rows);
-    if (strcmp(a, b) != 0)
-        bn_text_printf(out, "A: %s\nB: %s\n", a, b);
-    else if (a[0])
-        bn_text_printf(out, "%s\n", a);
+    if (strcmp(a, b) != 0) {
+        put_title("A: ", a, out);
+        put_title("B: ", b, out);
+    } else if (a[0]) {
+        put_title("", a, out);
+    }
     if (json_array_size(rows) > 0)
         res_sheet_write(columns, sizeof columns / sizeof *columns, rows, RES_TABLE_TEXT, out);
     bn_text_printf(out, "the same: %lld of %lld figures\n",
@@ -209,8 +219,7 @@ static void put_pair(const json_t *pair, bn_text *out)
 static void put_only(const char *which, const json_t *titles, bn_text *out)
 {
     for (size_t i = 0; i < json_array_size(titles); i++)
-        bn_text_printf(out, "only in %s: %s\n", which,
-                       json_string_value(json_array_get(titles, i)));
+        put_title(which, json_string_value(json_array_get(titles, i)), out);
 }
 
 void res_metrics_diff_put(const json_t *diff, bn_text *out)
@@ -221,6 +230,6 @@ void res_metrics_diff_put(const json_t *diff, bn_text *out)
             bn_text_putc(out, '\n');
         put_pair(json_array_get(pairs, i), out);
     }
-    put_only("A", json_object_get(diff, "only_a"), out);
-    put_only("B", json_object_get(diff, "only_b"), out);
+    put_only("only in A: ", json_object_get(diff, "only_a"), out);
+    put_only("only in B: ", json_object_get(diff, "only_b"), out);
 }

@@ -45,13 +45,15 @@ static void begin_item(reading *r, const char *name, bool of_counter)
         begin_report(r, "");
     bn_plain(name, plain, sizeof plain);
     json_t *all = json_object_get(r->report, of_counter ? "counters" : "metrics");
-    json_t *item = json_object();
     r->item = NULL;
-    if (plain[0] && json_object_set_new(all, plain, item) == 0) {
+    r->of_counter = of_counter;
+    if (!plain[0])
+        return;
+    json_t *item = json_object();
+    if (json_object_set_new(all, plain, item) == 0) {
         r->item = item;
         r->items++;
     }
-    r->of_counter = of_counter;
 }
 
 /* Sets KEY of ITEM to the whole number at TEXT, if there is one. */

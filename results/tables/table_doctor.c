@@ -19,8 +19,7 @@ static void put_subject(const res_complaint *c, bn_text *out)
 {
     switch (c->rule) {
     case RES_RULE_COMPILES:
-        bn_text_printf(out, "compiling or loading programs, in %.3g of 100 steps,",
-                       100 * fmin(c->count, 1));
+        bn_text_printf(out, "compiling or loading programs, %.3g in 100 steps,", 100 * c->count);
         return;
     case RES_RULE_READS:
         bn_text_printf(out, "reading %.3g value%s a step back to the host", c->count,
@@ -118,20 +117,28 @@ static double goodput(const res_speedup_row *row)
 static void put_health(const res_speedup *speedup, res_format format, bn_text *out)
 {
     double least = INFINITY, most = 0;
-    size_t known = 0;
+    size_t known = 0, failed = 0;
     bn_text text = {0};
     for (size_t i = 0; i < speedup->count; i++) {
         const double share = goodput(&speedup->rows[i]);
+        failed += speedup->rows[i].pool.count == 0;
         if (!isfinite(share))
             continue;
         known++;
         least = fmin(least, share);
         most = fmax(most, share);
     }
-    bn_text_puts(&text, "Nothing to complain of.");
+    if (failed < speedup->count)
+        bn_text_puts(&text, "Nothing to complain of. ");
     if (known > 0)
-        bn_text_printf(&text, " The device works for %.0f to %.0f %% of the steps.", 100 * least,
+        bn_text_printf(&text, "The device works for %.0f to %.0f %% of the steps. ", 100 * least,
                        100 * most);
+    if (failed > 0)
+        bn_text_printf(&text, "%zu experiment%s failed. The doctor did not look at %s. ", failed,
+                       failed == 1 ? "" : "s", failed == 1 ? "it" : "them");
+    /* The last blank. */
+    if (text.length > 0)
+        text.data[--text.length] = '\0';
     res_put_note(out, format, text.data ? text.data : "");
     out->failed = out->failed || text.failed;
     bn_text_free(&text);

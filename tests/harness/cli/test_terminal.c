@@ -101,7 +101,7 @@ static void ends_of_jobs_are_green_or_red(void **state)
 static void put_headings(void)
 {
     colourful();
-    cli_out("model  time\n-----------\nbert   1 ms\n--\n---");
+    cli_out("model  time\n-----------\nbert   1 ms\n-----\nsum\n\n--\n---");
 }
 
 static void headings_are_bold(void **state)
@@ -109,8 +109,8 @@ static void headings_are_bold(void **state)
     char text[1024];
     (void)state;
     on_terminal(put_headings, text, sizeof text);
-    assert_string_equal(
-        text, "\033[1mmodel  time\033[0m\n-----------\nbert   1 ms\n\033[1m--\033[0m\n---");
+    assert_string_equal(text, "\033[1mmodel  time\033[0m\n-----------\nbert   1 ms\n-----\nsum\n\n"
+                              "\033[1m--\033[0m\n---");
 }
 
 static void be_quiet(void)

@@ -100,7 +100,7 @@ report "a file of reports" "$(
 run run "${tiny[@]}" --store "$folder/other" --mode lazy --input transfer --processes 2 --metrics - --metrics-every 1
 report "a report of each process, on standard output, with what is sent" "$(
     fault_of 0
-    grep -q 'lazy' "$folder/out" || echo "no table"
+    grep -q 'sum of parts' "$folder/out" || echo "no table"
     grep -qx '# processes: 1; measured steps: [0-9]*; the device is simulated' "$folder/out" ||
         echo "no report after the first process"
     parsed "$folder/out" '

@@ -21,7 +21,8 @@ static inline shlo_graph *graph_of(const char *text)
 
 static inline bool piece_is(shlo_piece piece, const char *text)
 {
-    return piece.length == strlen(text) && memcmp(piece.at, text, piece.length) == 0;
+    return piece.length == strlen(text) &&
+           (piece.length == 0 || memcmp(piece.at, text, piece.length) == 0);
 }
 
 #define assert_piece(piece_, text_)                                                                \

@@ -1,5 +1,5 @@
-/* test_stablehlo_read.c - StableHLO text as a graph: statements, operands, regions, places; and what
- * is refused. */
+/* test_stablehlo_read.c - StableHLO text as a graph: statements, operands, regions, places; and
+ * what is refused. */
 #include "tests/runtime/stablehlo/stablehlo_fixture.h"
 
 /* The first node of the op called NAME. */
@@ -163,8 +163,8 @@ static void other_texts_are_read(void **state)
     static const struct {
         const char *name;
         size_t functions;
-    } texts[] = {{"affine", 1},  {"constants", 1}, {"generic", 2}, {"indices", 1},
-                 {"jax", 2},     {"norms", 1},     {"signal", 1},  {"windows", 1}};
+    } texts[] = {{"affine", 1}, {"constants", 1}, {"generic", 2}, {"indices", 1},
+                 {"jax", 2},    {"norms", 1},     {"signal", 1},  {"windows", 1}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char path[128], *text;
         size_t size;
