@@ -21,7 +21,7 @@ typedef struct study_kind {
     void (*conclude)(study *s); /* fits the lines, and says what they mean */
 } study_kind;
 
-/* A line through values of one way of running (a mode); its arrays are owned. */
+/* A line through values of one mode; its arrays are owned. */
 typedef struct study_line {
     const char *what; /* "step", "device", "nodes", "tracing", "compilation" */
     const char *mode;
@@ -73,12 +73,12 @@ study_value study_host;  /* all of a step but waits */
 study_value study_swept; /* the value of the swept axis, with the model's own filled in */
 study_value study_alone; /* 1 where one step is in flight, 0 where there are several */
 
-/* Fits a line to Y of the mode WAY over X, of the processes that know Y at each point. NULL, and no line,
- * where none does, and where X does not change. */
+/* Fits a line to Y of the mode WAY over X, of the processes that know Y at each point. NULL, and no
+ * line, where none does, and where X does not change. */
 const study_line *study_fit(study *s, const char *what, bool time, const char *way,
                             study_value *x, study_value *y);
-/* The experiment of the mode WAY with the least (or the greatest) value of the axis that counts; SIZE_MAX:
- * there is none. */
+/* The experiment of the mode WAY that counts and has the least (or the greatest) value of the axis;
+ * SIZE_MAX: there is none. */
 size_t study_end(const study *s, const char *way, bool greatest);
 /* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above zero,
  * else the mean, with a 95 % interval. */
