@@ -71,7 +71,8 @@ enum {
     OPTION_STEPS = 1 << 16,
     OPTION_COMPLETION = 1 << 17,
     OPTION_ESTIMATE = 1 << 18,
-    OPTION_PUBLISH = 1 << 19
+    OPTION_PUBLISH = 1 << 19,
+    OPTION_STUDY = 1 << 24
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

@@ -1,7 +1,10 @@
-/*
+res_format_parse(own->output.format, &format, &st) != BN_OK ||
+        (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
+        make_list/*
  * study_command.c - bench study: which studies there are, what each sweeps, and how one is run.
  */
 #include "harness/study/study_priv.h"
+#include "plots/plot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +34,7 @@ static const study_kind kinds[] = {
      false,
      "step = base + cost * executions",
      "execution",
+     "executions of a step",
      study_graphs},
     {"in-flight",
      RES_AXIS_IN_FLIGHT,
@@ -38,6 +42,7 @@ static const study_kind kinds[] = {
      false,
      "step = base with several in flight, base + what then hides with one",
      "serial step",
+     "1: one step in flight; 0: several",
      study_in_flight},
     {"batch",
      RES_AXIS_BATCH,
@@ -45,6 +50,7 @@ static const study_kind kinds[] = {
      false,
      "step = fixed + item * batch",
      "item",
+     "batch",
      study_batch},
     {"depth",
      RES_AXIS_DEPTH,
@@ -52,6 +58,7 @@ static const study_kind kinds[] = {
      true,
      "figure = base + layer * depth",
      "layer",
+     "layers",
      study_depth},
     {"trace-cost",
      RES_AXIS_TRACE_COST,
@@ -59,11 +66,12 @@ static const study_kind kinds[] = {
      false,
      "step = base + nodes * cost",
      "ns a node",
+     "cost of a node (ns)",
      study_trace_cost},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* ---- what is measured --------------------------------------------------------------------------------- */
+/* ---- what is measured --------- */
 
 static bool is_usual(const res_axis *axis, const cli_list *list)
 {
@@ -146,10 +154,20 @@ static bn_code make_list(const study_options *own, study *s, bn_status *st)
     return code;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------- */
+/* ---- the command --------- */
+
+/* Draws the picture that OWN asks for. */
+static cli_exit draw(const study_options *own, const study *s, cli_exit code)
+{
+    bn_status st = {.code = BN_OK};
+    if (!own->picture || study_picture(s, own->picture, &st) == BN_OK)
+        return code;
+    const cli_exit worse = cli_complain(&st);
+    return worse > code ? worse : code;
+}
 
 /* Says what was measured; returns the exit code, of which CODE is what measuring gave. */
-static cli_exit conclude(study *s, res_format format, cli_exit code)
+static cli_exit conclude(const study_options *own, study *s, res_format format, cli_exit code)
 {
     bn_status st = {.code = BN_OK};
     /* Of a first turn that was interrupted, what is there is not the study. */
@@ -162,8 +180,10 @@ static cli_exit conclude(study *s, res_format format, cli_exit code)
         bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the study");
         return cli_complain(&st);
     }
-    if (s->line_count > 0)
+    if (s->line_count > 0) {
         study_print(s, format);
+        code = draw(own, s, code);
+    }
     if (job_interrupted()) {
         cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].store);
         return CLI_EXIT_INTERRUPTED;
@@ -188,13 +208,14 @@ int study_command(const study_options *own, const char *what)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
+    plot_format picture;
     study s = {.kind = find(what, &st)};
     cli_exit code;
     if (!s.kind || res_format_parse(own->output.format, &format, &st) != BN_OK ||
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else
-        code = conclude(&s, format,
+        code = conclude(own, &s, format,
                         study_measure(&s, (int)own->matrix->processes, &own->output));
     study_free(&s);
     json_decref(own->matrix->echo);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what counts ----------------------------------------------------------------------------- */
+/* ---- what counts --------- */
 
 static const res_record *record_of_turn(const study *s, size_t turn, size_t experiment)
 {
@@ -77,7 +77,7 @@ void study_free(study *s)
     json_decref(s->answers);
 }
 
-/* ---- figures ----------------------------------------------------------------------------------- */
+/* ---- figures --------- */
 
 static const res_record *record_of(const study *s, size_t process, size_t experiment)
 {
@@ -143,7 +143,7 @@ double study_alone(const study *s, size_t process, size_t experiment)
     return record_of(s, process, experiment)->experiment.in_flight == 1 ? 1 : 0;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- lines --------- */
 
 static bool is_of(const study *s, size_t experiment, const char *way)
 {
@@ -212,7 +212,7 @@ const study_line *study_fit(study *s, const char *what, bool time, const char *w
     return &s->lines[s->line_count++];
 }
 
-/* ---- figures over processes ------------------------------------------------------------------------ */
+/* ---- figures over processes --------- */
 
 size_t study_end(const study *s, const char *way, bool greatest)
 {

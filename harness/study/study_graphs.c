@@ -16,7 +16,7 @@ static void say_cost(study *s, const study_line *step, const study_line *device)
                   study_interval(cost, true).text);
         return;
     }
-    study_say(s, "A step takes %s, and each execution adds %s.",
+    study_say(s, "A step takes %s beside its executions, and each of these %s.",
               study_interval(res_estimate_interval(&step->fit.base), true).text,
               study_interval(cost, true).text);
     if (device)
@@ -79,6 +79,22 @@ static void say_crossing(study *s, const study_line *step, size_t lazy, double *
               cross.estimate > most ? ", beyond what was measured" : "");
 }
 
+/* Says how many executions the cuts have, where it is not as many as graphs were asked for. */
+static void say_executions(study *s, const study_line *step)
+{
+    bool same = true;
+    bn_text text = {0};
+    for (size_t i = 0; i < step->fit.points; i++) {
+        const double graphs = study_swept(s, 0, step->place[i]);
+        same = same && graphs == step->x[i];
+        bn_text_printf(&text, "%s%.0f for %.0f", i ? ", " : "", step->x[i], graphs);
+    }
+    if (!same && text.data)
+        study_say(s, "Executions of a step, for graphs that were asked for: %s.", text.data);
+    s->failed = s->failed || text.failed;
+    bn_text_free(&text);
+}
+
 void study_graphs(study *s)
 {
     const study_line *step = study_fit(s, "step", true, "capture", study_executions, study_wall);
@@ -90,11 +106,15 @@ void study_graphs(study *s)
         s->failed = true;
         return;
     }
-    if (step)
+    if (step) {
+        say_executions(s, step);
         say_cost(s, step, device);
+    }
     if (step && device)
         say_exposed(s, step, device, u, u + s->processes);
-    if (step && lazy != SIZE_MAX)
+    if (step && lazy != SIZE_MAX) {
+        study_answer(s, "nodes", res_json_real(study_over(s, lazy, study_nodes).estimate));
         say_crossing(s, step, lazy, u, u + s->processes);
+    }
     free(u);
 }

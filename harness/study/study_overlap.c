@@ -16,7 +16,7 @@
 
 static const char *const ways[] = {"lazy", "capture"};
 
-/* ---- steps in flight --------------------------------------------------------------------------- */
+/* ---- steps in flight --------- */
 
 /* The share of the upper bound of FEW over MANY above 1; without an interval that of the estimate. */
 static double slower_by(const study *s, size_t few, size_t many)
@@ -118,7 +118,7 @@ void study_in_flight(study *s)
     say_modes(s);
 }
 
-/* ---- a slower front end ---------------------------------------------------------------------------- */
+/* ---- a slower front end --------- */
 
 /* Process P's captured step: the mean over the costs, which mean nothing to it. */
 static double captured(const study *s, size_t p)
@@ -178,5 +178,7 @@ void study_trace_cost(study *s)
         study_say(s, "So %s of the cost of tracing is exposed; the rest hides behind the device.",
                   study_percent(slope.estimate / nodes.estimate).text);
     say_bound(s, line, u, u + s->processes);
+    /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
+    (void)study_fit(s, "step", true, "capture", study_swept, study_wall);
     free(u);
 }

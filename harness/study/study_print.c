@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The mean of point I of LINE over its processes, with its interval. */
-static res_interval point_of(const study_line *line, size_t i)
+res_interval study_point(const study_line *line, size_t i)
 {
     double room[RES_MOST_REPETITIONS];
     for (size_t p = 0; p < line->fit.processes; p++)
@@ -19,7 +18,7 @@ static res_interval point_of(const study_line *line, size_t i)
 
 static double off_of(const study_line *line, size_t i)
 {
-    return point_of(line, i).estimate / res_line_at(&line->fit, line->x[i]) - 1;
+    return study_point(line, i).estimate / res_line_at(&line->fit, line->x[i]) - 1;
 }
 
 /* What EXPERIMENTS say of the swept axis: "graphs 3". */
@@ -28,13 +27,13 @@ static double value_of(const study *s, const study_line *line, size_t i)
     return study_swept(s, 0, line->place[i]);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
+/* ---- JSON --------- */
 
 static json_t *points_json(const study *s, const study_line *line)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < line->fit.points; i++) {
-        json_t *one = study_json(point_of(line, i));
+        json_t *one = study_json(study_point(line, i));
         json_object_set_new(one, res_axes[s->kind->axis].field.name,
                             json_real(value_of(s, line, i)));
         json_object_set_new(one, "x", json_real(line->x[i]));
@@ -81,7 +80,7 @@ static void print_json(const study *s, const res_record *any)
     json_decref(all);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------- */
+/* ---- tables --------- */
 
 static void put_bounds(json_t *row, res_interval interval, bool time)
 {
@@ -107,7 +106,7 @@ static void put_points(const study *s, res_format format, bn_text *out)
             res_sheet_put(row, "%s", line->what);
             res_sheet_put(row, "%s", line->mode);
             res_sheet_put(row, "%.0f", value_of(s, line, i));
-            put_bounds(row, point_of(line, i), line->time);
+            put_bounds(row, study_point(line, i), line->time);
             res_sheet_put(row, "%s",
                           study_number(res_line_at(&line->fit, line->x[i]), line->time).text);
             res_sheet_put(row, "%s", study_percent(off_of(line, i)).text);
@@ -140,7 +139,7 @@ static void put_lines(const study *s, res_format format, bn_text *out)
     json_decref(rows);
 }
 
-/* ---- sentences ------------------------------------------------------------------------------------------ */
+/* ---- sentences --------- */
 
 /* Says of each line whether the law fits it, where that is known. */
 static void say_laws(study *s)

@@ -18,6 +18,7 @@ typedef struct study_kind {
     bool anew;         /* each process compiles, since compile time is studied */
     const char *law;   /* in words */
     const char *unit;  /* what a line's slope is for each of: "execution" */
+    const char *across; /* what its x is: "executions of a step" */
     void (*conclude)(study *s); /* fits the lines, and says what they mean */
 } study_kind;
 
@@ -52,14 +53,14 @@ struct study {
     bool failed; /* no memory */
 };
 
-/* ---- measuring (study_run.c) ------------------------------------------------------------------ */
+/* ---- measuring (study_run.c) --------- */
 
 /* Measures S' list, PROCESSES of each group (0: the usual number) in turns. Says on standard error
  * what failed, where records go and where the time went. Returns the exit code, but for that of an
  * interruption. */
 cli_exit study_measure(study *s, int processes, const cli_output *output);
 
-/* ---- lines (study_fit.c) ---------------------------------------------------------------------- */
+/* ---- lines (study_fit.c) --------- */
 
 /* Finds what counts; false without memory. */
 bool study_select(study *s);
@@ -88,7 +89,7 @@ res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value)
 /* Where U[p] + V[p] x = 0, over all processes. */
 res_interval study_meet(const study *s, const double *u, const double *v);
 
-/* ---- words (study_words.c) ---------------------------------------------------------------------- */
+/* ---- words (study_words.c) --------- */
 
 /* "13.71 ms", or of numbers "812.5". */
 typedef struct study_text {
@@ -105,7 +106,7 @@ json_t *study_json(res_interval interval);
 /* Adds VALUE (stolen) to S' answers. */
 void study_answer(study *s, const char *name, json_t *value);
 
-/* ---- the studies (study_graphs.c, study_overlap.c, study_sizes.c) --------------------------------- */
+/* ---- the studies (study_graphs.c, study_overlap.c, study_sizes.c) --------- */
 
 void study_graphs(study *s);
 void study_in_flight(study *s);
@@ -113,8 +114,15 @@ void study_batch(study *s);
 void study_depth(study *s);
 void study_trace_cost(study *s);
 
-/* ---- what is printed (study_print.c) -------------------------------------------------------------- */
+/* ---- what is printed (study_print.c) --------- */
 
 void study_print(study *s, res_format format);
+/* The mean of point I of LINE over its processes, with its interval. */
+res_interval study_point(const study_line *line, size_t i);
+
+/* ---- the picture (study_picture.c) --------------------------------------------------- */
+
+/* Draws the times of a step that S has lines of, and writes them to FILE. */
+BN_MUST_USE bn_code study_picture(const study *s, const char *file, bn_status *st);
 
 #endif

@@ -10,7 +10,7 @@
 
 static const char *const ways[] = {"lazy", "capture"};
 
-/* ---- batches -------------------------------------------------------------------------------------- */
+/* ---- batches --------- */
 
 /* The fixed part is little where it is below this share of a step. */
 #define LITTLE 0.10
@@ -61,7 +61,7 @@ void study_batch(study *s)
     free(u);
 }
 
-/* ---- layers ----------------------------------------------------------------------------------------- */
+/* ---- layers --------- */
 
 static const char *per_layer(const study_line *line, study_text *text)
 {
