@@ -1,6 +1,4 @@
-res_format_parse(own->output.format, &format, &st) != BN_OK ||
-        (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
-        make_list/*
+/*
  * study_command.c - bench study: which studies there are, what each sweeps, and how one is run.
  */
 #include "harness/study/study_priv.h"
@@ -212,6 +210,7 @@ int study_command(const study_options *own, const char *what)
     study s = {.kind = find(what, &st)};
     cli_exit code;
     if (!s.kind || res_format_parse(own->output.format, &format, &st) != BN_OK ||
+        (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else

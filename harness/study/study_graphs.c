@@ -1,6 +1,6 @@
 /*
- * study_graphs.c - what one more execution of a step costs, how much of that the step waits for, and
- * from how many on capturing is slower than tracing every step.
+ * study_graphs.c - what one more execution of a step costs, how much of that the step waits for,
+ * and from how many on capturing is slower than tracing every step.
  */
 #include "harness/study/study_priv.h"
 

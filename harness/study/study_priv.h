@@ -1,6 +1,7 @@
 /*
  * study_priv.h - a study: what is measured (study_command.c, study_run.c), lines through it
- * (study_fit.c), what they say (study_answers.c, study_sweeps.c), tables and JSON (study_print.c).
+ * (study_fit.c), what they say (study_graphs.c, study_overlap.c, study_sizes.c, study_words.c), and
+ * how it is shown (study_print.c, study_picture.c).
  */
 #ifndef BENCH_HARNESS_STUDY_PRIV_H
 #define BENCH_HARNESS_STUDY_PRIV_H
