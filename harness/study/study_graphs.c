@@ -46,10 +46,16 @@ static void say_exposed(study *s, const study_line *step, const study_line *devi
     if (!isfinite(sum) || !(sum > 0))
         return;
     study_answer(s, "exposed_share", study_json(share));
-    study_say(s, "An execution that is awaited alone has an overhead of %s. A step waits for %s of it%s.",
+    bn_text bounds = {0};
+    if (isfinite(share.low))
+        bn_text_printf(&bounds, " (%s to %s)", study_percent(share.low).text,
+                       study_percent(share.high).text);
+    study_say(s,
+              "An execution that is awaited alone has an overhead of %s. A step waits for %s of "
+              "it%s.",
               study_number(sum / (double)s->processes, true).text,
-              study_percent(share.estimate).text,
-              isfinite(share.low) ? "" : " (too uncertain for an interval)");
+              study_percent(share.estimate).text, bounds.data ? bounds.data : "");
+    bn_text_free(&bounds);
 }
 
 /* From how many executions on lazy is faster: where STEP's line crosses LAZY's time. */

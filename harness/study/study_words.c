@@ -21,7 +21,8 @@ study_text study_number(double value, bool time)
         return out;
     }
     size_t unit = 0;
-    while (unit < 3 && fabs(value) < units[unit].ns)
+    /* What is rounded up to a unit is shown in it. */
+    while (unit < 3 && fabs(value) < 0.99995 * units[unit].ns)
         unit++;
     snprintf(out.text, sizeof out.text, "%.4g %s", value / units[unit].ns, units[unit].name);
     return out;
