@@ -39,6 +39,8 @@ refuses "steps in flight without one alone" 2 "needs 1|--in-flight" -- \
     study in-flight "${small[@]}" --in-flight 2,4
 refuses "graphs of inference" 2 "only training steps" -- study graphs "${small[@]}" --phase infer
 refuses "layers of a model without any to choose" 2 "no layers to choose" -- study depth "${small[@]}"
+refuses "a picture of another format" 2 ".svg" -- \
+    study batch "${small[@]}" --output "$folder/x.pdf"
 refuses "modes, which a study chooses" 2 "--mode" -- study batch "${small[@]}" --mode eager
 report "none of these left a store" "$([ ! -e "$store" ] || [ "$(stored)" -eq 0 ] || echo "records in it")"
 
@@ -66,13 +68,14 @@ assert records["simulated"] is True'
 )"
 
 run study batch --model resnet18 --runtime sim --variant small --phase infer --batch 1,2,4 --steps 3 \
-    --min-time 0 --warmup 8 --processes 3 --device-time none --store "$folder/text"
-report "for people it is tables and sentences" "$(
+    --min-time 0 --warmup 8 --processes 3 --device-time none --store "$folder/text" --output "$folder/lines.gp"
+report "for people it is tables and sentences, and a picture" "$(
     fault_of 0
     for one in '^Study batch: resnet18 infer on sim (simulated), 3 processes.' 'each item' \
         '^lazy: of a step .* are fixed, and each item takes'; do
         grep -q "$one" "$folder/out" || echo "no line like $one"
     done
+    grep -q "series1 using 1:" "$folder/lines.gp" || echo "no second series in the picture"
 )"
 
 run study batch "${small[@]}" --phase infer --batch 1,2 --runtime-option 'faults=execute:*:fail'
