@@ -2,6 +2,7 @@
  * main.c - bench: the commands, one row each, and the jobs of a worker.
  */
 #include "harness/options.h"
+#include "harness/study/study.h"
 #include "harness/worker/worker.h"
 
 #include <signal.h>
@@ -142,6 +143,16 @@ static int estimate(options *o, const char *const *words)
     own.option = o->topology_option;
     job_matrix_set(&o->matrix, RES_AXIS_RUNTIME, o->estimate_runtime);
     return estimate_command(&own);
+}
+
+static int study_sweep(options *o, const char *const *words)
+{
+    const study_options own = {
+        .output = o->output,
+                               .matrix = &o->matrix,
+                               .picture = o->file,
+                               .echo = options_suites(o).echo};
+    return study_command(&own, words[0]);
 }
 
 static int export_records(options *o, const char *const *words)
@@ -308,6 +319,11 @@ static const command_row commands[] = {
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
+    {"study", "bench study " STUDY_NAMES " --model NAME [OPTIONS]",
+     "sweep one axis, fit the law of a step, and say what it means: what an execution, an item, a "
+     "layer or a node costs",
+     .bit = OPTION_STUDY, .run = study_sweep, .what = STUDY_NAMES, .most_words = 1,
+     .help = study_help},
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
      "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
      .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},

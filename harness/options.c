@@ -34,8 +34,9 @@ enum {
     DOCTOR = OPTION_DOCTOR,
     METRICS = OPTION_METRICS,
     GRAPH = OPTION_GRAPH,
+    STUDY = OPTION_STUDY,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -61,50 +62,54 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
-    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY, .fallback = "",
+    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY | STUDY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
-    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY, .fallback = "0",
-     .most = RES_MOST_REPETITIONS,
+    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY | STUDY,
+     .fallback = "0", .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
-             "them, and below 3 there are none. 0: 4, and of run 16 where steps take less "
+             "them, and below 3 there are none. 0: 4, and of run and study 16 where steps take less "
              "than 1 ms, from the second on for an eighth of --min-time"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST | REPLAY,
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps),
+     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
-    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY,
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time),
+     .commands = RUN | SELFTEST | REPLAY | STUDY,
      .fallback = "1",
      .text = "each process measures at least this long, 3s or 500ms (a number alone: seconds), and "
              "at least --steps steps"},
-    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY,
+    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY | STUDY,
      .fallback = "60", .least = 1, .marked = true,
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
              "and their times show no trend"},
-    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE | REPLAY,
+    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time),
+     .commands = RUN | COMPARE | REPLAY | STUDY,
      .fallback = "auto", .marked = true,
      .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
              "the profiler, and also where a step takes over a second; none: not measured, which "
              "saves seconds a process"},
-    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE | REPLAY,
+    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin),
+     .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY,
      .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
              "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
              "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
-    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY,
+    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY | STUDY,
      .fallback = "", .text = "keep executables in DIR and load them from there"},
-    {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
+    {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY | STUDY,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"store", "DIR", CLI_TEXT, AT(store),
      .commands = TABLE | DOCTOR | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
@@ -145,11 +150,12 @@ static const cli_option others[] = {
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE, .fallback = "1800",
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY, .fallback = "1800",
      .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
-    {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE, .marked = true,
+    {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE | STUDY,
+     .marked = true,
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,
@@ -311,6 +317,12 @@ static const cli_option others[] = {
      .fallback = "bench-results/estimates",
      .text =
          "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
+    {"trace-cost-ns", "N,...", CLI_NUMBERS,
+     AT(matrix.axis) + RES_AXIS_TRACE_COST * sizeof(cli_list), .commands = STUDY, .fallback = "0",
+     .most = INT_MAX,
+     .text = "busy wait for each traced node; the study trace-cost sweeps it"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
+     .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
@@ -341,6 +353,9 @@ static const struct {
 } takers[] = {
     {RUN, true, false, 0, 0},
     {COMPARE, true, false, 0, RES_AXIS_BIT(RES_AXIS_RUNTIME)},
+    {STUDY, true, false, 0,
+     RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_FRONT_END) |
+         RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
     {VERIFY, false, true,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) |
          RES_AXIS_BIT(RES_AXIS_FRONT_END),

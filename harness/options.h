@@ -75,7 +75,8 @@ enum {
     OPTION_PUBLISH = 1 << 19,
     OPTION_DOCTOR = 1 << 20,
     OPTION_METRICS = 1 << 21,
-    OPTION_GRAPH = 1 << 22
+    OPTION_GRAPH = 1 << 22,
+    OPTION_STUDY = 1 << 23
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.
