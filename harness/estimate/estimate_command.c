@@ -55,9 +55,10 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
                            word);
     }
     if (o->matrix->recorded.folder && cli_list_has(&o->layouts, "auto"))
-        return bn_fail(st, BN_INVALID,
-                       "--layouts auto is of graphs that bench makes; recorded programs state their "
-                       "layouts themselves");
+        return bn_fail(
+            st, BN_INVALID,
+            "--layouts auto is of graphs that bench makes; recorded programs state their "
+            "layouts themselves");
     if (o->matrix->recorded.folder && o->into_sim)
         return bn_fail(st, BN_INVALID,
                        "--into-sim takes the times of a model's graphs, not of recorded programs");
@@ -225,9 +226,9 @@ int estimate_command(const estimate_options *options)
         cli_line_clear();
         print(&c);
         if (c.run.kept > 0)
-            cli_say("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
-                    c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
-                    options->store);
+            cli_note("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
+                     c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
+                     options->store);
         if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
             estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
             code = cli_complain(&st);

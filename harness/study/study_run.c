@@ -95,8 +95,7 @@ static void take(measuring *m, size_t index, int process, const job_kept *kept)
         m->last = *failure;
         note(m, kept->usage ? cli_complain(failure) : cli_complain_of(title, failure));
     }
-    if (kept->store.code != BN_OK && !m->stop &&
-        strcmp(kept->store.message, failure->message) != 0)
+    if (kept->store.code != BN_OK && !m->stop && strcmp(kept->store.message, failure->message) != 0)
         note(m, cli_complain_of(title, &kept->store));
     m->stop = m->stop || kept->usage || kept->store.code != BN_OK;
 }
@@ -121,8 +120,8 @@ static void run_process(measuring *m, group_of *g, int process)
     job_group_title(list, count, title, sizeof title);
     snprintf(text, sizeof text, "%s, process %d of %d", title, process, m->plan.processes);
     g->group.processes = m->plan.processes;
-    const job_order job = {NULL,       text, ++m->number, planned(m), list[0].timeout,
-                           m->output->verbose};
+    const job_order job = {
+        NULL, text, ++m->number, planned(m), list[0].timeout, m->output->verbose};
     job_measure_and_keep(&g->group, process, list, count, &job, kept);
     for (size_t i = 0; i < count; i++)
         take(m, place[i], process, &kept[i]);
@@ -146,12 +145,12 @@ static void run_turns(measuring *m)
 static void say_plan(const measuring *m)
 {
     const study *s = m->study;
-    cli_say("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
-            planned(m), s->kind->name, s->count, planned(m), s->list[0].what.runtime,
-            s->list[0].store);
-    cli_say("[0/%zu] Ctrl-C keeps what is done; the time left is told when the first process has "
-            "ended",
-            planned(m));
+    cli_note("[0/%zu] study %s: %zu experiments in %zu processes on runtime %s; records go to %s",
+             planned(m), s->kind->name, s->count, planned(m), s->list[0].what.runtime,
+             s->list[0].store);
+    cli_note("[0/%zu] Ctrl-C keeps what is done; the time left is told when the first process has "
+             "ended",
+             planned(m));
 }
 
 static void say_end(const measuring *m)
@@ -162,8 +161,8 @@ static void say_end(const measuring *m)
         job_spent_add(&spent, &m->groups[i].group.spent);
     job_spent_words(&spent, &line);
     if (line.data && spent.processes > 0)
-        cli_say("[%zu/%zu] %s; records: %s", m->number, planned(m), line.data,
-                m->study->list[0].store);
+        cli_note("[%zu/%zu] %s; records: %s", m->number, planned(m), line.data,
+                 m->study->list[0].store);
     bn_text_free(&line);
 }
 
