@@ -1,7 +1,7 @@
 #!/bin/bash
 # stand_in.sh - stands in for the programs that documents name, under the name of each, so that
 # check_docs.sh can have command lines carried out as they stand. What is wrong with the words goes to
-# the file DOCS_FAULTS; where bench only parses, there is then a file DOCS_FAULTS.parsed. DOCS_WAY is
+# the file DOCS_FAULTS; where nothing ran, there is then a file DOCS_FAULTS.parsed. DOCS_WAY is
 #
 #   parse   bench is called with --help behind its command: it reads all words and runs nothing
 #   run     bench runs, with options at the end that make it short
@@ -99,11 +99,15 @@ mpirun | srun)
     shift 2
     exec "$@"
     ;;
-python | python3) [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two ;;
+python | python3)
+    [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two
+    : >"$DOCS_FAULTS.parsed"
+    ;;
 setup.sh)
     for group in "$@"; do
         grep -qw "@$group" "$DOCS_ROOT/setup/packages.txt" ||
             grep -q "^$group " "$DOCS_ROOT/setup/wheels.txt" || fault "there is no group $group"
     done
     ;;
+*) : >"$DOCS_FAULTS.parsed" ;; # a program of others
 esac
