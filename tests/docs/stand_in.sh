@@ -88,6 +88,8 @@ make_targets() {
     if [ "$*" = run ] && [ "$DOCS_WAY" = run ]; then
         # shellcheck disable=SC2046 # one word each
         DOCS_PROCESSES=3 run $(run_arguments) --format narrow
+    else
+        : >"$DOCS_FAULTS.parsed"
     fi
 }
 
