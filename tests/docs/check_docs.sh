@@ -49,6 +49,8 @@ parsed_only=$(
 *--bisect*	a repository with builds; check_compare.sh runs it
 *git bisect*	the same
 *bench completion*	a shell for each
+* [*	words that may be left out
+* DIR*	a folder of the reader's
 END
 )
 # Columns of shown tables that a short run of small models has not.
@@ -169,19 +171,21 @@ way_of() {
 carry_out() { # NUMBER PLACE
     local words status
     words=$(<"$text/$1")
-    # What stands for a plugin and an option of the reader's.
+    # What stands for a plugin and an option of the reader's; what may be left out.
     words=${words//\/path\/to\//.\/}
     words=${words//name=value/device_us=200}
     DOCS_WAY=$(way_of "$words")
+    words=$(sed 's/ \[/ /g; s/\]\( \|$\)/\1/g' <<<"$words")
     # The set-up and make run take minutes: where no output is shown, their words are enough.
     [ -e "$text/$1.out" ] || [[ $words != make* ]] || DOCS_WAY=parse
     export DOCS_WAY
     : >"$DOCS_FAULTS"
+    rm -f "$DOCS_FAULTS.parsed"
     bash -c 'command_not_found_handle() { echo "    there is no program $1" >>"$DOCS_FAULTS"; }
 '"$words" >"$DOCS_FAULTS.out" 2>"$DOCS_FAULTS.err" </dev/null
     status=$?
     case $status in 126 | 127) head -n 1 "$DOCS_FAULTS.err" | sed 's/^/    /' >>"$DOCS_FAULTS" ;; esac
-    [ "$DOCS_WAY" = parse ] || [ ! -e "$text/$1.out" ] || [ -s "$DOCS_FAULTS" ] ||
+    [ -e "$DOCS_FAULTS.parsed" ] || [ ! -e "$text/$1.out" ] || [ -s "$DOCS_FAULTS" ] ||
         awk -v excused="$excused" -f "$DOCS_ROOT/tests/docs/forms.awk" "$DOCS_FAULTS.out" "$text/$1.out" >>"$DOCS_FAULTS"
     [ ! -s "$DOCS_FAULTS" ] || { echo "$2: ${words:0:150}"; cat "$DOCS_FAULTS"; }
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # stand_in.sh - stands in for the programs that documents name, under the name of each, so that
 # check_docs.sh can have command lines carried out as they stand. What is wrong with the words goes to
-# the file DOCS_FAULTS. DOCS_WAY is
+# the file DOCS_FAULTS; where nothing ran, there is then a file DOCS_FAULTS.parsed. DOCS_WAY is
 #
 #   parse   bench is called with --help behind its command: it reads all words and runs nothing
 #   run     bench runs, with options at the end that make it short
@@ -16,6 +16,7 @@ fault() { printf '    %s\n' "$*" >>"$DOCS_FAULTS"; }
 parse() {
     local at=0
     local -a help=(--help)
+    : >"$DOCS_FAULTS.parsed"
     case ${1:-} in
     help) help=() at=$# ;;
     [a-z]*) at=1 ;;
@@ -43,11 +44,16 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
+    table | list | history | plot | report | publish | export | import | steps) ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
     export-weights) quick=(--variant small) ;;
     record)
         unset PJRT_NAMES_AND_LIBRARY_PATHS
         set -- record --runtime sim "${@:2}"
+        ;;
+    *) # nobody has said how it is made short
+        parse "$@"
+        return
         ;;
     esac
     "$DOCS_BENCH" "$@" "${quick[@]}" 2>"$said" </dev/null
@@ -82,6 +88,8 @@ make_targets() {
     if [ "$*" = run ] && [ "$DOCS_WAY" = run ]; then
         # shellcheck disable=SC2046 # one word each
         DOCS_PROCESSES=3 run $(run_arguments) --format narrow
+    else
+        : >"$DOCS_FAULTS.parsed"
     fi
 }
 
@@ -93,11 +101,15 @@ mpirun | srun)
     shift 2
     exec "$@"
     ;;
-python | python3) [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two ;;
+python | python3)
+    [ "$DOCS_WAY" = parse ] || [ "$1" = -c ] || exec "$DOCS_PROGRAM" --steps 60 --way two
+    : >"$DOCS_FAULTS.parsed"
+    ;;
 setup.sh)
     for group in "$@"; do
         grep -qw "@$group" "$DOCS_ROOT/setup/packages.txt" ||
             grep -q "^$group " "$DOCS_ROOT/setup/wheels.txt" || fault "there is no group $group"
     done
     ;;
+*) : >"$DOCS_FAULTS.parsed" ;; # a program of others
 esac
