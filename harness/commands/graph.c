@@ -106,9 +106,8 @@ static json_t *graph_json(const char *path, const shlo_graph *g)
     bn_text name = {0};
     bn_text_plain(&name, path);
     return json_pack("{so sI sI sI}", "file", text_json(&name), "statements",
-                     (json_int_t)g->node_count, "arguments",
-                     (json_int_t)g->of_kind[SHLO_ARGUMENT], "functions",
-                     (json_int_t)g->of_kind[SHLO_FUNCTION]);
+                     (json_int_t)g->node_count, "arguments", (json_int_t)g->of_kind[SHLO_ARGUMENT],
+                     "functions", (json_int_t)g->of_kind[SHLO_FUNCTION]);
 }
 
 static json_t *ops_json(const shlo_diff *d)
@@ -117,10 +116,10 @@ static json_t *ops_json(const shlo_diff *d)
     for (size_t i = 0; i < d->op_count; i++) {
         const shlo_op_count *op = &d->ops[i];
         json_array_append_new(
-            list, json_pack("{so sI sI sI sI sI}", "op",
-                            command_piece_json(op->op, MOST_STATEMENT), "a", (json_int_t)op->a,
-                            "b", (json_int_t)op->b, "added", (json_int_t)op->added, "removed",
-                            (json_int_t)op->removed, "changed", (json_int_t)op->changed));
+            list,
+            json_pack("{so sI sI sI sI sI}", "op", command_piece_json(op->op, MOST_STATEMENT), "a",
+                      (json_int_t)op->a, "b", (json_int_t)op->b, "added", (json_int_t)op->added,
+                      "removed", (json_int_t)op->removed, "changed", (json_int_t)op->changed));
     }
     return list;
 }
@@ -188,9 +187,9 @@ static void put_head(const shlo_diff *d, const char *const *paths, bn_text *out)
 /* The table of ops: those with differences, or with ALL all. */
 static void put_ops(const shlo_diff *d, bool all, res_format format, bn_text *out)
 {
-    static const res_sheet_column columns[] = {{"op", false},    {"A", true},
-                                               {"B", true},      {"changed", true},
-                                               {"added", true},  {"removed", true}};
+    static const res_sheet_column columns[] = {{"op", false},   {"A", true},
+                                               {"B", true},     {"changed", true},
+                                               {"added", true}, {"removed", true}};
     json_t *rows = json_array();
     for (size_t i = 0; i < d->op_count; i++) {
         const shlo_op_count *op = &d->ops[i];

@@ -123,6 +123,8 @@ int command_report(const command_selection *asked, const command_series *series,
     res_index_free(&part);
     res_index_free(&index);
     job_say_damaged(estimates.damaged, estimates.damaged_count);
+    const bool damaged = estimates.damaged_count > 0;
     res_collection_free(&estimates);
-    return finish(code, &all, &st);
+    const int exit_code = finish(code, &all, &st);
+    return exit_code == CLI_EXIT_OK && damaged ? CLI_EXIT_FAILED : exit_code;
 }

@@ -392,8 +392,13 @@ static void put_tables(const char *table, const res_collection *all,
         bn_text_putc(text, '\n');
     if (only || below)
         res_table_estimates(estimates, format, text);
-    else
-        command_say_estimates(estimates->count);
+}
+
+/* Whether put_tables leaves the estimates out. */
+static bool leaves_estimates(const char *table, res_format format)
+{
+    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
+    return strcmp(table, RES_TABLE_ESTIMATES) != 0 && !(people && strcmp(table, "speedup") == 0);
 }
 
 int command_table(const command_selection *selection, const char *table, const cli_output *output)
@@ -412,12 +417,24 @@ int command_table(const command_selection *selection, const char *table, const c
         code = command_both_read(selection, &index, &part,
                                  strcmp(table, RES_TABLE_ESTIMATES) == 0 ? NULL : &all, &estimates,
                                  &st);
+    /* Of a damaged file nobody knows which of the two it was. */
+    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
+    size_t damaged = all.damaged_count + estimates.damaged_count;
+    if (code == BN_OK && only) {
+        job_say_damaged(index.damaged, index.damaged_count);
+        damaged += index.damaged_count;
+    }
     res_index_free(&part);
     res_index_free(&index);
-    if (code != BN_OK)
+    if (code != BN_OK) {
+        res_collection_free(&all);
+        res_collection_free(&estimates);
         return (int)cli_complain(&st);
+    }
     job_say_damaged(all.damaged, all.damaged_count);
     job_say_damaged(estimates.damaged, estimates.damaged_count);
+    if (leaves_estimates(table, format))
+        command_say_estimates(estimates.count);
     put_tables(table, &all, &estimates, output->verbose, format, &text);
     /* A pager moves sideways, so it gets all columns. */
     if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&
@@ -426,7 +443,6 @@ int command_table(const command_selection *selection, const char *table, const c
         put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &text);
     }
     print_page(&text, format, selection->store, cli_show);
-    const size_t damaged = all.damaged_count + estimates.damaged_count;
     bn_text_free(&text);
     res_collection_free(&all);
     res_collection_free(&estimates);

@@ -184,6 +184,8 @@ bn_code command_newest_read(const command_selection *selection, res_collection *
     res_index_free(&index);
     if (code == BN_OK)
         job_say_damaged(all->damaged, all->damaged_count);
+    else
+        res_collection_free(all);
     return code;
 }
 

@@ -1,6 +1,6 @@
 /*
- * estimate_compile.c - a program of a step on a topology: it is compiled in a worker of its own, unless
- * it was compiled before, and what became of it is a line.
+ * estimate_compile.c - a program of a step on a topology: it is compiled in a worker of its own,
+ * unless it was compiled before, and what became of it is a line.
  */
 #include "harness/estimate/estimate_priv.h"
 
@@ -40,8 +40,7 @@ static json_t *request_of(const estimate_run *run, const estimate_task *task,
                      res_json_text(name), "options", estimate_words(first, run->options->option),
                      "flags", estimate_words(NULL, task->experiment->xla_flag), "format", p->format,
                      "text", p->text ? res_json_text(p->text) : NULL, "file",
-                     p->text ? NULL
-                             : json_pack("{ss ss}", "path", p->path, "sha256", p->digest));
+                     p->text ? NULL : json_pack("{ss ss}", "path", p->path, "sha256", p->digest));
 }
 
 /* Compiles P in a worker. */

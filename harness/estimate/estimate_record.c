@@ -66,12 +66,14 @@ static void fill_execution(const json_t *line, res_execution *x)
 {
     const char *graph = estimate_word(line, "graph");
     const double compile_s = estimate_figure(line, NULL, "compile_s");
+    const json_t *flops = json_object_get(line, "flops");
     snprintf(x->graph, sizeof x->graph, "%.*s", (int)bn_utf8_fit(graph, sizeof x->graph - 1),
              graph);
     x->per_step = (int)estimate_times(line);
     x->nodes = json_integer_value(json_object_get(line, "nodes"));
     x->text_bytes = json_integer_value(json_object_get(line, "text_bytes"));
-    x->flops = json_number_value(json_object_get(line, "flops"));
+    x->flops = json_is_number(flops) ? json_number_value(flops) : (double)NAN;
+    x->bytes = (double)NAN;
     x->compile_ns = compile_s > 0 && compile_s < 1e6 ? (uint64_t)(1e9 * compile_s) : 0;
     x->argument_bytes = bytes_of(line, "memory", "argument");
     x->result_bytes = bytes_of(line, "memory", "result");

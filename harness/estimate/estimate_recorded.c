@@ -1,6 +1,6 @@
 /*
- * estimate_recorded.c - a step that was recorded, on a topology: each of its programs is compiled as
- * the framework handed it over, and counts as often as the step executes it.
+ * estimate_recorded.c - a step that was recorded, on a topology: each of its programs is compiled
+ * as the framework handed it over, and counts as often as the step executes it.
  */
 #include "harness/estimate/estimate_priv.h"
 

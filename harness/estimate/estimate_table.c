@@ -212,9 +212,9 @@ static void csv_row(const json_t *line, bn_text *out)
 {
     res_experiment what = {0};
     const bool known = estimate_what(line, &what);
-    const json_t *numbers[] = {
-        json_object_get(line, "estimated_ms"), json_object_get(line, "clock_ghz"),
-        json_object_get(line, "flops"), json_object_get(line, "times_a_step")};
+    const json_t *numbers[] = {json_object_get(line, "estimated_ms"),
+                               json_object_get(line, "clock_ghz"), json_object_get(line, "flops"),
+                               json_object_get(line, "times_a_step")};
     json_t *cells = json_array();
     res_sheet_put(cells, "%s", estimate_word(line, "topology"));
     res_sheet_put(cells, "%s", known ? what.model : "");

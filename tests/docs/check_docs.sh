@@ -49,6 +49,11 @@ parsed_only=$(
 *--bisect*	a repository with builds; check_compare.sh runs it
 *git bisect*	the same
 *bench completion*	a shell for each
+*bench graph diff*	files of a report; check_graph.sh runs it
+*bench metrics bench-results/*.h5*	a record of the example's store; check_metrics.sh runs it
+*bench metrics diff before*	files of reports; check_metrics.sh runs it
+*--table estimates*	records of bench estimate; check_estimate.sh runs it
+*bench study*	minutes; check_study.sh runs it
 * [*	words that may be left out
 * DIR*	a folder of the reader's
 END
@@ -74,6 +79,7 @@ bad_links() {
         fi
     done < <(grep '^link' "$folder/links")
 }
+report "no place is left open" "$(grep -nE '@@[A-Z_]+@@' "${documents[@]}")"
 report "links lead to files and headings" "$(bad_links)"
 
 report "blocks are indented, without fences" "$(cut -f 1,2 "$text/marks")"

@@ -92,7 +92,7 @@ static void look_at_record(const rec_recording *r, const rec_steps *steps)
 static void look_at_timeline(const fuzz_place *p, const rec_steps *steps)
 {
     bn_status st = {.code = BN_OK};
-    const bn_code code = rec_timeline_write(steps->process, steps, p->view, &st);
+    const bn_code code = rec_timeline_write(steps->process, steps, p->view, false, &st);
     fuzz_status(code, &st);
     fuzz_require(code == BN_OK, "no timeline");
     /* Amounts of bytes may be larger than integers of this library. */
