@@ -66,7 +66,8 @@ static void layer_round(tg_trace *round, void *context, tg_tensor *const *carrie
     for (size_t i = 0; i < layers->stage_count; i++) {
         const tg_type *stack = tg_tensor_type(layers->stages[i]);
         const tg_type type = tg_type_make(stack->dtype, stack->rank - 1, stack->dims + 1);
-        tg_bind(round, layers->stages[i], tg_full(round, &type, 0.0)); /* until the layer keeps it */
+        tg_bind(round, layers->stages[i],
+                tg_full(round, &type, 0.0)); /* until the layer keeps it */
     }
     next[0] = l->step(round, l->context, 0, carried[0]);
     if (layers->generator)

@@ -194,16 +194,16 @@ typedef struct gradient {
     tg_region *region;
     tg_trace *round;
     tg_tensor *const *gout;
-    tg_tensor **wrt;    /* [operand] in the round, where its gradient is wanted */
-    tg_tensor **grads;  /* [operand] in the round */
-    tg_tensor **sums;   /* [operand] captured: sum over the rounds before */
-    tg_tensor **seeds;  /* [result] in the round: the gradient that reaches it */
-    tg_tensor **saved;  /* in the round */
+    tg_tensor **wrt;   /* [operand] in the round, where its gradient is wanted */
+    tg_tensor **grads; /* [operand] in the round */
+    tg_tensor **sums;  /* [operand] captured: sum over the rounds before */
+    tg_tensor **seeds; /* [result] in the round: the gradient that reaches it */
+    tg_tensor **saved; /* in the round */
     size_t saved_count;
-    bool *used;         /* [operand] the backward round takes it as the round does */
-    int32_t *input_of;  /* [value of the round] 1 + operand; 0: none */
-    uint8_t *seen;      /* [value of the round] */
-    uint8_t *needed;    /* [node of the round] by the backward round */
+    bool *used;        /* [operand] the backward round takes it as the round does */
+    int32_t *input_of; /* [value of the round] 1 + operand; 0: none */
+    uint8_t *seen;     /* [value of the round] */
+    uint8_t *needed;   /* [node of the round] by the backward round */
     tg_loop_plan back;
 } gradient;
 
@@ -223,8 +223,7 @@ static bool gradient_begin(gradient *g)
     g->used = bn_arena_zalloc(arena, operands * sizeof *g->used);
     g->seeds = bn_arena_zalloc(arena, results * sizeof *g->seeds);
     g->back.out = bn_arena_zalloc(arena, operands * sizeof *g->back.out);
-    return (g->wrt && g->grads && g->sums && g->used && g->seeds && g->back.out) ||
-           no_memory(g->t);
+    return (g->wrt && g->grads && g->sums && g->used && g->seeds && g->back.out) || no_memory(g->t);
 }
 
 /* What is carried gets a gradient in any case: rounds hand it on even where none comes in. */
@@ -323,15 +322,15 @@ static const tg_node *append_saving(gradient *g)
 {
     const tg_graph *f = &g->region->graph;
     tg_loop_plan p = {.round = g->round,
-              .in = f->inputs,
-              .operands = g->node->operands,
-              .carried = (size_t)g->a->carried,
-              .stacked = (size_t)g->a->stacked,
-              .captured = f->input_count - (size_t)(g->a->carried + g->a->stacked),
-              .outs = (size_t)g->a->outs + g->saved_count,
-              .length = g->a->length,
-              .reverse = g->a->reverse != 0,
-              .derived = true};
+                      .in = f->inputs,
+                      .operands = g->node->operands,
+                      .carried = (size_t)g->a->carried,
+                      .stacked = (size_t)g->a->stacked,
+                      .captured = f->input_count - (size_t)(g->a->carried + g->a->stacked),
+                      .outs = (size_t)g->a->outs + g->saved_count,
+                      .length = g->a->length,
+                      .reverse = g->a->reverse != 0,
+                      .derived = true};
     if (g->saved_count == 0)
         return g->node;
     p.out = bn_arena_alloc(g->t->arena, (p.carried + p.outs) * sizeof *p.out);
@@ -409,20 +408,15 @@ static void give(const gradient *g, const tg_node *back, tg_tensor **gin)
 void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,
                       tg_tensor **gin)
 {
-    gradient g = {.t = t,
-                  .node = node,
-                  .a = node->attributes,
-                  .region = tg_node_region(node),
-                  .gout = gout};
+    gradient g = {
+        .t = t, .node = node, .a = node->attributes, .region = tg_node_region(node), .gout = gout};
     if (g.region->derived) {
         tg_trace_fail(t, BN_NOT_SUPPORTED, "backward: the gradient of a loop's gradient");
         return;
     }
     g.round = g.region->body;
-    g.back = (tg_loop_plan){.round = g.round,
-                    .length = g.a->length,
-                    .reverse = g.a->reverse == 0,
-                    .derived = true};
+    g.back = (tg_loop_plan){
+        .round = g.round, .length = g.a->length, .reverse = g.a->reverse == 0, .derived = true};
     if (!gradient_begin(&g) || !differentiate_round(&g, need) || !plan_results(&g))
         return;
     if (g.back.carried + g.back.outs == 0 || !find_saved(&g))

@@ -16,7 +16,7 @@
 /* A value of a node with several results that has a name of its own. */
 #define ALONE 2
 /* A result of a loop, whose statement counts the rounds in its first result. */
-#define LOOP 3
+#define LOOP  3
 
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {

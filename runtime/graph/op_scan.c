@@ -213,7 +213,7 @@ static void write_slice(tg_lowering *in, const names *n, unsigned number, const 
 
 /* The stack NUMBER with VALUE in its place: two names, of which the second is the stack's. */
 static void write_part(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
-                           const tg_tensor *value)
+                       const tg_tensor *value)
 {
     const unsigned row = tg_lowering_fresh(in);
     tg_type part = *stack;
@@ -303,7 +303,8 @@ static void lower_scan(tg_lowering *l, const tg_node *node)
         if (empty)
             tg_lowering_extra(l, zero + 1 + (unsigned)(i - carried));
         else
-            tg_lowering_value(l, node->operands[i < carried ? i : i - node->result_count + carried]);
+            tg_lowering_value(l,
+                              node->operands[i < carried ? i : i - node->result_count + carried]);
     }
     tg_lowering_printf(l, ") ({\n");
     write_condition(l, node);
@@ -419,14 +420,14 @@ void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
     if (t->status.code != BN_OK || !is_loop(t, loop))
         return;
     tg_loop_plan p = {.round = tg_round_open(t),
-              .in = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.in),
-              .operands = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.operands),
-              .out = bn_arena_alloc(t->arena, given * sizeof *p.out),
-              .carried = loop->carried_count,
-              .stacked = loop->stacked_count,
-              .outs = loop->outs,
-              .length = loop->length,
-              .reverse = loop->reverse};
+                      .in = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.in),
+                      .operands = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.operands),
+                      .out = bn_arena_alloc(t->arena, given * sizeof *p.out),
+                      .carried = loop->carried_count,
+                      .stacked = loop->stacked_count,
+                      .outs = loop->outs,
+                      .length = loop->length,
+                      .reverse = loop->reverse};
     if (p.round && p.in && p.operands && p.out) {
         trace_round(t, loop, &p);
         tg_round_close(p.round);

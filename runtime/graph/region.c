@@ -132,8 +132,7 @@ tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
                                   .region = (int64_t)number,
                                   .hash_low = (int64_t)region->graph.hash.low,
                                   .hash_high = (int64_t)region->graph.hash.high};
-    tg_tensor *first =
-        tg_emit_many(t, op, &a, p->operands, graph.input_count, graph.output_count);
+    tg_tensor *first = tg_emit_many(t, op, &a, p->operands, graph.input_count, graph.output_count);
     return first->kind == TG_KIND_VALUE ? first->node : NULL;
 }
 

@@ -77,10 +77,9 @@ static void steps_do_the_same_work(void **state)
         for (int train = 0; train < 2; train++) {
             double macs[2];
             for (int scan = 0; scan < 2; scan++) {
-                model *m = make_model(c.info.name, (model_options){.small = c.small,
-                                                                   .train = train,
-                                                                   .scan = scan,
-                                                                   .batch = 2});
+                model *m = make_model(
+                    c.info.name,
+                    (model_options){.small = c.small, .train = train, .scan = scan, .batch = 2});
                 tg_trace *t = tg_trace_new();
                 tg_graph_cost cost;
                 size_t count;
@@ -117,9 +116,9 @@ static void neither_trace_nor_text_grows_with_depth(void **state)
     for (size_t k = 0; k < 6; k++) {
         size_t nodes[2], length[2];
         for (int deep = 0; deep < 2; deep++) {
-            model *m = make_model(decoders[k / 2], (model_options){.train = k % 2,
-                                                                   .scan = true,
-                                                                   .depth = deep ? 6 : 3});
+            model *m =
+                make_model(decoders[k / 2],
+                           (model_options){.train = k % 2, .scan = true, .depth = deep ? 6 : 3});
             tg_trace *t = tg_trace_new();
             size_t count;
             trace(t, m);
@@ -136,13 +135,12 @@ static void neither_trace_nor_text_grows_with_depth(void **state)
 /* The forward graph has its loop, the backward graph the other one. */
 static void phases_have_a_loop_each(void **state)
 {
-    static const unsigned three[TG_PHASE_COUNT] = {
-        [TG_PHASE_BACKWARD] = 1, [TG_PHASE_UPDATE] = 2};
+    static const unsigned three[TG_PHASE_COUNT] = {[TG_PHASE_BACKWARD] = 1, [TG_PHASE_UPDATE] = 2};
     (void)state;
     model_case c;
     for (size_t i = 0; scan_case_at(i, &c); i++) {
-        model *m = make_model(c.info.name, (model_options){
-                                               .small = c.small, .train = true, .scan = true});
+        model *m =
+            make_model(c.info.name, (model_options){.small = c.small, .train = true, .scan = true});
         tg_trace *t = tg_trace_new();
         size_t count;
         trace(t, m);

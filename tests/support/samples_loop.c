@@ -52,7 +52,9 @@ static tg_tensor *loop(tg_trace *t, tg_tensor *const *x, const sample *s)
         .in = {{TYPE(TG_F32, 1, 3), 0, 0, false},                                                  \
                {TYPE(TG_F32, 2, rounds_, 3), 0, 0, false},                                         \
                {TYPE(TG_F32, 1, 3), 0, 0, false}},                                                 \
-        .flops = 4.0 * 3 * (rounds_), .build = loop, .number = reversed_, .list = {{HANDS_ON}}     \
+        .flops = 4.0 * 3 * (rounds_), .build = loop, .number = reversed_, .list = {                \
+            {HANDS_ON}                                                                             \
+        }                                                                                          \
     }
 
 const sample samples_loop[] = {

@@ -270,8 +270,7 @@ static void a_loop_costs_what_its_rounds_do(void **state)
 /* What the gradient needs crosses from the forward graph, and no graph runs the rounds twice. */
 static void phases_have_a_loop_each(void **state)
 {
-    static const unsigned three[TG_PHASE_COUNT] = {
-        [TG_PHASE_BACKWARD] = 1, [TG_PHASE_UPDATE] = 2};
+    static const unsigned three[TG_PHASE_COUNT] = {[TG_PHASE_BACKWARD] = 1, [TG_PHASE_UPDATE] = 2};
     fixture *f = *state;
     bn_status st = {0};
     bn_text text = {0};
@@ -313,7 +312,8 @@ static void the_hash_knows_the_rounds(void **state)
     assert_true(tg_hash_equal(hash_of(f), first));
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------- */
+/* ---- what is refused ----------------------------------------------------------------------------
+ */
 
 static void assigns_the_unbound(tg_trace *round, void *context, tg_tensor *const *carried,
                                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out)
@@ -371,8 +371,9 @@ static void wrong_loops_are_refused(void **state)
     loop.body = assigns_the_unbound;
     assert_refused(f, &loop, "assign gain: a loop's round assigns what it binds only");
     loop.body = gives_another_type;
-    assert_refused(f, &loop, "scan: a round hands on another type than it took: tensor<f32> and "
-                             "tensor<2x3xf32>");
+    assert_refused(f, &loop,
+                   "scan: a round hands on another type than it took: tensor<f32> and "
+                   "tensor<2x3xf32>");
     loop.body = gives_nothing;
     assert_refused(f, &loop, "scan: a round does not give value 1");
     loop.body = binds_twice;

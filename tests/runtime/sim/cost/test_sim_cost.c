@@ -377,8 +377,7 @@ int main(void)
         cmocka_unit_test(test_others), cmocka_unit_test(test_fusion),
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_loops),
         cmocka_unit_test(test_scan),   cmocka_unit_test(test_peak),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_loops_of_layers),
+        cmocka_unit_test(test_models), cmocka_unit_test(test_loops_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
