@@ -5,7 +5,6 @@
  * from arenas only and touches each node once: resolve operands, infer the
  * type, join the hash (hash.c).
  */
-#include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
 #include <stdio.h>
