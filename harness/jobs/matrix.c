@@ -378,6 +378,8 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
         snprintf(text, size, "%s takes no tokens, so no --seq %d", w->model, w->seq);
     else if (w->depth && !info.depth)
         snprintf(text, size, "%s has no layers to choose, so no --depth %d", w->model, w->depth);
+    else if (strcmp(w->scan, "on") == 0 && !info.scans)
+        snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
     else
