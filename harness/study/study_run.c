@@ -21,9 +21,10 @@ typedef struct measuring {
     group_of *groups;
     size_t *order; /* of groups, in a turn */
     size_t group_count;
-    job_group plan; /* all groups have as many processes */
-    job_kept *kept; /* [experiment]: of this turn */
-    bool *failed;   /* [experiment]: it is not tried again in further turns */
+    job_group plan;          /* all groups have as many processes */
+    job_kept *kept;          /* [experiment]: of this turn */
+    bool *failed;            /* [experiment]: it is not tried again in further turns */
+    job_experiment *members; /* [JOB_MOST_MEMBERS]: of the process that runs */
     gsl_rng *rng;
     job_cache cache;
     size_t number; /* processes that were begun */
@@ -46,8 +47,9 @@ static bool begin(measuring *m, int processes)
     m->order = calloc(m->group_count + 1, sizeof *m->order);
     m->kept = calloc(s->count, sizeof *m->kept);
     m->failed = calloc(s->count, sizeof *m->failed);
+    m->members = calloc(JOB_MOST_MEMBERS, sizeof *m->members);
     m->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!s->records || !m->groups || !m->order || !m->kept || !m->failed || !m->rng)
+    if (!s->records || !m->groups || !m->order || !m->kept || !m->failed || !m->members || !m->rng)
         return false;
     gsl_rng_set(m->rng, (unsigned long)bn_now_ns());
     for (size_t i = 0; i < m->group_count; i++) {
@@ -68,6 +70,7 @@ static void end(measuring *m)
     free(m->order);
     free(m->kept);
     free(m->failed);
+    free(m->members);
 }
 
 static size_t planned(const measuring *m)
@@ -104,9 +107,9 @@ static void take(measuring *m, size_t index, int process, const job_kept *kept)
 static void run_process(measuring *m, group_of *g, int process)
 {
     char title[400], text[512];
-    job_experiment list[JOB_MOST_MEMBERS];
     size_t place[JOB_MOST_MEMBERS], count = 0;
     study *s = m->study;
+    job_experiment *list = m->members;
     job_kept *kept = &m->kept[g->first];
     for (size_t i = g->first; i < g->first + g->count; i++) {
         if (m->failed[i])
