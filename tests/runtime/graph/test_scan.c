@@ -198,13 +198,14 @@ static const unsigned whole[TG_PHASE_COUNT] = {0};
 /* A training step with the loop. */
 static void step(fixture *f, bool loop)
 {
-    tg_tensor *grad;
+    tg_tensor *wrt[] = {f->w, f->x}, *grads[2];
     tg_trace_begin(f->t);
     tg_tensor *loss = loop ? scanned(f) : one_by_one(f);
     tg_trace_phase(f->t, TG_PHASE_BACKWARD);
-    tg_backward(f->t, loss, &f->w, 1, &grad);
+    tg_backward(f->t, loss, wrt, 2, grads);
     tg_trace_phase(f->t, TG_PHASE_UPDATE);
-    tg_assign(f->t, f->w, tg_sub(f->t, f->w, grad));
+    tg_assign(f->t, f->w, tg_sub(f->t, f->w, grads[0]));
+    tg_assign(f->t, f->x, tg_sub(f->t, f->x, grads[1]));
     assert_sound(f);
 }
 
