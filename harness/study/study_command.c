@@ -112,9 +112,8 @@ static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
         if (i == (int)kind->axis || i == RES_AXIS_MODE)
             continue;
         if (list->count > 1 || (res_axes[i].all && word && strcmp(word, "all") == 0))
-            return bn_fail(st, BN_INVALID,
-                           "the study %s sweeps --%s, so that --%s takes one value", kind->name,
-                           res_axes[kind->axis].option, res_axes[i].option);
+            return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so that --%s takes one value",
+                           kind->name, res_axes[kind->axis].option, res_axes[i].option);
     }
     cli_list *modes = &m->axis[RES_AXIS_MODE];
     modes->count = 2;
@@ -214,8 +213,8 @@ int study_command(const study_options *own, const char *what)
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else
-        code = conclude(own, &s, format,
-                        study_measure(&s, (int)own->matrix->processes, &own->output));
+        code =
+            conclude(own, &s, format, study_measure(&s, (int)own->matrix->processes, &own->output));
     study_free(&s);
     json_decref(own->matrix->echo);
     return (int)code;

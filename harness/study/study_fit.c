@@ -126,9 +126,9 @@ double study_executions(const study *s, size_t process, size_t experiment)
 
 double study_host(const study *s, size_t process, size_t experiment)
 {
-    static const bn_part parts[] = {BN_PART_INPUT,   BN_PART_TRACE, BN_PART_HASH,     BN_PART_LOOKUP,
-                                    BN_PART_LOWER,   BN_PART_BIND,  BN_PART_DISPATCH, BN_PART_COMPILE,
-                                    BN_PART_RELEASE, BN_PART_OTHER};
+    static const bn_part parts[] = {
+        BN_PART_INPUT, BN_PART_TRACE,    BN_PART_HASH,    BN_PART_LOOKUP,  BN_PART_LOWER,
+        BN_PART_BIND,  BN_PART_DISPATCH, BN_PART_COMPILE, BN_PART_RELEASE, BN_PART_OTHER};
     return res_part_median(record_of(s, process, experiment), parts, sizeof parts / sizeof *parts);
 }
 
@@ -178,8 +178,8 @@ static bool take_process(const study *s, study_line *line, size_t points, size_t
     return known;
 }
 
-const study_line *study_fit(study *s, const char *what, bool time, const char *way,
-                            study_value *x, study_value *y)
+const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
+                            study_value *y)
 {
     bn_status st = {.code = BN_OK};
     study_line line = {.what = what,
