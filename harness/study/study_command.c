@@ -87,9 +87,10 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
         for (size_t i = 0; kind->values[i] >= 0; i++)
             list->value[list->count++] = (cli_value){.number = kind->values[i]};
     }
-    bool one = false;
+    bool one = false, none = false;
     for (size_t i = 0; i < list->count; i++) {
         one = one || list->value[i].number == 1;
+        none = none || list->value[i].number == 0;
         for (size_t k = 0; k < i; k++)
             if (list->value[k].number == list->value[i].number)
                 return bn_fail(st, BN_INVALID, "--%s has %lld twice", axis->option,
@@ -97,6 +98,8 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
     }
     if (list->count < 2)
         return bn_fail(st, BN_INVALID, "a study takes at least two values of --%s", axis->option);
+    if (kind->axis == RES_AXIS_DEPTH && none)
+        return bn_fail(st, BN_INVALID, "a study takes numbers of layers, and --depth 0 is none");
     if (kind->axis == RES_AXIS_IN_FLIGHT && !one)
         return bn_fail(st, BN_INVALID, "the study in-flight needs 1 among the values of --%s",
                        axis->option);

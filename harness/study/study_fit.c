@@ -134,8 +134,11 @@ double study_host(const study *s, size_t process, size_t experiment)
 
 double study_swept(const study *s, size_t process, size_t experiment)
 {
-    return (double)res_axis_number(&res_axes[s->kind->axis],
-                                   &record_of(s, process, experiment)->experiment);
+    const res_axis *axis = &res_axes[s->kind->axis];
+    /* A record says 0 of a depth that is the model's own, and an experiment of a batch. */
+    const int64_t asked = res_axis_number(axis, &s->list[experiment].what);
+    return (double)(asked ? asked
+                          : res_axis_number(axis, &record_of(s, process, experiment)->experiment));
 }
 
 double study_alone(const study *s, size_t process, size_t experiment)

@@ -182,8 +182,9 @@ void study_trace_cost(study *s)
         "A step of lazy traces %s nodes. Each nanosecond that a node costs makes it %s ns longer.",
         study_number(nodes.estimate, false).text, study_interval(slope, false).text);
     if (isfinite(nodes.estimate) && nodes.estimate > 0)
-        study_say(s, "So %s of the cost of tracing is exposed; the rest hides behind the device.",
-                  study_percent(slope.estimate / nodes.estimate).text);
+        study_say(s, "So %s of the cost of tracing is exposed%s.",
+                  study_percent(slope.estimate / nodes.estimate).text,
+                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device" : "");
     say_bound(s, line, u, u + s->processes);
     /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
     (void)study_fit(s, "step", true, "capture", study_swept, study_wall);
