@@ -1,8 +1,8 @@
 #!/bin/bash
 # check_docs.sh - README.md and docs/ against the program, as TAP: links, files, options, commands and
 # variables that they name exist; each command line of theirs is carried out, in a folder of its own,
-# and what it prints has the columns that the document shows. Runtimes are the simulated device under
-# the documents' names. docs/development.md says how documents mark commands and outputs.
+# and what it prints has the columns that the document shows. The simulated device stands for cpu and
+# other runtimes. docs/development.md says how documents mark commands and outputs.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
