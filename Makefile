@@ -242,19 +242,22 @@ FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
 $(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
 $(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
 
-# tests/fuzz/fuzz_NAME.c is a target for what reads foreign bytes. It is linked with a main that
-# feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
-FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+# fuzz_NAME.c in tests/fuzz or a folder of it is a target for what reads foreign bytes. It is linked
+# with a main that feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/*/fuzz_*.c)
+fuzz_name = $(patsubst fuzz_%.c,%,$(notdir $(1)))
+FUZZ_NAMES := $(call fuzz_name,$(FUZZ_SOURCES))
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
 
-$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o \
-    $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
+$(foreach source,$(FUZZ_SOURCES),$(eval $(foreach kind,replay fuzz,\
+    $(BUILD)/tests/fuzz/$(kind)_$(call fuzz_name,$(source))): $(BUILD)/$(source:.c=.o)))
+$(REPLAYS): $(BUILD)/tests/fuzz/replay.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
+$(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%): $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 .PHONY: fuzzers
 fuzzers: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%)

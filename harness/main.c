@@ -320,8 +320,7 @@ static const command_row commands[] = {
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
     {"study", "bench study " STUDY_NAMES " --model NAME [OPTIONS]",
-     "sweep one axis, fit the law of a step, and say what it means: what an execution, an item, a "
-     "layer or a node costs",
+     "sweep one axis, fit the law of a step, and say what an item, a layer or a node costs",
      .bit = OPTION_STUDY, .run = study_sweep, .what = STUDY_NAMES, .most_words = 1,
      .help = study_help},
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",

@@ -48,7 +48,8 @@ static void put_axes(plot *p, const char *across, const range *r, plot_unit unit
     const double pad = fmax((r->most_y - r->least_y) * 0.06, 1);
     bn_text_printf(&p->script, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\nset grid ytics\n",
                    r->least_x - aside, r->most_x + aside,
-                   (r->least_y - (r->least_y < 0 ? pad : 0)) / unit.ns, (r->most_y + pad) / unit.ns);
+                   (r->least_y - (r->least_y < 0 ? pad : 0)) / unit.ns,
+                   (r->most_y + pad) / unit.ns);
     bn_text_puts(&p->script, "set xlabel ");
     plot_quote(&p->script, across);
     bn_text_printf(&p->script,

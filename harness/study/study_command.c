@@ -87,9 +87,10 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
         for (size_t i = 0; kind->values[i] >= 0; i++)
             list->value[list->count++] = (cli_value){.number = kind->values[i]};
     }
-    bool one = false;
+    bool one = false, none = false;
     for (size_t i = 0; i < list->count; i++) {
         one = one || list->value[i].number == 1;
+        none = none || list->value[i].number == 0;
         for (size_t k = 0; k < i; k++)
             if (list->value[k].number == list->value[i].number)
                 return bn_fail(st, BN_INVALID, "--%s has %lld twice", axis->option,
@@ -97,6 +98,8 @@ static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
     }
     if (list->count < 2)
         return bn_fail(st, BN_INVALID, "a study takes at least two values of --%s", axis->option);
+    if (kind->axis == RES_AXIS_DEPTH && none)
+        return bn_fail(st, BN_INVALID, "a study takes numbers of layers, and --depth 0 is none");
     if (kind->axis == RES_AXIS_IN_FLIGHT && !one)
         return bn_fail(st, BN_INVALID, "the study in-flight needs 1 among the values of --%s",
                        axis->option);
@@ -112,9 +115,8 @@ static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
         if (i == (int)kind->axis || i == RES_AXIS_MODE)
             continue;
         if (list->count > 1 || (res_axes[i].all && word && strcmp(word, "all") == 0))
-            return bn_fail(st, BN_INVALID,
-                           "the study %s sweeps --%s, so that --%s takes one value", kind->name,
-                           res_axes[kind->axis].option, res_axes[i].option);
+            return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so that --%s takes one value",
+                           kind->name, res_axes[kind->axis].option, res_axes[i].option);
     }
     cli_list *modes = &m->axis[RES_AXIS_MODE];
     modes->count = 2;
@@ -214,8 +216,8 @@ int study_command(const study_options *own, const char *what)
         make_list(own, &s, &st) != BN_OK)
         code = cli_complain(&st);
     else
-        code = conclude(own, &s, format,
-                        study_measure(&s, (int)own->matrix->processes, &own->output));
+        code =
+            conclude(own, &s, format, study_measure(&s, (int)own->matrix->processes, &own->output));
     study_free(&s);
     json_decref(own->matrix->echo);
     return (int)code;

@@ -126,16 +126,19 @@ double study_executions(const study *s, size_t process, size_t experiment)
 
 double study_host(const study *s, size_t process, size_t experiment)
 {
-    static const bn_part parts[] = {BN_PART_INPUT,   BN_PART_TRACE, BN_PART_HASH,     BN_PART_LOOKUP,
-                                    BN_PART_LOWER,   BN_PART_BIND,  BN_PART_DISPATCH, BN_PART_COMPILE,
-                                    BN_PART_RELEASE, BN_PART_OTHER};
+    static const bn_part parts[] = {
+        BN_PART_INPUT, BN_PART_TRACE,    BN_PART_HASH,    BN_PART_LOOKUP,  BN_PART_LOWER,
+        BN_PART_BIND,  BN_PART_DISPATCH, BN_PART_COMPILE, BN_PART_RELEASE, BN_PART_OTHER};
     return res_part_median(record_of(s, process, experiment), parts, sizeof parts / sizeof *parts);
 }
 
 double study_swept(const study *s, size_t process, size_t experiment)
 {
-    return (double)res_axis_number(&res_axes[s->kind->axis],
-                                   &record_of(s, process, experiment)->experiment);
+    const res_axis *axis = &res_axes[s->kind->axis];
+    /* A record says 0 of a depth that is the model's own, and an experiment of a batch. */
+    const int64_t asked = res_axis_number(axis, &s->list[experiment].what);
+    return (double)(asked ? asked
+                          : res_axis_number(axis, &record_of(s, process, experiment)->experiment));
 }
 
 double study_alone(const study *s, size_t process, size_t experiment)
@@ -178,8 +181,8 @@ static bool take_process(const study *s, study_line *line, size_t points, size_t
     return known;
 }
 
-const study_line *study_fit(study *s, const char *what, bool time, const char *way,
-                            study_value *x, study_value *y)
+const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
+                            study_value *y)
 {
     bn_status st = {.code = BN_OK};
     study_line line = {.what = what,

@@ -18,7 +18,8 @@ static const char *const ways[] = {"lazy", "capture"};
 
 /* ---- steps in flight --------- */
 
-/* The share of the upper bound of FEW over MANY above 1; without an interval that of the estimate. */
+/* The share of the upper bound of FEW over MANY above 1; without an interval that of the estimate.
+ */
 static double slower_by(const study *s, size_t few, size_t many)
 {
     const res_interval ratio = study_ratio(s, few, many, study_wall);
@@ -80,12 +81,14 @@ static void say_overlap(study *s, const study_line *line)
               study_number(host.estimate + device.estimate, true).text,
               study_number(law, true).text);
     if (fabs(off) <= NEAR)
-        study_say(s, "%s: with several in flight a step takes what the longer one does: %s hides behind %s.",
-                  line->mode, host.estimate > device.estimate ? "the device" : "the host",
-                  host.estimate > device.estimate ? "the host" : "the device");
+        study_say(
+            s,
+            "%s: with several in flight a step takes what the longer one does: %s hides behind %s.",
+            line->mode, host.estimate > device.estimate ? "the device" : "the host",
+            host.estimate > device.estimate ? "the host" : "the device");
     else
-        study_say(s, "%s: with several in flight a step takes %s %s than the longer one.", line->mode,
-                  study_percent(fabs(off)).text, off > 0 ? "more" : "less");
+        study_say(s, "%s: with several in flight a step takes %s %s than the longer one.",
+                  line->mode, study_percent(fabs(off)).text, off > 0 ? "more" : "less");
 }
 
 /* Says what lazy takes over capture with one step in flight and with most. */
@@ -101,9 +104,10 @@ static void say_modes(study *s)
     }
     study_answer(s, "lazy_over_capture_serial", study_json(ratio[0]));
     study_answer(s, "lazy_over_capture_most", study_json(ratio[1]));
-    study_say(s, "A lazy step takes %s times a captured one with %.0f in flight, and %s times with %.0f.",
-              study_interval(ratio[0], false).text, study_swept(s, 0, ends[0][0]),
-              study_interval(ratio[1], false).text, study_swept(s, 0, ends[1][0]));
+    study_say(
+        s, "A lazy step takes %s times a captured one with %.0f in flight, and %s times with %.0f.",
+        study_interval(ratio[0], false).text, study_swept(s, 0, ends[0][0]),
+        study_interval(ratio[1], false).text, study_swept(s, 0, ends[1][0]));
 }
 
 void study_in_flight(study *s)
@@ -148,10 +152,11 @@ static void say_bound(study *s, const study_line *line, double *u, double *v)
     if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
         study_say(s, "No cost of a node can be told from which on lazy is bound by tracing.");
     else if (cost.estimate <= 0)
-        study_say(s,
-                  "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
-                  "longer than a captured one without any added cost.",
-                  100 * NEAR);
+        study_say(
+            s,
+            "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
+            "longer than a captured one without any added cost.",
+            100 * NEAR);
     else
         study_say(s,
                   "From %s a node on, lazy is bound by tracing: its step then takes %.0f %% longer "
@@ -172,11 +177,14 @@ void study_trace_cost(study *s)
     const res_interval slope = res_estimate_interval(&line->fit.slope);
     const res_interval nodes = study_over(s, line->place[0], study_nodes);
     study_answer(s, "nodes", res_json_real(nodes.estimate));
-    study_say(s, "A step of lazy traces %s nodes. Each nanosecond that a node costs makes it %s ns longer.",
-              study_number(nodes.estimate, false).text, study_interval(slope, false).text);
+    study_say(
+        s,
+        "A step of lazy traces %s nodes. Each nanosecond that a node costs makes it %s ns longer.",
+        study_number(nodes.estimate, false).text, study_interval(slope, false).text);
     if (isfinite(nodes.estimate) && nodes.estimate > 0)
-        study_say(s, "So %s of the cost of tracing is exposed; the rest hides behind the device.",
-                  study_percent(slope.estimate / nodes.estimate).text);
+        study_say(s, "So %s of the cost of tracing is exposed%s.",
+                  study_percent(slope.estimate / nodes.estimate).text,
+                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device" : "");
     say_bound(s, line, u, u + s->processes);
     /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
     (void)study_fit(s, "step", true, "capture", study_swept, study_wall);

@@ -45,13 +45,12 @@ static json_t *points_json(const study *s, const study_line *line)
 
 static json_t *line_json(const study *s, const study_line *line)
 {
-    return json_pack("{ss ss ss so so ss so sf si so}", "what", line->what, "mode", line->mode,
-                     "unit", line->time ? "ns" : "", "base",
-                     study_json(res_estimate_interval(&line->fit.base)), "slope",
-                     study_json(res_estimate_interval(&line->fit.slope)), "law",
-                     res_law_name(line->fit.law), "off", res_json_real(line->fit.off), "p",
-                     line->fit.p, "processes", (int)line->fit.processes, "points",
-                     points_json(s, line));
+    return json_pack(
+        "{ss ss ss so so ss so sf si so}", "what", line->what, "mode", line->mode, "unit",
+        line->time ? "ns" : "", "base", study_json(res_estimate_interval(&line->fit.base)), "slope",
+        study_json(res_estimate_interval(&line->fit.slope)), "law", res_law_name(line->fit.law),
+        "off", res_json_real(line->fit.off), "p", line->fit.p, "processes",
+        (int)line->fit.processes, "points", points_json(s, line));
 }
 
 static json_t *words_json(const bn_text *words)
@@ -70,12 +69,11 @@ static void print_json(const study *s, const res_record *any)
     json_t *lines = json_array();
     for (size_t i = 0; i < s->line_count; i++)
         json_array_append_new(lines, line_json(s, &s->lines[i]));
-    json_t *all =
-        json_pack("{ss ss ss ss sb si si so sO so}", "study", s->kind->name, "law", s->kind->law,
-                  "model", any->experiment.model, "runtime", any->experiment.runtime, "simulated",
-                  (int)any->simulated, "processes", (int)s->processes, "left_out",
-                  (int)(s->turns - s->processes), "lines", lines, "answers", s->answers, "words",
-                  words_json(&s->words));
+    json_t *all = json_pack("{ss ss ss ss sb si si so sO so}", "study", s->kind->name, "law",
+                            s->kind->law, "model", any->experiment.model, "runtime",
+                            any->experiment.runtime, "simulated", (int)any->simulated, "processes",
+                            (int)s->processes, "left_out", (int)(s->turns - s->processes), "lines",
+                            lines, "answers", s->answers, "words", words_json(&s->words));
     cli_json(all);
     json_decref(all);
 }
@@ -94,10 +92,10 @@ static void put_bounds(json_t *row, res_interval interval, bool time)
 
 static void put_points(const study *s, res_format format, bn_text *out)
 {
-    const res_sheet_column columns[] = {{"what", false},    {"mode", false},
-                                        {res_axes[s->kind->axis].field.name, true},
-                                        {"measured", true}, {"95 %", true},
-                                        {"by the law", true}, {"off", true}};
+    const res_sheet_column columns[] = {
+        {"what", false},    {"mode", false}, {res_axes[s->kind->axis].field.name, true},
+        {"measured", true}, {"95 %", true},  {"by the law", true},
+        {"off", true}};
     json_t *rows = json_array();
     for (size_t k = 0; k < s->line_count; k++) {
         const study_line *line = &s->lines[k];
@@ -149,12 +147,13 @@ static void say_laws(study *s)
         const study_line *line = &s->lines[k];
         unknown += line->fit.law == RES_LAW_UNKNOWN;
         if (line->fit.law == RES_LAW_FAILS)
-            study_say(s,
-                      "The law does not fit %s of %s: at %s %.0f it is %s %s the line, by more than "
-                      "processes differ.",
-                      line->what, line->mode, res_axes[s->kind->axis].field.name,
-                      value_of(s, line, line->fit.off_at), study_percent(fabs(line->fit.off)).text,
-                      line->fit.off > 0 ? "above" : "below");
+            study_say(
+                s,
+                "The law does not fit %s of %s: at %s %.0f it is %s %s the line, by more than "
+                "processes differ.",
+                line->what, line->mode, res_axes[s->kind->axis].field.name,
+                value_of(s, line, line->fit.off_at), study_percent(fabs(line->fit.off)).text,
+                line->fit.off > 0 ? "above" : "below");
     }
     if (unknown > 0)
         study_say(s,

@@ -14,12 +14,12 @@ typedef struct study study;
 
 typedef struct study_kind {
     const char *name;
-    res_axis_id axis;  /* that is swept */
-    int64_t values[8]; /* of it, where none are given; the list ends with -1 */
-    bool anew;         /* each process compiles, since compile time is studied */
-    const char *law;   /* in words */
-    const char *unit;  /* what a line's slope is for each of: "execution" */
-    const char *across; /* what its x is: "executions of a step" */
+    res_axis_id axis;           /* that is swept */
+    int64_t values[8];          /* of it, where none are given; the list ends with -1 */
+    bool anew;                  /* each process compiles, since compile time is studied */
+    const char *law;            /* in words */
+    const char *unit;           /* what a line's slope is for each of: "execution" */
+    const char *across;         /* what its x is: "executions of a step" */
     void (*conclude)(study *s); /* fits the lines, and says what they mean */
 } study_kind;
 
@@ -77,13 +77,13 @@ study_value study_alone; /* 1 where one step is in flight, 0 where there are sev
 
 /* Fits a line to Y of the mode WAY over X, of the processes that know Y at each point. NULL, and no
  * line, where none does, and where X does not change. */
-const study_line *study_fit(study *s, const char *what, bool time, const char *way,
-                            study_value *x, study_value *y);
+const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
+                            study_value *y);
 /* The experiment of the mode WAY that counts and has the least (or the greatest) value of the axis;
  * SIZE_MAX: there is none. */
 size_t study_end(const study *s, const char *way, bool greatest);
-/* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above zero,
- * else the mean, with a 95 % interval. */
+/* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above
+ * zero, else the mean, with a 95 % interval. */
 res_interval study_over(const study *s, size_t experiment, study_value *value);
 /* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
 res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);

@@ -17,7 +17,7 @@ study_text study_number(double value, bool time)
     if (!isfinite(value))
         return out;
     if (!time) {
-        snprintf(out.text, sizeof out.text, "%.5g", value);
+        snprintf(out.text, sizeof out.text, "%.*g", fabs(value) < 1000 ? 3 : 6, value);
         return out;
     }
     size_t unit = 0;

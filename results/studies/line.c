@@ -92,9 +92,9 @@ static bn_code judge(fit *f, res_line *line, bn_status *st)
     const res_sweep *s = f->sweep;
     for (size_t i = 0; i < s->points; i++) {
         for (size_t p = 0; p < s->processes; p++)
-            f->residual[p] =
-                (s->y[p * s->points + i] - line->process_base[p] - line->process_slope[p] * s->x[i]) /
-                f->scale[i];
+            f->residual[p] = (s->y[p * s->points + i] - line->process_base[p] -
+                              line->process_slope[p] * s->x[i]) /
+                             f->scale[i];
         const res_estimate mean = res_estimate_of(f->residual, s->processes);
         f->off[i] = mean.mean;
         f->p[i] = res_estimate_p(&mean);

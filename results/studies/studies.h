@@ -1,7 +1,7 @@
 /*
  * studies.h - the law of a step over something that is swept: a straight line that each process
- * draws, what the processes say together, and where a line meets another. Numbers only; nothing here
- * knows what a record is. Prefix res_.
+ * draws, what the processes say together, and where a line meets another. Numbers only; nothing
+ * here knows what a record is. Prefix res_.
  */
 #ifndef BENCH_RESULTS_STUDIES_H
 #define BENCH_RESULTS_STUDIES_H
@@ -27,8 +27,8 @@ const char *res_law_name(res_law law); /* "unknown", "holds", "fails" */
 
 /* y = base + slope x. */
 typedef struct res_line {
-    res_estimate base, slope;              /* means over processes */
-    double *process_base, *process_slope;  /* [process]; owned */
+    res_estimate base, slope;             /* means over processes */
+    double *process_base, *process_slope; /* [process]; owned */
     size_t points, processes;
     res_law law;
     size_t off_at; /* the point that lies farthest off its line; where LAW fails, of those told */
@@ -55,8 +55,9 @@ double res_line_at(const res_line *line, double x);
  * Where u + v x = 0, of the means of COUNT values U[i] and V[i] of one process each: -mean u / mean
  * v. Its 95 % interval is all x that Student's t does not tell from zero in u + v x (E. C. Fieller,
  * "Some Problems in Interval Estimation", Journal of the Royal Statistical Society B 16, 1954). It
- * has bounds where the mean of V is told from zero; else they are NaN, as below RES_LEAST_PROCESSES.
- * With U the negated numerator and V the denominator this is a ratio of two means.
+ * has bounds where the mean of V is told from zero; else they are NaN, as below
+ * RES_LEAST_PROCESSES. With U the negated numerator and V the denominator this is a ratio of two
+ * means.
  */
 res_interval res_crossing(const double *u, const double *v, size_t count);
 

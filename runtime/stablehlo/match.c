@@ -16,7 +16,8 @@
 /* 0: the statement is not in the pass. */
 typedef uint64_t pass_key(const shlo_node *node);
 
-/* Modules, and functions by their names: what is in one of them stands for nothing in another. */
+/* Modules, and functions by their names: what is in one of them stands for nothing in another. In a
+ * function then arguments, by their places, if both have as many. */
 static uint64_t key_name(const shlo_node *node)
 {
     return node->kind == SHLO_MODULE ? UINT64_C(1) + node->depth : node->name_hash;
@@ -69,8 +70,9 @@ typedef struct pass {
     bool once; /* of statements that occur once in each gap only */
 } pass;
 
-static const pass same[] = {{key_name, true},    {key_deep, true},  {key_placed, true},
-                            {key_placed, false}, {key_local, true}, {key_local, false}};
+static const pass same[] = {{key_name, true},   {key_name, true},    {key_deep, true},
+                            {key_placed, true}, {key_placed, false}, {key_local, true},
+                            {key_local, false}};
 static const pass changed[] = {
     {key_op_placed, true}, {key_op_placed, false}, {key_op, false}, {key_types, false}};
 

@@ -142,10 +142,10 @@ static void hash_parts(const shlo_token *t, size_t from, size_t to, uint64_t *in
             i = behind - 1;
             continue;
         }
-        depth -= shlo_is_mark(&t[i], '}');
-        uint64_t *hash = depth > 0 || shlo_is_mark(&t[i], '{') ? inside : outside;
-        *hash = shlo_mix(*hash, t[i].hash);
         depth += shlo_is_mark(&t[i], '{');
+        uint64_t *hash = depth > 0 ? inside : outside;
+        *hash = shlo_mix(*hash, t[i].hash);
+        depth -= shlo_is_mark(&t[i], '}');
     }
 }
 
@@ -229,6 +229,10 @@ static bn_code function_arguments(shlo_reader *r, shlo_frame *f)
             break;
         from = end + 1;
     }
+    /* With as many arguments, each stands for the one in the same place. */
+    for (uint32_t i = 0; i < f->block_arguments; i++)
+        r->graph->nodes[f->node + 1 + i].name_hash =
+            shlo_mix((uint64_t)f->block_arguments << 32, i + 1);
     return BN_OK;
 }
 

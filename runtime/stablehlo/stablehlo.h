@@ -50,7 +50,7 @@ typedef struct shlo_node {
     /* Of what it says, whatever its values and its place are called; of its op, attributes and
      * types alone; of its place; and of all that it is computed of. */
     uint64_t local, op_hash, attribute_hash, type_hash, place_hash, deep;
-    uint64_t name_hash; /* of a function's name */
+    uint64_t name_hash; /* of a function's name; of an argument its place among how many */
 } shlo_node;
 
 /* Result NUMBER of NODE. With SHLO_BLOCK: argument NUMBER of the blocks in the node's regions. */

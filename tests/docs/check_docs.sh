@@ -1,8 +1,8 @@
 #!/bin/bash
 # check_docs.sh - README.md and docs/ against the program, as TAP: links, files, options, commands and
 # variables that they name exist; each command line of theirs is carried out, in a folder of its own,
-# and what it prints has the columns that the document shows. Runtimes are the simulated device under
-# the documents' names. docs/development.md says how documents mark commands and outputs.
+# and what it prints has the columns that the document shows. The simulated device stands for cpu and
+# other runtimes. docs/development.md says how documents mark commands and outputs.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 . tests/support/cli.sh
@@ -59,7 +59,7 @@ parsed_only=$(
 END
 )
 # Columns of shown tables that a short run of small models has not.
-excused='setup|where|p|visible|source|overhead|device|device time|null test|vs lazy|difference|program'
+excused='setup|where|p|visible|source|overhead|device|device time|null test|vs lazy|difference|program|a step|B less A|geometric mean vs lazy|cells'
 
 # ---- what is named -----------------------------------------------------------------------------
 
@@ -124,7 +124,9 @@ for name in bench make pip python python3 mpirun srun git benchstat asv; do
 done
 export PATH=$folder/bin:$PATH DOCS_BENCH=$bench DOCS_ROOT=$PWD DOCS_TARGETS=$folder/targets DOCS_PROCESSES=1
 export DOCS_PROGRAM=$built/tests/harness/commands/pjrt_program
-export PJRT_NAMES_AND_LIBRARY_PATHS=cpu:$sim,cpu-xla:$sim PJRT_SIM=values=none,device_us=200
+# bench has options of its own for the runtimes cpu and cpu-xla, so the words change in carry_out.
+echo '{"run": {"runtime": "sim"}, "replay": {"runtime": "sim"}}' >"$folder/config.json"
+export BENCH_CONFIG=$folder/config.json PJRT_SIM=values=none,device_us=200
 
 # The folder in which a document begins: stores, a recording, builds, suites.
 begin() {
@@ -180,6 +182,9 @@ carry_out() { # NUMBER PLACE
     # What stands for a plugin and an option of the reader's; what may be left out.
     words=${words//\/path\/to\//.\/}
     words=${words//name=value/device_us=200}
+    words=${words//--runtime cpu,cpu-xla/--runtime sim,.\/plugin.so}
+    words=${words//--runtime cpu-xla/--runtime .\/plugin.so}
+    words=${words//--runtime cpu/--runtime sim}
     DOCS_WAY=$(way_of "$words")
     words=$(sed 's/ \[/ /g; s/\]\( \|$\)/\1/g' <<<"$words")
     # The set-up and make run take minutes: where no output is shown, their words are enough.

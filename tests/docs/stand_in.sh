@@ -48,7 +48,6 @@ run() {
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
     export-weights) quick=(--variant small) ;;
     record)
-        unset PJRT_NAMES_AND_LIBRARY_PATHS
         set -- record --runtime sim "${@:2}"
         ;;
     *) # nobody has said how it is made short

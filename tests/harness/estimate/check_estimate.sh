@@ -197,22 +197,26 @@ done
 refuses "a program that was edited" 3 "its hash differs" -- "${recorded[@]}" "${none[@]}"
 # ---- records ------------------------------------------------------------------------------
 
+kept=$folder/kept
+files() {
+    find "$kept" -name '*.h5' | wc -l
+}
 # unsaid FILE: what of an estimate FILE holds.
 unsaid() {
     grep -F '(estimated)' "$1" | head -n 1
 }
 
-run "${estimate[@]}" "${keep[@]}" --store "$store" --topology v4:1x1x1/megacore,fake:1 --mode capture \
+run "${estimate[@]}" "${keep[@]}" --store "$kept" --topology v4:1x1x1/megacore,fake:1 --mode capture \
     --graphs 1,3
 report "a record of each step goes into the store" "$(fault_of 0)$(
-    [ "$(stored)" -eq 4 ] || echo "$(stored) records, not 4"
+    [ "$(files)" -eq 4 ] || echo "$(files) records, not 4"
     grep -q 'records*: .*bench table --table estimates' "$folder/err" || echo "nobody says so"
 )"
-FAKE_PJRT=hlo,device_oom run "${estimate[@]}" "${none[@]}" --store "$store" --phase infer
+FAKE_PJRT=hlo,device_oom run "${estimate[@]}" "${none[@]}" --store "$kept" --phase infer
 report "one that does not fit is a record, too" "$(fault_of 1 out-of-device-memory)$(
-    [ "$(stored)" -eq 5 ] || echo "$(stored) records, not 5"
+    [ "$(files)" -eq 5 ] || echo "$(files) records, not 5"
 )"
-run table --store "$store" --table estimates --format json
+run table --store "$kept" --table estimates --format json
 report "their table says estimated at each figure" "$(fault_of 0)$(holds '
 rows = records["rows"]
 assert len(rows) == 2 * (1 + 4) + 1, len(rows)
@@ -226,19 +230,20 @@ whole = [r for r in parts if r["graph"] == "all"]
 assert abs(2 * whole[0]["estimated_ns"] / sum(r["estimated_ns"] for r in parts) - 1) < 1e-9
 assert [r["status"] for r in rows if r["class"] != "ok"] == ["out-of-memory"]
 ')"
-run table --store "$store"
+run table --store "$kept"
 report "a table of nothing else has no speedups" "$(fault_of 0)$(said 'Estimated, not measured' \
     'estimated cycles' 'v4:1x1x1 megacore (estimated)' out-of-device-memory)$(
     grep -F 'Speedup' "$folder/out"
 )"
-run history --store "$store"
+run history --store "$kept"
 report "they have no history" "$(
     [ "$status" -ne 0 ] || echo "exit status 0"
     complaints | grep -q '5 records are estimated, not measured' || echo "nobody says so"
 )"
-run "${quick[@]}" --phase infer --mode lazy,capture --device-time none --runtime sim
+run "${quick[@]:0:${#quick[@]}-2}" --store "$kept" --phase infer --mode lazy,capture \
+    --device-time none --runtime sim
 report "measured records come beside them" "$(fault_of 0)"
-run table --store "$store"
+run table --store "$kept"
 report "and have a table of their own" "$(fault_of 0)$(said 'Speedup over lazy tracing' \
     'Estimated, not measured')$(complaints)$(
     sed '/Estimated, not measured/,$d' "$folder/out" >"$folder/measured" && unsaid "$folder/measured"
@@ -246,17 +251,17 @@ report "and have a table of their own" "$(fault_of 0)$(said 'Speedup over lazy t
 for words in "table --format json" "table --table executions" "export --to csv" "export --to pytorch-xla" \
     "history --format json"; do
     read -ra line <<<"$words"
-    run "${line[@]}" --store "$store"
+    run "${line[@]}" --store "$kept"
     report "bench $words has none of them, and says so" "$(fault_of 0 \
         '5 records are estimated, not measured')$(unsaid "$folder/out")"
 done
-run table --store "$store" --table estimates --runtime sim
+run table --store "$kept" --table estimates --runtime sim
 report "measured records are no estimates" "$(
     [ "$status" -ne 0 ] || echo "exit status 0"
     complaints | grep -q 'is an estimate that was asked for' || echo "nobody says so"
 )"
 if command -v gnuplot >/dev/null; then
-    run report --store "$store" --output "$folder/page.html"
+    run report --store "$kept" --output "$folder/page.html"
     report "a page has them apart" "$(fault_of 0)$(
         grep -q 'Estimated, not measured' "$folder/page.html" || echo "no estimates"
         grep -q 'megacore (estimated)' "$folder/page.html" || echo "they are not called so"

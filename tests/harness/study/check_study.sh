@@ -39,6 +39,7 @@ refuses "steps in flight without one alone" 2 "needs 1|--in-flight" -- \
     study in-flight "${small[@]}" --in-flight 2,4
 refuses "graphs of inference" 2 "only training steps" -- study graphs "${small[@]}" --phase infer
 refuses "layers of a model without any to choose" 2 "no layers to choose" -- study depth "${small[@]}"
+refuses "no layers" 2 "--depth 0 is none" -- study depth --model gpt2 "${sim[@]}" --depth 0,2
 refuses "a picture of another format" 2 ".svg" -- \
     study batch "${small[@]}" --output "$folder/x.pdf"
 refuses "modes, which a study chooses" 2 "--mode" -- study batch "${small[@]}" --mode eager

@@ -217,9 +217,8 @@ static void an_execution_has_its_price(void **state)
 static void two_in_flight_are_enough(void **state)
 {
     (void)state;
-    given list[] = {{"lazy", 4, 3, 3, 2, 1, 500},
-                    {"lazy", 1, 5, 3, 2, 1, 500},
-                    {"lazy", 2, 3, 3, 2, 1, 500}};
+    given list[] = {
+        {"lazy", 4, 3, 3, 2, 1, 500}, {"lazy", 1, 5, 3, 2, 1, 500}, {"lazy", 2, 3, 3, 2, 1, 500}};
     const study_kind kind = kind_of(RES_AXIS_IN_FLIGHT, study_in_flight);
     study s = make(&kind, list, 3);
     say(&s);
@@ -242,7 +241,7 @@ static void two_in_flight_are_enough(void **state)
 static void tracing_becomes_the_bound(void **state)
 {
     (void)state;
-    given list[] = {{"lazy", 0, 1, 0.2, 0.8, 1, 100},     {"capture", 0, 1, 0.1, 0.8, 1, 0},
+    given list[] = {{"lazy", 0, 1, 0.2, 0.8, 1, 100},      {"capture", 0, 1, 0.1, 0.8, 1, 0},
                     {"lazy", 2000, 1.2, 0.4, 0.8, 1, 100}, {"capture", 2000, 1, 0.1, 0.8, 1, 0},
                     {"lazy", 8000, 1.8, 1, 0.8, 1, 100},   {"capture", 8000, 1, 0.1, 0.8, 1, 0}};
     const study_kind kind = kind_of(RES_AXIS_TRACE_COST, study_trace_cost);
@@ -264,9 +263,9 @@ static void tracing_becomes_the_bound(void **state)
 static void layers_add_up(void **state)
 {
     (void)state;
-    const given list[] = {{"lazy", 1, 2, 1.5, 0.5, 1, 110},    {"capture", 1, 0.6, 0.1, 0.5, 1, 0},
-                          {"lazy", 2, 3, 2, 1, 1, 160},        {"capture", 2, 1.1, 0.1, 1, 1, 0},
-                          {"lazy", 4, 5, 3, 2, 1, 260},        {"capture", 4, 2.1, 0.1, 2, 1, 0}};
+    const given list[] = {{"lazy", 1, 2, 1.5, 0.5, 1, 110}, {"capture", 1, 0.6, 0.1, 0.5, 1, 0},
+                          {"lazy", 2, 3, 2, 1, 1, 160},     {"capture", 2, 1.1, 0.1, 1, 1, 0},
+                          {"lazy", 4, 5, 3, 2, 1, 260},     {"capture", 4, 2.1, 0.1, 2, 1, 0}};
     const study_kind kind = kind_of(RES_AXIS_DEPTH, study_depth);
     study s = make(&kind, list, 6);
     say(&s);

@@ -2,7 +2,7 @@
  * fuzz_step.c - the step of a recording as a request for workers (bench replay), of events that
  * anybody could have written: whatever request is made, its numbers lead to what there is.
  */
-#include "tests/fuzz/fuzz_recording.h"
+#include "tests/fuzz/records/fuzz_recording.h"
 
 #include "harness/jobs/jobs.h"
 

@@ -3,7 +3,7 @@
  * one leads out of no array, the steps of it can be asked for, and what is made of them, a record
  * and a timeline, is in order.
  */
-#include "tests/fuzz/fuzz_recording.h"
+#include "tests/fuzz/records/fuzz_recording.h"
 
 #include "results/recordings/recordings.h"
 #include "results/recordings/views.h"
