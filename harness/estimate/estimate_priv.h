@@ -161,9 +161,9 @@ typedef struct estimate_program {
     const char *path, *digest;
     const json_t *recorded; /* what is known of its recording; NULL: it is of none */
 } estimate_program;
-/* Compiles PROGRAM, unless it was compiled before or the plugin does not have the topology, and adds
- * a line to RUN. Returns what the compiler said (new reference); NULL where it said nothing. What
- * the user stops is no line. */
+/* Compiles PROGRAM, unless it was compiled before or the plugin does not have the topology, and
+ * adds a line to RUN. Returns what the compiler said (new reference); NULL where it said nothing.
+ * What the user stops is no line. */
 json_t *estimate_compile(estimate_run *run, const estimate_task *task,
                          const estimate_program *program);
 /* Adds the line of PROGRAM, which cannot be compiled: WHY. */

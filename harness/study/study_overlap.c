@@ -184,7 +184,8 @@ void study_trace_cost(study *s)
     if (isfinite(nodes.estimate) && nodes.estimate > 0)
         study_say(s, "So %s of the cost of tracing is exposed%s.",
                   study_percent(slope.estimate / nodes.estimate).text,
-                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device" : "");
+                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device"
+                                                         : "");
     say_bound(s, line, u, u + s->processes);
     /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
     (void)study_fit(s, "step", true, "capture", study_swept, study_wall);

@@ -1,6 +1,6 @@
 /*
- * fuzz_compile_options.c - the compile options that a recording keeps (bench replay): what is handed
- * to a plugin is for our device alone, and has our flags behind theirs.
+ * fuzz_compile_options.c - the compile options that a recording keeps (bench replay): what is
+ * handed to a plugin is for our device alone, and has our flags behind theirs.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -28,8 +28,7 @@ static void check(const void *bytes, size_t size)
     fuzz_require(!message->portable, "an executable of no device");
     fuzz_require(message->build != NULL, "options that plugins end the process on");
     check_build(message->build);
-    const Rt__Compile__Flag *last =
-        message->n_flags ? message->flags[message->n_flags - 1] : NULL;
+    const Rt__Compile__Flag *last = message->n_flags ? message->flags[message->n_flags - 1] : NULL;
     fuzz_require(last && last->value && strcmp(last->name, "ours") == 0 &&
                      strcmp(last->value->text, "True") == 0,
                  "our flag is not the last one");

@@ -121,8 +121,7 @@ static void try_suite(const uint8_t *data, size_t size)
     fuzz_require(code == BN_OK || strncmp(st.message, "suite.json:", 11) == 0,
                  "a fault without its place");
     fuzz_require(code != BN_OK ||
-                     (suite.name &&
-                      json_array_size(json_object_get(suite.json, "matrix")) > 0),
+                     (suite.name && json_array_size(json_object_get(suite.json, "matrix")) > 0),
                  "a suite of nothing");
     suite_close(&suite);
     bn_text_free(&text);
@@ -139,12 +138,12 @@ static void try_estimate(json_t *json)
     if (!estimate_sound(json))
         return;
     res_experiment_usual(&what);
-    json_t *line = json_pack(
-        "{si si si so ss ss ss ss si sf si so so sb sO}", "step", 0, "number", 1, "of", 1,
-        "experiment", res_experiment_to_json(&what), "topology", "v4:1x1x1", "layouts", "auto",
-        "graph", "step", "module", "bench_step", "nodes", 1, "flops", 1.0, "text_bytes", 1, "class",
-        res_json_text(estimate_word(json, "class")), "message",
-        res_json_text(estimate_word(json, "message")), "cached", 1, "estimate", json);
+    json_t *line =
+        json_pack("{si si si so ss ss ss ss si sf si so so sb sO}", "step", 0, "number", 1, "of", 1,
+                  "experiment", res_experiment_to_json(&what), "topology", "v4:1x1x1", "layouts",
+                  "auto", "graph", "step", "module", "bench_step", "nodes", 1, "flops", 1.0,
+                  "text_bytes", 1, "class", res_json_text(estimate_word(json, "class")), "message",
+                  res_json_text(estimate_word(json, "message")), "cached", 1, "estimate", json);
     fuzz_require(line != NULL, "no line");
     estimate_time_line(line);
     json_t *lines = json_pack("[o]", line);

@@ -77,8 +77,8 @@ static void a_step_executes_programs_more_than_once(void **state)
 {
     (void)state;
     bn_text out = {0};
-    json_t *list = json_pack("[oo]", line_of(0, "a", "v4:1x1x1", 1e6),
-                             line_of(0, "b", "v4:1x1x1", 2e6));
+    json_t *list =
+        json_pack("[oo]", line_of(0, "a", "v4:1x1x1", 1e6), line_of(0, "b", "v4:1x1x1", 2e6));
     assert_true(estimate_times(json_array_get(list, 0)) == 1);
     json_object_set_new(json_array_get(list, 0), "times_a_step", json_integer(3));
     assert_true(estimate_times(json_array_get(list, 0)) == 3);

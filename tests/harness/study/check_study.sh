@@ -121,19 +121,20 @@ assert records["processes"] == 3 and len(step["points"]) == 4, step' \
 live "graphs: cost of an execution, its device time, what is exposed, where lazy is faster" graphs \
     busy_stores "$store"
 
-# The device works 3 ms of a step, the host some 2 ms and more: the longer one is what remains.
+# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (A longer device would
+# need long turns, which fill its queue.)
 in_flight() {
     study in-flight '
 step = line("step", "lazy")
 host = answers["lazy_host"]["estimate"] / 1e6
 serial, many = step["points"][0]["estimate"] / 1e6, step["base"]["estimate"] / 1e6
-about("device", answers["lazy_device"]["estimate"] / 1e6, 2.97, 3.03)
-about("serial", serial, 0.9 * (host + 3), 1.05 * (host + 3))
-about("overlapped", many, 0.93 * max(host, 3), 1.1 * max(host, 3))
-about("captured", line("step", "capture")["base"]["estimate"] / 1e6, 2.98, 3.3)
+about("device", answers["lazy_device"]["estimate"] / 1e6, 1.48, 1.52)
+about("serial", serial, 0.9 * (host + 1.5), 1.05 * (host + 1.5))
+about("overlapped", many, 0.93 * max(host, 1.5), 1.1 * max(host, 1.5))
+about("captured", line("step", "capture")["base"]["estimate"] / 1e6, 1.49, 1.7)
 assert answers["lazy_enough"] == 2, answers["lazy_enough"]
 assert answers["lazy_hidden"]["low"] > 0, answers' \
-        "${small[@]}" --processes 4 --in-flight 1,2,4 --trace-cost-ns 4000 --runtime-option device_us=3000
+        "${small[@]}" --processes 4 --in-flight 1,2,4 --trace-cost-ns 4000 --runtime-option device_us=1500
 }
 live "in-flight: host and device one after the other, and side by side" in_flight busy_stores "$store"
 
