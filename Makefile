@@ -242,19 +242,22 @@ FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
 $(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
 $(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
 
-# tests/fuzz/fuzz_NAME.c is a target for what reads foreign bytes. It is linked with a main that
-# feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
-FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+# fuzz_NAME.c in tests/fuzz or a folder of it is a target for what reads foreign bytes. It is linked
+# with a main that feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c tests/fuzz/*/fuzz_*.c)
+fuzz_name = $(patsubst fuzz_%.c,%,$(notdir $(1)))
+FUZZ_NAMES := $(call fuzz_name,$(FUZZ_SOURCES))
 REPLAYS := $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/replay_%)
 
-$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o \
-    $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
+$(foreach source,$(FUZZ_SOURCES),$(eval $(foreach kind,replay fuzz,\
+    $(BUILD)/tests/fuzz/$(kind)_$(call fuzz_name,$(source))): $(BUILD)/$(source:.c=.o)))
+$(REPLAYS): $(BUILD)/tests/fuzz/replay.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
-	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
-$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
+$(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%): $(SUPPORT) $(TEST_ARCHIVES) $(BUILD)/flags
 	$(call note,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 .PHONY: fuzzers
 fuzzers: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/fuzz_%)
@@ -274,12 +277,12 @@ CHECK_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES)) $(TEST_SCRIPTS))
 FULL_PROGRAMS = $(call pick,$(call program,$(TEST_SOURCES) $(FULL_SOURCES)) $(TEST_SCRIPTS) $(FULL_SCRIPTS))
 # Built for the programs and scripts in $(1).
 needed = $(filter $(BUILD)/%,$(1)) $(if $(filter tests/fuzz/check_fuzz_corpus.sh,$(1)),$(REPLAYS)) \
-    $(if $(filter %_history.sh %_publish.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
+    $(if $(filter %_history.sh %_publish.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/campaign/make_history) \
     $(if $(filter %_nightly.sh %_foreign.sh %_suite.sh,$(1)),$(BUILD)/tests/harness/campaign/make_night) \
-    $(if $(filter %_replay.sh %_recorded.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
+    $(if $(filter %_replay.sh %_recorded.sh %_estimate.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/replay/make_recording) \
     $(if $(filter %_steps.sh,$(1)),$(BUILD)/tests/results/recordings/make_recording) \
     $(if $(filter %_foreign_text.sh %_publish.sh,$(1)),$(BUILD)/tests/results/records/make_foreign) \
-    $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
+    $(if $(filter %_record.sh %_steps.sh %_rerun.sh %_frameworks.sh %_frontends.sh %_docs.sh,$(1)),$(BUILD)/tests/harness/commands/pjrt_program)
 
 .PHONY: tests tests-full run-tests run-tests-full
 tests: all $(TEST_PLUGINS) $(call needed,$(CHECK_PROGRAMS))

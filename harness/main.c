@@ -2,6 +2,7 @@
  * main.c - bench: the commands, one row each, and the jobs of a worker.
  */
 #include "harness/options.h"
+#include "harness/study/study.h"
 #include "harness/worker/worker.h"
 
 #include <signal.h>
@@ -18,7 +19,7 @@ static int run(options *o, const char *const *words)
 {
     (void)words;
     o->matrix.echo = cli_echo(options_table(), OPTION_RUN, o);
-    const int code = command_run(&o->matrix, &o->output);
+    const int code = command_run(&o->matrix, &o->output, &o->metering);
     json_decref(o->matrix.echo);
     return code;
 }
@@ -28,6 +29,18 @@ static int table(options *o, const char *const *words)
     (void)words;
     o->selection.store = o->store;
     return command_table(&o->selection, o->table, &o->output);
+}
+
+static int doctor(options *o, const char *const *words)
+{
+    (void)words;
+    o->selection.store = o->store;
+    return command_doctor(&o->selection, &o->output);
+}
+
+static int metrics(options *o, const char *const *words)
+{
+    return command_metrics(&o->selection, &o->output, words);
 }
 
 static int verify(options *o, const char *const *words)
@@ -132,10 +145,20 @@ static int estimate(options *o, const char *const *words)
     return estimate_command(&own);
 }
 
+static int study_sweep(options *o, const char *const *words)
+{
+    const study_options own = {
+        .output = o->output,
+                               .matrix = &o->matrix,
+                               .picture = o->file,
+                               .echo = options_suites(o).echo};
+    return study_command(&own, words[0]);
+}
+
 static int export_records(options *o, const char *const *words)
 {
     (void)words;
-    return command_export(o->store, o->to, o->file);
+    return command_export(o->store, o->to, o->file, o->output.force);
 }
 
 static int import_records(options *o, const char *const *words)
@@ -190,6 +213,23 @@ static int history(options *o, const char *const *words)
     return command_history(&o->selection, &o->series, &o->output, o->file);
 }
 
+static int graph(options *o, const char *const *words)
+{
+    return command_graph(&o->output, words);
+}
+
+static const char graph_help[] = "A and B are StableHLO texts: programs, or the files of bench run "
+                                 "--graph-report. What values are\n"
+                                 "called does not count, nor places (loc), nor the order of "
+                                 "statements that do not depend on each\n"
+                                 "other. The first difference is told with its reason: op, "
+                                 "results, shape, dtype, type, constant,\n"
+                                 "attribute or operand.\n"
+                                 "\n"
+                                 "Exit codes: 0 the graphs are the same; 1 they differ; 2 usage; 3 "
+                                 "a file is missing, or holds no\n"
+                                 "StableHLO text.\n";
+
 static const char record_help[] =
     "The program runs in the foreground, with this terminal. Its exit code is that of bench: 128\n"
     "and N where signal N ended it. JAX and PyTorch/XLA find the recorder by the environment.\n"
@@ -229,6 +269,13 @@ static const command_row commands[] = {
     {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
+    {"doctor", "bench doctor [--store DIR] [--model NAME]",
+     "what could be mended in the runs of a folder of records, and what that would save",
+     .bit = OPTION_DOCTOR, .run = doctor},
+    {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
+     "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
+     .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
+     .most_words = 3},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},
@@ -266,9 +313,16 @@ static const command_row commands[] = {
     {"steps", "bench steps DIR [--step-program NAME] [--format json]",
      "where the time of a recording's steps went, on host and device, and what bounds them",
      .bit = OPTION_STEPS, .run = steps, .what = "DIR", .most_words = 1},
+    {"graph", "bench graph diff A B [--format json]",
+     "what differs between two programs in StableHLO text: the first difference, and counts by op",
+     .bit = OPTION_GRAPH, .run = graph, .what = "diff A B", .most_words = 3, .help = graph_help},
     {"compare", "bench compare --runtime A --runtime B [--suite FILE] [OPTIONS]",
      "is runtime B slower than A, by how much, and where: fresh processes in pairs, or two stores",
      .bit = OPTION_COMPARE, .run = compare, .refused = compare_usage, .help = compare_help},
+    {"study", "bench study " STUDY_NAMES " --model NAME [OPTIONS]",
+     "sweep one axis, fit the law of a step, and say what an item, a layer or a node costs",
+     .bit = OPTION_STUDY, .run = study_sweep, .what = STUDY_NAMES, .most_words = 1,
+     .help = study_help},
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
      "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
      .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},
@@ -343,7 +397,8 @@ static void print_help(const command_row *command)
     cli_help(options_table(), command->bit, &text);
     bn_text_putc(&text, '\n');
     bn_text_puts(&text, command->help ? command->help : exit_codes);
-    cli_out("%s", text.data);
+    if (text.data && !text.failed)
+        cli_show(text.data);
     bn_text_free(&text);
 }
 
@@ -363,17 +418,21 @@ static void print_man(void)
     bn_text_puts(&text, ".SH OPTIONS\n");
     cli_man(options_table(), &text);
     bn_text_puts(
-        &text, ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
-               "or selftest did not pass, or a record of the store is damaged\n.TP\n.B 2\nusage, "
-               "or weights that do not fit the model\n"
-               ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
-               "disk full, other file damaged\n"
-               ".TP\n.B 130\ninterrupted; records written so far are kept\n"
-               ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
-               "compare \\-\\-help has more, and the codes for git bisect\n"
-               ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
-               "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
-               "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n");
+        &text,
+        ".SH EXIT STATUS\n.TP\n.B 0\nall went well\n.TP\n.B 1\nan experiment failed, verify "
+        "or selftest did not pass, a record of the store is damaged, or two graphs differ\n"
+        ".TP\n.B 2\nusage, "
+        "or weights that do not fit the model\n"
+        ".TP\n.B 3\nenvironment: plugin missing or not a plugin, store not writable, "
+        "disk full, other file damaged\n"
+        ".TP\n.B 130\ninterrupted; records written so far are kept\n"
+        ".P\n.B bench compare\nends with 0 nothing slower, 1 error, 2 slower; bench "
+        "compare \\-\\-help has more, and the codes for git bisect\n"
+        ".SH ENVIRONMENT\n.TP\n.B PJRT_NAMES_AND_LIBRARY_PATHS\nname:path,... of "
+        "plugins\n.TP\n.B TPU_LIBRARY_PATH\nplugin of the runtime tpu\n.TP\n.B "
+        "BENCH_RUNTIMES\nfolder of unpacked runtimes, searched first\n.TP\n.B "
+        "BENCH_PAGER, PAGER\nwhat shows long tables on a terminal; less where neither is set, "
+        "none where it is empty or cat\n.TP\n.B NO_COLOR\nany text: no colours\n");
     cli_out("%s", text.data);
     bn_text_free(&text);
 }
@@ -438,6 +497,7 @@ static int carry_out(const command_row *command, options *o, const char *const *
             bn_fail(&st, BN_INVALID, "'%s' is one word too many; see --help", words[0]);
         return refuse(command, argc, argv, &st);
     }
+    cli_be_quiet(o->output.quiet);
     res_store_begin();
     return finish(command, o->compare.bisect, command->run(o, words));
 }

@@ -31,8 +31,12 @@ enum {
     PUBLISH = OPTION_PUBLISH,
     STEPS = OPTION_STEPS,
     ESTIMATE = OPTION_ESTIMATE,
+    DOCTOR = OPTION_DOCTOR,
+    METRICS = OPTION_METRICS,
+    GRAPH = OPTION_GRAPH,
+    STUDY = OPTION_STUDY,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -41,8 +45,10 @@ static const cli_option others[] = {
     {"program", "FILE", CLI_TEXT, AT(matrix.program), .commands = RUN | COMPARE, .marked = true,
      .text = "run this program in place of models: StableHLO as text or byte code, or a serialized "
              "HloModuleProto or HloProto"},
-    {"recording", "DIR", CLI_TEXT, AT(matrix.recorded.folder), .commands = COMPARE, .marked = true,
-     .text = "run the step of this recording in place of models, as bench replay does"},
+    {"recording", "DIR", CLI_TEXT, AT(matrix.recorded.folder), .commands = COMPARE | ESTIMATE,
+     .marked = true,
+     .text = "the step of this recording in place of models: compare runs it as bench replay does, "
+             "estimate compiles its programs"},
     {"argument", "TYPE", CLI_WORDS, AT(matrix.types), .commands = RUN | COMPARE, .marked = true,
      .programmed = true,
      .text = "with --program of byte code: the type of an argument, f32[2,3]; repeated, in order; "
@@ -56,54 +62,67 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
-    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY, .fallback = "",
+    {"label", "TEXT", CLI_TEXT, AT(matrix.label), .commands = RUN | REPLAY | STUDY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
     {"label", "TEXT", CLI_TEXT, AT(suite.label), .commands = SUITE | NIGHTLY, .fallback = "",
      .text = "what this build of the runtime is, for the record (a commit, say)"},
-    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY, .fallback = "0",
-     .most = RES_MOST_REPETITIONS,
+    {"processes", "N", CLI_NUMBER, AT(matrix.processes), .commands = RUN | REPLAY | STUDY,
+     .fallback = "0", .most = RES_MOST_REPETITIONS,
      .text = "processes that measure each experiment; intervals are made of what differs between "
-             "them, and below 3 there are none. 0: 4, and of run 16 where steps take less "
+             "them, and below 3 there are none. 0: 4, and of run and study 16 where steps take less "
              "than 1 ms, from the second on for an eighth of --min-time"},
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
-    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = RUN | COMPARE | SELFTEST | REPLAY,
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps),
+     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
-    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time), .commands = RUN | SELFTEST | REPLAY,
+    {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time),
+     .commands = RUN | SELFTEST | REPLAY | STUDY,
      .fallback = "1",
      .text = "each process measures at least this long, 3s or 500ms (a number alone: seconds), and "
              "at least --steps steps"},
-    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY,
+    {"warmup", "N", CLI_NUMBER, AT(matrix.warmup), .commands = RUN | COMPARE | REPLAY | STUDY,
      .fallback = "60", .least = 1, .marked = true,
      .text = "steps before measuring at most; warm-up ends when nothing was compiled in 8 steps "
              "and their times show no trend"},
-    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time), .commands = RUN | COMPARE | REPLAY,
+    {"device-time", "SOURCE", CLI_TEXT, AT(matrix.device_time),
+     .commands = RUN | COMPARE | REPLAY | STUDY,
      .fallback = "auto", .marked = true,
      .text = "auto: what the plugin's profiler says, or where it has none the slope; slope: never "
              "the profiler, and also where a step takes over a second; none: not measured, which "
              "saves seconds a process"},
-    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin), .commands = RUN | SELFTEST | COMPARE | REPLAY,
+    {"pin", "WHERE", CLI_TEXT, AT(matrix.pin),
+     .commands = RUN | SELFTEST | COMPARE | REPLAY | STUDY,
      .fallback = "none", .marked = true,
      .text = "none; host: host thread on one core, the runtime on the others; all: everything on "
              "the cores given, host thread on the first; or a list of cores, 0,2-3. Threads that a "
              "plugin starts later inherit the mask; threads of a device's driver cannot be pinned"},
-    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY,
+    {"cache-dir", "DIR", CLI_TEXT, AT(matrix.cache_dir), .commands = RUN | VERIFY | REPLAY | STUDY,
      .fallback = "", .text = "keep executables in DIR and load them from there"},
-    {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY,
+    {"store", "DIR", CLI_TEXT, AT(matrix.store), .commands = RUN | REPLAY | STUDY,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
     {"store", "DIR", CLI_TEXT, AT(store),
-     .commands = TABLE | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
+     .commands = TABLE | DOCTOR | EXPORT | IMPORT | STORED | SUITE | NIGHTLY | PUBLISH,
      .fallback = "bench-results", .text = "folder of records, one HDF5 file an experiment"},
+    {"metrics", "FILE", CLI_TEXT, AT(metering.file), .commands = RUN,
+     .text = "also write a report of metrics and counters, in the layout of PyTorch/XLA's, or "
+             "as JSON where FILE ends in .json; -: to standard output. FILE is replaced"},
+    {"metrics-every", "N", CLI_NUMBER, AT(metering.every), .commands = RUN, .fallback = "0",
+     .text = "write the report of --metrics also whenever N more processes have ended"},
+    {"graph-report", "DIR", CLI_TEXT, AT(matrix.graph_report), .commands = RUN,
+     .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
+             "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
+             "of a step differ"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -125,28 +144,31 @@ static const cli_option others[] = {
      .text = "coverage: file for the intervals of all tables and the medians of all processes, as "
              "JSON"},
     {"format", "FORMAT", CLI_TEXT, AT(output.format),
-     .commands = ALL & ~(unsigned)(EXPORT | IMPORT), .fallback = "text",
+     .commands = (ALL & ~(unsigned)(EXPORT | IMPORT)) | GRAPH, .fallback = "text",
      .text = "text, md, csv, json (records on standard output, all else on standard error), latex "
              "(for \\input, no package needed), html, or narrow: text in 80 columns"},
-    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE,
+    {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE, .fallback = "1800",
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY, .fallback = "1800",
      .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
-    {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE, .marked = true,
+    {"weights", "FILE", CLI_TEXT, AT(matrix.weights), .commands = RUN | COMPARE | STUDY,
+     .marked = true,
      .text = "safetensors file with the model's parameters and running statistics, by the "
              "framework's names, as F64, F32, F16 or BF16; all else starts as without"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = WEIGHTS,
-     .text = "safetensors file that export-weights writes; one that is there is never overwritten"},
+     .text =
+         "safetensors file that export-weights writes; one that is there stays, but for --force"},
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
-     .text = "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-             "parts); compile; memory"},
+     .text =
+         "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
+         "parts); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
-             "to standard output. Nothing that is there is overwritten"},
+             "to standard output. What is there stays, but for --force"},
     {"from", "FORMAT", CLI_TEXT, AT(taking.from), .commands = IMPORT,
      .text = "pytorch-xla: JSON lines as pytorch/xla's benchmarks/experiment_runner.py writes "
              "them; without it, folders of recordings"},
@@ -156,11 +178,11 @@ static const cli_option others[] = {
     {"phase", "NAME", CLI_TEXT, AT(taking.phase), .commands = IMPORT,
      .text = "of a recording: train or infer, where its steps are that; by default step"},
     {"step-program", "NAME", CLI_TEXT, AT(matrix.recorded.step_program),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE, .marked = true, .recorded = true,
+     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .marked = true, .recorded = true,
      .text = "of a recording: the first program of a step, by its name, the beginning of its name "
              "and *, or the beginning of its hash; by default steps are looked for"},
     {"process", "PID", CLI_NUMBER, AT(matrix.recorded.process),
-     .commands = IMPORT | REPLAY | STEPS | COMPARE, .fallback = "0", .most = UINT32_MAX,
+     .commands = IMPORT | REPLAY | STEPS | COMPARE | ESTIMATE, .fallback = "0", .most = UINT32_MAX,
      .marked = true, .recorded = true,
      .text = "of a recording: the process; 0: the one with most executions"},
     {"device", "ID", CLI_NUMBER, AT(stepping.device), .commands = STEPS, .fallback = "-1",
@@ -286,21 +308,35 @@ static const cli_option others[] = {
      .text =
          "also write, or replace, a file of settings for the simulated device with the estimated "
          "times of one step's graphs: bench --runtime sim --runtime-option config=FILE"},
+    {"store", "DIR", CLI_TEXT, AT(estimate.store), .commands = ESTIMATE,
+     .text = "also keep a record of each step in this folder of records, where it is always called "
+             "estimated"},
     {"runtime", "NAME", CLI_TEXT, AT(estimate_runtime), .commands = ESTIMATE, .fallback = "tpu",
      .text = "whose compiler to ask: a name (bench list runtimes) or the path of a plugin"},
     {"cache-dir", "DIR", CLI_TEXT, AT(estimate.cache_dir), .commands = ESTIMATE,
      .fallback = "bench-results/estimates",
      .text =
          "keep what the compiler said in DIR, and do not compile it again; empty: keep nothing"},
+    {"trace-cost-ns", "N,...", CLI_NUMBERS,
+     AT(matrix.axis) + RES_AXIS_TRACE_COST * sizeof(cli_list), .commands = STUDY, .fallback = "0",
+     .most = INT_MAX,
+     .text = "busy wait for each traced node; the study trace-cost sweeps it"},
+    {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
+     .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
      .text =
          "folder of a site over the whole store, as bench publish makes it; grown by the night"},
     {"verbose", NULL, CLI_FLAG, AT(output.verbose), .commands = ALL,
-     .text = "show each ledger, and what the plugin says on standard error"},
+     .text = "show each ledger, and what the plugin says on standard error (-v)"},
+    {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
+     .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
+     .text = "replace the files that are written, where they are there already"},
     {"help", NULL, CLI_FLAG, AT(help),
-     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH, .text = "this text"},
+     .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
+     .text = "this text"},
     {"man", NULL, CLI_FLAG, AT(man), .commands = RUN, .text = "the manual page, as roff"},
     {"version", NULL, CLI_FLAG, AT(version), .commands = RUN, .text = "version of bench"},
 };
@@ -317,9 +353,12 @@ static const struct {
 } takers[] = {
     {RUN, true, false, 0, 0},
     {COMPARE, true, false, 0, RES_AXIS_BIT(RES_AXIS_RUNTIME)},
+    {STUDY, true, false, 0,
+     RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_FRONT_END) |
+         RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
     {VERIFY, false, true,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) |
-         RES_AXIS_BIT(RES_AXIS_FRONT_END),
+         RES_AXIS_BIT(RES_AXIS_FRONT_END) | RES_AXIS_BIT(RES_AXIS_SCAN),
      0},
     {SELFTEST, false, true,
      RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME),
@@ -330,7 +369,7 @@ static const struct {
      RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) |
          RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
          RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
-         RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_LAYOUT),
+         RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SCAN),
      0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
@@ -386,7 +425,7 @@ static cli_option stored_row(const res_axis *axis)
         .argument = "VALUE,...",
         .kind = axis->field.kind == RES_KIND_TEXT ? CLI_NAMES : CLI_NUMBERS,
         .offset = AT(selection.axis) + (size_t)axis->id * sizeof(cli_list),
-        .commands = STORED | TABLE,
+        .commands = STORED | TABLE | DOCTOR | METRICS,
         .text = "only records with one of these values",
     };
 }
@@ -417,7 +456,7 @@ static bn_code run_defaults(bn_arena *memory, options *o, bn_status *st)
 {
     cli_call call = {.table = options_table(), .command = RUN, .options = o, .memory = memory};
     *o = (options){0};
-    return cli_parse(&call, 0, NULL, st);
+    return cli_defaults(&call, st);
 }
 
 /* Whether what was given fits what is run: models, --program, or --recording. */
@@ -440,7 +479,7 @@ static bn_code check_work(const cli_call *call, job_matrix *m, bn_status *st)
         return bn_fail(st, BN_INVALID, "--%s is for --program, which was not given",
                        call->programmed);
     /* The other commands that take these have a recording as their word. */
-    if (call->command == COMPARE && !recording && call->recorded)
+    if (call->command & (COMPARE | ESTIMATE) && !recording && call->recorded)
         return bn_fail(st, BN_INVALID, "--%s is for --recording, which was not given",
                        call->recorded);
     if (recording)

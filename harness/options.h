@@ -23,6 +23,7 @@ typedef struct options {
     /* Of stored records. */
     command_selection selection;
     command_series series;
+    command_metering metering; /* of run */
     const char *title, *table, *to;
     const char *site;      /* --site; NULL: not given */
     cli_words detailed;    /* ids of records */
@@ -71,7 +72,11 @@ enum {
     OPTION_STEPS = 1 << 16,
     OPTION_COMPLETION = 1 << 17,
     OPTION_ESTIMATE = 1 << 18,
-    OPTION_PUBLISH = 1 << 19
+    OPTION_PUBLISH = 1 << 19,
+    OPTION_DOCTOR = 1 << 20,
+    OPTION_METRICS = 1 << 21,
+    OPTION_GRAPH = 1 << 22,
+    OPTION_STUDY = 1 << 23
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

@@ -90,7 +90,8 @@ static const struct {
     options_lone_word *lone;
 } lones[] = {
     {OPTION_RUN, lone_of_run},
-    {OPTION_TABLE | OPTION_REPORT | OPTION_HISTORY | OPTION_EXPORT | OPTION_PUBLISH, lone_of_store},
+    {OPTION_TABLE | OPTION_DOCTOR | OPTION_REPORT | OPTION_HISTORY | OPTION_EXPORT | OPTION_PUBLISH,
+     lone_of_store},
     {OPTION_NIGHTLY, lone_of_night},
     {OPTION_COMPARE, lone_of_comparison},
 };

@@ -65,8 +65,7 @@ static void build_embeddings(model *m, bert_encoder *bert)
 
 static void build_layer(model *m, bert_layer *layer, int number, const bert_config *c)
 {
-    layer->name = nn_index_name(m, number);
-    nn_enter(m, layer->name);
+    layer->name = nn_layer_enter(m, number, c->layers);
     nn_enter(m, "attention");
     nn_enter(m, "self");
     nn_linear_new(m, &layer->query, "query", c->width, c->width, true);
@@ -86,7 +85,7 @@ static void build_layer(model *m, bert_layer *layer, int number, const bert_conf
     nn_layer_norm_new(m, &layer->norm, "LayerNorm", c->width, NORM_EPSILON);
     nn_leave(m);
     layer->stage = nn_token_stage(m, NULL, c->width);
-    nn_leave(m);
+    nn_layer_leave(m);
 }
 
 void model_bert_new(model *m, bert_encoder *bert)
@@ -99,6 +98,7 @@ void model_bert_new(model *m, bert_encoder *bert)
     nn_enter(m, "layer");
     for (int i = 0; i < c->layers && bert->layers; i++)
         build_layer(m, &bert->layers[i], i, c);
+    nn_layers_new(m, &bert->stack, c->layers);
     nn_leave(m);
     nn_leave(m);
     nn_leave(m);
@@ -144,12 +144,21 @@ static tg_tensor *add_and_norm(tg_trace *t, const nn_dense *dense, const nn_row_
     return x;
 }
 
-static tg_tensor *layer_step(tg_trace *t, const bert_encoder *bert, const bert_layer *layer,
-                             tg_tensor *x, const nn_attend *how)
+/* What all layers of a step share. */
+typedef struct bert_shared {
+    const bert_encoder *bert;
+    nn_attend how;
+} bert_shared;
+
+/* CONTEXT is a bert_shared. */
+static tg_tensor *layer_step(tg_trace *t, const void *context, int number, tg_tensor *x)
 {
+    const bert_shared *s = context;
+    const bert_encoder *bert = s->bert;
+    const bert_layer *layer = &bert->layers[number];
     tg_scope_push(t, layer->name);
     tg_scope_push(t, "attention");
-    tg_tensor *y = attend(t, layer, x, bert->config->heads, how); /* (B, T, D) */
+    tg_tensor *y = attend(t, layer, x, bert->config->heads, &s->how); /* (B, T, D) */
     x = add_and_norm(t, &layer->output, &layer->attention_norm, &bert->drop, x, y);
     tg_scope_pop(t);
     tg_scope_push(t, "intermediate");
@@ -170,16 +179,16 @@ tg_tensor *model_bert_encode(tg_trace *t, const bert_encoder *bert, tg_tensor *k
     const bert_config *c = bert->config;
     tg_scope_push(t, "bert");
     tg_tensor *x = embed(t, bert);
-    const nn_attend how = {
-        .scale = 1.0 / sqrt((double)c->width / c->heads),
-        .hidden = -(double)FLT_MAX,
-        .mask = nn_mask_keys(t, keys, c->heads, tg_tensor_type(x)->dims[1]),
-        .drop = &bert->drop,
+    const bert_shared shared = {
+        .bert = bert,
+        .how = {.scale = 1.0 / sqrt((double)c->width / c->heads),
+                .hidden = -(double)FLT_MAX,
+                .mask = nn_mask_keys(t, keys, c->heads, tg_tensor_type(x)->dims[1]),
+                .drop = &bert->drop},
     };
     tg_scope_push(t, "encoder");
     tg_scope_push(t, "layer");
-    for (int i = 0; i < c->layers; i++)
-        x = layer_step(t, bert, &bert->layers[i], x, &how);
+    x = nn_run_layers(t, &bert->stack, layer_step, &shared, x);
     tg_scope_pop(t);
     tg_scope_pop(t);
     tg_scope_pop(t);
@@ -284,6 +293,7 @@ const model_row model_bert = {
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
     .pads = true,
+    .scans = true,
     .tied = bert_tied,
     .full = {.seq = 128, .learning_rate = 1e-4, .config = &model_bert_config_base},
     .small = {.seq = 16, .learning_rate = 1e-4, .config = &model_bert_config_small},

@@ -31,6 +31,7 @@ typedef struct bert_encoder {
     nn_row_norm norm;
     nn_drop drop;
     bert_layer *layers;
+    nn_layers stack;
     tg_tensor *stage; /* of the embeddings */
 } bert_encoder;
 

@@ -24,7 +24,7 @@ typedef struct decoder {
     const decoder_feed *feed;
     nn_table embed_tokens;
     decoder_layer *layers;
-    int depth;
+    nn_layers stack;
     nn_row_norm norm;
     tg_tensor *inv_freq; /* f32 (E / 2) */
     nn_dense lm_head;
@@ -54,19 +54,18 @@ static void build_attention(model *m, decoder_layer *layer)
     nn_leave(m);
 }
 
-static void build_layer(model *m, decoder *net, int number)
+static void build_layer(model *m, decoder *net, int number, int depth)
 {
     const decoder_config *c = net->config;
     decoder_layer *layer = &net->layers[number];
-    layer->name = nn_index_name(m, number);
-    nn_enter(m, layer->name);
+    layer->name = nn_layer_enter(m, number, depth);
     build_attention(m, layer);
     layer->feed = net->feed->build(m, c);
     nn_rms_norm_new(m, &layer->input_layernorm, "input_layernorm", c->width, c->epsilon);
     nn_rms_norm_new(m, &layer->post_attention_layernorm, "post_attention_layernorm", c->width,
                     c->epsilon);
     layer->stage = nn_token_stage(m, NULL, c->width);
-    nn_leave(m);
+    nn_layer_leave(m);
 }
 
 /* theta^(-2i / E): the angle that pair I of a head turns by from one token to the
@@ -105,10 +104,11 @@ void model_decoder_build(model *m, const decoder_feed *feed)
     nn_embedding_new(m, &net->embed_tokens, "embed_tokens", c->vocabulary, c->width);
     net->stages.embed_tokens = nn_token_stage(m, "embed_tokens", c->width);
     nn_enter(m, "layers");
-    net->depth = nn_depth(m);
-    net->layers = nn_alloc(m, (size_t)net->depth, sizeof *net->layers);
-    for (int i = 0; i < net->depth && net->layers; i++)
-        build_layer(m, net, i);
+    const int depth = nn_depth(m);
+    net->layers = nn_alloc(m, (size_t)depth, sizeof *net->layers);
+    for (int i = 0; i < depth && net->layers; i++)
+        build_layer(m, net, i, depth);
+    nn_layers_new(m, &net->stack, depth);
     nn_leave(m);
     nn_rms_norm_new(m, &net->norm, "norm", c->width, c->epsilon);
     net->stages.norm = nn_token_stage(m, "norm", c->width);
@@ -199,9 +199,11 @@ tg_tensor *model_decoder_swiglu(tg_trace *t, const nn_dense *gate, const nn_dens
     return nn_linear(t, down, x);                        /* (..., D) */
 }
 
-static tg_tensor *layer_step(tg_trace *t, const decoder_layer *layer, const decoder_shared *s,
-                             tg_tensor *x)
+/* CONTEXT is a decoder_shared. */
+static tg_tensor *layer_step(tg_trace *t, const void *context, int number, tg_tensor *x)
 {
+    const decoder_shared *s = context;
+    const decoder_layer *layer = &s->net->layers[number];
     tg_scope_push(t, layer->name);
     x = tg_add(t, x, attention(t, layer, s, nn_rms_norm(t, &layer->input_layernorm, x)));
     tg_tensor *fed = nn_rms_norm(t, &layer->post_attention_layernorm, x);
@@ -223,8 +225,7 @@ tg_tensor *model_decoder_forward(tg_trace *t, const void *network)
     turn_angles(t, &shared, tokens);
     shared.mask = nn_mask_causal(t, batch, net->config->heads, tokens);
     tg_scope_push(t, "layers");
-    for (int i = 0; i < net->depth; i++)
-        x = layer_step(t, &net->layers[i], &shared, x); /* (B, T, D) */
+    x = nn_run_layers(t, &net->stack, layer_step, &shared, x); /* (B, T, D) */
     tg_scope_pop(t);
     x = nn_rms_norm(t, &net->norm, x);
     nn_keep(t, net->stages.norm, x);

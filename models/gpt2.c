@@ -40,7 +40,8 @@ typedef struct gpt2 {
     nn_table wte, wpe;
     nn_drop drop;
     gpt2_block *h;
-    int layers, heads;
+    nn_layers layers;
+    int heads;
     nn_row_norm ln_f;
     struct {
         tg_tensor *wte, *ln_f;
@@ -58,14 +59,12 @@ static void conv1d_new(model *m, gpt2_conv1d *layer, const char *name, int64_t i
     nn_leave(m);
 }
 
-static void build_block(model *m, gpt2_block *b, int number)
+static void build_block(model *m, gpt2_block *b, int number, int depth)
 {
     const gpt2_config *c = m->variant->config;
     const int64_t width = c->width;
-    b->name = nn_index_name(m, number);
     b->attn.heads = c->heads;
-
-    nn_enter(m, b->name);
+    b->name = nn_layer_enter(m, number, depth);
     nn_layer_norm_new(m, &b->ln_1, "ln_1", width, EPSILON);
     nn_enter(m, "attn");
     conv1d_new(m, &b->attn.c_attn, "c_attn", width, 3 * width);
@@ -80,7 +79,7 @@ static void build_block(model *m, gpt2_block *b, int number)
     nn_dropout_new(m, &b->mlp.dropout, DROPOUT);
     nn_leave(m);
     b->stage = nn_token_stage(m, NULL, width);
-    nn_leave(m);
+    nn_layer_leave(m);
 }
 
 static void gpt2_build(model *m)
@@ -102,11 +101,12 @@ static void gpt2_build(model *m)
     nn_embedding_new(m, &net->wpe, "wpe", c->positions, c->width);
     nn_dropout_new(m, &net->drop, DROPOUT);
     nn_enter(m, "h");
-    net->layers = nn_depth(m);
+    const int depth = nn_depth(m);
     net->heads = c->heads;
-    net->h = nn_alloc(m, (size_t)net->layers, sizeof *net->h);
-    for (int i = 0; i < net->layers && net->h; i++)
-        build_block(m, &net->h[i], i);
+    net->h = nn_alloc(m, (size_t)depth, sizeof *net->h);
+    for (int i = 0; i < depth && net->h; i++)
+        build_block(m, &net->h[i], i, depth);
+    nn_layers_new(m, &net->layers, depth);
     nn_leave(m);
     nn_layer_norm_new(m, &net->ln_f, "ln_f", c->width, EPSILON);
     net->stages.ln_f = nn_token_stage(m, "ln_f", c->width);
@@ -160,10 +160,19 @@ static tg_tensor *feed_forward(tg_trace *t, const gpt2_block *b, tg_tensor *x)
     return x;
 }
 
-static tg_tensor *block_step(tg_trace *t, const gpt2_block *b, tg_tensor *x, tg_tensor *mask)
+/* What all blocks of a step share. */
+typedef struct gpt2_shared {
+    const gpt2 *net;
+    tg_tensor *mask; /* (B, 12, T, T) */
+} gpt2_shared;
+
+/* CONTEXT is a gpt2_shared. */
+static tg_tensor *block_step(tg_trace *t, const void *context, int number, tg_tensor *x)
 {
+    const gpt2_shared *s = context;
+    const gpt2_block *b = &s->net->h[number];
     tg_scope_push(t, b->name);
-    x = tg_add(t, x, attention(t, b, nn_layer_norm(t, &b->ln_1, x), mask));
+    x = tg_add(t, x, attention(t, b, nn_layer_norm(t, &b->ln_1, x), s->mask));
     x = tg_add(t, x, feed_forward(t, b, nn_layer_norm(t, &b->ln_2, x)));
     tg_scope_pop(t);
     return nn_keep(t, b->stage, x);
@@ -193,9 +202,8 @@ static tg_tensor *gpt2_forward(tg_trace *t, const void *network)
     x = tg_add(t, x, positions(t, &net->wpe, batch, tokens));
     x = nn_dropout(t, &net->drop, x);
     tg_scope_push(t, "h");
-    tg_tensor *mask = nn_mask_causal(t, batch, net->heads, tokens); /* (B, 12, T, T) */
-    for (int i = 0; i < net->layers; i++)
-        x = block_step(t, &net->h[i], x, mask); /* (B, T, 768) */
+    const gpt2_shared shared = {net, nn_mask_causal(t, batch, net->heads, tokens)};
+    x = nn_run_layers(t, &net->layers, block_step, &shared, x); /* (B, T, 768) */
     tg_scope_pop(t);
     x = nn_layer_norm(t, &net->ln_f, x);
     nn_keep(t, net->stages.ln_f, x);
@@ -222,6 +230,7 @@ const model_row model_gpt2 = {
     .golden_batch = 1,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
+    .scans = true,
     .tied = tied,
     .full = {.seq = 64, .depth = 12, .learning_rate = 1e-4, .config = &published},
     .small = {.seq = 16, .depth = 2, .learning_rate = 1e-4, .config = &reduced},

@@ -141,6 +141,7 @@ const model_row model_mixtral = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
+    .scans = true,
     .full = {.seq = 32, .depth = 2, .learning_rate = 1e-4, .config = &published},
     .build = mixtral_build,
     .forward = model_decoder_forward,

@@ -67,6 +67,8 @@ static bn_code check_options(const model_options *o, const model_row *row,
         check_size("seq", o->seq, variant->seq, MAX_SEQ, st) != BN_OK ||
         (o->depth && check_size("depth", o->depth, variant->depth, MAX_DEPTH, st) != BN_OK))
         return BN_INVALID;
+    if (o->scan && !row->scans)
+        return bn_fail(st, BN_INVALID, "option scan: the model has no like layers");
     if (o->pad && !row->pads)
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)
@@ -96,16 +98,20 @@ static void keep_gradients(model *m, model_training *training)
 {
     training->kept = nn_alloc(m, training->optimizer.count, sizeof(tg_tensor *));
     const size_t made = m->variable_count;
-    for (size_t i = 0, k = 0; i < made && m->status.code == BN_OK; i++) {
+    for (size_t i = 0; i < made && m->status.code == BN_OK; i++) {
         char name[2 * MODEL_PATH_BYTES + 8];
         model_variable v = m->variables[i];
         if (v.role != MODEL_PARAMETER)
             continue;
+        size_t k = 0; /* layers that are stacked share a gradient as they share a parameter */
+        while (training->optimizer.parameters[k] != v.tensor)
+            k++;
         snprintf(name, sizeof name, "grad/%s", v.name);
         v.name = name;
         v.role = MODEL_RESULT;
         v.fill = MODEL_FILL_ZERO;
-        training->kept[k++] = nn_variable(m, &v);
+        v.tensor = training->kept[k];
+        training->kept[k] = nn_variable(m, &v);
     }
 }
 
@@ -163,7 +169,8 @@ void model_free(model *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->variable_count; i++)
-        tg_variable_free(m->variables[i].tensor);
+        if (m->variables[i].layer == 0)
+            tg_variable_free(m->variables[i].tensor);
     free(m->variables);
     bn_arena_free(m->arena);
     free(m);

@@ -27,6 +27,7 @@ typedef struct model_info {
     bool pads;                                     /* takes the option pad */
     bool has_small;                                /* there is a reduced variant */
     bool varies;                                   /* batches may differ in length */
+    bool scans;                                    /* takes the option scan */
 } model_info;
 /* Describes model INDEX, from 0; false after the last. */
 bool model_describe(size_t index, model_info *info);

@@ -46,6 +46,7 @@ bool model_describe(size_t index, model_info *info)
                          .small_depth = row->small.depth,
                          .pads = row->pads,
                          .varies = row->varies,
+                         .scans = row->scans,
                          .has_small = row->small.learning_rate > 0};
     return true;
 }

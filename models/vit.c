@@ -31,7 +31,7 @@ typedef struct vit {
     tg_tensor *positions;   /* (1, 1 + patches, D) */
     nn_conv patches;
     vit_block *blocks;
-    int depth;
+    nn_layers layers;
     nn_row_norm norm;
     nn_dense head;
     struct {
@@ -54,10 +54,9 @@ static int64_t count_patches(model *m, int patch)
 static void build_block(model *m, vit_block *b, int number, const vit_config *c, int64_t tokens)
 {
     const int64_t width = c->width;
-    b->name = nn_index_name(m, number);
+    b->name = nn_layer_enter(m, number, c->depth);
     b->heads = c->heads;
     b->how = (nn_attend){.scale = 1.0 / sqrt((double)c->width / c->heads)};
-    nn_enter(m, b->name);
     nn_layer_norm_new(m, &b->norm1, "norm1", width, NORM_EPSILON);
     nn_enter(m, "attn");
     nn_linear_new(m, &b->qkv, "qkv", width, 3 * width, true);
@@ -69,7 +68,7 @@ static void build_block(model *m, vit_block *b, int number, const vit_config *c,
     nn_linear_new(m, &b->fc2, "fc2", 4 * width, width, true);
     nn_leave(m);
     b->stage = nn_plain_stage(m, NULL, 3, TG_DIMS(m->options.batch, tokens, width));
-    nn_leave(m);
+    nn_layer_leave(m);
 }
 
 /* The class token, and the patches with their place in the image. */
@@ -98,14 +97,14 @@ static void vit_build(model *m)
         return;
     m->network = net;
     net->layout = m->options.layout;
-    net->depth = c->depth;
     net->blocks = nn_alloc(m, (size_t)c->depth, sizeof *net->blocks);
 
     nn_classifier_new(m, &net->task, (nn_image){3, m->options.image, m->options.image}, classes);
     build_embedding(m, net, c, patches);
     nn_enter(m, "blocks");
-    for (int i = 0; i < net->depth && net->blocks; i++)
+    for (int i = 0; i < c->depth && net->blocks; i++)
         build_block(m, &net->blocks[i], i, c, 1 + patches);
+    nn_layers_new(m, &net->layers, c->depth);
     nn_leave(m);
     nn_layer_norm_new(m, &net->norm, "norm", c->width, NORM_EPSILON);
     net->stages.norm = nn_plain_stage(m, "norm", 3, TG_DIMS(batch, 1 + patches, c->width));
@@ -154,8 +153,10 @@ static tg_tensor *attention(tg_trace *t, const vit_block *b, tg_tensor *x)
     return x;
 }
 
-static tg_tensor *block_step(tg_trace *t, const vit_block *b, tg_tensor *x)
+/* CONTEXT is the vit. */
+static tg_tensor *block_step(tg_trace *t, const void *context, int number, tg_tensor *x)
 {
+    const vit_block *b = &((const vit *)context)->blocks[number];
     tg_scope_push(t, b->name);
     tg_tensor *y = attention(t, b, nn_layer_norm(t, &b->norm1, x)); /* (B, T, D) */
     x = tg_add(t, x, y);
@@ -178,8 +179,7 @@ static tg_tensor *vit_forward(tg_trace *t, const void *network)
     tg_tensor *x = embed_patches(t, net); /* (B, 196, D) */
     x = add_class_and_places(t, net, x);  /* (B, 197, D) */
     tg_scope_push(t, "blocks");
-    for (int i = 0; i < net->depth; i++)
-        x = block_step(t, &net->blocks[i], x);
+    x = nn_run_layers(t, &net->layers, block_step, net, x);
     tg_scope_pop(t);
     x = nn_keep(t, net->stages.norm, nn_layer_norm(t, &net->norm, x));
 
@@ -204,6 +204,7 @@ const model_row model_vit_small_patch16_224 = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
+    .scans = true,
     .full = {.classes = 1000, .image = 224, .learning_rate = 1e-4, .config = &small_16},
     .small = {.classes = 10, .image = 32, .learning_rate = 1e-4, .config = &reduced_8},
     .build = vit_build,
@@ -219,6 +220,7 @@ const model_row model_vit_base_patch16_224 = {
     .golden_batch = 2,
     .optimizer = MODEL_ADAMW,
     .weights = MODEL_FILL_W3,
+    .scans = true,
     .full = {.classes = 1000, .image = 224, .learning_rate = 1e-4, .config = &base_16},
     .build = vit_build,
     .forward = vit_forward,

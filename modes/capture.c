@@ -291,7 +291,7 @@ static bn_code capture_run(mode *m, mode_capture *capture, const mode_call *call
     tg_trace_begin(m->trace);
     call->function(m->trace, call->context);
     bn_code code = mode_run_trace(m, NULL, record_graph, &r, st);
-    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_node_count(m->trace);
+    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     mode_clock(m, BN_PART_BIND);
     bool cut = capture->root->breaks;
     if (code == BN_OK && cut && !r.node->recorded)

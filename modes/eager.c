@@ -166,7 +166,7 @@ static bn_code eager_step(mode *m, const mode_call *call, bn_status *st)
     mode_clock(m, BN_PART_TRACE);
     tg_trace_begin(m->trace);
     call->function(m->trace, call->context);
-    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_node_count(m->trace);
+    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     mode_clock(m, BN_PART_BIND);
     bn_code code = tg_trace_status(m->trace, st);
     if (code == BN_OK)

@@ -33,7 +33,7 @@ static bn_code lazy_step(mode *m, const mode_call *call, bn_status *st)
     tg_trace_begin(m->trace);
     call->function(m->trace, call->context);
     bn_code code = mode_run_trace(m, NULL, NULL, NULL, st);
-    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_node_count(m->trace);
+    m->counters[BN_COUNTER_NODES_TRACED] += (int64_t)tg_trace_traced(m->trace);
     mode_clock(m, BN_PART_BIND);
     if (code == BN_OK && m->counters[BN_COUNTER_GRAPH_BREAKS] > breaks)
         code = mode_adopt_assigned(m, st);

@@ -77,6 +77,18 @@ BN_MUST_USE bn_code plot_history(const plot_words *words, const char *value,
                                  const plot_point *points, size_t count, const size_t *changes,
                                  size_t change_count, plot *p, bn_status *st);
 
+/* Points of one series, in ns, whose bounds may be NaN, and the line base + slope x through them. */
+typedef struct plot_series {
+    const char *name;
+    const double *x;
+    const res_interval *y;
+    size_t count;
+    double base, slope;
+} plot_series;
+/* COUNT series over what ACROSS says. BN_NOT_FOUND where X does not change. */
+BN_MUST_USE bn_code plot_lines(const plot_words *words, const char *across, const plot_series *list,
+                               size_t count, plot *p, bn_status *st);
+
 /* The nights of TIMELINE that have a value of METRIC, with its change points. BN_NOT_FOUND where no
  * night has one. */
 BN_MUST_USE bn_code plot_timeline(const res_timeline *timeline, res_metric metric, plot *p,
@@ -120,6 +132,7 @@ typedef struct plot_report {
     const char *details;        /* tables of the comparisons, as HTML */
     const plot_figure *figures; /* further ones: history */
     size_t figure_count;
+    const res_collection *estimates; /* for a table apart from what was measured */
 } plot_report;
 
 /*

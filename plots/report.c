@@ -158,6 +158,31 @@ bn_code plot_report_pictures(const plot_report *report, size_t *number, bn_text 
     return code;
 }
 
+/* ---- estimates -------------------------------------------------------------------------- */
+
+static bool has_estimates(const plot_report *report)
+{
+    return report->estimates && report->estimates->count > 0;
+}
+
+/* What compilers estimated stands apart from all that was measured, and has no picture. */
+static void put_estimates(const plot_report *report, bn_text *out)
+{
+    static const char heading_end[] = "</h1>";
+    bn_text table = {0};
+    if (!has_estimates(report))
+        return;
+    res_table_estimates(report->estimates, RES_TABLE_HTML, &table);
+    /* The page's first heading is another one. */
+    const char *body = table.data ? strstr(table.data, heading_end) : NULL;
+    bn_text_puts(out, "<section aria-labelledby=\"estimates\">\n<h2 id=\"estimates\">Estimated, "
+                      "not measured</h2>\n<div class=\"scroll\" tabindex=\"0\">\n");
+    bn_text_puts(out, body ? body + sizeof heading_end - 1 : "");
+    bn_text_puts(out, "</div>\n</section>\n");
+    out->failed = out->failed || table.failed || !body;
+    bn_text_free(&table);
+}
+
 /* ---- the frame ------------------------------------------------------------------------------ */
 
 static void put_head(const plot_report *report, const char *badge, bn_text *out)
@@ -189,7 +214,10 @@ static void put_head(const plot_report *report, const char *badge, bn_text *out)
                       "<nav aria-label=\"Sections\"><ul><li><a href=\"#summary\">Summary</a></li>");
     if (report->details)
         bn_text_puts(out, "<li><a href=\"#comparison\">Comparison</a></li>");
-    bn_text_puts(out, "<li><a href=\"#tables\">Tables</a></li><li><a href=\"#plots\">Plots</a></li>"
+    bn_text_puts(out, "<li><a href=\"#tables\">Tables</a></li>");
+    if (has_estimates(report))
+        bn_text_puts(out, "<li><a href=\"#estimates\">Estimates</a></li>");
+    bn_text_puts(out, "<li><a href=\"#plots\">Plots</a></li>"
                       "<li><a href=\"#provenance\">Provenance</a></li></ul></nav>\n<main>\n");
 }
 
@@ -218,6 +246,7 @@ bn_code plot_report_html(const plot_report *report, bn_text *out, bn_status *st)
             bn_text_puts(out, "</div>\n</section>\n");
         }
         plot_report_tables(&rows, out);
+        put_estimates(report, out);
         code = plot_report_pictures(report, &number, out, st);
     }
     plot_report_provenance(report, out);

@@ -13,6 +13,7 @@
 #include "harness/campaign/night_builds_priv.h"
 #include "harness/campaign/night_priv.h"
 #include "harness/cli/cli.h"
+#include "results/records/estimates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -224,6 +225,8 @@ bn_code night_sides_make(nightly *n, suite_spec *suite, bn_status *st)
             asked[n->asked++] = &suite->items[i].resolved;
     if (code == BN_OK)
         code = res_index_load(n->options->suites->store, NULL, &n->earlier, st);
+    if (code == BN_OK)
+        code = res_index_split(&n->earlier, NULL, st);
     /* A night that was killed late has records in the store already. */
     bn_status none = {.code = BN_OK};
     if (code == BN_OK && res_store_load(n->place.folder, &already, &none) != BN_OK)

@@ -11,6 +11,7 @@
 #include "harness/campaign/night_priv.h"
 #include "plots/plot.h"
 #include "plots/site/site.h"
+#include "results/records/estimates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -331,6 +332,9 @@ static bn_code look_back(nightly *n, bn_status *st)
     n->now_s = (double)time(NULL);
     if (code == BN_OK)
         code = res_index_load(n->options->suites->store, NULL, &n->index, st);
+    /* Estimates have no nights. */
+    if (code == BN_OK)
+        code = res_index_split(&n->index, NULL, st);
     if (code == BN_OK)
         job_say_damaged(n->index.damaged, n->index.damaged_count);
     if (code == BN_OK)

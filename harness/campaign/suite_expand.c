@@ -113,8 +113,23 @@ static bn_code set_runtime(suite_spec *suite, const json_t *runtime, job_matrix 
     return code;
 }
 
+/* WORDS of VALUE, a list of texts or one of them; they live as long as the suite. */
+static bn_code set_words(suite_spec *suite, const json_t *value, cli_words *words, bn_status *st)
+{
+    const size_t n = json_is_array(value) ? json_array_size(value) : 1;
+    const char **list = bn_arena_alloc(suite->arena, (n + 1) * sizeof *list);
+    if (!list)
+        return no_memory(st);
+    for (size_t i = 0; i < n; i++)
+        list[i] = json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
+    list[n] = NULL;
+    *words = (cli_words){n, list};
+    return BN_OK;
+}
+
 /* Sets all members of OBJECT but the runtimes. */
-static void set_members(const json_t *object, suite_measure *measure)
+static bn_code set_members(suite_spec *suite, const json_t *object, suite_measure *measure,
+                           bn_status *st)
 {
     suite_member m;
     for (size_t i = 0; suite_member_at(i, &m); i++) {
@@ -128,9 +143,12 @@ static void set_members(const json_t *object, suite_measure *measure)
             *(double *)(void *)at = json_number_value(value);
         else if (m.kind == SUITE_TEXT)
             *(const char **)(void *)at = json_string_value(value);
-        else
+        else if (m.kind == SUITE_AXIS)
             set_axis(m.axis, value, &measure->matrix);
+        else if (set_words(suite, value, (cli_words *)(void *)at, st) != BN_OK)
+            return st->code;
     }
+    return BN_OK;
 }
 
 /* ---- excluding -------------------------------------------------------------------- */
@@ -276,19 +294,22 @@ static bn_code expand_runtimes(expansion *x, const json_t *object, const suite_m
     return code;
 }
 
-/* Reads the recording that M names, if it does, for all runtimes. */
-static bn_code read_recording(expansion *x, job_matrix *m, bn_status *st)
+/* Reads the recording or the program that M names, if it names one, for all runtimes. */
+static bn_code read_work(expansion *x, job_matrix *m, bn_status *st)
 {
     bn_status why = {.code = BN_OK};
     struct stat info;
-    if (!m->recorded.folder)
+    const bool program = m->program != NULL;
+    const char **path = program ? &m->program : &m->recorded.folder;
+    if (!*path)
         return BN_OK;
-    m->recorded.folder = path_from_suite(x->suite, m->recorded.folder);
-    if (!m->recorded.folder)
+    *path = path_from_suite(x->suite, *path);
+    if (!*path)
         return no_memory(st);
-    if (stat(m->recorded.folder, &info) != 0 || !S_ISDIR(info.st_mode))
-        return suite_fail(&x->suite->source, x->at, false, st, "recording %s: no such folder",
-                          m->recorded.folder);
+    if (stat(*path, &info) != 0 || S_ISDIR(info.st_mode) == program)
+        return suite_fail(&x->suite->source, x->at, false, st, "%s %s: no such %s",
+                          program ? SUITE_PROGRAM : SUITE_RECORDING, *path,
+                          program ? "file" : "folder");
     bn_code code = job_matrix_request(m, &m->request, &why);
     if (m->request && json_array_append_new(x->suite->requests, m->request) != 0)
         return no_memory(st);
@@ -306,10 +327,11 @@ static bn_code expand_object(expansion *x, const json_t *object, bn_status *st)
     /* A recorded step runs in all of its modes unless the matrix names some. */
     if (json_object_get(object, SUITE_RECORDING))
         base->matrix.axis[RES_AXIS_MODE].count = 0;
-    set_members(object, base);
+    bn_code code = set_members(x->suite, object, base, st);
     base->matrix.store = c->store;
     x->repetitions = (int)(c->repetitions ? c->repetitions : base->repetitions);
-    bn_code code = read_recording(x, &base->matrix, st);
+    if (code == BN_OK)
+        code = read_work(x, &base->matrix, st);
     if (code == BN_OK)
         code = c->runtimes.count ? expand_override(x, &base->matrix, st)
                                  : expand_runtimes(x, object, base, st);
@@ -325,14 +347,13 @@ static json_t *merged(const json_t *base, const json_t *over)
     return object;
 }
 
-/* DEFAULTS without what they say of models (new reference): those are no mistake beside a
- * recording.
- */
-static json_t *defaults_of_steps(const json_t *defaults)
+/* DEFAULTS for a matrix that runs WORK (new reference), without what they say of models: that is no
+ * mistake beside a recording or a program. */
+static json_t *defaults_for(const char *work, const json_t *defaults)
 {
     json_t *rest = merged(NULL, defaults);
-    for (int i = 0; i < RES_AXIS_COUNT; i++)
-        if (res_axes[i].suite && (i == RES_AXIS_MODE || !job_axis_of_steps((res_axis_id)i)))
+    for (int i = 0; work && i < RES_AXIS_COUNT; i++)
+        if (res_axes[i].suite && (i == RES_AXIS_MODE || !suite_work_has(work, (res_axis_id)i)))
             json_object_del(rest, res_axes[i].suite);
     return rest;
 }
@@ -342,8 +363,7 @@ static bn_code expand_matrix(expansion *x, const json_t *all, size_t index, bn_s
     char at[SUITE_POINTER_TEXT];
     const json_t *matrix = json_array_get(json_object_get(x->suite->json, "matrix"), index);
     const json_t *includes = json_object_get(matrix, "include");
-    json_t *defaults =
-        json_object_get(matrix, SUITE_RECORDING) ? defaults_of_steps(all) : merged(NULL, all);
+    json_t *defaults = defaults_for(suite_work_of(matrix), all);
     json_t *whole = merged(defaults, matrix);
     suite_pointer_at(at, "/matrix", index);
     memcpy(x->at, at, sizeof at);

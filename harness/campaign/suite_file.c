@@ -13,6 +13,7 @@
 
 #define AT(member)   offsetof(suite_measure, member)
 #define RUNTIME_NAME 255 /* the longest that a record can hold */
+#define MOST_WORDS   100000
 
 /* How to measure, and what in place of models: the same for all experiments of a matrix. */
 static const suite_member measures[] = {
@@ -27,15 +28,17 @@ static const suite_member measures[] = {
     {"pin", SUITE_TEXT, NULL, "pin", .offset = AT(matrix.pin)},
     {"cache_dir", SUITE_TEXT, NULL, "cache_dir", .offset = AT(matrix.cache_dir)},
     {SUITE_RECORDING, SUITE_TEXT, NULL, SUITE_RECORDING, AT(matrix.recorded.folder),
-     .recorded = true},
+     .with = SUITE_RECORDING},
     {"process", SUITE_NUMBER, NULL, "process", AT(matrix.recorded.process), .most = UINT32_MAX,
-     .recorded = true},
+     .with = SUITE_RECORDING},
     {"step_program", SUITE_TEXT, NULL, "step_program", AT(matrix.recorded.step_program),
-     .recorded = true},
+     .with = SUITE_RECORDING},
     {"cost", SUITE_TEXT, NULL, "cost", AT(matrix.recorded.cost), .words = "recorded,roofline",
-     .recorded = true},
-    {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .recorded = true},
-    {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .recorded = true},
+     .with = SUITE_RECORDING},
+    {"name", SUITE_TEXT, NULL, "name", AT(matrix.recorded.name), .with = SUITE_RECORDING},
+    {"step", SUITE_TEXT, NULL, "step", AT(matrix.recorded.digest), .with = SUITE_RECORDING},
+    {SUITE_PROGRAM, SUITE_TEXT, NULL, SUITE_PROGRAM, AT(matrix.program), .with = SUITE_PROGRAM},
+    {"arguments", SUITE_WORDS, NULL, "argument", AT(matrix.types), .with = SUITE_PROGRAM},
 };
 #define MEASURE_COUNT (sizeof measures / sizeof *measures)
 
@@ -64,6 +67,18 @@ bool suite_member_of(const char *name, suite_member *member)
     while (suite_member_at(i, member) && strcmp(member->name, name) != 0)
         i++;
     return suite_member_at(i, member);
+}
+
+const char *suite_work_of(const json_t *matrix)
+{
+    if (json_object_get(matrix, SUITE_RECORDING))
+        return SUITE_RECORDING;
+    return json_object_get(matrix, SUITE_PROGRAM) ? SUITE_PROGRAM : NULL;
+}
+
+bool suite_work_has(const char *work, res_axis_id axis)
+{
+    return strcmp(work, SUITE_PROGRAM) == 0 ? job_axis_of_programs(axis) : job_axis_of_steps(axis);
 }
 
 /* ---- finding -------------------------------------------------------------------- */
@@ -255,7 +270,7 @@ static bn_code check_runtime(const suite_text *s, const char *at, const json_t *
 static bn_code check_one(const suite_text *s, const char *at, const suite_member *m,
                          const json_t *value, bn_status *st)
 {
-    if (m->kind == SUITE_TEXT)
+    if (m->kind == SUITE_TEXT || m->kind == SUITE_WORDS)
         return check_text(s, at, m, value, st);
     if (m->axis && m->axis->id == RES_AXIS_RUNTIME)
         return check_runtime(s, at, value, st);
@@ -264,17 +279,18 @@ static bn_code check_one(const suite_text *s, const char *at, const suite_member
     return check_number(s, at, m, value, st);
 }
 
-/* An axis is a list of values, or one of them. */
+/* An axis is a list of values, or one of them, as are words. */
 static bn_code check_member(const suite_text *s, const char *at, const suite_member *m,
                             const json_t *value, bn_status *st)
 {
     char inner[SUITE_POINTER_TEXT];
-    if (!suite_member_varies(m) || !json_is_array(value))
+    const bool words = m->kind == SUITE_WORDS;
+    if (!(words || suite_member_varies(m)) || !json_is_array(value))
         return check_one(s, at, m, value, st);
-    const size_t n = json_array_size(value);
-    if (n == 0 || n > CLI_MAX_ITEMS)
-        return suite_fail(s, at, false, st, "a list of 1 to %d values is needed, not of %zu",
-                          CLI_MAX_ITEMS, n);
+    const size_t n = json_array_size(value), most = words ? MOST_WORDS : CLI_MAX_ITEMS;
+    if (n == 0 || n > most)
+        return suite_fail(s, at, false, st, "a list of 1 to %zu values is needed, not of %zu", most,
+                          n);
     for (size_t i = 0; i < n; i++) {
         suite_pointer_at(inner, at, i);
         if (check_one(s, inner, m, json_array_get(value, i), st) != BN_OK)
@@ -290,10 +306,10 @@ static bool may_stand(const suite_member *m, suite_part part)
 {
     if (part == EXCLUDE)
         return suite_member_varies(m);
-    /* A recording is one matrix's. */
+    /* A recording, or a program, is one matrix's. */
     if (part == INCLUDE)
-        return strcmp(m->name, SUITE_RECORDING) != 0;
-    return part == MATRIX || !m->recorded;
+        return !m->with || strcmp(m->name, m->with) != 0;
+    return part == MATRIX || !m->with;
 }
 
 static bn_code unknown_member(const suite_text *s, const char *at, suite_part part, bn_status *st)
@@ -319,11 +335,12 @@ static bn_code check_object(const suite_text *s, const char *at, const json_t *o
     return suite_fail(s, at, false, st, "%s is needed, not %s", what, shown(object, text));
 }
 
-/* A recorded step has none of a model's axes, and what is said of a recording needs one. OBJECT is
- * a matrix or one of its includes; RECORDED: the matrix names a recording. */
-static bn_code check_fits(const suite_text *s, const char *at, const json_t *object, bool recorded,
-                          bn_status *st)
+/* Recorded steps and programs have none of a model's axes, and what is said of one needs it. OBJECT
+ * is a matrix, which runs WORK, or one of its includes. */
+static bn_code check_fits(const suite_text *s, const char *at, const json_t *object,
+                          const char *work, bn_status *st)
 {
+    const bool program = work && strcmp(work, SUITE_PROGRAM) == 0;
     const char *key;
     json_t *value;
     char inner[SUITE_POINTER_TEXT];
@@ -333,29 +350,31 @@ static bn_code check_fits(const suite_text *s, const char *at, const json_t *obj
         suite_pointer(inner, at, key);
         if (!suite_member_of(key, &m))
             continue;
-        if (recorded && m.axis && !job_axis_of_steps(m.axis->id))
+        if (work && m.axis && !suite_work_has(work, m.axis->id))
             return suite_fail(s, inner, true, st,
-                              "a recorded step is run as it is, so '%s', which is for models, "
-                              "cannot be given with it",
-                              key);
-        if (!recorded && m.recorded)
-            return suite_fail(s, inner, true, st,
-                              "it goes with '" SUITE_RECORDING "', and the "
-                              "matrix names none");
+                              "a %s is run as it is, so '%s', which is for models, cannot be given "
+                              "with it",
+                              program ? "program" : "recorded step", key);
+        if (m.with && (!work || strcmp(m.with, work) != 0))
+            return suite_fail(s, inner, true, st, "it goes with '%s', and the matrix names none",
+                              m.with);
     }
     return BN_OK;
 }
 
 static bn_code check_work(const suite_text *s, const char *at, const json_t *matrix, bn_status *st)
 {
-    const bool recorded = json_object_get(matrix, SUITE_RECORDING) != NULL;
+    const char *work = suite_work_of(matrix);
     const json_t *includes = json_object_get(matrix, "include");
     char list[SUITE_POINTER_TEXT], inner[SUITE_POINTER_TEXT];
-    bn_code code = check_fits(s, at, matrix, recorded, st);
+    suite_pointer(inner, at, SUITE_PROGRAM);
+    if (json_object_get(matrix, SUITE_RECORDING) && json_object_get(matrix, SUITE_PROGRAM))
+        return suite_fail(s, inner, true, st, "a matrix runs a recording or a program, not both");
+    bn_code code = check_fits(s, at, matrix, work, st);
     suite_pointer(list, at, "include");
     for (size_t i = 0; i < json_array_size(includes) && code == BN_OK; i++) {
         suite_pointer_at(inner, list, i);
-        code = check_fits(s, inner, json_array_get(includes, i), recorded, st);
+        code = check_fits(s, inner, json_array_get(includes, i), work, st);
     }
     return code;
 }

@@ -29,6 +29,7 @@ typedef struct carry {
                                          the controls */
     job_cache cache;                  /* of executables, for this run */
     job_kept *kept;                   /* [JOB_MOST_MEMBERS]: of the group that runs */
+    job_experiment *members;          /* the same: too many for the stack */
     cli_exit worst;
     bool refused; /* a runtime refused its options */
 } carry;
@@ -267,7 +268,7 @@ static job_group *group_of(carry *c, const size_t *list)
 static void run_process(carry *c, const size_t *list, size_t count, bool whole, size_t number,
                         size_t of)
 {
-    job_experiment members[JOB_MOST_MEMBERS];
+    job_experiment *members = c->members;
     char title[400], text[512];
     const suite_run *head = &c->plan->runs[list[0]];
     const uint64_t start = bn_now_ns();
@@ -381,7 +382,7 @@ static void print_spent(const carry *c)
     bn_text_printf(&line, "[%zu/%zu] suite %s: ", all.processes, c->planned, c->suite->name);
     job_spent_words(&all, &line);
     if (line.data && all.processes > 0)
-        cli_say("%s", line.data);
+        cli_note("%s", line.data);
     bn_text_free(&line);
 }
 
@@ -415,7 +416,7 @@ static void print_summary(const carry *c, const suite_shard *shard, size_t open)
         bn_text_printf(&line, ", %zu not run", open);
     bn_text_printf(&line, "; records in %s", c->options->store);
     if (line.data)
-        cli_say("%s", line.data);
+        cli_note("%s", line.data);
     bn_text_free(&line);
 }
 
@@ -426,7 +427,8 @@ static bool begin(carry *c, bn_status *st)
     c->first = calloc(c->suite->count + 1, sizeof *c->first);
     c->groups = calloc(2 * c->suite->count + 1, sizeof *c->groups);
     c->kept = calloc(JOB_MOST_MEMBERS, sizeof *c->kept);
-    if (!c->seconds || !c->records || !c->first || !c->groups || !c->kept) {
+    c->members = calloc(JOB_MOST_MEMBERS, sizeof *c->members);
+    if (!c->seconds || !c->records || !c->first || !c->groups || !c->kept || !c->members) {
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", c->plan->count);
         return false;
     }
@@ -485,5 +487,6 @@ cli_exit suite_run_plan(const suite_spec *suite, const suite_options *options,
     free(c.first);
     free(c.groups);
     free(c.kept);
+    free(c.members);
     return code;
 }

@@ -37,11 +37,14 @@ typedef enum suite_kind {
     SUITE_AXIS, /* an axis of experiments: a list of values, or one of them */
     SUITE_NUMBER,
     SUITE_REAL,
-    SUITE_TEXT
+    SUITE_TEXT,
+    SUITE_WORDS /* a list of texts, or one of them */
 } suite_kind;
 
-/* The member of a matrix that names the folder of a recording, whose step is run. */
+/* The members of a matrix that name what is run in place of models: the folder of a recording,
+ * whose step is run, or the file of a program. */
 #define SUITE_RECORDING "recording"
+#define SUITE_PROGRAM   "program"
 
 /* A member of "defaults", of a matrix or of an include. */
 typedef struct suite_member {
@@ -52,13 +55,17 @@ typedef struct suite_member {
     size_t offset;        /* of others, in suite_measure */
     double least, most;   /* of numbers */
     const char *words;    /* of texts: those that there are, "a,b"; NULL: any */
-    bool recorded;        /* it says something of the recording that its matrix names */
+    const char *with;     /* it says something of what this member names; NULL: of any matrix */
 } suite_member;
 /* Fills *MEMBER with member INDEX: first the axes, then how to measure. False after the last. */
 bool suite_member_at(size_t index, suite_member *member);
 /* The same by NAME; false where there is none. */
 bool suite_member_of(const char *name, suite_member *member);
-/* Whether MEMBER takes a list of values. */
+/* What MATRIX runs in place of models: SUITE_RECORDING, SUITE_PROGRAM; NULL: models. */
+const char *suite_work_of(const json_t *matrix);
+/* Whether AXIS says something of WORK, one of these two. */
+bool suite_work_has(const char *work, res_axis_id axis);
+/* Whether MEMBER takes a list of values, each of which makes an experiment. */
 static inline bool suite_member_varies(const suite_member *member)
 {
     return member->kind == SUITE_AXIS && !member->axis->single;
@@ -98,7 +105,7 @@ typedef struct suite_spec {
     uint64_t order_seed;
     bn_arena *arena;  /* what the items point to */
     json_t *echoes;   /* array: options of the items, as bench run would echo them */
-    json_t *requests; /* array: of the recorded steps that items run */
+    json_t *requests; /* array: of the recorded steps and the programs that items run */
     suite_item *items;
     size_t count, capacity;
     bn_text notes;             /* combinations that cannot be run, a line each */
@@ -115,9 +122,9 @@ BN_MUST_USE bn_code suite_open(const char *file, suite_spec *suite, bn_status *s
 BN_MUST_USE bn_code suite_parse(const char *file, const char *text, suite_spec *suite,
                                 bn_status *st);
 /* Fills in the items, each combination once, in the file's order. OPTIONS gives the store and
- * what replaces the file's words (runtimes with their options, label, repetitions). Recordings are
- * read, and the code of their programs is checked: what is wrong with one ends the suite before
- * anything runs. */
+ * what replaces the file's words (runtimes with their options, label, repetitions). Recordings and
+ * programs are read, and the code of a recording's programs is checked: what is wrong with one ends
+ * the suite before anything runs. */
 BN_MUST_USE bn_code suite_expand(suite_spec *suite, const suite_options *options, bn_status *st);
 void suite_close(suite_spec *suite);
 

@@ -31,6 +31,8 @@ cli_exit cli_complain_of(const char *title, const bn_status *st);
 
 /* ---- the progress line (line.c) -------------------------------------------------- */
 
+/* Leaves out the progress line and all notes from now on; warnings and errors stay. */
+void cli_be_quiet(bool quiet);
 /* Whether standard error is a terminal; whether standard output is one. */
 bool cli_terminal(void);
 bool cli_out_terminal(void);
@@ -51,6 +53,16 @@ void cli_tell(const char *format, ...) BN_PRINTF(1, 2);
 /* The same two to standard error. */
 void cli_err(const char *format, ...) BN_PRINTF(1, 2);
 void cli_say(const char *format, ...) BN_PRINTF(1, 2);
+/* A line to standard error that tells how a run goes: --quiet leaves it out. */
+void cli_note(const char *format, ...) BN_PRINTF(1, 2);
+/* The same for a job that has ended, "JOB: WORDREST"; on a terminal WORD is green, or red where it
+ * is not GOOD. */
+void cli_note_end(const char *job, bool good, const char *word, const char *rest);
+/* PAGE to standard output, as cli_out; on a terminal where cli_is_long says so, through the pager.
+ * That is BENCH_PAGER, else PAGER, else less; empty or cat: none. (pager.c) */
+void cli_show(const char *page);
+/* Whether standard output is a terminal with a pager, and PAGE longer than its screen. */
+bool cli_is_long(const char *page);
 /* VALUE to standard output, in ASCII. */
 void cli_json(const json_t *value);
 /* BYTES as they are to standard output: files in the format of another tool, which has its own
@@ -145,7 +157,7 @@ typedef struct cli_table {
 
 /* ---- reading a command line (parse.c) ----------------------------------------------- */
 
-/* What cli_parse works on. The caller fills the first half, cli_parse the other. */
+/* What these functions work on. The caller fills the first half, cli_arguments the other. */
 typedef struct cli_call {
     const cli_table *table;
     uint32_t command;   /* one bit */
@@ -174,8 +186,6 @@ BN_MUST_USE bn_code cli_config_apply(const cli_call *call, const json_t *config,
  * stay in ARGV and in the table. All three: BN_INVALID for whatever the command does not take; the
  * options are then filled in part. */
 BN_MUST_USE bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st);
-/* The first and the last of them. */
-BN_MUST_USE bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st);
 
 /* The user's file of defaults, a new reference to its object: what BENCH_CONFIG names (empty:
  * none), else bench/bench.json in XDG_CONFIG_HOME or ~/.config; NULL where there is none.
@@ -214,7 +224,9 @@ BN_MUST_USE bn_code cli_completion(const char *shell, const cli_words_of *source
 typedef struct cli_output {
     const char *format; /* text, md, csv, json, latex, html, narrow; each command checks it */
     bool verbose;
-    bool wide; /* all columns, also on a terminal */
+    bool wide;  /* all columns, also on a terminal */
+    bool quiet; /* see cli_be_quiet */
+    bool force; /* files that are there are replaced */
 } cli_output;
 
 #endif

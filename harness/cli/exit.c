@@ -1,7 +1,5 @@
 /* exit.c - failures as exit codes and messages. */
-#include "harness/cli/cli.h"
-
-#include <stdio.h>
+#include "harness/cli/cli_priv.h"
 
 cli_exit cli_exit_for(bn_code code)
 {
@@ -25,14 +23,17 @@ cli_exit cli_exit_for(bn_code code)
 cli_exit cli_complain(const bn_status *st)
 {
     cli_line_clear();
-    cli_say("bench: %s", st->message);
+    cli_put_error(st->message);
     return cli_exit_for(st->code);
 }
 
 cli_exit cli_complain_of(const char *title, const bn_status *st)
 {
     cli_line_clear();
-    cli_say("bench: %s: %s", title, st->message);
+    bn_text text = {0};
+    bn_text_printf(&text, "%s: %s", title, st->message);
+    cli_put_error(text.data && !text.failed ? text.data : st->message);
+    bn_text_free(&text);
     const cli_exit code = cli_exit_for(st->code);
     return code == CLI_EXIT_USAGE ? CLI_EXIT_FAILED : code;
 }

@@ -1,14 +1,33 @@
 /*
- * line.c - the one line of progress on a terminal, which other output must not run into.
+ * line.c - what terminals get and what they can: the one line of progress, which other output must
+ * not run into; colours; quiet.
  */
-#include "harness/cli/cli.h"
+#include "harness/cli/cli_priv.h"
 
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 /* One run at a time has the terminal. */
-static bool visible;
+static bool visible, quiet;
+
+void cli_be_quiet(bool be)
+{
+    quiet = be;
+}
+
+bool cli_quiet(void)
+{
+    return quiet;
+}
+
+bool cli_colours(FILE *stream)
+{
+    const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(stream)) == 1 && !(without && *without) && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
 
 bool cli_terminal(void)
 {
@@ -24,6 +43,8 @@ void cli_line_show(const char *text)
 {
     struct winsize window = {0};
     char shown[1024];
+    if (quiet)
+        return;
     bn_plain(text, shown, sizeof shown);
     /* A line that wraps could not be taken back. */
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)

@@ -201,9 +201,14 @@ bn_code cli_take(const cli_call *call, const cli_option *row, const char *value,
 
 /* ---- the command line ----------------------------------------------------------------- */
 
-static bool is_letter(const char *word)
+/* The option that a single letter stands for; NULL: none. */
+static const char *of_letter(const char *word)
 {
-    return strcmp(word, "-h") == 0 || strcmp(word, "-v") == 0;
+    static const char *const letters[][2] = {{"-h", "help"}, {"-q", "quiet"}, {"-v", "verbose"}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (strcmp(word, letters[i][0]) == 0)
+            return letters[i][1];
+    return NULL;
 }
 
 const cli_option *cli_row(const cli_call *call, const char *name, size_t length, bool *anywhere)
@@ -251,9 +256,7 @@ static bn_code refuse_name(const cli_call *call, const char *name, size_t length
 
 static bn_code parse_one(cli_call *call, int argc, char **argv, int *i, bn_status *st)
 {
-    const char *name = strcmp(argv[*i], "-h") == 0   ? "help"
-                       : strcmp(argv[*i], "-v") == 0 ? "verbose"
-                                                     : argv[*i] + 2;
+    const char *letter = of_letter(argv[*i]), *name = letter ? letter : argv[*i] + 2;
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     bool anywhere = false;
@@ -326,7 +329,7 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
             words_only = true;
             continue;
         }
-        if (!words_only && (hyphens || is_letter(argv[i]))) {
+        if (!words_only && (hyphens || of_letter(argv[i]))) {
             code = parse_one(call, argc, argv, &i, st);
             continue;
         }
@@ -339,9 +342,4 @@ bn_code cli_arguments(cli_call *call, int argc, char **argv, bn_status *st)
             code = bn_fail(st, BN_INVALID, "'%s' is one word too many; see --help", argv[i]);
     }
     return code;
-}
-
-bn_code cli_parse(cli_call *call, int argc, char **argv, bn_status *st)
-{
-    return cli_defaults(call, st) == BN_OK ? cli_arguments(call, argc, argv, st) : st->code;
 }

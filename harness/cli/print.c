@@ -4,19 +4,55 @@
  * outside of this folder writes to either; tests/check_house.sh looks.
  */
 #define _GNU_SOURCE
-#include "harness/cli/cli.h"
+#include "harness/cli/cli_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define RED    "\033[31m"
+#define GREEN  "\033[32m"
+#define BOLD   "\033[1m"
+#define NORMAL "\033[0m"
+
+/* The end of the line at AT, which is in the text or its terminating zero. */
+static const char *end_of_line(const char *at)
+{
+    const char *end = strchr(at, '\n');
+    return end ? end : at + strlen(at);
+}
+
+/* Whether the line from AT to END is of dashes. */
+static bool is_rule(const char *at, const char *end)
+{
+    return end - at >= 3 && strspn(at, "-") == (size_t)(end - at);
+}
+
+static void put_with_headings(FILE *to, const char *text)
+{
+    bool ruled = false; /* a table has rules between its rows, too */
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        end = end_of_line(at);
+        const bool heads = !ruled && *end && end > at && is_rule(end + 1, end_of_line(end + 1));
+        fprintf(to, heads ? BOLD "%.*s" NORMAL "%s" : "%.*s%s", (int)(end - at), at,
+                *end ? "\n" : "");
+        ruled = end > at && (ruled || is_rule(at, end));
+    }
+}
+
+void cli_put_page(FILE *to, const char *page, bool bold)
+{
+    bn_text plain = {0};
+    bn_text_plain_lines(&plain, page);
+    if (plain.data && !plain.failed && bold)
+        put_with_headings(to, plain.data);
+    else if (plain.data && !plain.failed)
+        fwrite(plain.data, 1, plain.length, to);
+    bn_text_free(&plain);
+}
+
 static void put_page(FILE *to, const char *text)
 {
-    bn_text page = {0};
-    bn_text_plain_lines(&page, text);
-    if (page.data && !page.failed)
-        fwrite(page.data, 1, page.length, to);
-    bn_text_free(&page);
+    cli_put_page(to, text, to == stdout && cli_colours(to));
 }
 
 static void put_line(FILE *to, const char *text)
@@ -75,6 +111,40 @@ void cli_say(const char *format, ...)
     va_start(args, format);
     put(put_line, stderr, format, args);
     va_end(args);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!cli_quiet())
+        put(put_line, stderr, format, args);
+    va_end(args);
+}
+
+void cli_note_end(const char *job, bool good, const char *word, const char *rest)
+{
+    if (cli_quiet())
+        return;
+    if (!cli_colours(stderr)) {
+        cli_say("%s: %s%s", job, word, rest);
+        return;
+    }
+    char plain[512];
+    bn_plain(job, plain, sizeof plain);
+    fprintf(stderr, "%s: %s", plain, good ? GREEN : RED);
+    bn_plain(word, plain, sizeof plain);
+    fprintf(stderr, "%s" NORMAL, plain);
+    put_line(stderr, rest);
+}
+
+void cli_put_error(const char *text)
+{
+    if (cli_colours(stderr))
+        fputs(RED "bench:" NORMAL " ", stderr);
+    else
+        fputs("bench: ", stderr);
+    put_line(stderr, text);
 }
 
 void cli_json(const json_t *value)

@@ -9,14 +9,19 @@
 
 /* ---- of models and runtimes ----------------------------------------------------------- */
 
+/* How bench run reports metrics. */
+typedef struct command_metering {
+    const char *file; /* of the report; "-": standard output; NULL: there is none */
+    int64_t every;    /* processes after which it is written, too; 0: at the end only */
+} command_metering;
 /* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
- * and prints the tables. */
-int command_run(job_matrix *matrix, const cli_output *output);
+ * prints the tables, and writes the report that METERING asks for. */
+int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering);
 /* bench list WHAT: models, modes, front-ends, runtimes, ops. MATRIX' axes of the network, and
  * batch, image and seq, say which model of each kind the list of models describes. */
 int command_list(const job_matrix *matrix, const cli_output *output, const char *what);
 /* bench export-weights: writes the initial weights of MATRIX' one model into FILE, which must not
- * exist; NULL: not given, which is refused. */
+ * exist unless --force is given; NULL: not given, which is refused. */
 int command_export_weights(const job_matrix *matrix, const cli_output *output, const char *file);
 
 /* ---- of programs that are not ours ---------------------------------------------------- */
@@ -41,12 +46,17 @@ typedef struct command_stepping {
 /* bench steps: the steps of the recording in FOLDER, where their time went, and what that says. */
 int command_steps(const command_stepping *own, const cli_output *output, const char *folder);
 
+/* bench graph WORDS: "diff" and two files of StableHLO text. Prints what differs between them; the
+ * exit code is CLI_EXIT_FAILED where something does. */
+int command_graph(const cli_output *output, const char *const *words);
+
 /* ---- of stored records ------------------------------------------------------------------ */
 
 /* STORE is a folder of records. Damaged ones are named on standard error; the others count. */
 
-/* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. */
-int command_export(const char *store, const char *format, const char *file);
+/* bench export: the records in FORMAT, into FILE, a file or a folder; NULL: standard output. What
+ * is there is replaced by FORCE only. */
+int command_export(const char *store, const char *format, const char *file, bool force);
 /* What bench import is told. */
 typedef struct command_taking {
     const char *store;
@@ -66,6 +76,13 @@ typedef struct command_selection {
 } command_selection;
 /* bench table: prints the table called TABLE of the newest records that SELECTION asks for. */
 int command_table(const command_selection *selection, const char *table, const cli_output *output);
+/* bench doctor: what could be mended in the newest runs that SELECTION asks for, the most costly
+ * first. CLI_EXIT_OK also where there are complaints. */
+int command_doctor(const command_selection *selection, const cli_output *output);
+/* bench metrics WORDS, which end with NULL: the report of a folder of records, of which SELECTION
+ * chooses some, of a record, or of a file with a report; "diff" and two of these: what differs. */
+int command_metrics(const command_selection *selection, const cli_output *output,
+                    const char *const *words);
 
 /* How series over nights are made. */
 typedef struct command_series {

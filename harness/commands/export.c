@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-static bn_code write_out(const res_export *export, const char *format, const char *file,
+static bn_code write_out(const res_export *export, const char *format, const char *file, bool force,
                          bn_status *st)
 {
     if (file)
-        return res_export_write(export, file, st);
+        return res_export_write(export, file, force, st);
     const bn_text *bytes = &export->files[0].bytes;
     if (export->folder)
         return bn_fail(st, BN_INVALID, "--to %s writes a folder: name one with --output", format);
@@ -18,7 +18,7 @@ static bn_code write_out(const res_export *export, const char *format, const cha
     return BN_OK;
 }
 
-int command_export(const char *store, const char *format, const char *file)
+int command_export(const char *store, const char *format, const char *file, bool force)
 {
     bn_status st = {.code = BN_OK};
     res_collection all = {0};
@@ -30,7 +30,7 @@ int command_export(const char *store, const char *format, const char *file)
     job_say_damaged(all.damaged, all.damaged_count);
     int code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     if (res_export_make(&all, format, &export, &st) != BN_OK ||
-        write_out(&export, format, file, &st) != BN_OK)
+        write_out(&export, format, file, force, &st) != BN_OK)
         code = (int)cli_complain(&st);
     res_export_free(&export);
     res_collection_free(&all);

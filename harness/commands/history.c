@@ -71,7 +71,7 @@ static bn_code answer(asked *a, bn_text *text, bn_status *st)
     const res_index *index = &a->index;
     bn_code code = res_format_parse(a->output->format, &format, st);
     if (code == BN_OK)
-        code = command_index_load(a->selection->store, a->series->reindex, &a->index, st);
+        code = command_index_load(a->selection->store, a->series->reindex, &a->index, NULL, st);
     if (code == BN_OK)
         code = command_history_make(a->selection, a->series, &a->index, &a->history, st);
     if (code == BN_OK)
@@ -102,7 +102,7 @@ int command_history(const command_selection *selection, const command_series *se
     bn_text text = {0};
     int code;
     if (answer(&a, &text, &st) == BN_OK) {
-        cli_out("%s", text.data);
+        cli_show(text.data);
         code = a.index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
     } else {
         code = (int)cli_complain(&st);

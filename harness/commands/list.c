@@ -27,7 +27,7 @@ static json_t *describe_model(const res_experiment *e, const model_info *info, b
     double macs = 0;
     model_options options = job_model_options(e, e->runtime);
     options.small = options.small && info->has_small;
-    options.pad = options.train = false;
+    options.pad = options.train = options.scan = false;
     options.batch = e->batch ? e->batch : info->golden_batch;
     options.image = info->default_image ? e->image : 0;
     options.seq = info->default_seq ? e->seq : 0;
@@ -173,7 +173,7 @@ static void print_sheet(const json_t *list, res_format format)
         res_put_page(&cell, "bench list", out.data);
         cli_out("%s", cell.data ? cell.data : "");
     } else if (out.data) {
-        cli_out("%s", out.data);
+        cli_show(out.data);
     }
     bn_text_free(&cell);
     bn_text_free(&out);

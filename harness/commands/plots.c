@@ -27,7 +27,7 @@ static const struct {
 static bn_code load(const command_selection *asked, res_collection *all, bn_status *st)
 {
     res_index index = {0};
-    bn_code code = command_index_load(asked->store, false, &index, st);
+    bn_code code = command_index_load(asked->store, false, &index, NULL, st);
     if (code == BN_OK)
         code = command_records_read(asked, &index, all, st);
     res_index_free(&index);
@@ -86,15 +86,12 @@ int command_plot(const command_selection *asked, const char *what, const char *f
 
 /* ---- bench report ---------------------------------------------------------------------- */
 
-/* The page of the records and series that ASKED asks for. */
+/* The page of the series of INDEX that ASKED asks for. */
 static bn_code make_page(const command_selection *asked, const command_series *series,
-                         const res_index *index, plot_page *page, res_collection *all,
-                         bn_status *st)
+                         const res_index *index, plot_page *page, bn_status *st)
 {
     res_history history = {0};
-    bn_code code = command_records_read(asked, index, all, st);
-    if (code == BN_OK)
-        code = command_history_make(asked, series, index, &history, st);
+    bn_code code = command_history_make(asked, series, index, &history, st);
     if (code == BN_OK)
         code = plot_page_history(page, &history, NULL, st);
     res_history_free(&history);
@@ -106,20 +103,28 @@ int command_report(const command_selection *asked, const command_series *series,
 {
     bn_status st = {.code = BN_OK};
     plot_page page = {0};
-    res_index index = {0};
-    res_collection all = {0};
+    res_index index = {0}, part = {0};
+    res_collection all = {0}, estimates = {0};
     bn_code code = BN_OK;
     if (!file)
         code = bn_fail(&st, BN_INVALID, "bench report needs --output FILE.html");
     if (code == BN_OK)
-        code = command_index_load(asked->store, false, &index, &st);
+        code = command_index_load(asked->store, false, &index, &part, &st);
     if (code == BN_OK)
-        code = make_page(asked, series, &index, &page, &all, &st);
+        code = command_both_read(asked, &index, &part, &all, &estimates, &st);
+    if (code == BN_OK)
+        code = make_page(asked, series, &index, &page, &st);
     if (code == BN_OK) {
-        const plot_report report = {.title = title, .store = asked->store, .all = &all};
+        const plot_report report = {
+            .title = title, .store = asked->store, .all = &all, .estimates = &estimates};
         code = plot_page_write(&page, report, file, &st);
     }
     plot_page_free(&page);
+    res_index_free(&part);
     res_index_free(&index);
-    return finish(code, &all, &st);
+    job_say_damaged(estimates.damaged, estimates.damaged_count);
+    const bool damaged = estimates.damaged_count > 0;
+    res_collection_free(&estimates);
+    const int exit_code = finish(code, &all, &st);
+    return exit_code == CLI_EXIT_OK && damaged ? CLI_EXIT_FAILED : exit_code;
 }

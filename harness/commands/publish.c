@@ -42,7 +42,7 @@ int command_publish(const command_publishing *own, const command_series *series)
     if (!own->folder)
         code = bn_fail(&st, BN_INVALID, "bench publish needs --output DIR");
     if (code == BN_OK)
-        code = command_index_load(own->store, series->reindex, &index, &st);
+        code = command_index_load(own->store, series->reindex, &index, NULL, &st);
     if (code == BN_OK)
         code = site_publish(&options, &index, &made, &st);
     int exit_code = index.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;

@@ -157,9 +157,9 @@ static void say_process(const rec_process *p, double limit_bytes)
 {
     bn_text bytes = {0};
     put_bytes(p->bytes, &bytes);
-    cli_say("  process %u: %zu execution%s of %zu program%s%s%s, %s of events", p->pid,
-            p->execution_count, plural(p->execution_count), p->program_count,
-            plural(p->program_count), p->framework[0] ? ", " : "", p->framework, bytes.data);
+    cli_note("  process %u: %zu execution%s of %zu program%s%s%s, %s of events", p->pid,
+             p->execution_count, plural(p->execution_count), p->program_count,
+             plural(p->program_count), p->framework[0] ? ", " : "", p->framework, bytes.data);
     bn_text_free(&bytes);
     if (p->stop == RECORD_LIMIT)
         cli_say("  process %u: its recording ended at --limit, %.0f bytes; %" PRIu64
@@ -213,15 +213,15 @@ static void say_recorded(recording *r, const command_recording *own)
         rec_close(what);
         return;
     }
-    cli_say("bench: recorded in %s: %zu process%s, %zu execution%s", r->path, what->process_count,
-            what->process_count == 1 ? "" : "es", executions, plural(executions));
+    cli_note("bench: recorded in %s: %zu process%s, %zu execution%s", r->path, what->process_count,
+             what->process_count == 1 ? "" : "es", executions, plural(executions));
     for (size_t i = 0; i < what->process_count; i++)
         say_process(&what->processes[i], own->limit_bytes);
     for (size_t i = 0; i < what->damaged_count && i < sizeof what->damaged / sizeof *what->damaged;
          i++)
         cli_say("  %s: %s", what->damaged[i].name, what->damaged[i].why.message);
     if (executions > 0)
-        cli_say("bench: next: bench steps %s", r->path);
+        cli_note("bench: next: bench steps %s", r->path);
     rec_close(what);
 }
 
@@ -230,8 +230,8 @@ static void say_recorded(recording *r, const command_recording *own)
 static void say_way(const recording *r)
 {
     const job_way *way = &r->way;
-    cli_say("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
-            way->plugin[0] ? ": " : ", preloaded", way->plugin);
+    cli_note("bench: recording to %s, runtime %s%s%s", r->path, way->runtime,
+             way->plugin[0] ? ": " : ", preloaded", way->plugin);
     for (const char *at = way->conflicts.data; at && *at;) {
         const int length = (int)strcspn(at, "\n");
         cli_say("bench: %.*s", length, at);

@@ -3,6 +3,8 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/graph_report_priv.h"
+#include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
@@ -16,6 +18,7 @@
 /* What a run has so far. */
 typedef struct run_state {
     const cli_output *output;
+    const command_metering *metering;
     res_format format;
     res_record **records;
     size_t count;
@@ -23,9 +26,11 @@ typedef struct run_state {
     bool several;    /* experiments */
     bool separate;   /* --separate */
     bool store_lost; /* the store takes no records any more */
+    bool no_report;  /* it could not be written, and is not tried again */
     bool refused;    /* the runtime refused its options */
     job_cache cache; /* of executables, for this run */
     size_t planned;  /* processes */
+    size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
     job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
@@ -39,28 +44,21 @@ typedef struct run_group {
     bool failed[JOB_MOST_MEMBERS]; /* they are not tried again in further processes */
 } run_group;
 
-/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
-static bn_code format_of(const cli_output *output, res_format *format, bn_status *st)
+static void print_plain(const char *text)
 {
-    bn_code code = res_format_parse(output->format, format, st);
-    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
-        *format = RES_TABLE_NARROW;
-    return code;
+    cli_out("%s", text);
 }
 
-static void print_text(const bn_text *text)
-{
-    if (text->data)
-        cli_out("%s", text->data);
-}
-
-/* Prints a table; in HTML as a page of its own. */
-static void print_page(bn_text *text, res_format format, const char *title)
+/* Prints a table by PRINT; in HTML as a page of its own. */
+static void print_page(bn_text *text, res_format format, const char *title,
+                       void (*print)(const char *text))
 {
     bn_text page = {0};
     if (format == RES_TABLE_HTML && text->data)
         res_put_page(&page, title, text->data);
-    print_text(format == RES_TABLE_HTML ? &page : text);
+    const bn_text *chosen = format == RES_TABLE_HTML ? &page : text;
+    if (chosen->data && !chosen->failed)
+        print(chosen->data);
     bn_text_free(&page);
 }
 
@@ -142,8 +140,31 @@ static void print_results(const run_state *run)
         res_collection all = {.records = run->records, .count = run->count};
         res_table_speedup(&all, run->format, &text);
     }
-    print_page(&text, run->format, "bench");
+    print_page(&text, run->format, "bench", print_plain);
     bn_text_free(&text);
+}
+
+/* Writes the metrics report of what there is, unless it was written. */
+static void write_metrics(run_state *run)
+{
+    bn_status st = {.code = BN_OK};
+    if (run->no_report || (run->count > 0 && run->count == run->reported))
+        return;
+    run->reported = run->count;
+    if (command_metrics_write(run->metering, run->records, run->count, &st) == BN_OK)
+        return;
+    run->no_report = true;
+    const cli_exit code = cli_complain(&st);
+    if (code > run->worst)
+        run->worst = code;
+}
+
+/* The same where BEFORE processes had ended and NOW as many have, if it is time. */
+static void report_every(run_state *run, size_t before, size_t now)
+{
+    const size_t every = (size_t)run->metering->every;
+    if (every > 0 && now / every > before / every)
+        write_metrics(run);
 }
 
 /* The groups of LIST, which gets arranged; *COUNT of them (malloc). */
@@ -194,16 +215,17 @@ static void print_plan(const run_group *groups, size_t count, size_t experiments
     bool one = true;
     for (size_t i = 0; i < count; i++)
         one = one && strcmp(groups[i].list[0].what.runtime, runtime) == 0;
-    cli_say("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
-            experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
-            one ? runtime : "several runtimes", store);
-    cli_say("[0/%zu] Ctrl-C keeps what is done%s", of,
-            of > 1 ? "; the time left is told when the first process has ended" : "");
+    cli_note("[0/%zu] %zu experiment%s in %zu process%s on %s%s; records go to %s", of, experiments,
+             experiments == 1 ? "" : "s", of, of == 1 ? "" : "es", one ? "runtime " : "",
+             one ? runtime : "several runtimes", store);
+    cli_note("[0/%zu] Ctrl-C keeps what is done%s", of,
+             of > 1 ? "; the time left is told when the first process has ended" : "");
     const double stalled = job_host_stalled();
     if (stalled > BUSY_STALLED)
-        cli_say("[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
-                "for a core, so that intervals will be wide",
-                of, 100 * stalled);
+        cli_note(
+            "[0/%zu] this machine is busy: in %.0f %% of the last ten seconds something waited "
+            "for a core, so that intervals will be wide",
+            of, 100 * stalled);
 }
 
 /* Runs LIST: a process of each group, then the next process of each, in a random order. A drift of
@@ -233,8 +255,10 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
             if (process > groups[order[i]].group.processes)
                 continue;
             run->planned = planned(groups, count);
+            const size_t before = number;
             run_process(run, &groups[order[i]], process, number + 1, run->planned);
             number += job_group_workers(groups[order[i]].list, groups[order[i]].count);
+            report_every(run, before, number);
         }
     }
     run->planned = planned(groups, count);
@@ -256,7 +280,7 @@ static void print_spent(const run_state *run)
     bn_text line = {0};
     job_spent_words(&run->spent, &line);
     if (line.data && run->spent.processes > 0)
-        cli_say("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
+        cli_note("[%zu/%zu] %s", run->spent.processes, run->planned, line.data);
     bn_text_free(&line);
 }
 
@@ -273,11 +297,12 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     cli_line_clear();
     print_spent(run);
     print_results(run);
+    write_metrics(run);
     if (!job_interrupted()) {
         if (run->count > 0 && !run->store_lost)
-            cli_say("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
-                    "--store %s --output page.html",
-                    run->spent.processes, run->planned, store, store, store);
+            cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
+                     "--store %s --output page.html",
+                     run->spent.processes, run->planned, store, store, store);
         return run->worst;
     }
     cli_say("bench: interrupted; %zu of %zu records are done and kept in %s", run->count,
@@ -285,20 +310,40 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     return CLI_EXIT_INTERRUPTED;
 }
 
-int command_run(job_matrix *matrix, const cli_output *output)
+/* Writes the index of the graphs that were compiled. */
+static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
+{
+    bn_status st = {.code = BN_OK};
+    size_t missing = 0;
+    if (command_graph_report(matrix->graph_report, run->records, run->count, &missing, &st) !=
+        BN_OK)
+        return cli_complain(&st);
+    cli_note("[%zu/%zu] graphs: %s/index.txt; next: bench graph diff A B", run->spent.processes,
+             run->planned, matrix->graph_report);
+    /* Programs that others wrote may be no text. */
+    if (missing == 0 || matrix->program)
+        return CLI_EXIT_OK;
+    cli_say("bench: %s lacks the texts of %zu graphs; index.txt says why", matrix->graph_report,
+            missing);
+    return CLI_EXIT_ENVIRONMENT;
+}
+
+int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
     job_experiment *list = NULL;
     size_t count = 0;
-    run_state run = {.output = output};
+    run_state run = {.output = output, .metering = metering};
     cli_exit code;
     const int processes = (int)matrix->processes;
     const size_t most = processes > 0 ? (size_t)processes : JOB_SHORT_PROCESSES;
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
-        format_of(output, &run.format, &st) != BN_OK ||
+        command_format_of(output, &run.format, &st) != BN_OK ||
+        command_metrics_check(metering, output, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
-        job_experiments_check(list, count, &st) != BN_OK) {
+        job_experiments_check(list, count, &st) != BN_OK ||
+        (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
         code = cli_complain(&st);
         goto out;
     }
@@ -313,6 +358,10 @@ int command_run(job_matrix *matrix, const cli_output *output)
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
+    if (matrix->graph_report && run.count > 0) {
+        const cli_exit reported = report_graphs(&run, matrix);
+        code = reported > code ? reported : code;
+    }
 out:
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);
@@ -324,33 +373,78 @@ out:
     return (int)code;
 }
 
+/* Appends the table called TABLE. Below the speedup table, which people read, stand the estimates.
+ */
+static void put_tables(const char *table, const res_collection *all,
+                       const res_collection *estimates, bool verbose, res_format format,
+                       bn_text *text)
+{
+    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
+    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
+    const bool below = people && strcmp(table, "speedup") == 0 && estimates->count > 0;
+    for (size_t i = 0; i < all->count && verbose && format != RES_TABLE_JSON; i++) {
+        res_table_record(all->records[i], format, text);
+        bn_text_putc(text, '\n');
+    }
+    if (!only && !(below && all->count == 0))
+        res_table(table, all, format, text);
+    if (below && text->length > 0)
+        bn_text_putc(text, '\n');
+    if (only || below)
+        res_table_estimates(estimates, format, text);
+}
+
+/* Whether put_tables leaves the estimates out. */
+static bool leaves_estimates(const char *table, res_format format)
+{
+    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
+    return strcmp(table, RES_TABLE_ESTIMATES) != 0 && !(people && strcmp(table, "speedup") == 0);
+}
+
 int command_table(const command_selection *selection, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
     res_format format;
-    res_index index = {0};
-    res_collection all = {0};
+    res_index index = {0}, part = {0};
+    res_collection all = {0}, estimates = {0};
     bn_text text = {0};
-    bn_code code = format_of(output, &format, &st);
+    bn_code code = command_format_of(output, &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
-        code = command_index_load(selection->store, false, &index, &st);
+        code = command_index_load(selection->store, false, &index, &part, &st);
     if (code == BN_OK)
-        code = command_records_read(selection, &index, &all, &st);
+        code = command_both_read(selection, &index, &part,
+                                 strcmp(table, RES_TABLE_ESTIMATES) == 0 ? NULL : &all, &estimates,
+                                 &st);
+    /* Of a damaged file nobody knows which of the two it was. */
+    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
+    size_t damaged = all.damaged_count + estimates.damaged_count;
+    if (code == BN_OK && only) {
+        job_say_damaged(index.damaged, index.damaged_count);
+        damaged += index.damaged_count;
+    }
+    res_index_free(&part);
     res_index_free(&index);
-    if (code != BN_OK)
+    if (code != BN_OK) {
+        res_collection_free(&all);
+        res_collection_free(&estimates);
         return (int)cli_complain(&st);
+    }
     job_say_damaged(all.damaged, all.damaged_count);
-    if (output->verbose && format != RES_TABLE_JSON)
-        for (size_t i = 0; i < all.count; i++) {
-            res_table_record(all.records[i], format, &text);
-            bn_text_putc(&text, '\n');
-        }
-    res_table(table, &all, format, &text);
-    print_page(&text, format, selection->store);
-    const int exit_code = all.damaged_count ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    job_say_damaged(estimates.damaged, estimates.damaged_count);
+    if (leaves_estimates(table, format))
+        command_say_estimates(estimates.count);
+    put_tables(table, &all, &estimates, output->verbose, format, &text);
+    /* A pager moves sideways, so it gets all columns. */
+    if (format == RES_TABLE_NARROW && text.data && cli_is_long(text.data) &&
+        strcmp(output->format, "text") == 0) {
+        bn_text_clear(&text);
+        put_tables(table, &all, &estimates, output->verbose, RES_TABLE_TEXT, &text);
+    }
+    print_page(&text, format, selection->store, cli_show);
     bn_text_free(&text);
     res_collection_free(&all);
-    return exit_code;
+    res_collection_free(&estimates);
+    return damaged ? CLI_EXIT_FAILED : CLI_EXIT_OK;
 }

@@ -1,5 +1,7 @@
 /* selection.c - which records of a folder a command is asked about, and their series. */
 #include "harness/commands/selection_priv.h"
+#include "results/records/estimates.h"
+#include "results/tables/tables.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -50,7 +52,26 @@ static bn_code no_records(const char *store, bn_status *st)
                    store);
 }
 
-bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn_status *st)
+void command_say_estimates(size_t count)
+{
+    if (count > 0)
+        cli_say("bench: %zu record%s estimated, not measured, and left out here; bench table "
+                "--table " RES_TABLE_ESTIMATES " has %s",
+                count, count == 1 ? " is" : "s are", count == 1 ? "it" : "them");
+}
+
+/* Takes the estimates out of INDEX, into ESTIMATES unless it is NULL. */
+static bn_code split_index(res_index *index, res_index *estimates, bn_status *st)
+{
+    const size_t before = index->count;
+    bn_code code = res_index_split(index, estimates, st);
+    if (code == BN_OK && !estimates)
+        command_say_estimates(before - index->count);
+    return code;
+}
+
+bn_code command_index_load(const char *store, bool rebuild, res_index *index, res_index *estimates,
+                           bn_status *st)
 {
     const res_index_options options = {.rebuild = rebuild, .progress = show_progress};
     bn_code code = res_index_load(store, &options, index, st);
@@ -58,9 +79,9 @@ bn_code command_index_load(const char *store, bool rebuild, res_index *index, bn
         cli_line_clear();
     if (code == BN_OK && index->count == 0 && index->damaged_count == 0) {
         res_index_free(index);
-        code = no_records(store, st);
+        return no_records(store, st);
     }
-    return code;
+    return code == BN_OK ? split_index(index, estimates, st) : code;
 }
 
 static void say_misdates(const res_misdates *misdates)
@@ -74,6 +95,7 @@ static void say_misdates(const res_misdates *misdates)
 
 bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
 {
+    res_collection estimates = {0};
     bn_code code = res_store_load(store, all, st);
     if (code != BN_OK)
         return code;
@@ -83,6 +105,13 @@ bn_code command_all_read(const char *store, res_collection *all, bn_status *st)
     }
     res_misdates_drop(all, (double)time(NULL));
     say_misdates(&all->misdates);
+    if (!res_estimates_split(all, &estimates)) {
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu records", all->count);
+        res_collection_free(all);
+        return BN_OUT_OF_MEMORY;
+    }
+    command_say_estimates(estimates.count);
+    res_collection_free(&estimates);
     return BN_OK;
 }
 
@@ -100,6 +129,36 @@ bn_code command_records_read(const command_selection *selection, const res_index
     return BN_OK;
 }
 
+/* The estimates of PART that SELECTION asks for; there may be none. */
+static bn_code read_estimates(const command_selection *selection, const res_index *part,
+                              res_collection *estimates, bn_status *st)
+{
+    const res_asked asked = {wanted, (void *)(uintptr_t)selection, (double)time(NULL)};
+    bn_code code = res_newest_read(selection->store, part, &asked, estimates, st);
+    if (code == BN_OK)
+        say_misdates(&estimates->misdates);
+    return code;
+}
+
+bn_code command_both_read(const command_selection *selection, const res_index *index,
+                          const res_index *part, res_collection *all, res_collection *estimates,
+                          bn_status *st)
+{
+    bn_code code = read_estimates(selection, part, estimates, st);
+    if (code == BN_OK && all)
+        code = command_records_read(selection, index, all, st);
+    if (code == BN_NOT_FOUND && estimates->count > 0) {
+        *st = (bn_status){.code = BN_OK};
+        code = BN_OK;
+    }
+    if (code == BN_OK && !all && estimates->count == 0)
+        code = bn_fail(st, BN_NOT_FOUND,
+                       "%s: none of %zu records is an estimate that was asked for; bench estimate "
+                       "--store DIR writes some",
+                       selection->store, index->count + part->count);
+    return code;
+}
+
 /* ---- series ------------------------------------------------------------------------ */
 
 bn_code command_history_make(const command_selection *selection, const command_series *series,
@@ -114,4 +173,26 @@ bn_code command_history_make(const command_selection *selection, const command_s
     options.context = (void *)(uintptr_t)selection;
     bn_code code = res_metric_parse(series->metric, &options.metric, st);
     return code == BN_OK ? res_history_make(index, &options, history, st) : code;
+}
+
+bn_code command_newest_read(const command_selection *selection, res_collection *all, bn_status *st)
+{
+    res_index index = {0};
+    bn_code code = command_index_load(selection->store, false, &index, NULL, st);
+    if (code == BN_OK)
+        code = command_records_read(selection, &index, all, st);
+    res_index_free(&index);
+    if (code == BN_OK)
+        job_say_damaged(all->damaged, all->damaged_count);
+    else
+        res_collection_free(all);
+    return code;
+}
+
+bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st)
+{
+    bn_code code = res_format_parse(output->format, format, st);
+    if (code == BN_OK && *format == RES_TABLE_TEXT && !output->wide && cli_out_terminal())
+        *format = RES_TABLE_NARROW;
+    return code;
 }

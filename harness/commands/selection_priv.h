@@ -6,22 +6,37 @@
 
 #include "harness/commands/commands.h"
 #include "results/nights/nights.h"
+#include "results/tables/tables.h"
 
 /* Whether SELECTION asks for E. The name of a runtime's file stands for its path. */
 bool command_selected(const command_selection *selection, const res_experiment *e);
 
 /* The index of STORE, made or brought up to date with progress on a terminal. REBUILD: from the
- * files alone. BN_NOT_FOUND where there is no record. */
+ * files alone. Estimates are taken out of it (res_index_split), into ESTIMATES; NULL: standard
+ * error says that they are left out. BN_NOT_FOUND where there is no record. */
 BN_MUST_USE bn_code command_index_load(const char *store, bool rebuild, res_index *index,
-                                       bn_status *st);
-/* All records of STORE but those with wrong dates, of which it says so on standard error: one could
- * pass for the newest. */
+                                       res_index *estimates, bn_status *st);
+/* Says on standard error that COUNT estimates are left out, unless there are none. */
+void command_say_estimates(size_t count);
+/* All records of STORE but estimates and those with wrong dates, of which it says so on standard
+ * error: one could pass for the newest. */
 BN_MUST_USE bn_code command_all_read(const char *store, res_collection *all, bn_status *st);
 /* The records of SELECTION's store that tables can be made of (res_newest_read), of those that it
  * asks for. Says on standard error which were left out for their dates. BN_NOT_FOUND where there
  * are none, but for a store whose records are all damaged. */
 BN_MUST_USE bn_code command_records_read(const command_selection *selection, const res_index *index,
                                          res_collection *all, bn_status *st);
+
+/* The same, by the index of its store, which it loads; names damaged records on standard error. */
+BN_MUST_USE bn_code command_newest_read(const command_selection *selection, res_collection *all,
+                                        bn_status *st);
+/* The format of a table: on a terminal it is narrow, unless something else was asked for. */
+BN_MUST_USE bn_code command_format_of(const cli_output *output, res_format *format, bn_status *st);
+/* The same into ALL, unless it is NULL, and into ESTIMATES what PART, the estimates of INDEX, has
+ * of what is asked for. BN_NOT_FOUND where neither has any. */
+BN_MUST_USE bn_code command_both_read(const command_selection *selection, const res_index *index,
+                                      const res_index *part, res_collection *all,
+                                      res_collection *estimates, bn_status *st);
 
 /* Makes the series of those records of INDEX, which must outlive HISTORY, that SELECTION asks for;
  * there may be none. HISTORY is to be freed also after a failure. */

@@ -248,7 +248,7 @@ static bn_code show(const rec_recording *recording, const rec_steps *steps, res_
         res_put_page(&page, "Steps of a recording", text.data);
     const bool failed = text.failed || page.failed || !text.data;
     if (!failed)
-        cli_out("%s", page.data ? page.data : text.data);
+        cli_show(page.data ? page.data : text.data);
     bn_text_free(&text);
     bn_text_free(&page);
     return failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the tables") : BN_OK;
@@ -271,7 +271,7 @@ int command_steps(const command_stepping *own, const cli_output *output, const c
         code = rec_steps_find(recording, &options, &steps, &st);
     }
     if (code == BN_OK && own->trace)
-        code = rec_timeline_write(steps->process, steps, own->trace, &st);
+        code = rec_timeline_write(steps->process, steps, own->trace, output->force, &st);
     if (code == BN_OK)
         code = show(recording, steps, format, &st);
     rec_steps_free(steps);

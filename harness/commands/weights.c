@@ -27,7 +27,7 @@ static bn_code one_model(const job_matrix *matrix, job_experiment *one, bn_statu
 }
 
 static bn_code write_file(const model *m, const res_experiment *what, const char *path,
-                          model_export_sums *sums, bn_status *st)
+                          bool replace, model_export_sums *sums, bn_status *st)
 {
     const int layers = model_get_options(m)->depth;
     char seed[32], depth[16];
@@ -41,7 +41,7 @@ static bn_code write_file(const model *m, const res_experiment *what, const char
                               layers ? "depth" : NULL, depth, NULL};
     model_export *out = NULL;
     bool more = true;
-    bn_code code = model_export_begin(m, path, metadata, &out, st);
+    bn_code code = model_export_begin(m, path, metadata, replace, &out, st);
     while (code == BN_OK && more) {
         code = model_export_next(out, &more, st);
         if (code == BN_OK && job_interrupted())
@@ -96,7 +96,7 @@ int command_export_weights(const job_matrix *matrix, const cli_output *output, c
     }
     job_supervise_begin();
     if (code == BN_OK)
-        code = write_file(m, &one.what, file, &sums, &st);
+        code = write_file(m, &one.what, file, output->force, &sums, &st);
     if (code == BN_OK)
         print_sums(&one.what, model_get_options(m)->seed, file, &sums, json);
     model_free(m);

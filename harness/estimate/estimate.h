@@ -17,6 +17,7 @@ typedef struct estimate_options {
     const char *const *option; /* NAME=VALUE for the topology; ends with NULL */
     const char *cache_dir;     /* of what was compiled before; "": none */
     const char *into_sim;      /* file of settings for the simulated device; NULL: none */
+    const char *store;         /* folder for a record of each step; NULL: none */
     bool by_scope, check_published;
 } estimate_options;
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VERSION "bench-estimate 1\n" /* another one whenever estimate_job.c tells other things */
 
@@ -20,14 +19,8 @@
  * file, what is in the file counts as well. */
 static void put(bn_text *key, const char *kind, const char *word, const char *value)
 {
-    char digest[BN_SHA256_TEXT] = "";
-    int fd;
-    size_t size;
-    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
-        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
-            digest[0] = '\0';
-        close(fd);
-    }
+    char digest[BN_SHA256_TEXT];
+    rt_named_contents(value, digest);
     bn_text_printf(key, "%s %zu %s %s\n", kind, strlen(word), word, digest);
 }
 
@@ -45,13 +38,18 @@ static bool text_of(const estimate_key *key, bn_text *text, char name[BN_SHA256_
 {
     char program[BN_SHA256_TEXT], digest[BN_SHA256_TEXT];
     const char *variable, *value;
-    bn_sha256(key->text, key->length, program);
+    if (key->text)
+        bn_sha256(key->text, key->length, program);
+    else
+        snprintf(program, sizeof program, "%s", key->digest);
     bn_text_printf(text, VERSION "plugin %s\ntopology %s\n", key->sha256, key->topology);
     put_list(text, "option", key->option);
     put_list(text, "flag", key->flag);
     for (size_t i = 0; rt_environment(i, &variable, &value); i++)
         if (value && *value)
             put(text, variable, value, value);
+    if (key->format && strcmp(key->format, "mlir") != 0)
+        put(text, "format", key->format, "");
     bn_text_printf(text, "program %s\n", program);
     if (text->failed || !program[0])
         return false;

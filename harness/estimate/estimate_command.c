@@ -16,12 +16,14 @@ const char estimate_help[] =
     "  bench estimate --model resnet50 --batch 32                     on a TPU v4, as one device\n"
     "  bench estimate --model gpt2 --topology v5e:1x1,v6e:1x1         on two others\n"
     "  bench estimate --mode capture --graphs 1,5 --layouts default,auto --by-scope\n"
+    "  bench estimate --model gpt2 --store DIR                        a record, called estimated\n"
     "  bench estimate --mode capture --graphs 1,5 --into-sim v4.json   then, with these times:\n"
     "  bench --mode lazy,capture --graphs 1,5 --runtime sim --runtime-option config=v4.json\n"
+    "  bench estimate --recording train --topology v5e:1x1            a recorded step\n"
     "\n"
     "Exit codes: 0 each step has an estimate; 1 one has none: it does not fit into the device's\n"
-    "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin;\n"
-    "130 interrupted: what was compiled is printed and kept.\n";
+    "memory, the compiler refuses it or ends its process; 2 usage; 3 environment: no such plugin,\n"
+    "store not writable; 130 interrupted: what was compiled is printed and kept.\n";
 
 /* The command at work. */
 typedef struct command {
@@ -29,6 +31,7 @@ typedef struct command {
     res_format format;
     job_experiment *list;
     size_t count;
+    json_t *request; /* the recorded step, or NULL */
     estimate_run run;
 } command;
 
@@ -51,6 +54,14 @@ static bn_code check_words(const estimate_options *o, bn_status *st)
             return bn_fail(st, BN_INVALID, "--layouts: there is no '%s'; there are default, auto",
                            word);
     }
+    if (o->matrix->recorded.folder && cli_list_has(&o->layouts, "auto"))
+        return bn_fail(
+            st, BN_INVALID,
+            "--layouts auto is of graphs that bench makes; recorded programs state their "
+            "layouts themselves");
+    if (o->matrix->recorded.folder && o->into_sim)
+        return bn_fail(st, BN_INVALID,
+                       "--into-sim takes the times of a model's graphs, not of recorded programs");
     const cli_list *modes = &o->matrix->axis[RES_AXIS_MODE];
     if (cli_list_has(modes, "eager") || cli_list_has(modes, "all"))
         return bn_fail(st, BN_INVALID,
@@ -84,6 +95,17 @@ static bn_code open_cache(const char *path, int *fd, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "--cache-dir");
 }
 
+/* Makes the steps: of models, or the one that was recorded, which needs no mode to be estimated. */
+static bn_code make_list(command *c, bn_text *notes, bn_status *st)
+{
+    job_matrix m = *c->options->matrix;
+    if (m.recorded.folder)
+        job_matrix_set(&m, RES_AXIS_MODE, MODE_REPLAY);
+    bn_code code = job_matrix_request(&m, &c->request, st);
+    m.request = c->request;
+    return code == BN_OK ? job_matrix_expand(&m, &c->list, &c->count, notes, st) : code;
+}
+
 static bn_code prepare(command *c, bn_status *st)
 {
     const estimate_options *o = c->options;
@@ -96,7 +118,7 @@ static bn_code prepare(command *c, bn_status *st)
     if (code == BN_OK)
         code = check_words(o, st);
     if (code == BN_OK)
-        code = job_matrix_expand(o->matrix, &c->list, &c->count, &notes, st);
+        code = make_list(c, &notes, st);
     if (code == BN_OK && notes.length)
         cli_err("%s", notes.data);
     bn_text_free(&notes);
@@ -108,16 +130,18 @@ static bn_code prepare(command *c, bn_status *st)
         code = bn_file_sha256(run->path, run->sha256, st);
     if (code == BN_OK)
         code = open_cache(o->cache_dir, &run->cache, st);
+    if (code == BN_OK && o->store)
+        code = job_store_ready(o->store, st);
     return code;
 }
 
 /* ---- the steps --------------------------------------------------------------- */
 
-/* Graphs, at most, that are to be compiled. */
+/* Graphs or recorded programs, at most, that are to be compiled. */
 static size_t count_graphs(const command *c)
 {
-    size_t graphs = 0;
-    for (size_t i = 0; i < c->count; i++)
+    size_t graphs = json_array_size(json_object_get(c->request, "programs"));
+    for (size_t i = 0; i < c->count && !c->request; i++)
         graphs += (size_t)c->list[i].what.graphs;
     return graphs * c->options->topologies.count * c->options->layouts.count;
 }
@@ -136,8 +160,15 @@ static bn_code estimate_all(command *c, bn_status *st)
                                             .topology = o->topologies.value[t].word,
                                             .automatic =
                                                 strcmp(o->layouts.value[l].word, "auto") == 0};
-                if (code == BN_OK && !job_interrupted())
+                if (code != BN_OK || job_interrupted())
+                    continue;
+                const size_t first = json_array_size(c->run.lines);
+                if (c->request)
+                    estimate_recorded(&c->run, &task);
+                else
                     code = estimate_step(&c->run, &task, st);
+                if (code == BN_OK)
+                    code = estimate_keep(&c->run, &task, first, st);
             }
     return code;
 }
@@ -194,6 +225,10 @@ int estimate_command(const estimate_options *options)
             code = cli_complain(&st);
         cli_line_clear();
         print(&c);
+        if (c.run.kept > 0)
+            cli_note("[%zu/%zu] %zu record%s: %s; next: bench table --table estimates --store %s",
+                     c.run.number, c.run.of, c.run.kept, c.run.kept == 1 ? "" : "s", options->store,
+                     options->store);
         if (options->into_sim && code == CLI_EXIT_OK && !job_interrupted() &&
             estimate_into_sim(c.run.lines, options->into_sim, &st) != BN_OK)
             code = cli_complain(&st);
@@ -205,6 +240,7 @@ int estimate_command(const estimate_options *options)
     if (c.run.cache >= 0)
         close(c.run.cache);
     free(c.list);
+    json_decref(c.request);
     json_decref(c.run.lines);
     return (int)code;
 }

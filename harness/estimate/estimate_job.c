@@ -31,10 +31,11 @@
 
 #define MOST_ITEMS 2000 /* of a list; the rest is in the sums */
 
-/* What a worker is asked to compile; all borrowed from the request. */
+/* What a worker is asked to compile; all borrowed from the request but for the bytes of a file. */
 typedef struct asked {
-    const char *plugin, *sha256, *topology, *text;
-    size_t length;
+    const char *plugin, *sha256, *topology;
+    rt_program program;
+    char *file;
     const char *flags[CLI_MAX_REPEATS + 1];
     size_t flag_count;
     char *copies[CLI_MAX_REPEATS + 1]; /* of the options, which OPTIONS point into */
@@ -58,14 +59,49 @@ static bn_code read_options(asked *a, const json_t *list, bn_status *st)
     return BN_OK;
 }
 
+/* Reads the program in the file PATH, which has the DIGEST. */
+static bn_code read_file(asked *a, const char *path, const char *digest, bn_status *st)
+{
+    char found[BN_SHA256_TEXT];
+    size_t size = 0;
+    bn_code code = bn_regular_read(path, &a->file, &size, st);
+    if (code != BN_OK)
+        return code;
+    bn_sha256(a->file, size, found);
+    if (strcmp(found, digest) != 0)
+        return bn_fail(st, BN_CHANGED, "%s was changed while it was in use", path);
+    a->program.code = a->file;
+    a->program.size = size;
+    return BN_OK;
+}
+
+/* The program is the request's "text", or in the file that it names. */
+static bn_code read_program_of(const json_t *request, asked *a, bn_status *st)
+{
+    const char *text = NULL, *path = NULL, *digest = NULL;
+    json_error_t error;
+    size_t length = 0;
+    if (json_unpack_ex((json_t *)(uintptr_t)request, &error, 0, "{ss s?s% s?{ss ss}}", "format",
+                       &a->program.format, "text", &text, &length, "file", "path", &path, "sha256",
+                       &digest) != 0)
+        return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
+    if (path)
+        return read_file(a, path, digest, st);
+    a->program.code = text;
+    a->program.size = length;
+    return text ? BN_OK : bn_fail(st, BN_FORMAT, "the worker's request has no program");
+}
+
 static bn_code read_request(const json_t *request, asked *a, bn_status *st)
 {
     json_t *options = NULL, *flags = NULL;
     json_error_t error;
-    if (json_unpack_ex((json_t *)(uintptr_t)request, &error, 0, "{ss ss ss ss% so so}", "plugin",
-                       &a->plugin, "sha256", &a->sha256, "topology", &a->topology, "text", &a->text,
-                       &a->length, "options", &options, "flags", &flags) != 0)
+    if (json_unpack_ex((json_t *)(uintptr_t)request, &error, 0, "{ss ss ss so so}", "plugin",
+                       &a->plugin, "sha256", &a->sha256, "topology", &a->topology, "options",
+                       &options, "flags", &flags) != 0)
         return bn_fail(st, BN_FORMAT, "the worker's request: %s", error.text);
+    if (read_program_of(request, a, st) != BN_OK)
+        return st->code;
     for (size_t i = 0; i < json_array_size(flags) && i < CLI_MAX_REPEATS; i++) {
         const char *flag = json_string_value(json_array_get(flags, i));
         a->flags[a->flag_count++] = flag ? flag : "";
@@ -77,6 +113,7 @@ static void drop_request(asked *a)
 {
     for (size_t i = 0; i < CLI_MAX_REPEATS; i++)
         free(a->copies[i]);
+    free(a->file);
 }
 
 /* What libtpu needs where there is no TPU: else it asks the network for minutes what machine it is
@@ -300,7 +337,7 @@ static bn_code compile(const asked *a, rt_topology *topology, json_t *result, bn
     worker_send_progress("compiling", 0, 0);
     const double cpu = cpu_seconds();
     const uint64_t start = bn_now_ns();
-    bn_code code = rt_topology_compile(topology, a->text, a->length, &options, &executable, st);
+    bn_code code = rt_topology_compile_program(topology, &a->program, &options, &executable, st);
     json_object_set_new(result, "compile_s", json_real((double)(bn_now_ns() - start) / 1e9));
     json_object_set_new(result, "compile_cpu_s", json_real(cpu_seconds() - cpu));
     if (code == BN_OUT_OF_MEMORY) {

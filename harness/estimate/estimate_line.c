@@ -72,17 +72,78 @@ size_t estimate_step_end(const json_t *lines, size_t first)
     return end;
 }
 
-double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
-                    const char *name)
+double estimate_times(const json_t *line)
+{
+    const double times = json_number_value(json_object_get(line, "times_a_step"));
+    return times > 0 ? times : 1;
+}
+
+/* The sum; OF_STEP: each counts as often as the step executes it. */
+static double sum_of(const json_t *lines, size_t first, size_t end, const char *part,
+                     const char *name, bool of_step)
 {
     double sum = 0;
     for (size_t i = first; i < end; i++) {
-        const double figure = estimate_figure(json_array_get(lines, i), part, name);
+        const json_t *line = json_array_get(lines, i);
+        const double figure = estimate_figure(line, part, name);
         if (figure < 0)
             return -1;
-        sum += figure;
+        sum += figure * (of_step ? estimate_times(line) : 1);
     }
     return sum;
+}
+
+double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name)
+{
+    return sum_of(lines, first, end, NULL, name, true);
+}
+
+double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
+                    const char *name)
+{
+    return sum_of(lines, first, end, part, name, false);
+}
+
+bool estimate_is_recorded(const res_experiment *what)
+{
+    return strcmp(what->phase, "program") == 0;
+}
+
+double estimate_ms(const json_t *line)
+{
+    const json_t *value = json_object_get(line, "estimated_ms");
+    return json_is_number(value) ? json_number_value(value) : -1;
+}
+
+double estimate_sum_ms(const json_t *lines, size_t first, size_t end)
+{
+    double sum = 0;
+    for (size_t i = first; i < end; i++) {
+        const json_t *line = json_array_get(lines, i);
+        const double ms = estimate_ms(line);
+        if (ms < 0)
+            return -1;
+        sum += ms * estimate_times(line);
+    }
+    return sum;
+}
+
+const char *estimate_class(const json_t *lines, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (!estimate_is_ok(json_array_get(lines, i)))
+            return estimate_word(json_array_get(lines, i), "class");
+    return ESTIMATE_OK;
+}
+
+json_t *estimate_words(const char *first, const char *const *list)
+{
+    json_t *array = json_array();
+    if (first)
+        json_array_append_new(array, res_json_text(first));
+    for (; list && *list; list++)
+        json_array_append_new(array, res_json_text(*list));
+    return array;
 }
 
 bool estimate_what(const json_t *line, res_experiment *what)
@@ -97,6 +158,10 @@ void estimate_title(const json_t *line, char *text, size_t size)
     text[0] = '\0';
     if (!estimate_what(line, &what))
         return;
+    if (estimate_is_recorded(&what)) {
+        snprintf(text, size, "%s %s", what.model, what.variant);
+        return;
+    }
     snprintf(
         text, size, "%s%s%s %s b%d %s", what.model, strcmp(what.variant, "full") == 0 ? "" : " ",
         strcmp(what.variant, "full") == 0 ? "" : what.variant, what.phase, what.batch, what.dtype);

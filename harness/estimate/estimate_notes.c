@@ -62,6 +62,23 @@ static void put_source(const json_t *lines, bn_text *out)
     }
 }
 
+/* What the recording says of the step, on the device that it was recorded on. */
+static void put_recorded(const json_t *lines, bn_text *out)
+{
+    const json_t *recorded = json_object_get(json_array_get(lines, 0), "recorded");
+    const double wall = number_of(recorded, "wall_ns"), device = number_of(recorded, "device_ns");
+    const char *framework = estimate_word(recorded, "framework");
+    if (!json_is_object(recorded))
+        return;
+    bn_text_printf(out, "Recorded%s%s", framework[0] ? " of " : "", framework);
+    if (wall >= 0)
+        bn_text_printf(out, ": a step took %.4g ms", wall / 1e6);
+    if (wall >= 0 && device >= 0)
+        bn_text_printf(out, ", of which its device worked %.4g ms", device / 1e6);
+    bn_text_puts(out, ". Programs are compiled as they were handed over then, without the recorded "
+                      "compile options. The host is not in the estimate.\n");
+}
+
 static void put_clocks(const json_t *lines, bn_text *out)
 {
     for (size_t i = 0; i < json_array_size(lines); i++) {
@@ -209,6 +226,7 @@ static void put_failure(const json_t *line, bn_text *out)
 void estimate_notes(const json_t *lines, bn_text *out)
 {
     put_source(lines, out);
+    put_recorded(lines, out);
     put_clocks(lines, out);
     for (size_t i = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i);

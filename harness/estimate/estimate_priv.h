@@ -3,20 +3,24 @@
  * only those below it:
  *
  *   estimate_command.c  the command: steps, topologies, layouts, one after the other
- *   estimate_step.c     a step's graphs, each compiled in a worker unless it was before
+ *   estimate_step.c     a step's graphs    estimate_recorded.c  a recorded step's programs
+ *   estimate_compile.c  a program, compiled in a worker unless it was before, and its line
  *   estimate_sim.c      times for the simulated device
+ *   estimate_record.c   records of a store
  *   estimate_table.c    the table           estimate_notes.c  the sentences below it
  *   estimate_line.c     what is known of a graph, as JSON, and its figures
  *   estimate_facts.c    clocks and times that others published
  *   estimate_cache.c    what was compiled before
  *   estimate_job.c      the worker's half
  *
- * A line is a JSON object of one graph on one topology:
+ * A line is a JSON object of one graph, or recorded program, on one topology:
  *   step, number, of        which step it belongs to, which graph of it, and of how many
  *   experiment              what the step is, as in a record
  *   topology, layouts       as they were asked for
  *   graph, module           its label, and what the program is called in its text
- *   nodes, flops, text_bytes  of ours
+ *   nodes, flops, text_bytes  of ours; of recorded programs 0 and null, but for the bytes
+ *   times_a_step            how often the step executes it
+ *   recorded                what is known of the recording, as in a request (jobs.h); or absent
  *   class, message          "ok", or why there is no estimate
  *   cached                  it was compiled before
  *   estimate                what the worker found; see estimate_job.c
@@ -39,10 +43,16 @@
 
 /* Gigahertz of the devices of TOPOLOGY, and who published it; 0: not known. */
 double estimate_clock(const char *topology, const char **source);
-/* A time that was published of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step
- * where LABEL is NULL. Milliseconds; 0: none. */
-double estimate_published(const res_experiment *what, const char *topology, const char *label,
-                          const char **source);
+/* A time that was published. */
+typedef struct estimate_time {
+    double ms;
+    bool wall; /* of the host, who waited: the device took less; false: of the device */
+    const char *source;
+} estimate_time;
+/* Finds that of what WHAT is, on TOPOLOGY; of its graph LABEL, or of the whole step where LABEL is
+ * NULL. False: none is known. */
+bool estimate_published(const res_experiment *what, const char *topology, const char *label,
+                        estimate_time *found);
 
 /* ---- estimate_cache.c ------------------------------------------------------------------ */
 
@@ -51,8 +61,10 @@ typedef struct estimate_key {
     const char *sha256; /* of the plugin */
     const char *topology;
     const char *const *option, *const *flag; /* each ends with NULL */
-    const char *text;
+    const char *format;                      /* of the program; NULL: "mlir" */
+    const char *text;                        /* of LENGTH bytes; NULL: it has the DIGEST */
     size_t length;
+    const char *digest;
 } estimate_key;
 /* What the open FOLDER (-1: none) has of KEY (new reference), or NULL. */
 json_t *estimate_cache_get(int folder, const estimate_key *key);
@@ -71,9 +83,23 @@ bool estimate_sound(const json_t *result);
 void estimate_time_line(json_t *line);
 /* The end of the lines of the step that begins at FIRST. */
 size_t estimate_step_end(const json_t *lines, size_t first);
+/* How often its step executes LINE's program; 1 where nothing is said. */
+double estimate_times(const json_t *line);
 /* Sum over the lines from FIRST to END; -1 where one does not know it. */
 double estimate_sum(const json_t *lines, size_t first, size_t end, const char *part,
                     const char *name);
+/* The same of a whole step: each counts as often as the step executes it. */
+double estimate_sum_of_step(const json_t *lines, size_t first, size_t end, const char *name);
+/* Whether WHAT is a recorded step. */
+bool estimate_is_recorded(const res_experiment *what);
+/* LINE's time in milliseconds, and the sum over a step, in which each line counts as often as the
+ * step executes it; -1: one is not known. */
+double estimate_ms(const json_t *line);
+double estimate_sum_ms(const json_t *lines, size_t first, size_t end);
+/* The class of the first of the lines from FIRST to END that has no estimate; else ESTIMATE_OK. */
+const char *estimate_class(const json_t *lines, size_t first, size_t end);
+/* FIRST, unless it is NULL, and LIST, which ends with NULL, as an array (new reference). */
+json_t *estimate_words(const char *first, const char *const *list);
 /* What LINE's step is: its experiment. False where it cannot be read. */
 bool estimate_what(const json_t *line, res_experiment *what);
 /* "resnet50 train b32 f32", for people. */
@@ -98,7 +124,7 @@ void estimate_notes(const json_t *lines, bn_text *out);
  * device. BN_INVALID where one has no time, or graphs of one name have different times. */
 BN_MUST_USE bn_code estimate_into_sim(const json_t *lines, const char *path, bn_status *st);
 
-/* ---- estimate_step.c ------------------------------------------------------------------------ */
+/* ---- estimate_compile.c ---------------------------------------------------------------------- */
 
 /* One run of the command. */
 typedef struct estimate_run {
@@ -108,6 +134,7 @@ typedef struct estimate_run {
     int cache; /* the open folder, or -1 */
     json_t *lines;
     size_t number, of;            /* graphs, for the progress line */
+    size_t kept;                  /* records */
     char refused[CLI_ITEM_BYTES]; /* the topology that the plugin does not have, and what it said */
     char refusal[1024];
     bool failed;
@@ -119,8 +146,44 @@ typedef struct estimate_task {
     const char *topology;
     bool automatic; /* layouts between its graphs are the compiler's choice */
 } estimate_task;
+/* A program of a task's step. */
+typedef struct estimate_program {
+    const res_experiment *what; /* the step */
+    const char *title;          /* for messages */
+    size_t index, of;           /* which of the step's programs, from 0, and of how many */
+    const char *graph, *module; /* its label, and what it is called in its text */
+    int64_t nodes;
+    double flops;       /* as bench counts them; NaN: not known */
+    int64_t times;      /* executions a step */
+    const char *format; /* "mlir", "hlo" */
+    const char *text;   /* NULL: it is in the file PATH, which has the DIGEST */
+    size_t size;        /* bytes */
+    const char *path, *digest;
+    const json_t *recorded; /* what is known of its recording; NULL: it is of none */
+} estimate_program;
+/* Compiles PROGRAM, unless it was compiled before or the plugin does not have the topology, and
+ * adds a line to RUN. Returns what the compiler said (new reference); NULL where it said nothing.
+ * What the user stops is no line. */
+json_t *estimate_compile(estimate_run *run, const estimate_task *task,
+                         const estimate_program *program);
+/* Adds the line of PROGRAM, which cannot be compiled: WHY. */
+void estimate_add_failure(estimate_run *run, const estimate_task *task,
+                          const estimate_program *program, const bn_status *why);
+
+/* ---- estimate_step.c, estimate_recorded.c ---------------------------------------------------- */
+
 /* Estimates TASK's graphs and adds a line for each to RUN. A failure is a line, too; only lack of
  * memory is an error. */
 BN_MUST_USE bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *st);
+/* The same of TASK's recorded step: a line for each of its programs. */
+void estimate_recorded(estimate_run *run, const estimate_task *task);
+
+/* ---- estimate_record.c ---------------------------------------------------------------------- */
+
+/* Writes the record of TASK's step, whose lines are those of RUN from FIRST on, into the store that
+ * was asked for. Nothing where none was, where a graph was not tried, since the user stopped it,
+ * and where there is no such topology. */
+BN_MUST_USE bn_code estimate_keep(estimate_run *run, const estimate_task *task, size_t first,
+                                  bn_status *st);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * estimate_step.c - a step on a topology: its graphs are those that lazy mode and capture compile;
- * each is compiled in a worker of its own, unless it was compiled before.
+ * estimate_step.c - a step on a topology: its graphs are those that lazy mode and capture compile.
  *
  * With automatic layouts, what a graph hands on leaves it as the compiler likes it, and the next
  * graph takes it so: its text is made once the layouts of the results before it are known. What
@@ -25,105 +24,6 @@ typedef struct step {
     json_t **found; /* [graph] what its worker found, or NULL */
     char title[ESTIMATE_TITLE];
 } step;
-
-/* What compiling a graph came to. */
-typedef struct compiled {
-    json_t *result; /* or NULL: CODE and MESSAGE say why */
-    bn_code code;
-    char message[1024];
-    bool cached;
-} compiled;
-
-/* ---- one graph, compiled ---------------------------------------------------------------- */
-
-/* "v4:1x1x1" of "v4:1x1x1/megacore"; what is behind the slash is the chip's configuration. */
-static const char *topology_name(const char *topology, char name[CLI_ITEM_BYTES],
-                                 char option[CLI_ITEM_BYTES + 32])
-{
-    const size_t length = strcspn(topology, "/");
-    snprintf(name, CLI_ITEM_BYTES, "%.*s", (int)length, topology);
-    option[0] = '\0';
-    if (topology[length])
-        snprintf(option, CLI_ITEM_BYTES + 32, "chip_config_name=%s", topology + length + 1);
-    return option[0] ? option : NULL;
-}
-
-static json_t *words_json(const char *first, const char *const *list)
-{
-    json_t *array = json_array();
-    if (first)
-        json_array_append_new(array, res_json_text(first));
-    for (; list && *list; list++)
-        json_array_append_new(array, res_json_text(*list));
-    return array;
-}
-
-static json_t *request_of(const step *s, const bn_text *text)
-{
-    const estimate_run *run = s->run;
-    char name[CLI_ITEM_BYTES], option[CLI_ITEM_BYTES + 32];
-    const char *first = topology_name(s->task->topology, name, option);
-    return json_pack("{ss so ss so so so so}", "job", "estimate", "plugin",
-                     res_json_text(run->path), "sha256", run->sha256, "topology",
-                     res_json_text(name), "options", words_json(first, run->options->option),
-                     "flags", words_json(NULL, s->task->experiment->xla_flag), "text",
-                     res_json_text(text->data));
-}
-
-/* Compiles TEXT in a worker. */
-static void compile(step *s, const char *title, const bn_text *text, compiled *c)
-{
-    const job_experiment *e = s->task->experiment;
-    job_outcome outcome = {0};
-    bn_status st = {.code = BN_OK};
-    json_t *request = request_of(s, text);
-    const job_order job = {.request = request,
-                           .title = title,
-                           .number = s->run->number,
-                           .of = s->run->of,
-                           .timeout = e->timeout,
-                           .verbose = s->run->options->output.verbose};
-    c->code = request ? job_supervise(&job, &outcome, &st)
-                      : bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for a request");
-    json_decref(request);
-    const char *message = st.message;
-    if (c->code == BN_OK) {
-        c->code = outcome.status;
-        message = outcome.message;
-    }
-    if (c->code == BN_OK && !estimate_sound(outcome.result)) {
-        c->code = BN_CRASH;
-        message = "the worker reported nothing";
-    }
-    if (c->code == BN_OK)
-        c->result = json_incref(outcome.result);
-    else
-        snprintf(c->message, sizeof c->message, "%.1000s", message);
-    json_decref(outcome.result);
-}
-
-/* The same, from the cache if it is there. */
-static void compile_once(step *s, const char *title, const bn_text *text, compiled *c)
-{
-    estimate_run *run = s->run;
-    const estimate_key key = {.sha256 = run->sha256,
-                              .topology = s->task->topology,
-                              .option = run->options->option,
-                              .flag = s->task->experiment->xla_flag,
-                              .text = text->data,
-                              .length = text->length};
-    *c = (compiled){.result = estimate_cache_get(run->cache, &key)};
-    c->cached = c->result != NULL;
-    if (c->cached) {
-        cli_line_clear();
-        cli_say("[%zu/%zu] %s: compiled before", run->number, run->of, title);
-        return;
-    }
-    compile(s, title, text, c);
-    const char *class = estimate_word(c->result, "class");
-    if (strcmp(class, ESTIMATE_OK) == 0 || strcmp(class, ESTIMATE_MEMORY) == 0)
-        estimate_cache_put(run->cache, &key, c->result);
-}
 
 /* ---- layouts ------------------------------------------------------------------------------- */
 
@@ -160,41 +60,6 @@ static bn_code lower(const step *s, size_t graph, bn_text *text, bn_status *st)
     free(in);
     free(out);
     return code;
-}
-
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-/* Adds the line of graph GRAPH; INFO is NULL where the step has no graphs. */
-static void add_line(step *s, size_t graph, const mode_plan_graph *info, size_t text_bytes,
-                     compiled *c)
-{
-    const char *class = c->result ? estimate_word(c->result, "class") : bn_code_name(c->code);
-    const char *message = c->result ? estimate_word(c->result, "message") : c->message;
-    json_t *line = json_pack(
-        "{sI sI sI so so ss ss ss sI sf sI ss so sb}", "step", (json_int_t)s->task->index, "number",
-        (json_int_t)graph + 1, "of", (json_int_t)s->count, "experiment",
-        res_experiment_to_json(&s->what), "topology", res_json_text(s->task->topology), "layouts",
-        s->task->automatic ? "auto" : "default", "graph", info ? info->label : "step", "module",
-        info ? info->module : "", "nodes", (json_int_t)(info ? info->cost.nodes : 0), "flops",
-        info ? info->cost.flops : 0.0, "text_bytes", (json_int_t)text_bytes, "class", class,
-        "message", res_json_text(message), "cached", (int)c->cached);
-    json_object_set_new(line, "estimate", c->result ? json_incref(c->result) : json_null());
-    estimate_time_line(line);
-    json_array_append_new(s->run->lines, line);
-    if (strcmp(class, ESTIMATE_OK) != 0) {
-        s->run->failed = true;
-        cli_line_clear();
-        cli_say("bench: %s: %s: %s", s->title, class, message);
-    }
-}
-
-/* The topology is one that the plugin does not have: no further worker is asked. */
-static void note_refusal(step *s, const compiled *c)
-{
-    if (!c->result || strcmp(estimate_word(c->result, "class"), ESTIMATE_TOPOLOGY) != 0)
-        return;
-    snprintf(s->run->refused, sizeof s->run->refused, "%s", s->task->topology);
-    snprintf(s->run->refusal, sizeof s->run->refusal, "%s", estimate_word(c->result, "message"));
 }
 
 /* ---- the step ---------------------------------------------------------------- */
@@ -238,22 +103,22 @@ static bn_code do_graph(step *s, size_t graph, bn_status *st)
 {
     const mode_plan_graph *info = mode_plan_describe(s->plan, graph);
     bn_text text = {0};
-    compiled c = {.code = BN_OK};
     set_title(s, info->label);
     bn_code code = lower(s, graph, &text, st);
-    if (code == BN_OK && strcmp(s->run->refused, s->task->topology) == 0) {
-        c.result = json_pack("{ss so}", "class", ESTIMATE_TOPOLOGY, "message",
-                             res_json_text(s->run->refusal));
-    } else if (code == BN_OK) {
-        compile_once(s, s->title, &text, &c);
-    }
-    /* What the user stopped is no line. */
-    if (code == BN_OK && c.code != BN_CANCELLED) {
-        add_line(s, graph, info, text.length, &c);
-        note_refusal(s, &c);
-        s->found[graph] = json_incref(c.result);
-    }
-    json_decref(c.result);
+    const estimate_program program = {.what = &s->what,
+                                      .title = s->title,
+                                      .index = graph,
+                                      .of = s->count,
+                                      .graph = info->label,
+                                      .module = info->module,
+                                      .nodes = (int64_t)info->cost.nodes,
+                                      .flops = info->cost.flops,
+                                      .times = 1,
+                                      .format = "mlir",
+                                      .text = text.data,
+                                      .size = text.length};
+    if (code == BN_OK)
+        s->found[graph] = estimate_compile(s->run, s->task, &program);
     bn_text_free(&text);
     return code;
 }
@@ -270,9 +135,13 @@ bn_code estimate_step(estimate_run *run, const estimate_task *task, bn_status *s
     }
     if (code != BN_OK && code != BN_OUT_OF_MEMORY) {
         /* The model refuses its options, or the step reads a value. */
-        compiled none = {.code = code};
-        snprintf(none.message, sizeof none.message, "%s", failure.message);
-        add_line(&s, 0, NULL, 0, &none);
+        const estimate_program none = {.what = &s.what,
+                                       .title = s.title,
+                                       .of = s.count,
+                                       .graph = "step",
+                                       .module = "",
+                                       .times = 1};
+        estimate_add_failure(run, task, &none, &failure);
         code = BN_OK;
     }
     end(&s);

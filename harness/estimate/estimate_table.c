@@ -29,12 +29,6 @@ static void put_number(json_t *row, double number)
         res_sheet_put(row, "%.10g", number);
 }
 
-static double milliseconds(const json_t *line)
-{
-    const json_t *value = json_object_get(line, "estimated_ms");
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
 /* A time with three digits. */
 static void put_ms(json_t *row, double ms)
 {
@@ -65,23 +59,16 @@ static void put_cycles(json_t *row, double cycles, const char *class)
 
 /* ---- sums over a step ---------------------------------------------------------------------- */
 
-static double sum_ms(const json_t *lines, size_t first, size_t end)
-{
-    double sum = 0;
-    for (size_t i = first; i < end; i++) {
-        const double ms = milliseconds(json_array_get(lines, i));
-        if (ms < 0)
-            return -1;
-        sum += ms;
-    }
-    return sum;
-}
-
+/* bench's own; -1 where it has counted none. */
 static double sum_flops(const json_t *lines, size_t first, size_t end)
 {
     double sum = 0;
-    for (size_t i = first; i < end; i++)
-        sum += json_number_value(json_object_get(json_array_get(lines, i), "flops"));
+    for (size_t i = first; i < end; i++) {
+        const json_t *flops = json_object_get(json_array_get(lines, i), "flops");
+        if (!json_is_number(flops))
+            return -1;
+        sum += json_number_value(flops);
+    }
     return sum;
 }
 
@@ -96,45 +83,61 @@ static double largest(const json_t *lines, size_t first, size_t end, const char 
     return most;
 }
 
-/* The class of the first graph that has no estimate. */
-static const char *class_of(const json_t *lines, size_t first, size_t end)
+/* Figure NAME of line FIRST. */
+static double figure_of(const json_t *lines, size_t first, size_t end, const char *name)
 {
-    for (size_t i = first; i < end; i++)
-        if (!estimate_is_ok(json_array_get(lines, i)))
-            return estimate_word(json_array_get(lines, i), "class");
-    return ESTIMATE_OK;
+    (void)end;
+    return estimate_figure(json_array_get(lines, first), NULL, name);
 }
 
 /* ---- the table --------------------------------------------------------------- */
 
-/* "capture, 3 graphs, auto". */
+/* "capture, 3 graphs, auto"; "recorded". */
 static void put_way(json_t *row, const json_t *line)
 {
     res_experiment what;
     const bool known = estimate_what(line, &what);
     const bool automatic = strcmp(estimate_word(line, "layouts"), "auto") == 0;
+    if (known && estimate_is_recorded(&what)) {
+        res_sheet_put(row, "recorded");
+        return;
+    }
     res_sheet_put(row, "%s %d%s", known ? what.mode : "", known ? what.graphs : 0,
                   automatic ? " auto" : "");
 }
 
-/* The row of the lines from FIRST to END of one step: of a graph, or with several of the whole. */
-static json_t *text_row(const json_t *lines, size_t first, size_t end, const char *graph)
+/* "update"; "jit_update, 4 a step"; "all" of the whole step. */
+static void put_graph(json_t *row, const json_t *line, bool whole)
+{
+    const double times = estimate_times(line);
+    bn_text text = {0};
+    bn_text_puts(&text, whole ? "all" : estimate_word(line, "graph"));
+    if (!whole && times > 1)
+        bn_text_printf(&text, ", %.0f a step", times);
+    json_array_append_new(row, res_json_text(text.data ? text.data : ""));
+    bn_text_free(&text);
+}
+
+/* The row of line FIRST, of one execution; or WHOLE, of the step up to END. */
+static json_t *text_row(const json_t *lines, size_t first, size_t end, bool whole)
 {
     const json_t *line = json_array_get(lines, first);
-    const char *class = class_of(lines, first, end);
-    const bool ok = strcmp(class, ESTIMATE_OK) == 0, whole = end - first > 1;
-    const double cycles = ok ? estimate_sum(lines, first, end, NULL, "cycles") : -1;
-    const double copies = ok ? estimate_sum(lines, first, end, NULL, "copy_cycles") : -1;
-    const double flops = estimate_sum(lines, first, end, NULL, "flops");
+    const char *class = estimate_class(lines, first, end);
+    const bool ok = strcmp(class, ESTIMATE_OK) == 0;
+    double (*const figure)(const json_t *, size_t, size_t, const char *) =
+        whole ? estimate_sum_of_step : figure_of;
+    const double cycles = ok ? figure(lines, first, end, "cycles") : -1;
+    const double copies = ok ? figure(lines, first, end, "copy_cycles") : -1;
+    const double flops = figure(lines, first, end, "flops");
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
     estimate_title(line, title, sizeof title);
     json_array_append_new(row, res_json_text(estimate_word(line, "topology")));
     json_array_append_new(row, json_string(title));
     put_way(row, line);
-    json_array_append_new(row, res_json_text(graph));
+    put_graph(row, line, whole);
     put_cycles(row, cycles, class);
-    put_ms(row, ok ? sum_ms(lines, first, end) : -1);
+    put_ms(row, !ok ? -1 : whole ? estimate_sum_ms(lines, first, end) : estimate_ms(line));
     put_share(row, copies, cycles);
     put_amount(row, whole ? -1 : estimate_figure(line, "memory", "argument"), "B");
     put_amount(row, largest(lines, first, end, "memory", "temp"), "B");
@@ -170,10 +173,9 @@ static void text_table(const json_t *lines, res_format format, bn_text *out)
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);
         for (size_t k = i; k < end; k++)
-            json_array_append_new(
-                rows, text_row(lines, k, k + 1, estimate_word(json_array_get(lines, k), "graph")));
-        if (end - i > 1)
-            json_array_append_new(rows, text_row(lines, i, end, "all"));
+            json_array_append_new(rows, text_row(lines, k, k + 1, false));
+        if (end - i > 1 || estimate_times(json_array_get(lines, i)) > 1)
+            json_array_append_new(rows, text_row(lines, i, end, true));
         i = end;
     }
     res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
@@ -211,7 +213,8 @@ static void csv_row(const json_t *line, bn_text *out)
     res_experiment what = {0};
     const bool known = estimate_what(line, &what);
     const json_t *numbers[] = {json_object_get(line, "estimated_ms"),
-                               json_object_get(line, "clock_ghz"), json_object_get(line, "flops")};
+                               json_object_get(line, "clock_ghz"), json_object_get(line, "flops"),
+                               json_object_get(line, "times_a_step")};
     json_t *cells = json_array();
     res_sheet_put(cells, "%s", estimate_word(line, "topology"));
     res_sheet_put(cells, "%s", known ? what.model : "");
@@ -239,7 +242,7 @@ static void csv_table(const json_t *lines, bn_text *out)
     bn_text_puts(out, "topology,model,variant,phase,batch,dtype,mode,graphs,layouts,graph,class");
     for (size_t i = 0; i < CSV_FIGURES; i++)
         bn_text_printf(out, ",%s", csv_figures[i].head);
-    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops\n");
+    bn_text_puts(out, ",estimated_ms,clock_ghz,our_flops,times_a_step\n");
     for (size_t i = 0; i < json_array_size(lines); i++)
         csv_row(json_array_get(lines, i), out);
 }
@@ -362,14 +365,11 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
                           json_t *rows)
 {
     const json_t *line = json_array_get(lines, first);
-    const char *source = "";
+    const double own = estimate_sum_ms(lines, first, end);
+    estimate_time published;
     res_experiment what;
-    if (!estimate_what(line, &what))
-        return;
-    const double published =
-        estimate_published(&what, estimate_word(line, "topology"), label, &source);
-    const double own = sum_ms(lines, first, end);
-    if (published <= 0 || own < 0)
+    if (!estimate_what(line, &what) || own < 0 ||
+        !estimate_published(&what, estimate_word(line, "topology"), label, &published))
         return;
     char title[ESTIMATE_TITLE];
     json_t *row = json_array();
@@ -379,17 +379,22 @@ static void published_row(const json_t *lines, size_t first, size_t end, const c
     put_way(row, line);
     json_array_append_new(row, res_json_text(label ? label : "all"));
     put_ms(row, own);
-    put_ms(row, published);
-    res_sheet_put(row, "%+.1f %%", 100 * (own / published - 1));
-    json_array_append_new(row, json_string(source));
+    put_ms(row, published.ms);
+    json_array_append_new(row, json_string(published.wall ? "host" : "device"));
+    if (published.wall)
+        json_array_append_new(row, json_string(own <= published.ms ? "below" : "ABOVE"));
+    else
+        res_sheet_put(row, "%+.1f %%", 100 * (own / published.ms - 1));
+    json_array_append_new(row, json_string(published.source));
     json_array_append_new(rows, row);
 }
 
 void estimate_beside_published(const json_t *lines, res_format format, bn_text *out)
 {
     static const res_sheet_column columns[] = {
-        {"topology", false},    {"step", false},        {"mode", false},      {"graph", false},
-        {"estimated ms", true}, {"published ms", true}, {"difference", true}, {"source", false}};
+        {"topology", false},    {"step", false},        {"mode", false},
+        {"graph", false},       {"estimated ms", true}, {"published ms", true},
+        {"measured on", false}, {"difference", true},   {"source", false}};
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(lines);) {
         const size_t end = estimate_step_end(lines, i);
@@ -400,9 +405,12 @@ void estimate_beside_published(const json_t *lines, res_format format, bn_text *
     }
     if (out->length)
         bn_text_putc(out, '\n');
-    if (json_array_size(rows) || format == RES_TABLE_CSV)
+    if (json_array_size(rows) || format == RES_TABLE_CSV) {
         res_sheet_write(columns, sizeof columns / sizeof *columns, rows, format, out);
-    else
+        if (format != RES_TABLE_CSV)
+            bn_text_puts(out, "\nA time that was measured on the host holds more than the device's "
+                              "work: an estimate should lie below it.\n");
+    } else
         bn_text_puts(out, "No published time is known of what was estimated.\n");
     json_decref(rows);
 }

@@ -53,35 +53,10 @@ static void remove_folder(int parent, const char *name)
     closedir(folder); /* only now: it holds the lock */
 }
 
-/* The process whose folder NAME is, if it was one of HOST, whose processes we can see; else 0. */
-static long process_of(const char *name, const char *host)
-{
-    const size_t length = strlen(host);
-    char *end = NULL;
-    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
-        return 0;
-    const long pid = strtol(name + strlen(PREFIX), &end, 10);
-    if (pid <= 0 || *end != '-' || strncmp(end + 1, host, length) != 0)
-        return 0;
-    const char after = end[1 + length];
-    return after == '\0' || after == NUMBER ? pid : 0;
-}
-
 void job_cache_sweep_old(const char *store)
 {
-    char host[64] = "";
-    DIR *folder = opendir(store);
-    if (!folder)
-        return;
-    const bool named = gethostname(host, sizeof host - 1) == 0;
-    for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
-        struct stat info;
-        const long pid = process_of(entry->d_name, host);
-        if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-            bn_writer_gone(pid, &info))
-            remove_folder(dirfd(folder), entry->d_name);
-    }
-    closedir(folder);
+    static const char after[] = {'\0', NUMBER};
+    job_folders_sweep(store, PREFIX, after, sizeof after, remove_folder);
 }
 
 /* Whether PATH names the open folder: somebody may have swept it before it was locked. */

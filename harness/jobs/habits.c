@@ -70,6 +70,7 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .image = w->image,
                            .seq = w->seq,
                            .depth = w->depth,
+                           .scan = strcmp(w->scan, "on") == 0,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};

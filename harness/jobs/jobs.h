@@ -51,6 +51,7 @@ typedef struct job_matrix {
     const char *label, *pin, *cache_dir, *store;
     const char *device_time; /* "auto", "slope", "none" */
     const char *weights;     /* safetensors file; NULL: the models' own rule */
+    const char *graph_report; /* folder for what was compiled; NULL: none */
     int64_t steps, warmup;
     int64_t processes;        /* of each group; 0: JOB_USUAL_PROCESSES, see job_group_learn */
     bool separate;            /* each experiment of a group has processes of its own */
@@ -62,8 +63,10 @@ typedef struct job_matrix {
 bool job_axis_takes(res_axis_id axis, const char *word, bn_text *known);
 /* The value of AXIS that somebody may have meant who wrote WORD, into MEANT; false: none. */
 bool job_axis_meant(res_axis_id axis, const char *word, char meant[RES_TEXT]);
-/* Whether AXIS says something of recorded steps; all others are of models or programs. */
+/* Whether AXIS says something of recorded steps, or of programs that others wrote; all others are of
+ * models. */
 bool job_axis_of_steps(res_axis_id axis);
+bool job_axis_of_programs(res_axis_id axis);
 /* Whether WORD is a mode of recorded steps. */
 bool job_mode_of_steps(const char *word);
 /* Makes WORD, or NUMBER, the one value of AXIS. WORD is not copied. */
@@ -88,6 +91,7 @@ typedef struct job_experiment {
     const char *label, *pin, *cache_dir, *store;
     const char *device_time; /* "auto": the profiler where there is one; "slope"; "none" */
     const char *weights;     /* safetensors file; NULL: the model's own rule */
+    const char *graph_report; /* folder for the texts of its graphs; NULL: none */
     int64_t steps, warmup;   /* the fewest measured steps; the most before them */
     double min_time;         /* seconds to measure at least; the later of the two counts */
     double timeout;          /* seconds until the worker is stopped; 0: never */
@@ -357,8 +361,9 @@ void job_measure_and_keep(job_group *group, int process, const job_experiment *l
 /* After the first process of GROUP: where nobody has asked for a number of processes and the steps
  * of all COUNT experiments LIST took less than JOB_SHORT_STEP_NS, plans JOB_SHORT_PROCESSES, and
  * divides LIST's times by JOB_SHORT_SHARE for the further ones. Short steps vary little within a
- * process and much between processes, so that more and shorter ones tell more in the same time. It looks at how long
- * steps take and never at how they vary: stopping by the spread would make intervals too narrow. */
+ * process and much between processes, so that more and shorter ones tell more in the same time. It
+ * looks at how long steps take and never at how they vary: stopping by the spread would make
+ * intervals too narrow. */
 void job_group_learn(job_group *group, job_experiment *list, size_t count, const job_kept *kept);
 /* In how many workers a process of a group of the COUNT experiments LIST is measured: one for all
  * that bench runs itself, and one for each of a framework. */
@@ -417,6 +422,11 @@ BN_MUST_USE bn_code job_scratch_begin(const char *parent, char path[PATH_MAX], b
 void job_scratch_end(char path[PATH_MAX]);
 /* Removes those of STORE whose process on this machine is gone. */
 void job_scratch_sweep_old(const char *store);
+/* Calls REMOVE_ONE for each folder of STORE, open as PARENT, that is called PREFIX, a process of
+ * this machine that is gone, "-", the machine's name, and then one of the COUNT characters AFTER
+ * ('\0': the end). Links are no folders. */
+void job_folders_sweep(const char *store, const char *prefix, const char *after, size_t count,
+                       void (*remove_one)(int parent, const char *name));
 
 /* ---- progress (progress.c) --------------------------------------------------------------- */
 

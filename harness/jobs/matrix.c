@@ -93,6 +93,11 @@ bool job_axis_of_steps(res_axis_id axis)
     return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_MODE || axis == RES_AXIS_SEED;
 }
 
+bool job_axis_of_programs(res_axis_id axis)
+{
+    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_SEED;
+}
+
 void job_matrix_set(job_matrix *m, res_axis_id axis, const char *word)
 {
     cli_list_set(&m->axis[axis], word);
@@ -314,6 +319,7 @@ static void fill(const expansion *x, job_experiment *e)
                           .store = m->store,
                           .device_time = m->device_time,
                           .weights = m->weights,
+                          .graph_report = m->graph_report,
                           .steps = m->steps,
                           .warmup = m->warmup,
                           .min_time = m->min_time,
@@ -372,18 +378,13 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
         snprintf(text, size, "%s takes no tokens, so no --seq %d", w->model, w->seq);
     else if (w->depth && !info.depth)
         snprintf(text, size, "%s has no layers to choose, so no --depth %d", w->model, w->depth);
+    else if (strcmp(w->scan, "on") == 0 && !info.scans)
+        snprintf(text, size, "%s has no layers that run as one loop, so no --scan on", w->model);
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
     else
         return NULL;
     return text;
-}
-
-/* Whether AXIS says something of programs that others wrote. */
-static bool axis_of_programs(res_axis_id axis)
-{
-    return axis == RES_AXIS_RUNTIME || axis == RES_AXIS_IN_FLIGHT || axis == RES_AXIS_TRACE_COST ||
-           axis == RES_AXIS_SEED;
 }
 
 /* Programs and recorded steps have no model that other axes could say something of. Where nothing
@@ -392,7 +393,7 @@ static void leave_out_model(expansion *x)
 {
     for (int i = 0; i < RES_AXIS_COUNT; i++) {
         const res_axis_id axis = (res_axis_id)i;
-        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : axis_of_programs(axis)))
+        if (res_axes[i].option && !(x->step ? job_axis_of_steps(axis) : job_axis_of_programs(axis)))
             set_usual(&res_axes[i], &x->lists[i]);
     }
     if (x->step && x->lists[RES_AXIS_MODE].count == 0)

@@ -89,7 +89,7 @@ void job_progress_begin(const job_order *job)
         return;
     }
     if (job->verbose)
-        cli_say("[%zu/%zu] %s", job->number, job->of, job->title);
+        cli_note("[%zu/%zu] %s", job->number, job->of, job->title);
 }
 
 void job_progress_stage(const job_order *job, const char *stage, int64_t done, int64_t of)
@@ -98,7 +98,7 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
     snprintf(line.stage, sizeof line.stage, "%s", stage);
     if (!cli_terminal()) {
         if (changed && job->verbose)
-            cli_say("[%zu/%zu]   %s", job->number, job->of, stage);
+            cli_note("[%zu/%zu]   %s", job->number, job->of, stage);
         return;
     }
     uint64_t now = bn_now_ns();
@@ -110,12 +110,13 @@ void job_progress_stage(const job_order *job, const char *stage, int64_t done, i
 
 void job_progress_end(const job_order *job, const job_outcome *outcome)
 {
-    char left[40];
+    char left[40], job_text[512], rest[96];
     line.finished_s += job_seconds();
     line.finished++;
     put_left(job->number < job->of ? after(job) : -1, left, sizeof left);
     line.known = false;
     cli_line_clear();
-    cli_say("[%zu/%zu] %s: %s in %.1f s%s%s", job->number, job->of, job->title,
-            bn_code_name(outcome->status), job_seconds(), left[0] ? ", about " : "", left);
+    snprintf(job_text, sizeof job_text, "[%zu/%zu] %s", job->number, job->of, job->title);
+    snprintf(rest, sizeof rest, " in %.1f s%s%s", job_seconds(), left[0] ? ", about " : "", left);
+    cli_note_end(job_text, outcome->status == BN_OK, bn_code_name(outcome->status), rest);
 }

@@ -57,26 +57,34 @@ static void remove_in(int folder, const char *name, int levels)
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
+static void remove_whole(int parent, const char *name)
+{
+    remove_in(parent, name, MOST_LEVELS);
+}
+
 void job_scratch_end(char path[PATH_MAX])
 {
     if (path[0])
-        remove_in(AT_FDCWD, path, MOST_LEVELS);
+        remove_whole(AT_FDCWD, path);
     path[0] = '\0';
 }
 
-/* The process of HOST that made the folder NAME; 0: none that we can see. */
-static long process_of(const char *name, const char *host)
+/* The process of HOST that made the folder NAME, whose processes we can see; 0: none. */
+static long process_of(const char *name, const char *prefix, const char *host, const char *after,
+                       size_t count)
 {
     const size_t length = strlen(host);
     char *end = NULL;
-    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+    if (strncmp(name, prefix, strlen(prefix)) != 0)
         return 0;
-    const long pid = strtol(name + strlen(PREFIX), &end, 10);
-    const bool ours = *end == '-' && strncmp(end + 1, host, length) == 0 && end[1 + length] == '.';
-    return pid > 0 && ours ? pid : 0;
+    const long pid = strtol(name + strlen(prefix), &end, 10);
+    if (pid <= 0 || *end != '-' || strncmp(end + 1, host, length) != 0)
+        return 0;
+    return memchr(after, end[1 + length], count) ? pid : 0;
 }
 
-void job_scratch_sweep_old(const char *store)
+void job_folders_sweep(const char *store, const char *prefix, const char *after, size_t count,
+                       void (*remove_one)(int parent, const char *name))
 {
     char host[64] = "";
     DIR *folder = opendir(store);
@@ -84,11 +92,17 @@ void job_scratch_sweep_old(const char *store)
         return;
     const bool named = gethostname(host, sizeof host - 1) == 0;
     for (const struct dirent *entry; named && (entry = readdir(folder)) != NULL;) {
-        const long pid = process_of(entry->d_name, host);
         struct stat info;
+        const long pid = process_of(entry->d_name, prefix, host, after, count);
         if (pid > 0 && fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISDIR(info.st_mode) && bn_writer_gone(pid, &info))
-            remove_in(dirfd(folder), entry->d_name, MOST_LEVELS);
+            remove_one(dirfd(folder), entry->d_name);
     }
     closedir(folder);
+}
+
+void job_scratch_sweep_old(const char *store)
+{
+    static const char after[] = {'.'};
+    job_folders_sweep(store, PREFIX, after, sizeof after, remove_whole);
 }

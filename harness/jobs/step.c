@@ -282,6 +282,13 @@ static bn_code add_part(making *m, json_t *list, size_t index, bn_status *st)
     return code == BN_OK ? BN_OK : bn_context(st, "program %s", name);
 }
 
+/* Whether run RUN takes and gives as many values as the first one of the same program. */
+static bool is_like_first(const making *m, size_t run)
+{
+    const rec_execution *x = run_of(m, run), *first = run_of(m, m->first_run[m->part[x->program]]);
+    return x->arguments == first->arguments && x->results == first->results;
+}
+
 /* Gives each program of the step its place, in the order of first runs. */
 static bn_code number_parts(making *m, bn_status *st)
 {
@@ -297,6 +304,11 @@ static bn_code number_parts(making *m, bn_status *st)
         const uint32_t program = run_of(m, run)->program;
         if (program >= programs)
             return bn_fail(st, BN_FORMAT, "execution %zu of the step is of no known program", run);
+        if (m->part[program] != JOB_FLOW_NONE && !is_like_first(m, run))
+            return bn_fail(st, BN_FORMAT,
+                           "execution %zu of the step takes or gives another number of values than "
+                           "the first one of its program",
+                           run);
         if (m->part[program] != JOB_FLOW_NONE)
             continue;
         m->part[program] = m->parts;

@@ -32,7 +32,8 @@ static bn_code add_input(job_flow *f, uint32_t buffer, size_t run, size_t argume
     return BN_OK;
 }
 
-/* What is not known yet when run RUN takes it is an input. */
+/* What is not known yet when run RUN takes it is an input. Addresses and times of a recording can
+ * be edited, so that a run would take what a later one makes. */
 static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *st)
 {
     const rec_execution *x = run_at(f, run);
@@ -49,8 +50,12 @@ static bn_code follow_run(job_flow *f, size_t run, size_t *capacity, bn_status *
     f->first_result[run] = f->result_count;
     for (uint32_t i = 0; i < x->results && code == BN_OK; i++) {
         const uint32_t buffer = rec_result(f->process, x, 0, i);
-        if (buffer != REC_NONE && buffer < f->process->buffer_count)
-            f->values[buffer] = -1 - (int64_t)(f->result_count + i);
+        if (buffer == REC_NONE || buffer >= f->process->buffer_count)
+            continue;
+        if (f->values[buffer] > 0)
+            return bn_fail(st, BN_FORMAT,
+                           "execution %zu of the step makes what is taken before it is made", run);
+        f->values[buffer] = -1 - (int64_t)(f->result_count + i);
     }
     f->result_count += x->results;
     return code;

@@ -31,8 +31,8 @@ typedef struct job_flow {
 } job_flow;
 
 /* Follows the values of COUNT executions RUNS, each on one device, behind which the next step's
- * COUNT stand. BN_FORMAT for arguments that the recording lacks. To be freed also after a failure.
- */
+ * COUNT stand. BN_FORMAT for arguments that the recording lacks, or that are made only after they
+ * are taken. To be freed also after a failure. */
 BN_MUST_USE bn_code job_flow_make(const rec_process *process, const uint32_t *runs, size_t count,
                                   job_flow *flow, bn_status *st);
 void job_flow_free(job_flow *flow);

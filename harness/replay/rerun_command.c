@@ -36,18 +36,22 @@ bool rerun_is_recording(const char *path)
 /* Reads the recording and makes the experiments. */
 static bn_code make_list(rerun_state *r, bn_status *st)
 {
-    job_matrix m = *r->matrix;
+    job_matrix *m = malloc(sizeof *m); /* too large for the stack */
     bn_text notes = {0};
     size_t count = 0;
-    m.axis[RES_AXIS_MODE].count = 0; /* all that recorded steps have */
-    bn_code code = job_step_read(&m.recorded, &r->step, st);
-    m.request = r->step.request;
+    if (!m)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a replay");
+    *m = *r->matrix;
+    m->axis[RES_AXIS_MODE].count = 0; /* all that recorded steps have */
+    bn_code code = job_step_read(&m->recorded, &r->step, st);
+    m->request = r->step.request;
     if (code == BN_OK)
-        code = job_matrix_expand(&m, &r->list, &count, &notes, st);
+        code = job_matrix_expand(m, &r->list, &count, &notes, st);
     if (code == BN_OK)
         code = job_experiments_check(r->list, count, st);
     r->count = count / WAYS;
     bn_text_free(&notes);
+    free(m);
     return code;
 }
 

@@ -93,6 +93,17 @@ typedef struct process {
     size_t table, index, number, of, draw;
 } process;
 
+/* Tells the progress line how long the tables took so far: a table is several processes, so the
+ * mean of the processes says little. */
+static void expect(const process *p, uint64_t begun_ns)
+{
+    const double table_part = 1.0 / p->group->processes;
+    const double done = (double)(p->number - 1) + (double)p->index * table_part;
+    const double table_s = done > 0 ? (double)(bn_now_ns() - begun_ns) / 1e9 / done : -1;
+    const double job_s = table_s * table_part;
+    job_progress_expect(job_s, table_s * ((double)p->of - done) - job_s);
+}
+
 /* Measures P, and keeps its records in place of those that it had; false where it failed. */
 static bool measure_once(const selftest_plan *plan, const process *p)
 {
@@ -107,6 +118,7 @@ static bool measure_once(const selftest_plan *plan, const process *p)
                            p->of,
                            plan->options->matrix->timeout,
                            plan->options->output.verbose};
+    expect(p, plan->begun_ns);
     job_measure_and_keep(p->group, (int)p->index + 1, p->members, SELFTEST_MEMBERS, &job, kept);
     if (p->index == 0)
         job_group_learn(p->group, p->members, SELFTEST_MEMBERS, kept);
@@ -177,6 +189,7 @@ static void measure_table(const selftest_plan *plan, size_t index, size_t table)
 bool selftest_plan_measure(selftest_plan *plan)
 {
     bool good = true;
+    plan->begun_ns = bn_now_ns();
     for (size_t t = 0; t < (size_t)plan->options->tables; t++)
         for (size_t i = 0; i < plan->count && !job_interrupted(); i++) {
             if (plan->sets[i].dead)

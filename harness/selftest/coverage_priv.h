@@ -218,6 +218,7 @@ typedef struct selftest_plan {
     char folder[SELFTEST_FOLDER], store[SELFTEST_FOLDER + 8], cache[SELFTEST_FOLDER + 8];
     char file[2][SELFTEST_FOLDER + 16], report[SELFTEST_FOLDER + 16];
     json_t *program[2];
+    uint64_t begun_ns; /* the first table */
 } selftest_plan;
 
 /* Makes the sets of the runtimes and models that OPTIONS names, without records, and a folder for

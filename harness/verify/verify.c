@@ -65,7 +65,9 @@ static bn_code read_values(verifier *v, const model_variable *variable, size_t *
                          (size_t)tg_type_bytes(tg_tensor_type(variable->tensor)), st);
     if (code != BN_OK)
         return bn_context(st, "reading %s", variable->name);
-    model_to_framework(variable, v->host, v->values);
+    const size_t part = (size_t)tg_type_bytes(&variable->shape); /* of a stack of layers */
+    const char *host = (const char *)v->host + (size_t)variable->layer * part;
+    model_to_framework(variable, host, v->values);
     *count = (size_t)tg_type_elements(&variable->shape);
     return BN_OK;
 }

@@ -30,8 +30,8 @@ static bn_code write_tensors(const model *instance, const char *path, bool batch
     model_export *out = NULL;
     model_export_sums sums;
     bool more = true;
-    bn_code code =
-        (batch ? model_export_batch : model_export_begin)(instance, path, metadata, &out, st);
+    bn_code code = (batch ? model_export_batch : model_export_begin)(instance, path, metadata,
+                                                                     false, &out, st);
     while (code == BN_OK && more)
         code = model_export_next(out, &more, st);
     if (code == BN_OK)

@@ -127,8 +127,10 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
     bn_code code = worker_finish_executions(m, g->rng, st);
-    if (code == BN_OK)
+    if (code == BN_OK) {
         describe(&m->s, g->about, m->record);
+        worker_write_graphs(m);
+    }
     return code;
 }
 

@@ -96,6 +96,20 @@ static bn_code initial(const worker_session *s, const model_weights *weights,
     return BN_OK;
 }
 
+/* Contents of variable NUMBER's tensor: where like layers share it, those of each. */
+static bn_code fill_tensor(const worker_session *s, const model_weights *weights, size_t number,
+                           char *host, bn_status *st)
+{
+    size_t count;
+    const model_variable *v = model_variables(s->instance, &count);
+    const size_t part = (size_t)tg_type_bytes(&v[number].shape);
+    bn_code code = BN_OK;
+    for (size_t i = number; i < count && code == BN_OK; i++)
+        if (v[i].tensor == v[number].tensor)
+            code = initial(s, weights, &v[i], host + (size_t)v[i].layer * part, st);
+    return code;
+}
+
 static bn_code write_variables(worker_session *s, const model_weights *weights, bn_status *st)
 {
     size_t count;
@@ -105,7 +119,7 @@ static bn_code write_variables(worker_session *s, const model_weights *weights, 
     bn_code code = BN_OK;
     for (size_t i = 0; i < count && code == BN_OK; i++) {
         int64_t size = tg_type_bytes(tg_tensor_type(v[i].tensor));
-        if (v[i].role == MODEL_RESULT)
+        if (v[i].role == MODEL_RESULT || v[i].layer > 0)
             continue;
         if (size > room) {
             free(host);
@@ -116,7 +130,7 @@ static bn_code write_variables(worker_session *s, const model_weights *weights, 
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %lld bytes of %s", (long long)size,
                            v[i].name);
         if (code == BN_OK)
-            code = initial(s, weights, &v[i], host, st);
+            code = fill_tensor(s, weights, i, host, st);
         if (code == BN_OK)
             code = mode_write(s->mode, v[i].tensor, host, st);
     }

@@ -82,6 +82,31 @@ static tg_type device_type(model_variable *v)
     return type;
 }
 
+/* LAYERS tensors of TYPE, one behind the other. */
+static tg_type stack_type(const tg_type *type, int layers)
+{
+    tg_type stack = {.rank = type->rank + 1, .dtype = type->dtype};
+    stack.dims[0] = layers;
+    for (int i = 0; i < type->rank && i + 1 < TG_MAX_RANK; i++)
+        stack.dims[i + 1] = type->dims[i];
+    return stack;
+}
+
+/* The tensor that the first layer made where this one makes V; NULL after putting an error
+ * on M. */
+static tg_tensor *stack_of(model *m, const model_variable *v)
+{
+    size_t i = m->stack.next;
+    while (i < m->variable_count && (!m->variables[i].layers || m->variables[i].layer > 0))
+        i++;
+    if (i == m->variable_count || !tg_type_equal(&m->variables[i].shape, &v->shape)) {
+        nn_fail(m, BN_INVALID, "option scan: the layers differ in %s", v->name);
+        return NULL;
+    }
+    m->stack.next = i + 1;
+    return m->variables[i].tensor;
+}
+
 tg_tensor *nn_variable(model *m, const model_variable *spec)
 {
     char name[2 * MODEL_PATH_BYTES];
@@ -99,9 +124,17 @@ tg_tensor *nn_variable(model *m, const model_variable *spec)
     model_variable v = *spec;
     tg_type type = device_type(&v);
     v.name = keep_name(m, name);
+    if (m->stack.count && (in_module || v.role == MODEL_RESULT)) {
+        v.layer = m->stack.number;
+        v.layers = m->stack.count;
+        v.tensor = v.layer ? stack_of(m, &v) : NULL;
+    }
     if (m->status.code != BN_OK)
         return NULL;
-    v.tensor = tg_variable_new(v.name, &type);
+    if (v.layers)
+        type = stack_type(&type, v.layers);
+    if (!v.tensor)
+        v.tensor = tg_variable_new(v.name, &type);
     if (!v.tensor) {
         nn_fail(m, BN_OUT_OF_MEMORY, "no memory for variable %s", v.name);
         return NULL;

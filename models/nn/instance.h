@@ -38,6 +38,7 @@ typedef struct model_row {
     model_fill weights;        /* of matrices and kernels: MODEL_FILL_W6 or MODEL_FILL_W3 */
     bool pads;                 /* takes the option pad */
     bool varies;               /* FORWARD traces rows of whatever length the inputs have */
+    bool scans;                /* takes the option scan: FORWARD uses nn_run_layers */
     const model_tied *tied;    /* ended by a NULL alias; may be NULL */
     model_variant full, small; /* NULL config is allowed; no small one: learning_rate 0 */
     /*
@@ -82,6 +83,10 @@ struct model {
     model_variable *variables;
     size_t variable_count, variable_capacity;
     tg_tensor *generator; /* state of the random bits, made at first use */
+    struct {
+        int number, count;  /* of the layer that is being built; COUNT 0: none is stacked */
+        size_t first, next; /* variables: the first layer's first, and where to look on */
+    } stack;
 
     /* Layers do not look at these. */
     void *network;                        /* the family's layers */
@@ -109,7 +114,9 @@ void nn_fail(model *m, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
  * Adds a variable to M. SPEC has role, fill and the framework's shape, an
  * all-zero permutation meaning none, and a name: parameters, statistics and buffers
  * are named within the enclosing module, all others as they are. SPEC and its name
- * are copied. Returns the variable, or NULL after putting an error on M.
+ * are copied; a tensor in it is shared, and was made for the first of LAYERS. Within layers
+ * that are stacked what is named by the module, and results, are parts of one tensor.
+ * Returns the tensor, or NULL after putting an error on M.
  */
 tg_tensor *nn_variable(model *m, const model_variable *spec);
 /* A parameter in the model's dtype, laid out as the framework has it. */

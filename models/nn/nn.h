@@ -209,6 +209,38 @@ typedef tg_tensor *nn_module(tg_trace *t, const void *layer, tg_tensor *x);
 const char *nn_next_name(model *m, const nn_sequence *s);
 nn_image nn_append(model *m, nn_sequence *s, nn_module *forward, const void *layer, nn_image out);
 
+/* ---- like layers (layers.c) ------------------------------------------------------- */
+
+/*
+ * Layers "0", "1", ... that differ in their parameters only, each fed by the one before. Where
+ * the model is built, each layer stands between nn_layer_enter, which returns what its scope
+ * is called, and nn_layer_leave; nn_layers_new follows the last one. In a step nn_run_layers
+ * runs them: one by one, or, under the option scan, as one loop (tg_scan), where parameters
+ * and stages of all layers are stacked, each layer under names of its own.
+ *
+ * Dropout moves the generator on from layer to layer in the same order in both.
+ */
+#define NN_LAYER_STAGES 4
+typedef struct nn_layers {
+    int count;
+    tg_tensor **stacks; /* parameters; NULL: one by one */
+    size_t stack_count;
+    tg_tensor *stages[NN_LAYER_STAGES];
+    size_t stage_count;
+    tg_tensor *generator; /* or NULL */
+} nn_layers;
+
+const char *nn_layer_enter(model *m, int number, int count);
+void nn_layer_leave(model *m);
+void nn_layers_new(model *m, nn_layers *layers, int count);
+
+/* Traces layer NUMBER on X and returns what it puts out, of X's type. CONTEXT is the caller's
+ * of nn_run_layers. T may be a loop's round, in which layer 0 stands for all: it assigns
+ * nothing but the layer's stages, and the generator by dropout. */
+typedef tg_tensor *nn_layer(tg_trace *t, const void *context, int number, tg_tensor *x);
+tg_tensor *nn_run_layers(tg_trace *t, const nn_layers *layers, nn_layer *step, const void *context,
+                         tg_tensor *x);
+
 /* ---- normalisation of rows (row_norm.c) --------------------------------------- */
 
 /* Both normalise in f32 whatever the model's dtype. */

@@ -12,8 +12,10 @@
 #define EPSILON      1e-8
 #define WEIGHT_DECAY 0.01
 
-/* State "PREFIX/<parameter>" in DTYPE, laid out as the parameter. */
-static tg_tensor *state_of(model *m, model_variable v, const char *prefix, tg_dtype dtype)
+/* State "PREFIX/<parameter>" in DTYPE, laid out as the parameter; STACK is that of the first
+ * layer, where like layers are stacked. */
+static tg_tensor *state_of(model *m, model_variable v, const char *prefix, tg_dtype dtype,
+                           tg_tensor *stack)
 {
     char name[2 * MODEL_PATH_BYTES + 16];
     snprintf(name, sizeof name, "%s/%s", prefix, v.name);
@@ -21,6 +23,7 @@ static tg_tensor *state_of(model *m, model_variable v, const char *prefix, tg_dt
     v.role = MODEL_STATE;
     v.fill = MODEL_FILL_ZERO;
     v.shape.dtype = dtype;
+    v.tensor = stack;
     return nn_variable(m, &v);
 }
 
@@ -37,7 +40,7 @@ void nn_optimizer_new(model *m, nn_optimizer *o, model_optimizer kind, double ra
 {
     size_t count = 0;
     for (size_t i = 0; i < m->variable_count; i++)
-        count += m->variables[i].role == MODEL_PARAMETER;
+        count += m->variables[i].role == MODEL_PARAMETER && m->variables[i].layer == 0;
     *o = (nn_optimizer){.kind = kind, .dtype = m->options.dtype};
     o->parameters = nn_alloc(m, count, sizeof(tg_tensor *));
     o->first = nn_alloc(m, count, sizeof(tg_tensor *));
@@ -47,14 +50,17 @@ void nn_optimizer_new(model *m, nn_optimizer *o, model_optimizer kind, double ra
         const model_variable v = m->variables[i];
         if (v.role != MODEL_PARAMETER)
             continue;
-        o->parameters[o->count] = v.tensor;
+        size_t k = 0;
+        while (k < o->count && o->parameters[k] != v.tensor)
+            k++;
+        o->parameters[k] = v.tensor;
         if (kind == MODEL_ADAMW) {
-            o->first[o->count] = state_of(m, v, "exp_avg", TG_F32);
-            o->second[o->count] = state_of(m, v, "exp_avg_sq", TG_F32);
+            o->first[k] = state_of(m, v, "exp_avg", TG_F32, o->first[k]);
+            o->second[k] = state_of(m, v, "exp_avg_sq", TG_F32, o->second[k]);
         } else {
-            o->first[o->count] = state_of(m, v, "momentum", o->dtype);
+            o->first[k] = state_of(m, v, "momentum", o->dtype, o->first[k]);
         }
-        o->count++;
+        o->count += k == o->count;
     }
     if (kind == MODEL_ADAMW)
         o->step = scalar_variable(m, "optimizer_step", MODEL_STATE, 0);

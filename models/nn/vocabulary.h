@@ -31,6 +31,7 @@ typedef struct model_options {
     int image;                 /* pixels a side; 0: the model's default */
     int seq;                   /* tokens a row; 0: the model's default */
     int depth;                 /* layers of a decoder; 0: the model's own number */
+    bool scan;                 /* like layers as one loop over stacked parameters */
     tg_dtype dtype;            /* TG_F32 or TG_BF16: parameters and arithmetic */
     model_layout layout;       /* of images inside the model */
     uint64_t seed;             /* of weights and inputs; 0: 1, the golden data's */
@@ -122,8 +123,13 @@ typedef struct model_variable model_variable;
  */
 typedef double model_table(const model_variable *variable, int64_t index);
 
-/* One variable of an instance. SHAPE is the framework's; device dimension i is
- * framework dimension PERMUTATION[i]. The instance owns TENSOR and NAME. */
+/*
+ * One variable of an instance. SHAPE is the framework's; device dimension i is
+ * framework dimension PERMUTATION[i]. The instance owns TENSOR and NAME.
+ *
+ * Under the option scan like layers share a tensor: TENSOR has LAYERS parts of this shape,
+ * one behind the other, and part LAYER is this variable. LAYERS 0: TENSOR is this one alone.
+ */
 struct model_variable {
     tg_tensor *tensor;
     const char *name;
@@ -133,6 +139,7 @@ struct model_variable {
     model_table *table; /* MODEL_FILL_TABLE; else NULL */
     model_mask mask;
     model_length length; /* what dimension 1 is, where batches vary */
+    int layer, layers;
     tg_type shape;
     int permutation[TG_MAX_RANK];
 };

@@ -65,7 +65,8 @@ static bn_code choose(model_export *x, bool inputs, bn_status *st)
     return BN_OK;
 }
 
-static bn_code create(model_export *x, const char *path, const char *const *metadata, bn_status *st)
+static bn_code create(model_export *x, const char *path, const char *const *metadata, bool replace,
+                      bn_status *st)
 {
     size_t most = 1;
     model_file_tensor *tensors = calloc(x->count + 1, sizeof *tensors);
@@ -80,14 +81,14 @@ static bn_code create(model_export *x, const char *path, const char *const *meta
     }
     x->host = malloc(most);
     bn_code code = tensors && x->host
-                       ? model_file_create(path, tensors, x->count, metadata, &x->file, st)
+                       ? model_file_create(path, tensors, x->count, metadata, replace, &x->file, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu bytes", most);
     free(tensors);
     return code;
 }
 
 static bn_code begin(const model *instance, const char *path, const char *const *metadata,
-                     bool inputs, model_export **out, bn_status *st)
+                     bool inputs, bool replace, model_export **out, bn_status *st)
 {
     model_export *x = calloc(1, sizeof *x);
     if (!x)
@@ -95,7 +96,7 @@ static bn_code begin(const model *instance, const char *path, const char *const 
     x->instance = instance;
     bn_code code = choose(x, inputs, st);
     if (code == BN_OK)
-        code = create(x, path, metadata, st);
+        code = create(x, path, metadata, replace, st);
     if (code != BN_OK)
         model_export_abandon(x);
     else
@@ -104,15 +105,15 @@ static bn_code begin(const model *instance, const char *path, const char *const 
 }
 
 bn_code model_export_begin(const model *instance, const char *path, const char *const *metadata,
-                           model_export **out, bn_status *st)
+                           bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, false, out, st);
+    return begin(instance, path, metadata, false, replace, out, st);
 }
 
 bn_code model_export_batch(const model *instance, const char *path, const char *const *metadata,
-                           model_export **out, bn_status *st)
+                           bool replace, model_export **out, bn_status *st)
 {
-    return begin(instance, path, metadata, true, out, st);
+    return begin(instance, path, metadata, true, replace, out, st);
 }
 
 bn_code model_export_next(model_export *x, bool *more, bn_status *st)

@@ -15,6 +15,7 @@ struct model_file_writer {
     char *path;
     size_t header_bytes, data_bytes; /* of data: written so far */
     size_t announced_bytes;          /* of data, by the header */
+    bool replace;
 };
 
 /* ---- header -------------------------------------------------------------------- */
@@ -64,23 +65,25 @@ static bn_code make_header(const model_file_tensor *tensors, size_t count,
 static bn_code taken(const char *path, bn_status *st)
 {
     return bn_fail(st, BN_IO,
-                   "%s is there already and is not overwritten: remove it or choose "
-                   "another name",
+                   "%s is there already and is not overwritten: choose another name, or --force",
                    path);
 }
 
 bn_code model_file_create(const char *path, const model_file_tensor *tensors, size_t count,
-                          const char *const *metadata, model_file_writer **writer, bn_status *st)
+                          const char *const *metadata, bool replace, model_file_writer **writer,
+                          bn_status *st)
 {
     struct stat info;
     bn_text header = {0};
     /* Refused now rather than after gigabytes; the renaming at the end is what counts. */
-    if (lstat(path, &info) == 0)
+    if (!replace && lstat(path, &info) == 0)
         return taken(path, st);
     model_file_writer *w = calloc(1, sizeof *w);
     bn_code code = BN_OK;
     if (!w || !(w->path = strdup(path)))
         code = bn_fail(st, BN_OUT_OF_MEMORY, "%s: no memory", path);
+    if (w)
+        w->replace = replace;
     if (code == BN_OK)
         code = make_header(tensors, count, metadata, &header, &w->announced_bytes, st);
     if (code == BN_OK)
@@ -108,11 +111,11 @@ bn_code model_file_finish(model_file_writer *w, size_t *size, bn_status *st)
     struct stat info;
     assert(w->data_bytes == w->announced_bytes);
     bn_status why = {.code = BN_OK};
-    bn_code code = bn_writer_finish(w->out, false, &why);
+    bn_code code = bn_writer_finish(w->out, w->replace, &why);
     w->out = NULL;
     if (code == BN_OK && size)
         *size = w->header_bytes + w->data_bytes;
-    else if (code != BN_OK && lstat(w->path, &info) == 0)
+    else if (code != BN_OK && !w->replace && lstat(w->path, &info) == 0)
         taken(w->path, st);
     else if (code != BN_OK)
         bn_fail(st, code, "%s", why.message);

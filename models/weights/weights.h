@@ -52,16 +52,16 @@ typedef struct model_export model_export;
  * Starts a file at PATH with what model_initial gives each parameter and statistic
  * of INSTANCE, in the framework's shape and order and in the variable's dtype.
  * METADATA has keys and values in turn and ends with NULL. A file that is there
- * is BN_IO and stays.
+ * is BN_IO and stays, unless REPLACE; model_export_finish then replaces it.
  */
 BN_MUST_USE bn_code model_export_begin(const model *instance, const char *path,
-                                       const char *const *metadata, model_export **out,
-                                       bn_status *st);
+                                       const char *const *metadata, bool replace,
+                                       model_export **out, bn_status *st);
 /* The same for INSTANCE's inputs, under their names: images in the model's dtype, tokens and labels
  * as I32. */
 BN_MUST_USE bn_code model_export_batch(const model *instance, const char *path,
-                                       const char *const *metadata, model_export **out,
-                                       bn_status *st);
+                                       const char *const *metadata, bool replace,
+                                       model_export **out, bn_status *st);
 /* Writes one more tensor; *MORE is false where none was left. */
 BN_MUST_USE bn_code model_export_next(model_export *out, bool *more, bn_status *st);
 

@@ -57,14 +57,14 @@ void res_export_put_line(bn_text *file, json_t *value)
     put_json(file, value, 0);
 }
 
-static bn_code write_one(const char *path, const bn_text *bytes, bn_status *st)
+static bn_code write_one(const char *path, const bn_text *bytes, bool replace, bn_status *st)
 {
     bn_writer *writer = NULL;
     bn_code code = bn_writer_begin(path, &writer, st);
     if (code == BN_OK)
         code = bn_writer_add(writer, bytes->data ? bytes->data : "", bytes->length, st);
     if (code == BN_OK)
-        return bn_writer_finish(writer, false, st);
+        return bn_writer_finish(writer, replace, st);
     bn_writer_drop(writer);
     return code;
 }
@@ -128,7 +128,7 @@ static void take_back(const res_export *export, size_t written, size_t begun, co
     }
 }
 
-bn_code res_export_write(const res_export *export, const char *output, bn_status *st)
+bn_code res_export_write(const res_export *export, const char *output, bool replace, bn_status *st)
 {
     bn_code code = BN_OK;
     size_t written = 0, begun = 0;
@@ -138,19 +138,21 @@ bn_code res_export_write(const res_export *export, const char *output, bn_status
             const res_export_file *file = &export->files[i];
             bn_text path = {0};
             code = path_of(export, file, output, &path, st);
-            if (code == BN_OK && turn == 0 && access(path.data, F_OK) == 0)
-                code = bn_fail(st, BN_INVALID, "%s is there already: choose another --output",
-                               path.data);
+            if (code == BN_OK && turn == 0 && !replace && access(path.data, F_OK) == 0)
+                code =
+                    bn_fail(st, BN_INVALID,
+                            "%s is there already: choose another --output, or --force", path.data);
             begun += code == BN_OK && turn == 1;
             if (code == BN_OK && turn == 1 && export->folder)
                 code = make_folder_of(&path, st);
             if (code == BN_OK && turn == 1)
-                code = write_one(path.data, &file->bytes, st);
+                code = write_one(path.data, &file->bytes, replace, st);
             written += code == BN_OK && turn == 1;
             bn_text_free(&path);
         }
     }
-    if (code != BN_OK)
+    /* What was replaced cannot be had back, and what would be left is no export of either time. */
+    if (code != BN_OK && !replace)
         take_back(export, written, begun, output);
     return code;
 }

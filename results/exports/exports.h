@@ -35,7 +35,10 @@ typedef struct res_export {
 BN_MUST_USE bn_code res_export_make(const res_collection *all, const char *format,
                                     res_export *export, bn_status *st);
 void res_export_free(res_export *export);
-/* Writes the file, or the folder, OUTPUT. A file that is there stays (BN_INVALID). */
-BN_MUST_USE bn_code res_export_write(const res_export *export, const char *output, bn_status *st);
+/* Writes the file, or the folder, OUTPUT. A file that is there stays (BN_INVALID), unless REPLACE;
+ * then each is replaced whole, other files of the folder stay, and a failure leaves what was
+ * written. */
+BN_MUST_USE bn_code res_export_write(const res_export *export, const char *output, bool replace,
+                                     bn_status *st);
 
 #endif

@@ -313,12 +313,13 @@ static void release(timeline *t)
 }
 
 bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, const char *path,
-                           bn_status *st)
+                           bool replace, bn_status *st)
 {
     timeline t = {.process = process, .steps = steps, .st = st};
     /* Once more when it has got its name: then somebody else was faster. */
-    if (access(path, F_OK) == 0)
-        return bn_fail(st, BN_INVALID, "%s is there already: choose another file", path);
+    if (!replace && access(path, F_OK) == 0)
+        return bn_fail(st, BN_INVALID, "%s is there already: choose another file, or --force",
+                       path);
     t.code = bn_writer_begin(path, &t.writer, st);
     if (t.code == BN_OK && !prepare(&t))
         t.code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a timeline");
@@ -333,7 +334,7 @@ bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps, c
         flush(&t);
     }
     if (t.code == BN_OK)
-        t.code = bn_writer_finish(t.writer, false, st);
+        t.code = bn_writer_finish(t.writer, replace, st);
     else
         bn_writer_drop(t.writer);
     release(&t);

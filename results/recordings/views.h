@@ -36,12 +36,12 @@ void rec_script_put(const char *const *command, bn_text *out);
 #define REC_TIMELINE_WHOLE 300000
 
 /*
- * Writes PROCESS, of RECORDING, as Chrome's trace events into the new file PATH, for Perfetto and
+ * Writes PROCESS, of RECORDING, as Chrome's trace events into the file PATH, for Perfetto and
  * chrome://tracing: threads of the host with their calls, devices with executions and gaps, the
  * steady steps, a flow from each Execute call to its execution. STEPS, of PROCESS, may be NULL. A
- * file that is there is never replaced (BN_INVALID). BN_IO, BN_OUT_OF_MEMORY.
+ * file that is there stays (BN_INVALID), unless REPLACE. BN_IO, BN_OUT_OF_MEMORY.
  */
 BN_MUST_USE bn_code rec_timeline_write(const rec_process *process, const rec_steps *steps,
-                                       const char *path, bn_status *st);
+                                       const char *path, bool replace, bn_status *st);
 
 #endif

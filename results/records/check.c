@@ -6,6 +6,7 @@
  * What is looked up or computed with must be in order, or the record is refused: ids, digests,
  * numbers. What people only read is made plain: old records have messages of several lines.
  */
+#include "results/records/estimates.h"
 #include "results/records/records_priv.h"
 
 #include <math.h>
@@ -64,6 +65,10 @@ static const struct {
     {"group", NULL, "why", 1023},
     {"front_end", NULL, "framework", 255},
     {"front_end", NULL, "what", 1023},
+    {"estimate", NULL, "topology", 255},
+    {"estimate", NULL, "layouts", 63},
+    {"estimate", NULL, "class", 63},
+    {"estimate", NULL, "clock_source", 1023},
 };
 
 static bn_code plain_texts(json_t *provenance, bn_status *st)
@@ -238,6 +243,25 @@ static bn_code check_samples(const res_record *r, bn_status *st)
     return check_rounds(r, st);
 }
 
+/* An estimate says so in its name, and nobody measured anything of it. */
+static bn_code check_estimate(const res_record *r, bn_status *st)
+{
+    const bool estimated = res_is_estimate(&r->experiment);
+    size_t times = r->step_count + r->warmup_count;
+    for (size_t i = 0; i < r->execution_count; i++) {
+        const res_execution *x = &r->executions[i];
+        times += x->pjrt_count + x->probe_count;
+        times += x->device_source != BN_DEVICE_TIME_UNAVAILABLE;
+    }
+    if (estimated != (res_record_estimate(r) != NULL))
+        return bn_fail(
+            st, BN_FORMAT,
+            "its runtime's name and its provenance disagree on whether it is an estimate");
+    if (estimated && times > 0)
+        return bn_fail(st, BN_FORMAT, "it is an estimate, and has measured times");
+    return BN_OK;
+}
+
 bn_code res_record_check(res_record *r, bn_status *st)
 {
     if (!res_id_names_a_file(r->id))
@@ -252,5 +276,7 @@ bn_code res_record_check(res_record *r, bn_status *st)
         code = res_experiment_check(&r->experiment, st);
     for (size_t i = 0; i < r->execution_count && code == BN_OK; i++)
         code = check_execution(&r->executions[i], st);
+    if (code == BN_OK)
+        code = check_estimate(r, st);
     return code == BN_OK ? check_provenance(r, st) : code;
 }

@@ -2,6 +2,7 @@
  * index.c - the summaries of a store, without opening every file of it: what listing.c knows by the
  * index is not read again.
  */
+#include "results/records/estimates.h"
 #include "results/records/index_priv.h"
 
 #include <stdlib.h>
@@ -164,6 +165,55 @@ bn_code res_index_load(const char *store, const res_index_options *options, res_
     if (code != BN_OK)
         res_index_free(index);
     return code;
+}
+
+/* ---- estimates apart ---------------------------------------------------------------- */
+
+/* Numbers the experiments of PART, whose summaries have the numbers of WHOLE, anew: those that it
+ * has. False without memory. */
+static bool renumber(res_index *part, const res_index *whole)
+{
+    const size_t count = whole->experiment_count;
+    size_t *numbers = calloc(count + 1, sizeof *numbers); /* from 1; 0: PART does not have it */
+    const res_experiment **list =
+        bn_arena_alloc(whole->memory, (count + 1) * sizeof(const res_experiment *));
+    part->experiments = list;
+    part->experiment_count = 0;
+    for (size_t i = 0; numbers && list && i < part->count; i++) {
+        const size_t old = part->records[i].experiment;
+        if (numbers[old] == 0) {
+            list[part->experiment_count] = whole->experiments[old];
+            numbers[old] = ++part->experiment_count;
+        }
+        part->records[i].experiment = numbers[old] - 1;
+    }
+    const bool done = numbers && list;
+    free(numbers);
+    return done;
+}
+
+bn_code res_index_split(res_index *index, res_index *estimates, bn_status *st)
+{
+    const res_index whole = *index;
+    res_index part = {.records = calloc(whole.count + 1, sizeof *part.records)};
+    size_t kept = 0;
+    bool done = part.records != NULL;
+    for (size_t i = 0; done && i < whole.count; i++)
+        if (res_is_estimate(whole.experiments[whole.records[i].experiment]))
+            part.records[part.count++] = whole.records[i];
+        else
+            index->records[kept++] = whole.records[i];
+    if (done && part.count > 0) {
+        index->count = kept;
+        done = renumber(index, &whole) && renumber(&part, &whole);
+    }
+    if (done && estimates)
+        *estimates = part;
+    else
+        free(part.records);
+    return done ? BN_OK
+                : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for an index of %zu records",
+                          whole.count);
 }
 
 /* ---- records of the index ----------------------------------------------------------- */

@@ -1,8 +1,10 @@
 /*
  * provenance.c - what a record says of the runtime and the machine that it comes from.
  */
+#include "results/records/estimates.h"
 #include "results/records/records_priv.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,42 @@ int res_group_process(const res_record *record)
     const json_t *group = json_object_get(record->provenance, "group");
     const json_int_t process = json_integer_value(json_object_get(group, "process"));
     return process > 0 && process <= RES_MOST_REPETITIONS ? (int)process : 0;
+}
+
+/* ---- estimates ----------------------------------------------------------------------- */
+
+bool res_is_estimate(const res_experiment *e)
+{
+    const size_t length = strlen(e->runtime), mark = strlen(RES_ESTIMATED);
+    return length >= mark && strcmp(e->runtime + length - mark, RES_ESTIMATED) == 0;
+}
+
+const json_t *res_record_estimate(const res_record *record)
+{
+    const json_t *estimate = json_object_get(record->provenance, "estimate");
+    return json_is_object(estimate) ? estimate : NULL;
+}
+
+double res_estimate_number(const json_t *estimate, const char *name)
+{
+    const json_t *value = json_object_get(estimate, name);
+    const double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return isfinite(number) && number >= 0 ? number : (double)NAN;
+}
+
+bool res_estimates_split(res_collection *all, res_collection *estimates)
+{
+    size_t kept = 0;
+    *estimates = (res_collection){.records = calloc(all->count + 1, sizeof(res_record *))};
+    if (!estimates->records)
+        return false;
+    for (size_t i = 0; i < all->count; i++)
+        if (res_is_estimate(&all->records[i]->experiment))
+            estimates->records[estimates->count++] = all->records[i];
+        else
+            all->records[kept++] = all->records[i];
+    all->count = kept;
+    return true;
 }
 
 /* ---- conditions ---------------------------------------------------------------------- */

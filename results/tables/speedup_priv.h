@@ -9,6 +9,8 @@
 
 /* The axes in which the rows from FIRST up to END differ. */
 res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_t end);
+/* "bert infer capture, batch 4, on cpu": what tells ROW from the table's others. */
+void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out);
 /* "faster", "slower", "no difference told", "too few processes"; "" for a row without a ratio. */
 const char *res_speedup_verdict(const res_speedup_row *row);
 /* "The machine was busy: ...", of the whole table or else of its worst row; or that nobody can

@@ -27,8 +27,7 @@ res_axis_set res_speedup_varying(const res_speedup *speedup, size_t first, size_
     return mask;
 }
 
-/* "bert infer capture, batch 4, on cpu": what tells the row from the table's others. */
-static void put_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out)
+void res_speedup_name(const res_speedup *speedup, const res_speedup_row *row, bn_text *out)
 {
     const res_record *record = row->record;
     const res_experiment *e = &record->experiment;
@@ -79,7 +78,7 @@ static void name_row(const res_speedup *speedup, const res_speedup_row *row, nam
         return;
     if (list->text.length > 0)
         bn_text_puts(&list->text, "; ");
-    put_name(speedup, row, &list->text);
+    res_speedup_name(speedup, row, &list->text);
     bn_text_printf(&list->text, "%s%s", text[0] ? " " : "", text);
 }
 
@@ -132,7 +131,7 @@ void res_speedup_busy(const res_speedup *speedup, bn_text *out)
         put_witness(&speedup->witness, out);
     } else if (busiest) {
         bn_text_puts(out, "The machine was busy at times, most of all for ");
-        put_name(speedup, busiest, out);
+        res_speedup_name(speedup, busiest, out);
         put_witness(&busiest->witness, out);
     } else if (res_witness_untold(&speedup->witness)) {
         bn_text_puts(out, "Nobody can tell whether the machine was busy: the system has no "
@@ -374,7 +373,7 @@ static void put_difference(const res_speedup *speedup, const res_finding *findin
     const bool faster = finding->kind == RES_FINDING_FASTER;
     /* Without bench's lazy it is another row. */
     const res_way_words base = res_way_of(&speedup->rows[row->base_row].record->experiment);
-    put_name(speedup, row, out);
+    res_speedup_name(speedup, row, out);
     if (faster)
         bn_text_printf(out, ": %s as fast as %s %s", res_ratio(ratio.estimate).text, base.text,
                        res_ratio_range(ratio.low, ratio.high).text);

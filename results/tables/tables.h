@@ -72,10 +72,25 @@ void res_table_speedup(const res_collection *all, res_format format, bn_text *ou
 
 /* The table NAME of the rows that the speedup table has: "speedup" itself, "executions" (PJRT
  * time, device time, overhead, their intervals, null test), "ledger" (medians of the parts),
- * "compile", "memory". Other names are BN_INVALID in res_table_check, which comes first. */
+ * "compile", "memory"; or "estimates", of ALL that are estimates (res_table_estimates). Other names
+ * are BN_INVALID in res_table_check, which comes first. */
 void res_table(const char *name, const res_collection *all, res_format format, bn_text *out);
-#define RES_TABLE_NAMES "speedup, executions, ledger, compile, memory"
+#define RES_TABLE_NAMES "speedup, executions, ledger, compile, memory, estimates"
 BN_MUST_USE bn_code res_table_check(const char *name, bn_status *st);
+#define RES_TABLE_ESTIMATES "estimates"
+
+/* What was estimated of the newest record of each experiment of ALL, which are estimates and
+ * nothing else (results/records/estimates.h): a row a graph. The word "estimated" stands at each
+ * figure. */
+void res_table_estimates(const res_collection *all, res_format format, bn_text *out);
+
+/* ---- what could be mended (table_doctor.c) --------------------------------------- */
+
+/* The complaints on the rows that the speedup table of ALL has, the most costly first: where, what
+ * it costs a step, what to do. Text is in sentences; where there are none it says so, and which
+ * part of the steps is the device's work. JSON: {"complaints": [...], "goodput": [...]}. *COUNT is
+ * of the complaints. */
+void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count);
 
 /* ---- tables of findings (table_versus.c, table_history.c) ---------------------- */
 

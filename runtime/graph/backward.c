@@ -5,7 +5,10 @@
  * sweep back over the nodes calls each op's gradient rule (Griewank and
  * Walther, Evaluating Derivatives, 2008, section 3.2). The new nodes carry the
  * scope of the node whose gradient they compute.
+ *
+ * The gradient of a loop is a loop in the other direction, at the end of the file.
  */
+#include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
 #include <string.h>
@@ -52,8 +55,15 @@ static void accumulate(sweep *s, const tg_tensor *value, tg_tensor *grad)
 
 static void differentiate(sweep *s, const tg_node *node)
 {
-    tg_tensor *gout[TG_MAX_RESULTS] = {NULL};
+    tg_tensor *few_gout[TG_MAX_RESULTS] = {NULL}, **gout = few_gout;
     bool reached = false, wanted = false;
+    if (node->result_count > TG_MAX_RESULTS) {
+        gout = bn_arena_zalloc(s->t->arena, node->result_count * sizeof(tg_tensor *));
+        if (!gout) {
+            tg_trace_fail(s->t, BN_OUT_OF_MEMORY, "backward: no memory");
+            return;
+        }
+    }
     for (size_t r = 0; r < node->result_count; r++) {
         gout[r] = s->active[node->results[r].id] ? s->grads[node->results[r].id] : NULL;
         reached |= gout[r] != NULL;
@@ -83,6 +93,34 @@ static void differentiate(sweep *s, const tg_node *node)
     for (size_t k = 0; k < node->operand_count; k++)
         if (need[k] && gin[k])
             accumulate(s, node->operands[k], gin[k]);
+}
+
+/* Differentiates the nodes before END, the last one first. */
+static void sweep_back(sweep *s, size_t end)
+{
+    const tg_scope *scope = s->t->scope;
+    for (size_t n = end; n-- > 0 && s->t->status.code == BN_OK;)
+        differentiate(s, s->t->nodes[n]);
+    s->t->scope = scope;
+}
+
+void tg_gradients(tg_trace *t, size_t end, tg_tensor *const *outputs, tg_tensor *const *seeds,
+                  size_t count, tg_tensor *const *wrt, size_t wrt_count, tg_tensor **grads)
+{
+    sweep s;
+    memset(grads, 0, wrt_count * sizeof *grads);
+    if (t->status.code != BN_OK || !sweep_begin(&s, t))
+        return;
+    for (size_t i = 0; i < wrt_count; i++)
+        if (wrt[i])
+            s.active[wrt[i]->id] = 1;
+    mark_active(&s);
+    for (size_t k = 0; k < count; k++)
+        if (seeds[k] && s.active[outputs[k]->id])
+            accumulate(&s, outputs[k], seeds[k]);
+    sweep_back(&s, end);
+    for (size_t i = 0; i < wrt_count; i++)
+        grads[i] = wrt[i] ? s.grads[wrt[i]->id] : NULL;
 }
 
 tg_tensor *tg_stop_gradient(tg_trace *t, tg_tensor *x)
@@ -131,16 +169,262 @@ void tg_backward(tg_trace *t, tg_tensor *loss, tg_tensor *const *wrt, size_t cou
     for (size_t i = 0; i < count; i++)
         s.active[tg_trace_resolve(t, wrt[i])->id] = 1;
     mark_active(&s);
-    const tg_scope *scope = t->scope;
     if (s.active[end->id])
         s.grads[end->id] = tg_scalar(t, end->type.dtype, 1.0);
-    for (size_t n = end->node->index + 1u; n-- > 0 && t->status.code == BN_OK;)
-        differentiate(&s, t->nodes[n]);
-    t->scope = scope;
+    sweep_back(&s, end->node->index + 1u);
     for (size_t i = 0; i < count; i++) {
         tg_tensor *value = tg_trace_resolve(t, wrt[i]);
         if (!value)
             return;
         grads[i] = s.grads[value->id] ? s.grads[value->id] : tg_full(t, &value->type, 0.0);
     }
+}
+
+/* ---- loops --------------------------------------------------------------------------- */
+
+/*
+ * The round's nodes are differentiated where they stand: the gradient's nodes go on in the
+ * round's trace. The backward round is the part of that trace which its results need, down to
+ * values that it is given: what the round took, and what it saved.
+ */
+typedef struct gradient {
+    tg_trace *t;
+    const tg_node *node;
+    const tg_scan_attributes *a;
+    tg_region *region;
+    tg_trace *round;
+    tg_tensor *const *gout;
+    tg_tensor **wrt;   /* [operand] in the round, where its gradient is wanted */
+    tg_tensor **grads; /* [operand] in the round */
+    tg_tensor **sums;  /* [operand] captured: sum over the rounds before */
+    tg_tensor **seeds; /* [result] in the round: the gradient that reaches it */
+    tg_tensor **saved; /* in the round */
+    size_t saved_count;
+    bool *used;        /* [operand] the backward round takes it as the round does */
+    int32_t *input_of; /* [value of the round] 1 + operand; 0: none */
+    uint8_t *seen;     /* [value of the round] */
+    uint8_t *needed;   /* [node of the round] by the backward round */
+    tg_loop_plan back;
+} gradient;
+
+static bool no_memory(tg_trace *t)
+{
+    tg_trace_fail(t, BN_OUT_OF_MEMORY, "backward: no memory for a loop");
+    return false;
+}
+
+static bool gradient_begin(gradient *g)
+{
+    bn_arena *arena = g->t->arena;
+    const size_t operands = g->node->operand_count + 1u, results = g->node->result_count + 1u;
+    g->wrt = bn_arena_zalloc(arena, operands * sizeof *g->wrt);
+    g->grads = bn_arena_zalloc(arena, operands * sizeof *g->grads);
+    g->sums = bn_arena_zalloc(arena, operands * sizeof *g->sums);
+    g->used = bn_arena_zalloc(arena, operands * sizeof *g->used);
+    g->seeds = bn_arena_zalloc(arena, results * sizeof *g->seeds);
+    g->back.out = bn_arena_zalloc(arena, operands * sizeof *g->back.out);
+    return (g->wrt && g->grads && g->sums && g->used && g->seeds && g->back.out) || no_memory(g->t);
+}
+
+/* What is carried gets a gradient in any case: rounds hand it on even where none comes in. */
+static bool differentiate_round(gradient *g, const bool *need)
+{
+    const tg_graph *f = &g->region->graph;
+    const size_t carried = (size_t)g->a->carried;
+    tg_trace_phase(g->round, g->t->phase);
+    for (size_t r = 0; r < f->output_count; r++) {
+        const tg_type type = f->outputs[r]->type;
+        if (tg_dtype_is_float(type.dtype) && (r < carried || g->gout[r]))
+            g->seeds[r] = tg_round_input(g->round, &type);
+    }
+    for (size_t k = 0; k < f->input_count; k++)
+        if (tg_dtype_is_float(f->inputs[k]->type.dtype) && (k < carried || need[k]))
+            g->wrt[k] = f->inputs[k];
+    if (tg_round_sound(g->round))
+        tg_gradients(g->round, f->end_node, f->outputs, g->seeds, f->output_count, g->wrt,
+                     f->input_count, g->grads);
+    return tg_round_sound(g->round);
+}
+
+/* What the backward round hands on and gives: gradients of what is carried; sums of those of
+ * what is captured; and for stacks those of slices. */
+static bool plan_results(gradient *g)
+{
+    const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
+    tg_loop_plan *p = &g->back;
+    for (size_t k = 0; k < carried; k++)
+        if (g->wrt[k])
+            p->out[p->carried++] =
+                g->grads[k] ? g->grads[k] : tg_full(g->round, &g->wrt[k]->type, 0.0);
+    for (size_t k = captured; k < g->node->operand_count; k++)
+        if (g->grads[k]) {
+            const tg_type type = g->grads[k]->type;
+            g->sums[k] = tg_round_input(g->round, &type);
+            p->out[p->carried++] = tg_add(g->round, g->sums[k], g->grads[k]);
+        }
+    for (size_t k = carried; k < captured; k++)
+        if (g->grads[k])
+            p->out[p->carried + p->outs++] = g->grads[k];
+    return tg_round_sound(g->round);
+}
+
+/* Whether the backward round makes NODE's values again: that takes no arithmetic, and what
+ * they are made of is no larger. */
+static bool is_made_again(const tg_node *node)
+{
+    if (node->operand_count == 0)
+        return tg_node_has_op(node);
+    return strcmp(node->op->family, "shape") == 0 ||
+           (strcmp(node->op->name, "convert") == 0 &&
+            tg_type_bytes(&node->results[0].type) >= tg_type_bytes(tg_operand_type(node, 0)));
+}
+
+/* The backward round uses VALUE: makes it, takes it as the round did, or has it saved. */
+static void use(gradient *g, tg_tensor *value)
+{
+    const tg_node *node = value->node;
+    if (g->seen[value->id])
+        return;
+    g->seen[value->id] = 1;
+    const int32_t input = g->input_of[value->id];
+    if (node->index >= g->region->graph.end_node || (!input && is_made_again(node)))
+        g->needed[node->index] = 1;
+    else if (input > g->a->carried)
+        g->used[input - 1] = true;
+    else
+        g->saved[g->saved_count++] = value;
+}
+
+static bool find_saved(gradient *g)
+{
+    const tg_graph *f = &g->region->graph;
+    bn_arena *arena = g->t->arena;
+    const size_t values = g->round->value_count + 1u;
+    g->input_of = bn_arena_zalloc(arena, values * sizeof *g->input_of);
+    g->seen = bn_arena_zalloc(arena, values);
+    g->needed = bn_arena_zalloc(arena, g->round->node_count + 1);
+    g->saved = bn_arena_alloc(arena, values * sizeof *g->saved);
+    if (!g->input_of || !g->seen || !g->needed || !g->saved)
+        return no_memory(g->t);
+    for (size_t k = 0; k < f->input_count; k++)
+        g->input_of[f->inputs[k]->id] = (int32_t)k + 1;
+    for (size_t i = 0; i < g->back.carried + g->back.outs; i++)
+        use(g, g->back.out[i]);
+    for (size_t n = g->round->node_count; n-- > 0;)
+        for (size_t k = 0; g->needed[n] && k < g->round->nodes[n]->operand_count; k++)
+            use(g, g->round->nodes[n]->operands[k]);
+    return true;
+}
+
+/* The same rounds once more, which also give what is saved: one loop in the text (lower.c).
+ * NULL after putting an error on the trace. */
+static const tg_node *append_saving(gradient *g)
+{
+    const tg_graph *f = &g->region->graph;
+    tg_loop_plan p = {.round = g->round,
+                      .in = f->inputs,
+                      .operands = g->node->operands,
+                      .carried = (size_t)g->a->carried,
+                      .stacked = (size_t)g->a->stacked,
+                      .captured = f->input_count - (size_t)(g->a->carried + g->a->stacked),
+                      .outs = (size_t)g->a->outs + g->saved_count,
+                      .length = g->a->length,
+                      .reverse = g->a->reverse != 0,
+                      .derived = true};
+    if (g->saved_count == 0)
+        return g->node;
+    p.out = bn_arena_alloc(g->t->arena, (p.carried + p.outs) * sizeof *p.out);
+    if (!p.out) {
+        no_memory(g->t);
+        return NULL;
+    }
+    memcpy(p.out, f->outputs, f->output_count * sizeof *p.out);
+    memcpy(p.out + f->output_count, g->saved, g->saved_count * sizeof *p.out);
+    const tg_phase phase = tg_trace_phase(g->t, (tg_phase)g->node->phase);
+    tg_node *node = tg_region_append(g->t, g->node->op, &p);
+    tg_trace_phase(g->t, phase);
+    if (node)
+        g->region->richer = node;
+    return node;
+}
+
+static void take(tg_loop_plan *p, size_t *count, tg_tensor *in, tg_tensor *operand)
+{
+    p->in[*count] = in;
+    p->operands[(*count)++] = operand;
+}
+
+/* What the backward round is given; SAVING gives what is saved. */
+static bool plan_inputs(gradient *g, const tg_node *saving)
+{
+    const tg_graph *f = &g->region->graph;
+    const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
+    tg_loop_plan *p = &g->back;
+    size_t n = 0;
+    const size_t most = f->output_count + 2 * f->input_count + g->saved_count + 1;
+    p->in = bn_arena_alloc(g->t->arena, most * sizeof *p->in);
+    p->operands = bn_arena_alloc(g->t->arena, most * sizeof *p->operands);
+    if (!p->in || !p->operands)
+        return no_memory(g->t);
+    for (size_t k = 0; k < carried; k++)
+        if (g->wrt[k])
+            take(p, &n, g->seeds[k],
+                 g->gout[k] ? g->gout[k] : tg_full(g->t, &g->wrt[k]->type, 0.0));
+    for (size_t k = captured; k < f->input_count; k++)
+        if (g->sums[k])
+            take(p, &n, g->sums[k], tg_full(g->t, &g->wrt[k]->type, 0.0));
+    for (size_t r = carried; r < f->output_count; r++)
+        if (g->seeds[r])
+            take(p, &n, g->seeds[r], g->gout[r]);
+    for (size_t k = carried; k < captured; k++)
+        if (g->used[k])
+            take(p, &n, f->inputs[k], g->node->operands[k]);
+    for (size_t i = 0; i < g->saved_count; i++)
+        take(p, &n, g->saved[i], saving->results + f->output_count + i);
+    p->stacked = n - p->carried;
+    for (size_t k = captured; k < f->input_count; k++)
+        if (g->used[k])
+            take(p, &n, f->inputs[k], g->node->operands[k]);
+    p->captured = n - p->carried - p->stacked;
+    return g->t->status.code == BN_OK;
+}
+
+/* The results of BACK, in the order of plan_results. */
+static void give(const gradient *g, const tg_node *back, tg_tensor **gin)
+{
+    const size_t carried = (size_t)g->a->carried, captured = carried + (size_t)g->a->stacked;
+    size_t n = 0;
+    for (size_t k = 0; k < carried; k++)
+        if (g->wrt[k])
+            gin[k] = back->results + n++;
+    for (size_t k = captured; k < g->node->operand_count; k++)
+        if (g->grads[k])
+            gin[k] = back->results + n++;
+    for (size_t k = carried; k < captured; k++)
+        if (g->grads[k])
+            gin[k] = back->results + n++;
+}
+
+void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,
+                      tg_tensor **gin)
+{
+    gradient g = {
+        .t = t, .node = node, .a = node->attributes, .region = tg_node_region(node), .gout = gout};
+    if (g.region->derived) {
+        tg_trace_fail(t, BN_NOT_SUPPORTED, "backward: the gradient of a loop's gradient");
+        return;
+    }
+    g.round = g.region->body;
+    g.back = (tg_loop_plan){
+        .round = g.round, .length = g.a->length, .reverse = g.a->reverse == 0, .derived = true};
+    if (!gradient_begin(&g) || !differentiate_round(&g, need) || !plan_results(&g))
+        return;
+    if (g.back.carried + g.back.outs == 0 || !find_saved(&g))
+        return;
+    const tg_node *saving = append_saving(&g);
+    if (!saving || !plan_inputs(&g, saving))
+        return;
+    const tg_node *back = tg_region_append(t, node->op, &g.back);
+    if (back)
+        give(&g, back, gin);
 }

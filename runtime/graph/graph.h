@@ -170,6 +170,8 @@ BN_MUST_USE bn_code tg_trace_status(const tg_trace *trace, bn_status *st);
 /* Puts an error of the model's own on the trace; the first one stays. */
 void tg_trace_fail(tg_trace *trace, bn_code code, const char *format, ...) BN_PRINTF(3, 4);
 size_t tg_trace_node_count(const tg_trace *trace);
+/* Nodes that were traced since tg_trace_begin, with those of loops' rounds. */
+size_t tg_trace_traced(const tg_trace *trace);
 /* Hash over everything appended so far. */
 tg_hash tg_trace_hash(const tg_trace *trace);
 
@@ -300,12 +302,55 @@ void tg_backward(tg_trace *trace, tg_tensor *loss, tg_tensor *const *wrt, size_t
  * Returns the value. */
 tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 
+/* ---- loops (op_scan.c) --------------------------------------------------- */
+
+/*
+ * A loop of LENGTH rounds. CARRIED values go from round to round. STACKED tensors are
+ * (LENGTH, ...); round i takes slice i of each. Each round gives OUTS values, which the loop
+ * stacks. With REVERSE the last slices come first, and what a round gives stands where it
+ * took its slices.
+ *
+ * BODY traces one round, once, on a trace of its own, ROUND: CARRIED and SLICES are what the
+ * round takes; it sets NEXT[k], of CARRIED[k]'s type, and OUT[k]. It may use values and
+ * variables of the outer trace: the loop takes what they are before it. It assigns no
+ * variables but those that it binds, reads nothing and holds nothing.
+ */
+typedef struct tg_loop {
+    int64_t length;
+    bool reverse;
+    tg_tensor *const *carried, *const *stacked;
+    size_t carried_count, stacked_count, outs;
+    void (*body)(tg_trace *round, void *context, tg_tensor *const *carried,
+                 tg_tensor *const *slices, tg_tensor **next, tg_tensor **out);
+    void *context; /* of BODY */
+} tg_loop;
+
+/*
+ * Appends the loop to TRACE as one node. RESULTS gets the carried values after the last round,
+ * then the stacks, (LENGTH, ...) each; LENGTH is at least 1, and there is a result. Errors
+ * stick to TRACE, those of the round too.
+ *
+ * Its gradient is a loop in the other direction. What that one needs of a round and cannot
+ * take from where the round took it or make again by moving data, the loop gives as further
+ * stacks; the gradient of what rounds use of the outer trace is summed from round to round. A
+ * gradient of the gradient is refused with BN_NOT_SUPPORTED. Eager execution runs the
+ * loop again for these stacks, for when it ran they were not known.
+ */
+void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
+
+/*
+ * In a BODY: from here to the end of the round VARIABLE stands for VALUE, whose type it then
+ * has, so that layers made for a variable run on a slice. tg_assign changes what it stands for
+ * in this round; tg_trace_value tells what that is in the end.
+ */
+void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value);
+
 /* ---- ops ---------------------------------------------------------------- */
 
 /* What `bench list ops` prints of a row; INDEX from 0 until false. */
 typedef struct tg_op_info {
     const char *name, *stablehlo, *family, *summary;
-    int min_operands, max_operands, results; /* max -1: any number */
+    int min_operands, max_operands, results; /* max or results -1: any number */
     bool differentiable;
 } tg_op_info;
 bool tg_op_describe(size_t index, tg_op_info *info);

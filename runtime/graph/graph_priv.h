@@ -27,8 +27,8 @@ struct tg_tensor {
     void *data;
     uint32_t version;      /* variables: how often the type was set */
     uint8_t kind;          /* tg_kind */
-    uint8_t result;        /* values: which result of the node */
     bool held;             /* values: tg_hold */
+    uint16_t result;       /* values: which result of the node */
     bool born;             /* values: output of a graph that was cut */
     bool constant;         /* values: tg_stop_gradient */
     uint32_t epoch;        /* of that trace */
@@ -56,13 +56,13 @@ struct tg_node {
     tg_tensor *results;   /* contiguous */
     const tg_scope *scope;
     uint32_t index; /* in the trace */
-    uint16_t operand_count;
-    uint8_t result_count;
+    uint16_t operand_count, result_count;
     uint8_t phase;         /* tg_phase */
     tg_variable *variable; /* input nodes: whose entry value */
 };
 
 typedef struct tg_lowering tg_lowering; /* the writer of lower.c */
+typedef struct tg_region tg_region;     /* what a loop does in a round: trace_priv.h */
 
 /*
  * One op: its words and its four rules. Nodes of one op with equal attributes and operand
@@ -76,7 +76,7 @@ struct tg_op {
     const char *family;          /* tg_graph_cost.macs counts "dot" and "convolution" */
     const char *summary;
     int min_operands, max_operands; /* for listings; max -1: any number */
-    int results;                    /* 1 to TG_MAX_RESULTS */
+    int results;                    /* 1 to TG_MAX_RESULTS; -1: any number, of a loop */
     size_t attribute_bytes;         /* structs of int32_t or int64_t only: hashed as bytes */
 
     /*
@@ -135,6 +135,9 @@ extern const tg_op tg_op_input;
  * returns its first result, or the trace's poison. */
 tg_tensor *tg_emit(tg_trace *trace, const tg_op *op, const void *attributes,
                    tg_tensor *const *operands, size_t count);
+/* The same for a row of any number of results, RESULTS of them here. */
+tg_tensor *tg_emit_many(tg_trace *trace, const tg_op *op, const void *attributes,
+                        tg_tensor *const *operands, size_t count, size_t results);
 /* Result INDEX of the node that made FIRST; poison stays poison. */
 tg_tensor *tg_emit_result(tg_tensor *first, unsigned index);
 /* X itself, for calls that have nothing to do: of a variable the value that it has
@@ -191,6 +194,20 @@ void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value);
 /* "[1, 2, 3]", and "NAME[1, 2, 3]" */
 void tg_lowering_ints(tg_lowering *l, const int64_t *values, size_t count);
 void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, size_t count);
+
+/*
+ * Loops. tg_lowering_define_loop writes "    %5:7 = " for a statement of WIDTH values: the number
+ * of the round, then NODE's results, then others.
+ * tg_lowering_enter begins to write what a round does, GRAPH, within L's statement: its names
+ * stand beside L's. NULL without memory, which the text then tells. Each input of the graph is
+ * named where its value is made (tg_lowering_name writes "%12"), then tg_lowering_nodes writes
+ * the statements. tg_lowering_leave frees INNER (NULL allowed).
+ */
+void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width);
+tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph);
+void tg_lowering_name(tg_lowering *inner, const tg_tensor *value);
+void tg_lowering_nodes(tg_lowering *inner);
+void tg_lowering_leave(tg_lowering *l, tg_lowering *inner);
 
 /* FLOPs of ops that only move data. */
 double tg_op_no_flops(const tg_node *node);

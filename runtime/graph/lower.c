@@ -5,6 +5,7 @@
  * locations, writes the function around them and leaves out nodes that no
  * output needs. Text format: StableHLO specification and MLIR's assembly.
  */
+#include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
 #include <math.h>
@@ -14,6 +15,8 @@
 
 /* A value of a node with several results that has a name of its own. */
 #define ALONE 2
+/* A result of a loop, whose statement counts the rounds in its first result. */
+#define LOOP  3
 
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {
@@ -21,7 +24,7 @@ struct tg_lowering {
     const tg_layouts *layouts; /* or NULL */
     bn_text *out;
     int32_t *name;   /* [value] */
-    uint8_t *known;  /* [value] input of the graph or already written; ALONE: by itself */
+    uint8_t *known;  /* [value] input of the graph or already written; ALONE; LOOP */
     uint8_t *needed; /* [node] */
     int32_t next;
     unsigned fresh;
@@ -50,9 +53,10 @@ void tg_lowering_value(tg_lowering *l, const tg_tensor *value)
     }
     bn_text_putc(l->out, '%');
     bn_text_int(l->out, name);
-    if (value->node->result_count > 1 && l->known[value->id] != ALONE) {
+    const uint8_t known = l->known[value->id];
+    if (known == LOOP || (value->node->result_count > 1 && known != ALONE)) {
         bn_text_putc(l->out, '#');
-        bn_text_int(l->out, value->result);
+        bn_text_int(l->out, value->result + (known == LOOP));
     }
 }
 
@@ -77,6 +81,19 @@ void tg_lowering_define_result(tg_lowering *l, const tg_node *node, unsigned res
     l->known[node->results[result].id] = ALONE;
     bn_text_puts(l->out, "    %");
     bn_text_int(l->out, l->next++);
+    bn_text_puts(l->out, " = ");
+}
+
+void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width)
+{
+    for (size_t r = 0; r < node->result_count; r++) {
+        l->name[node->results[r].id] = l->next;
+        l->known[node->results[r].id] = LOOP;
+    }
+    bn_text_puts(l->out, "    %");
+    bn_text_int(l->out, l->next++);
+    bn_text_putc(l->out, ':');
+    bn_text_int(l->out, (int64_t)width);
     bn_text_puts(l->out, " = ");
 }
 
@@ -297,6 +314,59 @@ static void write_return(tg_lowering *l)
     bn_text_puts(l->out, "\n  }\n}\n");
 }
 
+/* Room for names, and what is needed of the graph; false without memory. */
+static bool begin(tg_lowering *l)
+{
+    const tg_graph *g = l->graph;
+    size_t values = g->trace->value_count + 1u;
+    l->name = calloc(values, sizeof *l->name);
+    l->known = calloc(values, 1);
+    l->needed = calloc(g->trace->node_count + 1, 1);
+    if (!l->name || !l->known || !l->needed)
+        return false;
+    for (size_t i = 0; i < g->input_count; i++)
+        l->known[g->inputs[i]->id] = 1;
+    mark_needed(g, l->known, l->needed);
+    return true;
+}
+
+static void end(tg_lowering *l)
+{
+    free(l->name);
+    free(l->known);
+    free(l->needed);
+}
+
+/* The loop that NODE's results come from: where the graph needs one of the same rounds that
+ * gives more, NODE's are the first of its results, and no rounds run twice. */
+static const tg_node *maker_of(const tg_node *node, const uint8_t *needed)
+{
+    const tg_region *region = tg_node_region(node);
+    const tg_node *richer = region ? region->richer : NULL;
+    return richer && needed[richer->index] ? richer : node;
+}
+
+void tg_lowering_nodes(tg_lowering *l)
+{
+    const tg_graph *g = l->graph;
+    for (size_t n = g->first_node; n < g->end_node; n++) {
+        const tg_node *node = g->trace->nodes[n];
+        if (!l->needed[n] || !node->op->lower)
+            continue;
+        const tg_node *maker = maker_of(node, l->needed);
+        maker->op->lower(l, maker);
+        tg_lowering_end(l, maker);
+        if (maker == node)
+            continue;
+        /* Its operands are NODE's, so it may stand here. */
+        l->needed[maker->index] = 0;
+        for (size_t r = 0; r < node->result_count; r++) {
+            l->name[node->results[r].id] = l->name[maker->results[r].id];
+            l->known[node->results[r].id] = LOOP;
+        }
+    }
+}
+
 bn_code tg_graph_lower(const tg_graph *g, const char *name, bn_text *out, bn_status *st)
 {
     return tg_graph_lower_laid_out(g, name, NULL, out, st);
@@ -305,37 +375,52 @@ bn_code tg_graph_lower(const tg_graph *g, const char *name, bn_text *out, bn_sta
 bn_code tg_graph_lower_laid_out(const tg_graph *g, const char *name, const tg_layouts *layouts,
                                 bn_text *out, bn_status *st)
 {
-    size_t values = g->trace->value_count + 1u;
     tg_lowering l = {.graph = g, .layouts = layouts, .out = out};
-    l.name = calloc(values, sizeof *l.name);
-    l.known = calloc(values, 1);
-    l.needed = calloc(g->trace->node_count + 1, 1);
     bn_code code = BN_OK;
-    if (!l.name || !l.known || !l.needed) {
+    if (begin(&l)) {
+        for (size_t i = 0; i < g->input_count; i++)
+            l.name[g->inputs[i]->id] = -1 - (int32_t)i;
+        write_header(&l, name);
+        tg_lowering_nodes(&l);
+        write_return(&l);
+        if (out->failed)
+            code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory for the text", name);
+    } else {
         code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory", name);
-        goto out;
     }
-    for (size_t i = 0; i < g->input_count; i++) {
-        l.name[g->inputs[i]->id] = -1 - (int32_t)i;
-        l.known[g->inputs[i]->id] = 1;
-    }
-    mark_needed(g, l.known, l.needed);
-    write_header(&l, name);
-    for (size_t n = g->first_node; n < g->end_node; n++) {
-        const tg_node *node = g->trace->nodes[n];
-        if (!l.needed[n] || !node->op->lower)
-            continue;
-        node->op->lower(&l, node);
-        tg_lowering_end(&l, node);
-    }
-    write_return(&l);
-    if (out->failed)
-        code = bn_fail(st, BN_OUT_OF_MEMORY, "lowering %s: no memory for the text", name);
-out:
-    free(l.name);
-    free(l.known);
-    free(l.needed);
+    end(&l);
     return code;
+}
+
+tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph)
+{
+    tg_lowering *inner = calloc(1, sizeof *inner);
+    if (inner) {
+        *inner = (tg_lowering){.graph = graph, .out = l->out, .next = l->next, .fresh = l->fresh};
+        if (begin(inner))
+            return inner;
+        end(inner);
+        free(inner);
+    }
+    l->out->failed = true;
+    return NULL;
+}
+
+void tg_lowering_name(tg_lowering *inner, const tg_tensor *value)
+{
+    inner->name[value->id] = inner->next++;
+    inner->known[value->id] = ALONE; /* also where its node has several results */
+    tg_lowering_value(inner, value);
+}
+
+void tg_lowering_leave(tg_lowering *l, tg_lowering *inner)
+{
+    if (!inner)
+        return;
+    l->next = inner->next;
+    l->fresh = inner->fresh;
+    end(inner);
+    free(inner);
 }
 
 /* ---- cost --------------------------------------------------------------------- */
@@ -346,9 +431,26 @@ double tg_op_no_flops(const tg_node *node)
     return 0;
 }
 
+/* A loop is one node, which does in each round what its region does. */
+static void add_loop(const tg_node *node, const tg_region *region, tg_graph_cost *cost)
+{
+    const tg_scan_attributes *a = node->attributes;
+    tg_graph_cost round;
+    tg_graph_measure(&region->graph, &round);
+    cost->nodes++;
+    cost->flops += (double)a->length * round.flops;
+    cost->macs += (double)a->length * round.macs;
+    cost->bytes += (double)a->length * round.bytes;
+}
+
 static void add_cost(const tg_node *node, tg_graph_cost *cost)
 {
     const char *family = node->op->family;
+    const tg_region *region = tg_node_region(node);
+    if (region) {
+        add_loop(node, region, cost);
+        return;
+    }
     const double flops =
         node->op->flops ? node->op->flops(node) : (double)tg_type_elements(&node->results[0].type);
     cost->nodes++;
@@ -371,7 +473,8 @@ void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
             known[g->inputs[i]->id] = 1;
         mark_needed(g, known, needed);
         for (size_t n = g->first_node; n < g->end_node; n++)
-            if (needed[n] && g->trace->nodes[n]->op->lower)
+            if (needed[n] && g->trace->nodes[n]->op->lower &&
+                maker_of(g->trace->nodes[n], needed) == g->trace->nodes[n])
                 add_cost(g->trace->nodes[n], cost);
     }
     free(known);

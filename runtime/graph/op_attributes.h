@@ -99,4 +99,12 @@ typedef struct tg_norm_attributes {
     int64_t feature;
 } tg_norm_attributes;
 
+/* scan. REGION is what a round does, by its number among the trace's; HASH is its. */
+typedef struct tg_scan_attributes {
+    int64_t length, reverse;
+    int64_t carried, stacked,
+        outs; /* operands: carried, stacked, captured; results: carried, outs */
+    int64_t region, hash_low, hash_high;
+} tg_scan_attributes;
+
 #endif

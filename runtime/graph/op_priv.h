@@ -15,13 +15,14 @@ extern const tg_op *const tg_ops_constant[];    /* op_constant.c */
 extern const tg_op *const tg_ops_shape[];       /* op_shape.c */
 extern const tg_op *const tg_ops_slice[];       /* op_slice.c */
 extern const tg_op *const tg_ops_index[];       /* op_index.c */
-extern const tg_op *const tg_ops_sort[];        /* op_sort.c */
+extern const tg_op *const tg_ops_sort[];        /* op_index.c */
 extern const tg_op *const tg_ops_reduce[];      /* op_reduce.c */
 extern const tg_op *const tg_ops_dot[];         /* op_dot.c */
 extern const tg_op *const tg_ops_convolution[]; /* op_convolution.c */
 extern const tg_op *const tg_ops_window[];      /* op_window.c */
 extern const tg_op *const tg_ops_norm[];        /* op_norm.c */
-extern const tg_op *const tg_ops_random[];      /* op_random.c */
+extern const tg_op *const tg_ops_random[];      /* op_constant.c */
+extern const tg_op *const tg_ops_loop[];        /* op_scan.c */
 
 /* The head of a gradient rule (tg_op.grad). */
 #define GRADIENT(name)                                                                             \

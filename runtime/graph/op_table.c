@@ -9,7 +9,7 @@
 static const tg_op *const *const families[] = {
     tg_ops_unary,  tg_ops_elementwise, tg_ops_constant, tg_ops_shape, tg_ops_slice,
     tg_ops_index,  tg_ops_sort,        tg_ops_reduce,   tg_ops_dot,   tg_ops_convolution,
-    tg_ops_window, tg_ops_norm,        tg_ops_random,
+    tg_ops_window, tg_ops_norm,        tg_ops_random,   tg_ops_loop,
 };
 
 const tg_op *tg_op_at(size_t index)

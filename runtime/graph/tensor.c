@@ -182,3 +182,35 @@ void tg_tensor_set_data(tg_tensor *tensor, void *data)
 {
     tensor->data = data;
 }
+
+/* ---- nodes, seen by modes ------------------------------------------------------ */
+
+const char *tg_node_op_name(const tg_node *node)
+{
+    return node->op->name;
+}
+
+bool tg_node_has_op(const tg_node *node)
+{
+    return node->op->lower != NULL;
+}
+
+size_t tg_node_operand_count(const tg_node *node)
+{
+    return node->operand_count;
+}
+
+tg_tensor *tg_node_operand(const tg_node *node, size_t index)
+{
+    return node->operands[index];
+}
+
+size_t tg_node_result_count(const tg_node *node)
+{
+    return node->result_count;
+}
+
+tg_tensor *tg_node_result(const tg_node *node, size_t index)
+{
+    return node->results + index;
+}

@@ -20,6 +20,8 @@ const tg_op tg_op_input = {.name = "input",
                            .results = 1,
                            .attribute_bytes = sizeof(tg_type)};
 
+static tg_tensor *resolve(tg_trace *t, tg_tensor *tensor, const char *op);
+
 static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
 {
     return tensor->trace == t && tensor->epoch == t->epoch;
@@ -50,6 +52,12 @@ void tg_trace_free(tg_trace *t)
         return;
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
+    for (size_t i = 0; i < t->body_made; i++)
+        tg_trace_free(t->bodies[i]);
+    free(t->bodies);
+    free(t->regions);
+    free(t->captured);
+    free(t->bound);
     free(t->nodes);
     free(t->inputs);
     free(t->assigned);
@@ -91,6 +99,7 @@ void tg_trace_begin(tg_trace *t)
     t->assigned_count = 0;
     t->segment_first = 0;
     t->breaks = 0;
+    t->body_count = t->region_count = t->captured_count = t->bound_count = 0;
 }
 
 bn_code tg_trace_status(const tg_trace *t, bn_status *st)
@@ -121,6 +130,14 @@ void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
 size_t tg_trace_node_count(const tg_trace *t)
 {
     return t->node_count;
+}
+
+size_t tg_trace_traced(const tg_trace *t)
+{
+    size_t count = t->node_count;
+    for (size_t i = 0; i < t->body_count; i++)
+        count += tg_trace_traced(t->bodies[i]);
+    return count;
 }
 
 tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
@@ -182,9 +199,9 @@ static void fetch_ahead(const void *node, const void *values)
 }
 
 /* A node with room for its operands and results, appended but not yet typed. */
-static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes, size_t operands)
+static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes, size_t operands,
+                            size_t results)
 {
-    size_t results = (size_t)op->results;
     size_t bytes = sizeof(tg_node) + operands * sizeof(tg_tensor *) + op->attribute_bytes;
     tg_node *node = bn_arena_alloc(t->arena, bytes);
     tg_tensor *values = bn_arena_alloc(t->tensors, results * sizeof *values);
@@ -200,7 +217,7 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
                       .scope = t->scope,
                       .index = (uint32_t)t->node_count,
                       .operand_count = (uint16_t)operands,
-                      .result_count = (uint8_t)results,
+                      .result_count = (uint16_t)results,
                       .phase = (uint8_t)t->phase};
     if (op->attribute_bytes) {
         node->attributes = node->operands + operands;
@@ -211,7 +228,7 @@ static tg_node *node_append(tg_trace *t, const tg_op *op, const void *attributes
                                 .epoch = t->epoch,
                                 .id = t->value_count++,
                                 .kind = TG_KIND_VALUE,
-                                .result = (uint8_t)i,
+                                .result = (uint16_t)i,
                                 .node = node};
     t->nodes[t->node_count++] = node;
     if (t->node_cost_ns)
@@ -235,7 +252,7 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
         tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for input %zu", t->input_count);
         return NULL;
     }
-    tg_node *node = node_append(t, &tg_op_input, &v->head.type, 0);
+    tg_node *node = node_append(t, &tg_op_input, &v->head.type, 0, 1);
     if (!node)
         return NULL;
     node->variable = v;
@@ -248,9 +265,46 @@ static tg_tensor *variable_enter(tg_trace *t, tg_variable *v)
     return v->entry;
 }
 
+tg_tensor *tg_round_input(tg_trace *round, const tg_type *type)
+{
+    if (round->status.code != BN_OK)
+        return &round->poison;
+    tg_node *node = node_append(round, &tg_op_input, type, 0, 1);
+    if (!node)
+        return &round->poison;
+    node->results[0].type = *type;
+    return node_record(round, node) ? node->results : &round->poison;
+}
+
+/* What TENSOR of the outer trace is in the round T: an input of the round, made at first use. */
+static tg_tensor *capture(tg_trace *t, tg_tensor *tensor, const char *op)
+{
+    tg_tensor *outer = resolve(t->outer, tensor, op);
+    if (!outer) {
+        if (t->status.code == BN_OK)
+            t->status = t->outer->status;
+        return NULL;
+    }
+    for (size_t i = 0; i < t->captured_count; i++)
+        if (t->captured[i].outer == outer)
+            return t->captured[i].inner;
+    if (!bn_reserve(&t->captured, t->captured_count + 1, &t->captured_capacity,
+                    sizeof *t->captured)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for what a loop uses");
+        return NULL;
+    }
+    tg_tensor *inner = tg_round_input(t, &outer->type);
+    if (inner->kind != TG_KIND_VALUE)
+        return NULL;
+    t->captured[t->captured_count++] = (tg_capture){outer, inner};
+    return inner;
+}
+
 /* OP is for the message. */
 static tg_tensor *resolve(tg_trace *t, tg_tensor *tensor, const char *op)
 {
+    if (t->outer && tensor->kind != TG_KIND_POISON && !in_trace(t, tensor))
+        return capture(t, tensor, op);
     if (tensor->kind == TG_KIND_VALUE) {
         if (in_trace(t, tensor))
             return tensor;
@@ -289,11 +343,17 @@ tg_tensor *tg_trace_value(const tg_trace *t, const tg_tensor *tensor)
 tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tensor *const *operands,
                    size_t count)
 {
+    return tg_emit_many(t, op, attributes, operands, count, (size_t)op->results);
+}
+
+tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
+                        tg_tensor *const *operands, size_t count, size_t results)
+{
     tg_tensor *values[8], **resolved = values;
     if (t->status.code != BN_OK)
         return &t->poison;
-    if (count > UINT16_MAX) {
-        tg_trace_fail(t, BN_INVALID, "%s: %zu operands", op->name, count);
+    if (count > UINT16_MAX || results > UINT16_MAX) {
+        tg_trace_fail(t, BN_INVALID, "%s: %zu operands, %zu results", op->name, count, results);
         return &t->poison;
     }
     if (count > 8 && !(resolved = bn_arena_alloc(t->arena, count * sizeof *resolved))) {
@@ -305,7 +365,7 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tens
         if (!(resolved[i] = resolve(t, operands[i], op->name)))
             return &t->poison;
 
-    tg_node *node = node_append(t, op, attributes, count);
+    tg_node *node = node_append(t, op, attributes, count, results);
     if (!node)
         return &t->poison;
     memcpy(node->operands, resolved, count * sizeof *resolved);
@@ -359,6 +419,11 @@ void tg_assign(tg_trace *t, tg_tensor *variable, tg_tensor *value)
         return;
     }
     if (!in_trace(t, variable)) {
+        if (t->outer) {
+            tg_trace_fail(t, BN_INVALID, "assign %s: a loop's round assigns what it binds only",
+                          v->name);
+            return;
+        }
         variable->trace = t;
         variable->epoch = t->epoch;
         v->entry = NULL;
@@ -439,36 +504,4 @@ void tg_hold(tg_trace *t, tg_tensor *value)
         /* A held value is an output of its graph. */
         tg_record_mark(t, v->id);
     }
-}
-
-/* ---- nodes, seen by modes ------------------------------------------------------ */
-
-const char *tg_node_op_name(const tg_node *node)
-{
-    return node->op->name;
-}
-
-bool tg_node_has_op(const tg_node *node)
-{
-    return node->op != &tg_op_input;
-}
-
-size_t tg_node_operand_count(const tg_node *node)
-{
-    return node->operand_count;
-}
-
-tg_tensor *tg_node_operand(const tg_node *node, size_t index)
-{
-    return node->operands[index];
-}
-
-size_t tg_node_result_count(const tg_node *node)
-{
-    return node->result_count;
-}
-
-tg_tensor *tg_node_result(const tg_node *node, size_t index)
-{
-    return node->results + index;
 }

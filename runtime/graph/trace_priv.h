@@ -18,6 +18,33 @@ typedef struct tg_scalar_memo {
     tg_tensor *tensor;
 } tg_scalar_memo;
 
+/* A value of the outer trace that a round uses, and what it is in the round. */
+typedef struct tg_capture {
+    tg_tensor *outer, *inner;
+} tg_capture;
+
+/* A variable that a round binds, as it was before (tg_bind). */
+typedef struct tg_bound {
+    tg_variable *variable;
+    tg_type type;
+    const tg_trace *trace;
+    uint32_t epoch, input;
+    tg_tensor *entry, *current;
+    bool assigned;
+} tg_bound;
+
+/*
+ * What a loop does in a round: a graph over a trace of its own, BODY. Its inputs are what is
+ * carried, slices, what is captured; its outputs what is handed on and parts of stacks. Other
+ * loops may have regions over the same BODY: gradients go on in it.
+ */
+struct tg_region {
+    tg_trace *body;
+    tg_graph graph;
+    tg_node *richer; /* a loop of the same rounds that gives these results and more, or NULL */
+    bool derived;    /* a gradient made it */
+};
+
 struct tg_trace {
     uint32_t epoch;
     bn_status status;
@@ -39,6 +66,15 @@ struct tg_trace {
     size_t input_count, input_capacity;
     tg_variable **assigned;
     size_t assigned_count, assigned_capacity;
+    tg_trace *outer;      /* of a round: the trace that has the loop; else NULL */
+    tg_capture *captured; /* of a round */
+    size_t captured_count, captured_capacity;
+    tg_bound *bound; /* of a round */
+    size_t bound_count, bound_capacity;
+    tg_region **regions; /* of this trace's loops */
+    size_t region_count, region_capacity;
+    tg_trace **bodies; /* BODY_MADE of them, BODY_COUNT in use */
+    size_t body_count, body_made, body_capacity;
     size_t segment_first; /* first node since the last cut */
     unsigned breaks;      /* graph breaks so far */
     tg_scalar_memo memo[TG_SCALAR_MEMO];
@@ -49,6 +85,45 @@ struct tg_trace {
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
 /* "layer1.0.conv2" of a node's scope. */
 void tg_scope_write(const tg_scope *scope, bn_text *out);
+
+/* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
+
+/* An empty trace for a round of T; NULL after putting an error on T. */
+tg_trace *tg_round_open(tg_trace *t);
+/* A value that the round takes. */
+tg_tensor *tg_round_input(tg_trace *round, const tg_type *type);
+/* Gives bound variables back. */
+void tg_round_close(tg_trace *round);
+/* False after handing ROUND's error to the trace that has the loop. */
+bool tg_round_sound(tg_trace *round);
+/* A loop that is about to be appended. All lists live as long as the trace. */
+typedef struct tg_loop_plan {
+    tg_trace *round;
+    tg_tensor **in;       /* in the round: carried, slices, captured */
+    tg_tensor **operands; /* the same outside */
+    tg_tensor **out;      /* in the round: what it hands on, then parts of stacks */
+    size_t carried, stacked, captured, outs;
+    int64_t length;
+    bool reverse, derived;
+} tg_loop_plan;
+
+/* Appends it to T as a node of the row OP; NULL after putting an error on T. */
+tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *plan);
+/* What NODE, a loop, does in a round; NULL for other nodes. */
+tg_region *tg_node_region(const tg_node *node);
+
+/* ---- gradients (backward.c) --------------------------------------------------- */
+
+/*
+ * Emits into T the gradient of the sum of OUTPUTS[k] weighted by SEEDS[k] (NULL: left out),
+ * COUNT of them, with respect to WRT[i] (NULL: none), WRT_COUNT of them. All are values of T;
+ * only nodes before END are differentiated. GRADS[i] is NULL where nothing reaches WRT[i].
+ */
+void tg_gradients(tg_trace *t, size_t end, tg_tensor *const *outputs, tg_tensor *const *seeds,
+                  size_t count, tg_tensor *const *wrt, size_t wrt_count, tg_tensor **grads);
+/* The gradient rule of loops (tg_op.grad). */
+void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, const bool *need,
+                      tg_tensor **gin);
 
 /* ---- the hash (hash.c) ---------------------------------------------------- */
 

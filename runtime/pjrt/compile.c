@@ -136,6 +136,16 @@ static bn_code move_to(Rt__Compile__Options *message, int64_t device_id, bn_stat
     return BN_OK;
 }
 
+/* A field without a number, spelled at length, passes the reader once and is no message then. */
+static bn_code check_packed(const uint8_t *bytes, size_t size, bn_status *st)
+{
+    Rt__Compile__Options *again = rt__compile__options__unpack(NULL, size, bytes);
+    if (!again)
+        return bn_fail(st, BN_FORMAT, "the compile options have a field without a number");
+    rt__compile__options__free_unpacked(again, NULL);
+    return BN_OK;
+}
+
 bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
                                  const rt_compile_options *options, int64_t device_id, void **bytes,
                                  size_t *size, bn_status *st)
@@ -143,6 +153,7 @@ bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
     Rt__Compile__Options own = RT__COMPILE__OPTIONS__INIT;
     Rt__Compile__Build build = RT__COMPILE__BUILD__INIT;
     Rt__Compile__Options *message = rt__compile__options__unpack(NULL, their_size, theirs);
+    *bytes = NULL;
     if (!message)
         return bn_fail(st, BN_FORMAT, "the compile options are no CompileOptionsProto");
     bn_arena *store = bn_arena_new(1024);
@@ -162,12 +173,17 @@ bn_code rt_compile_options_adopt(const void *theirs, size_t their_size,
         if (room) {
             rt__compile__options__pack(message, room);
             rt__compile__options__pack(&own, room + first);
+            code = check_packed(room, *size, st);
         } else {
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for compile options");
         }
     }
     bn_arena_free(store);
     rt__compile__options__free_unpacked(message, NULL);
+    if (code != BN_OK) {
+        free(*bytes);
+        *bytes = NULL;
+    }
     return code;
 }
 

@@ -147,6 +147,9 @@ const char *rt_client_settings(const rt_client *client);
 /* The variables of the environment that plugins read when they compile, INDEX from 0 until false;
  * *VALUE is NULL where it is not set. */
 bool rt_environment(size_t index, const char **name, const char **value);
+/* The SHA-256 of the regular file that VALUE, of an option or a variable, names; "" where it names
+ * none that can be read. */
+void rt_named_contents(const char *value, char digest[BN_SHA256_TEXT]);
 
 /* The plugin the client was made on. */
 rt_plugin *rt_client_plugin(const rt_client *client);
@@ -371,6 +374,11 @@ const rt_topology_info *rt_topology_describe(const rt_topology *topology);
 BN_MUST_USE bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
                                         const rt_compile_options *options,
                                         rt_executable **executable, bn_status *st);
+/* The same of a PROGRAM in any form but an executable, which is BN_NOT_SUPPORTED. Foreign options
+ * are not looked at: they are for another device. */
+BN_MUST_USE bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *program,
+                                                const rt_compile_options *options,
+                                                rt_executable **executable, bn_status *st);
 
 /* ---- leak check ------------------------------------------------------ */
 

@@ -26,18 +26,24 @@ bool rt_environment(size_t index, const char **name, const char **value)
     return true;
 }
 
+void rt_named_contents(const char *value, char digest[BN_SHA256_TEXT])
+{
+    int fd;
+    size_t size;
+    digest[0] = '\0';
+    if (!*value || bn_regular_open(value, &fd, &size, NULL) != BN_OK)
+        return;
+    if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
+        digest[0] = '\0';
+    close(fd);
+}
+
 /* Appends a line, with the length of VALUE: no value can pass for two lines. Where the value names
  * a file, what is in the file counts as well. */
 static void put(bn_text *out, const char *kind, const char *name, const char *value)
 {
-    char digest[BN_SHA256_TEXT] = "";
-    int fd;
-    size_t size;
-    if (*value && bn_regular_open(value, &fd, &size, NULL) == BN_OK) {
-        if (bn_descriptor_sha256(fd, value, digest, NULL) != BN_OK)
-            digest[0] = '\0';
-        close(fd);
-    }
+    char digest[BN_SHA256_TEXT];
+    rt_named_contents(value, digest);
     bn_text_printf(out, "%s %s %zu %s %s\n", kind, name, strlen(value), value, digest);
 }
 

@@ -153,18 +153,22 @@ const rt_topology_info *rt_topology_describe(const rt_topology *topology)
     return &topology->info;
 }
 
-bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
-                            const rt_compile_options *options, rt_executable **executable,
-                            bn_status *st)
+bn_code rt_topology_compile_program(rt_topology *topology, const rt_program *its,
+                                    const rt_compile_options *options, rt_executable **executable,
+                                    bn_status *st)
 {
-    if (length == 0)
+    if (its->size == 0)
         return bn_fail(st, BN_INVALID, "empty program");
+    if (strcmp(its->format, "executable") == 0)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "a compiled executable, which is of its own device; only programs can be "
+                       "compiled for another");
     void *packed = NULL;
     size_t packed_size = 0;
     bn_code code = rt_compile_options_pack(options, -1, &packed, &packed_size, st);
     if (code != BN_OK)
         return code;
-    PJRT_Program program = rt_program_wrap("mlir", text, length);
+    PJRT_Program program = rt_program_wrap(its->format, its->code, its->size);
     PJRT_Compile_Args args =
         RT_ARGS(PJRT_Compile, .topology = topology->handle, .program = &program,
                 .compile_options = packed, .compile_options_size = packed_size);
@@ -173,4 +177,12 @@ bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t leng
     if (code != BN_OK)
         return code;
     return rt_executable_wrap(topology->plugin, NULL, args.executable, executable, st);
+}
+
+bn_code rt_topology_compile(rt_topology *topology, const char *text, size_t length,
+                            const rt_compile_options *options, rt_executable **executable,
+                            bn_status *st)
+{
+    const rt_program program = {.format = "mlir", .code = text, .size = length};
+    return rt_topology_compile_program(topology, &program, options, executable, st);
 }

@@ -10,7 +10,7 @@ export BENCH_FUZZ_CRASHES=$build/tests/fuzz/crashes
 rm -rf "$BENCH_FUZZ_CRASHES" && mkdir -p "$BENCH_FUZZ_CRASHES" || exit 1
 count=0
 
-for source in tests/fuzz/fuzz_*.c; do
+for source in tests/fuzz/fuzz_*.c tests/fuzz/*/fuzz_*.c; do
     name=$(basename "$source" .c)
     name=${name#fuzz_}
     program=$build/tests/fuzz/replay_$name

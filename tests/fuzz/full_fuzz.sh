@@ -15,7 +15,7 @@ seconds=${FUZZ_SECONDS:-30}
 build=$PWD/build-fuzz
 folder=${FUZZ_FOLDER:-${BENCH_TEST_BUILD:-$PWD/build}/fuzz}
 # shellcheck disable=SC2206,SC2207 # one word for each is meant
-names=(${FUZZ_TARGETS:-$(basename -s .c tests/fuzz/fuzz_*.c | sed 's/^fuzz_//')})
+names=(${FUZZ_TARGETS:-$(basename -s .c tests/fuzz/fuzz_*.c tests/fuzz/*/fuzz_*.c | sed 's/^fuzz_//')})
 count=0
 
 fail() { # WHAT LOG

@@ -1,15 +1,18 @@
 /*
  * fuzz_json.c - JSON from outside: files of golden values (--golden), with the models
- * that they ask for, and the requests that a worker reads. Bytes that begin with '@' are
- * edits of the JSON after them, for files that are well-formed and wrong:
+ * that they ask for, suites, the requests that a worker reads, and what a compiler is kept to have
+ * said (bench estimate). Bytes that begin with '@' are edits of the JSON after them, for files that
+ * are well-formed and wrong:
  *
  *   '@', number of edits, for each two bytes that choose a value and one for what
  *   takes its place
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "harness/verify/golden_priv.h"
+#include "harness/campaign/suites_priv.h"
+#include "harness/estimate/estimate_priv.h"
 #include "harness/jobs/jobs.h"
+#include "harness/verify/golden_priv.h"
 
 /* Elements of an output above which it is not compared: that is a matter of time. */
 #define MOST_ELEMENTS 100000
@@ -101,6 +104,58 @@ static void try_request(const json_t *json)
         flags++;
     fuzz_require(!e.runtime_option[options] && !e.xla_flag[flags], "lists without an end");
     fuzz_require(e.label && e.pin && e.cache_dir && e.store, "a member that is missing");
+}
+
+/* ---- suites ------------------------------------------------------------------------------ */
+
+static void try_suite(const uint8_t *data, size_t size)
+{
+    bn_status st = {0};
+    bn_text text = {0};
+    suite_spec suite;
+    bn_text_append(&text, (const char *)data, size);
+    bn_text_putc(&text, '\0');
+    fuzz_require(!text.failed, "no memory");
+    bn_code code = suite_parse("suite.json", text.data, &suite, &st);
+    fuzz_status(code, &st);
+    fuzz_require(code == BN_OK || strncmp(st.message, "suite.json:", 11) == 0,
+                 "a fault without its place");
+    fuzz_require(code != BN_OK ||
+                     (suite.name && json_array_size(json_object_get(suite.json, "matrix")) > 0),
+                 "a suite of nothing");
+    suite_close(&suite);
+    bn_text_free(&text);
+}
+
+/* ---- estimates ------------------------------------------------------------------------------ */
+
+/* What is sound can be shown, whatever else it holds. */
+static void try_estimate(json_t *json)
+{
+    static const res_format formats[] = {RES_TABLE_TEXT, RES_TABLE_MARKDOWN, RES_TABLE_CSV};
+    res_experiment what;
+    bn_text out = {0};
+    if (!estimate_sound(json))
+        return;
+    res_experiment_usual(&what);
+    json_t *line =
+        json_pack("{si si si so ss ss ss ss si sf si so so sb sO}", "step", 0, "number", 1, "of", 1,
+                  "experiment", res_experiment_to_json(&what), "topology", "v4:1x1x1", "layouts",
+                  "auto", "graph", "step", "module", "bench_step", "nodes", 1, "flops", 1.0,
+                  "text_bytes", 1, "class", res_json_text(estimate_word(json, "class")), "message",
+                  res_json_text(estimate_word(json, "message")), "cached", 1, "estimate", json);
+    fuzz_require(line != NULL, "no line");
+    estimate_time_line(line);
+    json_t *lines = json_pack("[o]", line);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        estimate_table(lines, formats[i], &out);
+        estimate_scopes(lines, formats[i], &out);
+        estimate_beside_published(lines, formats[i], &out);
+    }
+    estimate_notes(lines, &out);
+    fuzz_require(!out.failed && out.length > 0, "no table");
+    json_decref(lines);
+    bn_text_free(&out);
 }
 
 /* ---- edits ------------------------------------------------------------------------------- */
@@ -198,7 +253,9 @@ static void try_all(const uint8_t *data, size_t size)
 {
     json_t *json = json_loadb((const char *)data, size, 0, NULL);
     try_golden(data, size);
+    try_suite(data, size);
     if (json) {
+        try_estimate(json);
         try_experiment(json);
         try_request(json);
     }

@@ -1,7 +1,8 @@
 /* fuzz_names.c - the environment's list of runtimes, and text that is shown: a path is one of the
- * list's or none, and what is shown is plain. */
+ * list's or none, what is shown is plain, and a site's data files hold it as nothing but text. */
 #include "tests/fuzz/fuzz.h"
 
+#include "plots/site/site_priv.h"
 #include "runtime/pjrt/pjrt.h"
 
 #include <locale.h>
@@ -30,6 +31,22 @@ static bool is_harmless(const char *shown)
     return true;
 }
 
+/* Puts TEXT, of which SHOWN is shown, into a data file: a string in ASCII that ends no script. */
+static void put_in_site(const char *text, const char *shown)
+{
+    bn_text data = {0};
+    site_put_text(&data, text);
+    fuzz_require(!data.failed && data.length >= 2, "no string");
+    for (size_t i = 0; i < data.length; i++)
+        fuzz_require(data.data[i] >= ' ' && data.data[i] <= '~' && data.data[i] != '<',
+                     "a sign that could end a script");
+    json_t *back = json_loadb(data.data, data.length, JSON_DECODE_ANY, NULL);
+    fuzz_require(json_is_string(back) && strcmp(json_string_value(back), shown) == 0,
+                 "a page shows another text");
+    json_decref(back);
+    bn_text_free(&data);
+}
+
 /* Shows TEXT, and what was shown once more: that changes nothing. */
 static void show(const char *text)
 {
@@ -42,6 +59,7 @@ static void show(const char *text)
     fuzz_require(is_harmless(shown), "what is not plain is shown");
     fuzz_require(bn_is_plain(shown) && bn_is_plain(text) == (strcmp(text, shown) == 0),
                  "what is plain is not told");
+    put_in_site(text, shown);
     bn_plain(text, small, sizeof small);
     fuzz_require(strncmp(small, shown, strlen(small)) == 0, "a cut text is another one");
     bn_text_free(&twice);

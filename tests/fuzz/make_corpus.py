@@ -12,15 +12,7 @@ import os
 import struct
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def put(target, name, data):
-    folder = os.path.join(HERE, "corpus", target)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name), "wb") as f:
-        f.write(data if isinstance(data, bytes) else data.encode())
-
+from corpus_put import HERE, put
 
 # ---- options --------------------------------------------------------------------
 
@@ -169,6 +161,33 @@ put("xspace", "cut", plane(b"/device:0", line(b"XLA Modules", 1, event(1, 1, 1))
 put("xspace", "unknown-fields", number(7, 1) + block(1, number(99, 5)))
 
 
+# ---- compile options --------------------------------------------------------------------------
+
+def assigned(*devices, computations=1):
+    computation = block(3, block(1, b"".join(varint(d) for d in devices)))
+    return block(9, number(1, len(devices)) + number(2, computations) + computation * computations)
+
+
+def flag(name, value):
+    return block(7, block(1, name) + block(2, block(1, value)))
+
+
+for name, data in {
+        "one": block(3, number(1, -1) + number(4, 1) + number(5, 1) + assigned(3)),
+        "ordinal": block(3, number(1, 3) + number(4, 1) + number(5, 1)) + number(4, 1),
+        "replicas": block(3, number(4, 8) + number(5, 1) + assigned(0, 1, 2)),
+        "partitions": block(3, number(4, 1) + number(5, 4)),
+        "no-device": block(3, number(4, 1) + number(5, 1) + assigned()),
+        "computations": block(3, number(4, 1) + number(5, 1) + assigned(0, computations=2)),
+        "flags": block(3, number(4, 1) + number(5, 1)) + flag(b"xla_a", b"x") + flag(b"ours", b"False"),
+        "twice": block(3, assigned(1)) + block(3, assigned(2)),
+        "below-zero": block(3, number(1, -5) + number(4, -3) + number(5, -1)),
+        "unknown-fields": number(99, 1) + block(3, block(77, b"xyz")) + block(50, b""),
+        "empty": b"", "cut": block(3, assigned(1, 2, 3))[:-4],
+}.items():
+    put("compile_options", name, data)
+
+
 # ---- hlo: optimized programs ---------------------------------------------------------------
 
 def step(number_, opcode, *rest, cycles=None, operands=(), called=()):
@@ -288,6 +307,36 @@ put("json", "request-lists", json.dumps({**REQUEST, "xla_flag": ["a"] * 50, "run
                                         "weights": None, "program": {}}))
 put("json", "long-name", json.dumps({**WHAT, "model": "m" * 64}))
 put("json", "deep", "[" * 3000)
+
+SUITE = {"bench_suite": 1, "name": "s", "order_seed": 3, "comment": "c",
+         "defaults": {"steps": 3, "modes": ["lazy", "capture"], "variants": "small"},
+         "matrix": [{"models": ["resnet18", "bert"], "batches": [1, 8], "repetitions": 2,
+                     "runtimes": ["cpu", {"name": "a/b.so", "label": "l", "options": {"a": 1.5},
+                                          "xla_flags": {"b": True}}],
+                     "exclude": [{"models": "bert", "batches": 8}],
+                     "include": [{"modes": "capture", "phases": "train", "graphs": [3, 5]}]},
+                    {"recording": "train", "modes": "replay", "step": "0123456789ab",
+                     "include": [{"cost": "roofline"}]}]}
+put("json", "suite", json.dumps(SUITE, indent=1))
+put("json", "suite-model", json.dumps({**SUITE, "matrix": [{"models": "r\u00f6snet\n\"", "x/~": 1}]}))
+put("json", "suite-fits", json.dumps({**SUITE, "matrix": [{"recording": "r", "batches": 1}]}))
+put("json", "suite-nothing", json.dumps({**SUITE, "matrix": []}))
+
+ITEM = {"name": "layer1.0.conv2/x", "what": "copy", "scope": "s", "cycles": 5.0, "times": 8,
+        "why": "w"}
+ESTIMATE = {"class": "ok", "message": "", "cycles": 1e6, "copy_cycles": 10, "layout_cycles": 5,
+            "flops": 1e9, "serialized_bytes": None, "compile_cpu_s": 1.5,
+            "memory": {"argument": 1, "temp": None, "peak": 7000},
+            "topology": {"memory_bytes": 1 << 30},
+            "plugin": {"sha256": "0123456789abcdef" * 4, "api": "0.81"},
+            "layouts": [None, "{0,1}"], "branches": [ITEM], "loops": [ITEM, {**ITEM, "times": -1}],
+            "copies": [ITEM] * 4, "collectives": [{**ITEM, "cycles": None}], "silent": [ITEM] * 9,
+            "scopes": [ITEM, {**ITEM, "name": "update/a.b.c"}]}
+put("json", "estimate", json.dumps(ESTIMATE))
+put("json", "estimate-kinds", json.dumps({**ESTIMATE, "copies": [1, None, "x", {}], "scopes": [[]],
+                                          "loops": [{"name": 3}], "cycles": 1e308, "memory": []}))
+put("json", "estimate-memory", json.dumps({"class": "out-of-device-memory", "message": "m",
+                                           "used_bytes": 1e300, "limit_bytes": -1}))
 put("json", "control", '{"\\u001b[2J": 1, "model": "\x1b')
 put("json", "list", "[1]")
 
@@ -296,7 +345,9 @@ for i, (edits, text) in enumerate([
         (b"\1\0\0\1", small_golden()), (b"\1\4\0\5", small_golden()),
         (b"\2\5\0\5\6\0\1", small_golden()), (b"\1\x1a\0\5", small_golden()),
         (b"\1\5\0\0", json.dumps(REQUEST)),
-        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read())]):
+        (b"\1\6\0\5", open(os.path.join(HERE, "../golden/bert.small_pad.json")).read()),
+        (b"\2\x0b\0\5\x14\0\2", json.dumps(SUITE)),
+        (b"\2\3\0\3\7\0\6", json.dumps(ESTIMATE))]):
     put("json", f"edit-{i}", b"@" + edits + text.encode())
 
 
@@ -388,106 +439,4 @@ if len(sys.argv) > 2:
     put("index", "label", changed(13, b"a\x1b[31m\xc2\x9b\xe2\x80\xae\xff\\n"))
     put("index", "host", changed(15, b"h\xe2\x80\x8b\xe2\x81\xa6"))
 
-# ---- recordings --------------------------------------------------------------------------------
-
-# Slots as runtime/record/format.h says: a head, and what does not fit in slots that follow.
-TEXT, PLUGIN, DEVICE, COMPILE, EXECUTABLE, EXECUTE, COMPLETE, BUFFER, END, TO_HOST, WAIT = range(2, 13)
-HEAD_SLOT = struct.pack("<8sIIIIQQQIIQ", b"bnchrec\0", 1, 64, 100, 1, 1000, 10**18, 0, 0, 100, 0)
-
-
-def event(kind, time=0, fields=(), words=b"", flags=0, thread=100):
-    pieces = [words[i:i + 56] for i in range(0, len(words), 56)]
-    fields = [x % 2**64 for x in fields] + [0] * (6 - len(fields))
-    slots = struct.pack("<BBHIQ6Q", kind, flags, len(pieces), thread, time, *fields)
-    for i, piece in enumerate(pieces):
-        slots += struct.pack("<BBHI56s", 1, 0, i + 1, len(piece), piece)
-    return slots
-
-
-def integers(*values):
-    return b"".join(struct.pack("<Q", x % 2**64) for x in values)
-
-
-def compiled(handle, number, name, results=1):
-    types = integers(*[11, 2, 2, 3] * results)
-    return (event(COMPILE, 2000, [3000, 1, 2, handle, 0, 0],
-                  integers(1, number, 2, 7, 99, 16) + b"mlir") +
-            event(EXECUTABLE, 3000, [handle, results, 0, 0, 0, 0],
-                  integers(1, 4096) + types + integers(len(name)) + name))
-
-
-def executed(number, time, handle, arguments, made, thread=100):
-    count = len(arguments) + (len(made) << 32)
-    return (event(EXECUTE, time, [time + 50, 10 * number, 10 * number + 5, handle, number, count],
-                  integers(1, 0, 0, 0 if thread == 100 else 7 * number, *arguments, *made),
-                  thread=thread) +
-            event(COMPLETE, time + 300, [number, 0]))
-
-
-def looped(steps, thread=100):
-    tape = HEAD_SLOT + event(PLUGIN, 0, [0, 0, 81, 984], b"/p/cpu.so")
-    tape += event(TEXT, 0, [0, 0], b"python") + event(TEXT, 0, [4, 0], b"jax 0.10.2")
-    tape += event(DEVICE, 0, [4096, 0, 0, 16, 0], b"CpuDevice(id=0)")
-    tape += compiled(0x900, 3, b"jit_step", 2)
-    for i in range(steps):
-        time = 10000 + 1000 * i
-        tape += event(BUFFER, time - 90, [time - 80, 1, 2, 0x5000, 11 << 32, 4096],
-                      integers(24, 0, 0, 2, 3))
-        tape += executed(i + 1, time, 0x900, [0x1000 + 64 * (i % 2), 0x5000],
-                         [0x1040 - 64 * (i % 2), 0x6000], thread)
-        tape += event(END, time + 60, [0x1000 + 64 * (i % 2)], flags=2)
-        tape += event(END, time + 61, [0x5000]) + event(TO_HOST, time + 70, [time + 80, 0, 0, 0x6000])
-        tape += event(WAIT, time + 90, [time + 310, 0, 0]) + event(END, time + 320, [0x6000])
-    return tape
-
-
-# Version 2: every third execution was asked what it took, others are believed; ends in a row.
-def believed(steps):
-    tape = HEAD_SLOT[:8] + b"\2" + HEAD_SLOT[9:] + compiled(0x900, 3, b"jit_step", 2)
-    for i in range(steps):
-        time, asked, kept = 10000 + 1000 * i, i % 3 == 0, [1] * (i % 2)
-        handles = [0x1000 + 64 * (i % 2), 0x5000, 0x1040 - 64 * (i % 2), 0x6000]
-        tape += event(EXECUTE, time, [time + 50, 0, 0, 0x900, i + 1, 2 + (2 << 32)],
-                      integers(1 + (len(kept) << 32), 0, 0, 0, *kept, *handles, *[1] * asked),
-                      flags=0x20 + 0x10 * asked)
-        row = [0x5000, 0x6000] + [0x7000 + 64 * k for k in range(8)] + [0] * 3
-        tape += event(END, time + 60, [handles[0]], flags=2 if i % 4 == 3 else 8)
-        tape += event(END, time + 61, row[:6], integers(*row[6:]), flags=8)
-    return tape
-
-
-put("recording", "empty", b"")
-put("recording", "head", HEAD_SLOT)
-put("recording", "loop", looped(12))
-put("recording", "pool", looped(10, 101))
-put("recording", "believed", believed(9))
-put("recording", "cut", looped(6)[:-37])
-whole = looped(6)
-put("recording", "unfinished", whole[:640] + bytes(64) + whole[704:1280] + bytes(8) + whole[1288:])
-put("recording", "later-version", HEAD_SLOT[:8] + b"\3" + HEAD_SLOT[9:])
-put("recording", "counts", HEAD_SLOT + compiled(0x900, 3, b"x") + b"".join(
-    event(EXECUTE, 5000, [5001, 0, 0, 0x900, 1, operands], integers(devices, 0, 0, 0))
-    for devices, operands in ((2**32 - 1, 0), (2**31, 2**33 - 1), (2**48, 0), (8, 0))))
-put("recording", "two-programs", HEAD_SLOT + compiled(0x900, 3, b"a") + compiled(0xA00, 4, b"b") +
-    b"".join(executed(2 * i + k + 1, 10000 + 900 * i + 100 * k, 0x900 + 0x100 * k, [0x1000], [0x1000])
-             for i in range(8) for k in range(2)))
-
-
-# ---- reports of front ends -------------------------------------------------------------
-
-def report(kind, **changes):
-    whole = {"front_end": "jax", "framework": "JAX", "versions": {"jax": "0.1"}, "python": "3.11",
-             "script_sha256": "0123456789abcdef" * 4, "flags": {}, "model": "resnet18",
-             "phase": "train", "mode": "capture", "what": "one jit", "losses": [2.5, 2.4],
-             "warmup_steps": 3, "nodes_per_step": None, "trace_ns_per_step": 12.5,
-             "measured": {"first_start_ns": 1000, "last_end_ns": 2000, "wall_ns": [300, 310]}}
-    return bytes([kind]) + json.dumps({**whole, **changes}).encode()
-
-
-put("front_end", "times", report(0))
-put("front_end", "values", report(1, measured=None))
-put("front_end", "inference", report(2, phase="infer", losses=[]))
-put("front_end", "dropout", report(4, dropout=True))
-put("front_end", "error", report(0, error={"class": "not_installed", "message": "no jax\n\x1b[2J"}))
-put("front_end", "huge", report(0, measured={"first_start_ns": 0, "last_end_ns": 1 << 60,
-                                             "wall_ns": [(1 << 63) - 1, 1]}))
+import make_corpus_recordings  # noqa: E402,F401  the rest of the seeds

@@ -1,5 +1,5 @@
 /*
- * test_series.c - pictures of plain series: distributions of two sides, and histories with their
+ * test_series.c - pictures of plain series: distributions of two sides, lines, and histories with their
  * changes.
  */
 #include "tests/plots/plots_fixture.h"
@@ -103,12 +103,41 @@ static void timeline_skips_gaps(void **state)
     plot_free(&p);
 }
 
+static void lines_have_points_and_a_law(void **state)
+{
+    (void)state;
+    const double x[] = {1, 5}, same[] = {2, 2};
+    const res_interval y[] = {{3e6, 2.5e6, 3.5e6}, {11e6, UNKNOWN, UNKNOWN}};
+    const plot_series list[] = {{"step of capture", x, y, 2, 1e6, 2e6},
+                                {"step of " HOSTILE, x, y, 1, 3e6, 0}};
+    const plot_series still[] = {{"step", same, y, 2, 1e6, 0}};
+    const plot_words words = {"graphs", NULL, "SIMULATED DEVICE"};
+    plot p = {0};
+    assert_int_equal(plot_lines(&words, "executions of a step", list, 2, &p, NULL), BN_OK);
+    char *first = block(&p, "series0"), *second = block(&p, "series1");
+    assert_string_equal(first, "1 3000000.0 2500000.0 3500000.0\n"
+                               "5 11000000.0 11000000.0 11000000.0\n");
+    assert_string_equal(second, "1 3000000.0 2500000.0 3500000.0\n");
+    assert_has(p.script.data, "(1000000+2000000*x)/1e+06 with lines");
+    assert_has(p.script.data, "set xlabel \"executions of a step\"");
+    assert_has(p.script.data, "step of a\\047b\\042<i>&\\140touch x\\140\\100t");
+    assert_has(p.description.data, "step of capture: 1.00 ms, and 2.00 ms for each.");
+    free(first);
+    free(second);
+    plot_free(&p);
+    bn_status st = {0};
+    assert_int_equal(plot_lines(&words, "x", still, 1, &p, &st), BN_NOT_FOUND);
+    assert_int_equal(plot_lines(&words, "x", still, 0, &p, &st), BN_NOT_FOUND);
+    assert_null(p.script.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distribution_has_every_step),
         cmocka_unit_test(history_has_points_and_changes),
         cmocka_unit_test(timeline_skips_gaps),
+        cmocka_unit_test(lines_have_points_and_a_law),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -3,6 +3,7 @@
  */
 #include "tests/support/evaluator.h"
 
+#include "runtime/graph/op_attributes.h"
 #include "runtime/graph/trace_priv.h"
 
 #include <math.h>
@@ -197,7 +198,7 @@ static evaluator_rule *rule_of(const char *op)
 
 bool evaluator_knows(const char *op)
 {
-    return rule_of(op) != NULL;
+    return strcmp(op, "scan") == 0 || rule_of(op) != NULL;
 }
 
 static void round_result(const evaluation *e, const tg_tensor *value)
@@ -209,26 +210,84 @@ static void round_result(const evaluation *e, const tg_tensor *value)
         contents[i] = evaluator_round(value->type.dtype, contents[i]);
 }
 
+static const char *run_node(evaluation *e, const tg_node *node)
+{
+    const double *in[16] = {NULL};
+    double *out[TG_MAX_RESULTS] = {NULL};
+    evaluator_rule *rule = rule_of(node->op->name);
+    if (!rule || node->operand_count > 16)
+        return node->op->name;
+    for (size_t k = 0; k < node->operand_count; k++)
+        in[k] = e->contents[node->operands[k]->id];
+    for (size_t r = 0; r < node->result_count; r++)
+        out[r] = e->contents[node->results[r].id];
+    rule(node, in, out);
+    for (size_t r = 0; r < node->result_count; r++)
+        round_result(e, node->results + r);
+    return NULL;
+}
+
+static const char *run_loop(evaluation *e, const tg_node *node);
+
+/* Nodes up to END, but for those with a value in INPUTS, which are set. */
+static const char *run_nodes(evaluation *e, size_t end, tg_tensor *const *inputs, size_t count)
+{
+    const char *missing = NULL;
+    for (size_t n = 0; n < end && !missing; n++) {
+        const tg_node *node = e->trace->nodes[n];
+        bool is_set = !tg_node_has_op(node);
+        for (size_t i = 0; i < count && !is_set; i++)
+            is_set = inputs[i]->node == node;
+        if (!is_set)
+            missing = tg_node_region(node) ? run_loop(e, node) : run_node(e, node);
+    }
+    return missing;
+}
+
+static void copy(double *to, const double *from, const tg_type *type)
+{
+    memcpy(to, from, (size_t)tg_type_elements(type) * sizeof *to);
+}
+
+/* Round number AT of NODE's loop, in ROUND: what is carried lies in NODE's results. */
+static const char *run_round(evaluation *e, const tg_node *node, evaluation *round, int64_t at)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const tg_graph *g = &tg_node_region(node)->graph;
+    for (size_t k = 0; k < g->input_count; k++) {
+        const tg_tensor *input = g->inputs[k];
+        const bool carried = k < (size_t)a->carried;
+        const bool sliced = !carried && k < (size_t)(a->carried + a->stacked);
+        const tg_tensor *outer = carried ? node->results + k : node->operands[k];
+        const int64_t first = sliced ? at * tg_type_elements(&input->type) : 0;
+        copy(round->contents[input->id], e->contents[outer->id] + first, &input->type);
+    }
+    const char *missing = run_nodes(round, g->end_node, g->inputs, g->input_count);
+    for (size_t r = 0; r < g->output_count; r++) {
+        const tg_tensor *given = g->outputs[r];
+        const int64_t first = r < (size_t)a->carried ? 0 : at * tg_type_elements(&given->type);
+        copy(e->contents[node->results[r].id] + first, round->contents[given->id], &given->type);
+    }
+    return missing;
+}
+
+static const char *run_loop(evaluation *e, const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    evaluation *round = evaluation_new(tg_node_region(node)->body, e->rounded);
+    const char *missing = round ? NULL : node->op->name;
+    for (size_t k = 0; k < (size_t)a->carried; k++)
+        copy(e->contents[node->results[k].id], e->contents[node->operands[k]->id],
+             &node->results[k].type);
+    for (int64_t i = 0; i < a->length && !missing; i++)
+        missing = run_round(e, node, round, a->reverse ? a->length - 1 - i : i);
+    evaluation_free(round);
+    return missing;
+}
+
 const char *evaluation_run(evaluation *e)
 {
-    for (size_t n = 0; n < e->trace->node_count; n++) {
-        const tg_node *node = e->trace->nodes[n];
-        if (node->variable)
-            continue;
-        const double *in[16] = {NULL};
-        double *out[TG_MAX_RESULTS] = {NULL};
-        evaluator_rule *rule = rule_of(node->op->name);
-        if (!rule || node->operand_count > 16)
-            return node->op->name;
-        for (size_t k = 0; k < node->operand_count; k++)
-            in[k] = e->contents[node->operands[k]->id];
-        for (size_t r = 0; r < node->result_count; r++)
-            out[r] = e->contents[node->results[r].id];
-        rule(node, in, out);
-        for (size_t r = 0; r < node->result_count; r++)
-            round_result(e, node->results + r);
-    }
-    return NULL;
+    return run_nodes(e, e->trace->node_count, NULL, 0);
 }
 
 const double *evaluation_value(const evaluation *e, const tg_tensor *value)

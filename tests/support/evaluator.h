@@ -37,7 +37,7 @@ void evaluator_unpack(tg_dtype dtype, const void *from, double *to, int64_t coun
 
 /* ---- rules, for the evaluator's own files --------------------------------- */
 
-/* Computes OUT[result] of NODE from IN[operand]. */
+/* Computes OUT[result] of NODE from IN[operand]. Loops have no such rule: evaluator.c runs them. */
 typedef void evaluator_rule(const tg_node *node, const double *const *in, double *const *out);
 
 typedef struct evaluator_row {

@@ -8,7 +8,7 @@
 const sample *sample_at(size_t index)
 {
     const sample *const lists[] = {samples_elementwise, samples_shape, samples_contract,
-                                   samples_index};
+                                   samples_index, samples_loop};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const sample *s = lists[i]; s->op; s++)
             if (index-- == 0)

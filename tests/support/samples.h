@@ -51,6 +51,7 @@ extern const sample samples_elementwise[]; /* samples_elementwise.c */
 extern const sample samples_shape[];       /* samples_shape.c */
 extern const sample samples_contract[];    /* samples_contract.c */
 extern const sample samples_index[];       /* samples_index.c */
+extern const sample samples_loop[];        /* samples_loop.c */
 
 /* Sample INDEX over all lists; NULL past the last. */
 const sample *sample_at(size_t index);

@@ -173,6 +173,12 @@ for r in records:
 }
 live "the slope finds a device's time" sees_device busy_stores "$folder/seen"
 unset FAKE_PJRT
+run "${quick[@]}" --runtime "$fake" --store "$folder/quiet" -q
+report "-q leaves out how it goes" "$(
+    fault_of 0
+    [ -s "$folder/err" ] && echo "standard error is not empty"
+    grep -q 'after the last step\|wall' "$folder/out" || echo "no table"
+)"
 run "${quick[@]}" --runtime "$fake" --mode lazy,eager --format json
 report "a device that the host cannot keep busy has no slope" "$(
     fault_of 0

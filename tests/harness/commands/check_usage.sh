@@ -143,12 +143,12 @@ report "a narrow table has 80 columns at most, and its findings" "$(
     grep -q 'bench table --wide' "$folder/out" || echo "no word of the rest"
 )"
 if command -v script >/dev/null; then
-    script -qec "'$bench' table '$store'" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
+    NO_COLOR=1 PAGER=cat script -qec "'$bench' table '$store'" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
     report "on a terminal tables are narrow" "$(
         wide "$folder/screen"
         cmp "$folder/screen" "$folder/out" 2>&1
     )"
-    script -qec "'$bench' table '$store' --wide" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
+    NO_COLOR=1 PAGER=cat script -qec "'$bench' table '$store' --wide" /dev/null </dev/null | tr -d '\r' >"$folder/screen"
     run table "$store"
     report "with --wide they are as in a file" "$(cmp "$folder/screen" "$folder/out" 2>&1)"
 fi

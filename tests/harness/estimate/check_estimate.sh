@@ -105,6 +105,13 @@ run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model resnet50 --b
 report "published times stand beside" "$(fault_of 0)$(said 'published ms' '17.85' '23.67' '9.600' \
     'pytorch/xla/issues/4475')"
 
+run estimate --runtime "$fake" --topology v4:1x1x1/megacore --model vgg16 --phase infer --batch 4 \
+    --check-published "${none[@]}"
+report "and those that a host measured, which are more" "$(fault_of 0)$(said '5.987' \
+    'pytorch/pytorch/pull/87741' 'should lie below')$(
+    grep -q 'host  *below' "$folder/out" || echo "no estimate lies below"
+)"
+
 run "${estimate[@]}" "${none[@]}" --check-published
 report "where none is known, that is said" "$(fault_of 0)$(said 'No published time is known')"
 
@@ -140,6 +147,141 @@ run "${estimate[@]}" "${none[@]}" --into-sim "$folder/x.json"
 report "which has a clock" "$(fault_of 2 'no published clock')$([ ! -e "$folder/x.json" ] || echo "it was written")"
 run "${estimate[@]}" "${none[@]}" --topology v4:1 --mode capture --graphs 3,5 --into-sim "$folder/x.json"
 report "graphs of one name have one time" "$(fault_of 2 'give one of --graphs')"
+
+# ---- recorded steps -------------------------------------------------------------------------
+
+# Two programs, of which a step executes each once; make_recording says what it recorded.
+make=${BENCH_TEST_BUILD:-build}/tests/harness/replay/make_recording
+"$make" text "$folder/train" && "$make" several "$folder/several" && "$make" unkept "$folder/unkept" || exit 1
+recorded=(estimate --runtime "$fake" --topology v4:1 --recording "$folder/train")
+
+run "${recorded[@]}" "${keep[@]}" --format json
+report "each program of a recorded step is estimated" "$(fault_of 0)$(holds "$known"'
+assert [l["graph"] for l in records] == ["jit_grad", "jit_update"], records
+for l in records:
+    assert l["class"] == "ok" and not l["cached"] and l["times_a_step"] == 1 and l["of"] == 2, l
+    assert l["estimate"]["cycles"] == known(l) and l["estimated_ms"] > 0 and l["flops"] is None, l
+    assert l["experiment"]["model"] == "train" and l["text_bytes"] > 100, l
+    assert abs(l["recorded"]["wall_ns"] - 10e6) < 1e5 and l["recorded"]["device_ns"] > 0, l
+')"
+run "${recorded[@]}" "${keep[@]}" --topology v4:1,fake:2 --format json
+report "and not compiled again, but for another topology" "$(fault_of 0)$(holds '
+assert [l["cached"] for l in records] == [True, True, False, False], records
+')"
+run "${recorded[@]}" "${none[@]}"
+report "the table has a row each, and their sum" "$(fault_of 0)$(said 'jit_grad' 'jit_update' ' all ' \
+    'train step ' ' recorded ' 'a step took 10 ms, of which its device worked' \
+    'without the recorded compile options')"
+run "${recorded[@]}" "${none[@]}" --step-program jit_update --process 4711 --format csv
+report "from another program on, as CSV" "$(fault_of 0)$(
+    sed -n 2p "$folder/out" | grep -q '^v4:1,train,.*,jit_update,ok,' || echo "not the first"
+    awk -F, 'NR == 1 { n = NF } NF != n { print "line " NR " has " NF " fields, not " n }' "$folder/out"
+)"
+FAKE_PJRT=hlo,compile_error run "${recorded[@]}" "${none[@]}" --format json
+report "programs that the compiler refuses are told" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+)$(holds 'assert [l["class"] for l in records] == ["compile-error"] * 2')"
+refuses "a recording that is not there" 3 "$folder/nowhere" -- "${recorded[@]}" --recording "$folder/nowhere"
+refuses "a program that was not kept" 3 "jit_update|its code was not recorded" -- \
+    "${recorded[@]}" --recording "$folder/unkept"
+refuses "steps of several devices" 1 "2 devices" -- "${recorded[@]}" --recording "$folder/several"
+refuses "models beside a recording" 2 "--recording runs a step as it was recorded, so --model" -- \
+    "${recorded[@]}" --model resnet18
+refuses "layouts that a compiler chooses" 2 "--layouts auto" -- "${recorded[@]}" --layouts auto
+refuses "times for the simulated device" 2 "--into-sim" -- "${recorded[@]}" --into-sim "$folder/x.json"
+refuses "its options without it" 2 "--process is for --recording" -- "${estimate[@]}" --process 1
+for file in "$folder"/train/*/programs/*.mlir; do
+    echo "// edited" >>"$file"
+    break
+done
+refuses "a program that was edited" 3 "its hash differs" -- "${recorded[@]}" "${none[@]}"
+# ---- records ------------------------------------------------------------------------------
+
+kept=$folder/kept
+files() {
+    find "$kept" -name '*.h5' | wc -l
+}
+# unsaid FILE: what of an estimate FILE holds.
+unsaid() {
+    grep -F '(estimated)' "$1" | head -n 1
+}
+
+run "${estimate[@]}" "${keep[@]}" --store "$kept" --topology v4:1x1x1/megacore,fake:1 --mode capture \
+    --graphs 1,3
+report "a record of each step goes into the store" "$(fault_of 0)$(
+    [ "$(files)" -eq 4 ] || echo "$(files) records, not 4"
+    grep -q 'records*: .*bench table --table estimates' "$folder/err" || echo "nobody says so"
+)"
+FAKE_PJRT=hlo,device_oom run "${estimate[@]}" "${none[@]}" --store "$kept" --phase infer
+report "one that does not fit is a record, too" "$(fault_of 1 out-of-device-memory)$(
+    [ "$(files)" -eq 5 ] || echo "$(files) records, not 5"
+)"
+run table --store "$kept" --table estimates --format json
+report "their table says estimated at each figure" "$(fault_of 0)$(holds '
+rows = records["rows"]
+assert len(rows) == 2 * (1 + 4) + 1, len(rows)
+for r in rows:
+    assert r["estimated"] and r["runtime"].endswith(" (estimated)") and r["steps"] == 0, r
+    assert (r["estimated_cycles"] is None) == (r["class"] != "ok"), r
+    assert (r["estimated_ns"] is None) == (r["clock_ghz"] is None or r["class"] != "ok"), r
+assert len({r["runtime"] for r in rows}) == 2
+parts = [r for r in rows if r["graphs"] == 3 and "megacore" in r["runtime"]]
+whole = [r for r in parts if r["graph"] == "all"]
+assert abs(2 * whole[0]["estimated_ns"] / sum(r["estimated_ns"] for r in parts) - 1) < 1e-9
+assert [r["status"] for r in rows if r["class"] != "ok"] == ["out-of-memory"]
+')"
+run table --store "$kept"
+report "a table of nothing else has no speedups" "$(fault_of 0)$(said 'Estimated, not measured' \
+    'estimated cycles' 'v4:1x1x1 megacore (estimated)' out-of-device-memory)$(
+    grep -F 'Speedup' "$folder/out"
+)"
+run history --store "$kept"
+report "they have no history" "$(
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    complaints | grep -q '5 records are estimated, not measured' || echo "nobody says so"
+)"
+run "${quick[@]:0:${#quick[@]}-2}" --store "$kept" --phase infer --mode lazy,capture \
+    --device-time none --runtime sim
+report "measured records come beside them" "$(fault_of 0)"
+run table --store "$kept"
+report "and have a table of their own" "$(fault_of 0)$(said 'Speedup over lazy tracing' \
+    'Estimated, not measured')$(complaints)$(
+    sed '/Estimated, not measured/,$d' "$folder/out" >"$folder/measured" && unsaid "$folder/measured"
+)"
+for words in "table --format json" "table --table executions" "export --to csv" "export --to pytorch-xla" \
+    "history --format json"; do
+    read -ra line <<<"$words"
+    run "${line[@]}" --store "$kept"
+    report "bench $words has none of them, and says so" "$(fault_of 0 \
+        '5 records are estimated, not measured')$(unsaid "$folder/out")"
+done
+run table --store "$kept" --table estimates --runtime sim
+report "measured records are no estimates" "$(
+    [ "$status" -ne 0 ] || echo "exit status 0"
+    complaints | grep -q 'is an estimate that was asked for' || echo "nobody says so"
+)"
+if command -v gnuplot >/dev/null; then
+    run report --store "$kept" --output "$folder/page.html"
+    report "a page has them apart" "$(fault_of 0)$(
+        grep -q 'Estimated, not measured' "$folder/page.html" || echo "no estimates"
+        grep -q 'megacore (estimated)' "$folder/page.html" || echo "they are not called so"
+        sed '/id="estimates"/,/<\/section>/d' "$folder/page.html" >"$folder/measured"
+        unsaid "$folder/measured"
+    )"
+else
+    skip "a page has them apart" "gnuplot is not here"
+fi
+
+# ---- all models -----------------------------------------------------------------------------
+
+BENCH_ESTIMATE_ALL=$folder/all BENCH_ESTIMATE_RUNTIME=$fake BENCH_ESTIMATE_MODELS=resnet18,bert \
+    BENCH_ESTIMATE_TOPOLOGIES=v4:1x1x1/megacore,fake:1 BENCH_ESTIMATE_OPTIONS="--variant small" \
+    tests/harness/estimate/full_estimate_all.sh >"$folder/out" 2>"$folder/err"
+status=$?
+report "the script for all models makes their table, and goes on where it stopped" "$(fault_of 0)$(
+    grep '^not ok' "$folder/out"
+    [ "$(grep -c '^| .* ms | .* Mcycles |$' "$folder/all/estimates.md")" -eq 4 ] || echo "not four rows"
+)"
 
 # ---- failures ----------------------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 #include "tests/support/test_runtime.h"
 
 #include "harness/estimate/estimate_priv.h"
+#include "results/records/estimates.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -71,6 +73,28 @@ static void figures_that_are_not_known_are_told(void **state)
     json_decref(list);
 }
 
+static void a_step_executes_programs_more_than_once(void **state)
+{
+    (void)state;
+    bn_text out = {0};
+    json_t *list =
+        json_pack("[oo]", line_of(0, "a", "v4:1x1x1", 1e6), line_of(0, "b", "v4:1x1x1", 2e6));
+    assert_true(estimate_times(json_array_get(list, 0)) == 1);
+    json_object_set_new(json_array_get(list, 0), "times_a_step", json_integer(3));
+    assert_true(estimate_times(json_array_get(list, 0)) == 3);
+    assert_true(estimate_sum(list, 0, 2, NULL, "cycles") == 3e6);
+    assert_true(estimate_sum_of_step(list, 0, 2, "cycles") == 5e6);
+    assert_true(estimate_sum_of_step(list, 0, 2, "nothing") == -1);
+    estimate_table(list, RES_TABLE_TEXT, &out);
+    assert_non_null(strstr(out.data, "a, 3 a step"));
+    const char *all = strstr(out.data, " all ");
+    assert_non_null(all);
+    assert_non_null(strstr(all, " 5.00 "));
+    assert_null(strstr(all, " 3.00 "));
+    bn_text_free(&out);
+    json_decref(list);
+}
+
 static void a_clock_makes_milliseconds(void **state)
 {
     (void)state;
@@ -90,19 +114,45 @@ static void a_clock_makes_milliseconds(void **state)
 static void published_times_are_of_one_setup(void **state)
 {
     (void)state;
-    const char *source = "";
+    estimate_time found = {0};
     res_experiment what;
     json_t *line = line_of(0, "step", "v4:1x1x1/megacore", 1);
     assert_true(estimate_what(line, &what));
-    assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &source) == 17.85);
-    assert_non_null(strstr(source, "4475"));
-    assert_true(estimate_published(&what, "v4:1x1x1", NULL, &source) == 0);
-    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "step", &source) == 0);
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+    assert_true(found.ms == 17.85 && !found.wall);
+    assert_non_null(strstr(found.source, "4475"));
+    assert_false(estimate_published(&what, "v4:1x1x1", NULL, &found));
+    assert_false(estimate_published(&what, "v4:1x1x1/megacore", "step", &found));
     what.graphs = 5;
-    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &source) == 9.6);
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
+    assert_true(found.ms == 9.6);
     what.batch = 64;
-    assert_true(estimate_published(&what, "v4:1x1x1/megacore", "forward", &source) == 0);
+    assert_false(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
+    what.batch = 32;
+    what.image = 64;
+    assert_false(estimate_published(&what, "v4:1x1x1/megacore", "forward", &found));
     json_decref(line);
+}
+
+/* Others than ResNet50's are of hosts that waited. */
+static void published_times_of_hosts_say_so(void **state)
+{
+    (void)state;
+    estimate_time found = {0};
+    res_experiment what;
+    res_experiment_usual(&what);
+    snprintf(what.model, sizeof what.model, "vgg16");
+    snprintf(what.phase, sizeof what.phase, "infer");
+    what.batch = 4;
+    what.image = 224;
+    assert_true(estimate_published(&what, "v4:1x1x1/megacore", NULL, &found));
+    assert_true(found.ms == 5.98695 && found.wall);
+    assert_non_null(strstr(found.source, "87741"));
+    snprintf(what.model, sizeof what.model, "vit_small_patch16_224");
+    snprintf(what.phase, sizeof what.phase, "train");
+    what.batch = 128;
+    assert_true(estimate_published(&what, "v3:2x2", NULL, &found));
+    assert_true(found.ms > 226.05 && found.ms < 226.06 && found.wall);
 }
 
 static void what_is_not_a_result_is_noticed(void **state)
@@ -180,14 +230,28 @@ static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
     estimate_cache_put(fd, &key, result);
     json_t *again = estimate_cache_get(fd, &key);
     assert_true(json_equal(again, result));
-    estimate_key others[5] = {key, key, key, key, key};
+    estimate_key others[7] = {key, key, key, key, key, key, key};
     others[0].sha256 = "0124";
     others[1].topology = "v4:2";
     others[2].option = option;
     others[3].flag = option;
     others[4].length = 5;
-    for (size_t i = 0; i < 5; i++)
+    others[5].format = "hlo";
+    others[6].text = NULL;
+    others[6].digest = "0123";
+    for (size_t i = 0; i < 7; i++)
         assert_null(estimate_cache_get(fd, &others[i]));
+    char digest[BN_SHA256_TEXT];
+    bn_sha256("module", 6, digest);
+    const estimate_key of_file = {.sha256 = "0123",
+                                  .topology = "v4:1",
+                                  .option = none,
+                                  .flag = none,
+                                  .format = "mlir",
+                                  .digest = digest};
+    json_t *same = estimate_cache_get(fd, &of_file);
+    assert_true(json_equal(same, result));
+    json_decref(same);
     setenv("LIBTPU_INIT_ARGS", "--x", 1);
     assert_null(estimate_cache_get(fd, &key));
     unsetenv("LIBTPU_INIT_ARGS");
@@ -200,16 +264,131 @@ static void what_was_compiled_is_kept_by_all_it_depends_on(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* ---- records ------------------------------------------------------------------------ */
+
+static const char *const no_words[] = {NULL};
+
+/* What estimate_keep writes of LINES, which it releases, on a v4 of two cores; ALL has the records.
+ */
+static void keep(json_t *lines, size_t wanted, res_collection *all)
+{
+    static job_experiment experiment; /* large */
+    char folder[256], command[300];
+    bn_status st = {.code = BN_OK};
+    temporary(folder);
+    assert_non_null(mkdtemp(folder));
+    const estimate_options options = {.store = folder, .option = no_words};
+    const estimate_task task = {.experiment = &experiment, .topology = "v4:1x1x1/megacore"};
+    estimate_run run = {.options = &options, .lines = lines};
+    snprintf(experiment.what.runtime, sizeof experiment.what.runtime, "/somewhere/libtpu.so");
+    snprintf(run.path, sizeof run.path, "/somewhere/libtpu.so");
+    memset(run.sha256, 'a', sizeof run.sha256 - 1);
+    res_store_begin();
+    assert_ok(estimate_keep(&run, &task, 0, &st), &st);
+    assert_int_equal(run.kept, wanted);
+    assert_ok(res_store_load(folder, all, &st), &st);
+    res_store_vet_end();
+    assert_int_equal(all->count, wanted);
+    assert_int_equal(all->damaged_count, 0);
+    json_decref(lines);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void a_step_becomes_a_record(void **state)
+{
+    (void)state;
+    res_collection all, estimates;
+    bn_text text = {0}, csv = {0};
+    keep(json_pack("[oo]", line_of(0, "forward", "v4:1x1x1/megacore", 2.1e6),
+                   line_of(0, "update", "v4:1x1x1/megacore", 1.05e6)),
+         1, &all);
+    const res_record *r = all.records[0];
+    assert_string_equal(r->experiment.runtime, "libtpu.so v4:1x1x1 megacore (estimated)");
+    assert_true(res_is_estimate(&r->experiment));
+    assert_int_equal(r->status, BN_OK);
+    assert_false(res_record_good(r)); /* nothing was measured */
+    assert_true(isnan(res_step_device_ns(r)) && isnan(res_record_measures(r).device_ns));
+    assert_int_equal(r->execution_count, 2);
+    assert_int_equal(r->executions[0].temp_bytes, 5000);
+    const json_t *estimate = res_record_estimate(r);
+    assert_true(res_estimate_number(estimate, "cycles") == 3.15e6);
+    assert_true(fabs(res_estimate_number(estimate, "ms") - 3) < 1e-9);
+    assert_true(isnan(res_estimate_number(estimate, "memory_bytes")));
+    assert_string_equal(json_string_value(json_object_get(estimate, "topology")),
+                        "v4:1x1x1/megacore");
+    assert_true(res_estimates_split(&all, &estimates));
+    assert_int_equal(all.count, 0);
+    assert_int_equal(estimates.count, 1);
+    res_table("estimates", &estimates, RES_TABLE_TEXT, &text);
+    static const char *const said[] = {"Estimated, not measured",
+                                       "estimated cycles",
+                                       "(estimated)",
+                                       "3.15 M",
+                                       "3.00 ms",
+                                       "forward",
+                                       "all"};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (!strstr(text.data, said[i]))
+            fail_msg("no '%s' in\n%s", said[i], text.data);
+    res_table("estimates", &estimates, RES_TABLE_CSV, &csv);
+    assert_non_null(strstr(csv.data, ",estimated_cycles,"));
+    bn_text_free(&text);
+    bn_text_free(&csv);
+    res_collection_free(&estimates);
+    res_collection_free(&all);
+}
+
+static void a_step_without_an_estimate_becomes_one_too(void **state)
+{
+    (void)state;
+    res_collection all;
+    bn_text text = {0};
+    json_t *line = line_of(0, "step", "v4:1x1x1/megacore", 1);
+    json_object_set_new(line, "class", json_string(ESTIMATE_MEMORY));
+    json_object_set_new(line, "message", json_string("it needs more"));
+    json_object_set_new(line, "estimate", json_pack("{ss}", "class", ESTIMATE_MEMORY));
+    estimate_time_line(line);
+    keep(json_pack("[o]", line), 1, &all);
+    assert_int_equal(all.records[0]->status, BN_OUT_OF_MEMORY);
+    assert_string_equal(all.records[0]->message, "out-of-device-memory: it needs more");
+    assert_true(isnan(res_estimate_number(res_record_estimate(all.records[0]), "cycles")));
+    res_table("estimates", &all, RES_TABLE_TEXT, &text);
+    assert_non_null(strstr(text.data, ESTIMATE_MEMORY));
+    bn_text_free(&text);
+    res_collection_free(&all);
+}
+
+static void half_a_step_becomes_none(void **state)
+{
+    (void)state;
+    res_collection all;
+    json_t *line = line_of(0, "forward", "v4:1x1x1/megacore", 1e6);
+    json_object_set_new(line, "number", json_integer(1));
+    json_object_set_new(line, "of", json_integer(3));
+    keep(json_pack("[o]", line), 0, &all);
+    res_collection_free(&all);
+    line = line_of(0, "step", "v9:1", 1e6);
+    json_object_set_new(line, "class", json_string(ESTIMATE_TOPOLOGY));
+    keep(json_pack("[o]", line), 0, &all);
+    res_collection_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_have_three_digits),
         cmocka_unit_test(figures_that_are_not_known_are_told),
+        cmocka_unit_test(a_step_executes_programs_more_than_once),
         cmocka_unit_test(a_clock_makes_milliseconds),
         cmocka_unit_test(published_times_are_of_one_setup),
+        cmocka_unit_test(published_times_of_hosts_say_so),
         cmocka_unit_test(what_is_not_a_result_is_noticed),
         cmocka_unit_test(the_simulator_is_told_one_time_a_graph),
         cmocka_unit_test(what_was_compiled_is_kept_by_all_it_depends_on),
+        cmocka_unit_test(a_step_becomes_a_record),
+        cmocka_unit_test(a_step_without_an_estimate_becomes_one_too),
+        cmocka_unit_test(half_a_step_becomes_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

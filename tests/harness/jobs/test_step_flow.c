@@ -142,6 +142,22 @@ static void what_cannot_be_followed_is_told(void **state)
     job_flow_free(&f);
 }
 
+static void what_is_made_too_late_is_told(void **state)
+{
+    (void)state;
+    static made m;
+    bn_status st = {0};
+    job_flow f;
+    begin(&m);
+    add(&m, LIST(0, 3), LIST(1));
+    add(&m, LIST(1), LIST(2, 3));
+    add(&m, LIST(2, 4), LIST(5));
+    add(&m, LIST(5), LIST(6, 7));
+    assert_fails(job_flow_make(&m.process, m.order, 2, &f, &st), BN_FORMAT,
+                 "execution 1 of the step makes what is taken before it is made", &st);
+    job_flow_free(&f);
+}
+
 /* Two devices of one client, and one of another. */
 static void put_devices(made *m)
 {
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test(others_stay),
         cmocka_unit_test(nothing_to_take_and_nothing_to_give),
         cmocka_unit_test(what_cannot_be_followed_is_told),
+        cmocka_unit_test(what_is_made_too_late_is_told),
         cmocka_unit_test(devices_of_a_step_are_counted),
         cmocka_unit_test(executions_on_several_devices_are_named),
     };

@@ -58,13 +58,13 @@ verify() {
     [ $got -eq "$want" ] || { echo "# exit code $got, want $want"; return 1; }
 }
 
-# start NAME MODES VARIANTS [MODELS]: verifies all models; rows go to $folder/NAME.json,
-# what else it says to NAME.err. Capture finds the executables of lazy mode on disk: the
+# start NAME MODES VARIANTS [MODELS [OPTION...]]: verifies all models; rows go to
+# $folder/NAME.json, what else it says to NAME.err. Capture finds the executables of lazy mode on disk: the
 # graphs are the same, and compiling is what takes the time.
 start() {
     printf '%s %s %s' "$2" "$3" "${4:-all}" >"$folder/$1.asked"
     "$bench" verify --runtime "$runtime" --model "${4:-all}" --mode "$2" --variant "$3" \
-        --format json --cache-dir "$folder/cache" >"$folder/$1.json" 2>"$folder/$1.err"
+        --format json --cache-dir "$folder/cache" "${@:5}" >"$folder/$1.json" 2>"$folder/$1.err"
 }
 # variants_of KIND: variants of tests/golden whose name begins so, as a list.
 variants_of() {

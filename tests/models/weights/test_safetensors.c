@@ -328,7 +328,7 @@ static void test_writes(void **state)
     model_file_writer *w = NULL;
     model_file *file = NULL;
     path_of("written", path);
-    assert_int_equal(model_file_create(path, written, 3, metadata, &w, &st), BN_OK);
+    assert_int_equal(model_file_create(path, written, 3, metadata, false, &w, &st), BN_OK);
     assert_int_equal(access(path, F_OK), -1); /* no half file under this name */
     assert_int_equal(model_file_write(w, "01234567", 8, &st), BN_OK);
     assert_int_equal(model_file_write(w, "89", 2, &st), BN_OK);
@@ -353,7 +353,7 @@ static void test_writes(void **state)
     model_file_free(file);
 
     w = NULL;
-    assert_int_equal(model_file_create(path, written, 3, NULL, &w, &st), BN_IO);
+    assert_int_equal(model_file_create(path, written, 3, NULL, false, &w, &st), BN_IO);
     assert_non_null(strstr(st.message, "there already"));
     assert_null(w);
     unlink(path);
@@ -366,14 +366,14 @@ static void test_writes_leave_nothing(void **state)
     size_t size;
     model_file_writer *w = NULL;
     path_of("abandoned", path);
-    assert_int_equal(model_file_create(path, written, 3, NULL, &w, &st), BN_OK);
+    assert_int_equal(model_file_create(path, written, 3, NULL, false, &w, &st), BN_OK);
     assert_int_equal(model_file_write(w, "01234567", 8, &st), BN_OK);
     assert_int_equal(files_in_folder(), 1);
     model_file_abandon(w);
     assert_int_equal(files_in_folder(), 0);
 
     /* Somebody else takes the name meanwhile: theirs stays. */
-    assert_int_equal(model_file_create(path, written, 3, NULL, &w, &st), BN_OK);
+    assert_int_equal(model_file_create(path, written, 3, NULL, false, &w, &st), BN_OK);
     assert_int_equal(model_file_write(w, "0123456789A", 11, &st), BN_OK);
     assert_int_equal(bn_file_write_atomic(path, "theirs", 6, &st), BN_OK);
     assert_int_equal(model_file_finish(w, NULL, &st), BN_IO);
@@ -389,14 +389,14 @@ static void test_writes_leave_nothing(void **state)
     small.rlim_max = before.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    bn_code code = model_file_create(path, written, 3, NULL, &w, &st);
+    bn_code code = model_file_create(path, written, 3, NULL, false, &w, &st);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(code, BN_IO);
     assert_non_null(strstr(st.message, "File too large"));
     assert_int_equal(files_in_folder(), 0);
 
     path_of("none/file", path);
-    assert_int_equal(model_file_create(path, written, 3, NULL, &w, &st), BN_NOT_FOUND);
+    assert_int_equal(model_file_create(path, written, 3, NULL, false, &w, &st), BN_NOT_FOUND);
 }
 
 int main(void)

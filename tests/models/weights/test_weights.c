@@ -33,7 +33,7 @@ static void write_tensors(model_file_tensor *tensors, size_t count)
     bn_status st = {.code = BN_OK};
     model_file_writer *w = NULL;
     unlink(path);
-    bn_code code = model_file_create(path, tensors, count, NULL, &w, &st);
+    bn_code code = model_file_create(path, tensors, count, NULL, false, &w, &st);
     for (size_t i = 0; i < count && code == BN_OK; i++)
         code = model_file_write(w, tensors[i].data, tensors[i].bytes, &st);
     if (code != BN_OK || model_file_finish(w, NULL, &st) != BN_OK)
@@ -63,7 +63,7 @@ static void export_to_file(const model *m, model_export_sums *sums)
     model_export *out = NULL;
     bool more = true;
     unlink(path);
-    bn_code code = model_export_begin(m, path, metadata, &out, &st);
+    bn_code code = model_export_begin(m, path, metadata, false, &out, &st);
     while (code == BN_OK && more)
         code = model_export_next(out, &more, &st);
     if (code != BN_OK || model_export_finish(out, sums, &st) != BN_OK)

@@ -64,6 +64,13 @@ refuses "a folder needs a name" 2 "--to asv writes a folder: name one with --out
     export --store "$store" --to asv
 refuses "nothing is overwritten" 2 "is there already" -- \
     export --store "$store" --to csv --output "$out/csv"
+before=$(cat "$out/csv")
+echo old >"$out/csv"
+run export --store "$store" --to csv --output "$out/csv" --force
+report "with --force it is" "$(
+    fault_of 0
+    [ "$(cat "$out/csv")" = "$before" ] || echo "the file is another one"
+)"
 refuses "an export to nothing" 2 "bench export needs --to: google-benchmark" -- \
     export --store "$store"
 refuses "a format that there is not" 2 "no export format 'excel'" -- export --store "$store" --to excel

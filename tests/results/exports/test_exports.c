@@ -171,7 +171,7 @@ static void times_are_those_of_ids(void **state)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-static void exports_never_overwrite(void **state)
+static void exports_overwrite_by_force_only(void **state)
 {
     (void)state;
     char folder[512], output[600];
@@ -180,18 +180,24 @@ static void exports_never_overwrite(void **state)
     fixture_folder(folder, sizeof folder, "exports");
     snprintf(output, sizeof output, "%s/a.json", folder);
     res_export file = made(&all, "hyperfine"), tree = made(&all, "asv");
-    assert_int_equal(res_export_write(&file, output, &st), BN_OK);
-    assert_int_equal(res_export_write(&file, output, &st), BN_INVALID);
+    assert_int_equal(res_export_write(&file, output, false, &st), BN_OK);
+    assert_int_equal(res_export_write(&file, output, false, &st), BN_INVALID);
     assert_non_null(strstr(st.message, "is there already"));
+    assert_int_equal(res_export_write(&file, output, true, &st), BN_OK);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
-    assert_int_equal(res_export_write(&tree, output, &st), BN_OK);
+    assert_int_equal(res_export_write(&tree, output, false, &st), BN_OK);
     /* One file that is there and the whole folder is left alone. */
     snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
     assert_int_equal(unlink(output), 0);
     snprintf(output, sizeof output, "%s/tree/deep", folder);
-    assert_int_equal(res_export_write(&tree, output, &st), BN_INVALID);
+    assert_int_equal(res_export_write(&tree, output, false, &st), BN_INVALID);
     snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
     assert_int_not_equal(access(output, F_OK), 0);
+    /* Unless somebody wants that. */
+    snprintf(output, sizeof output, "%s/tree/deep", folder);
+    assert_int_equal(res_export_write(&tree, output, true, &st), BN_OK);
+    snprintf(output, sizeof output, "%s/tree/deep/results/benchmarks.json", folder);
+    assert_int_equal(access(output, F_OK), 0);
     res_export_free(&file);
     res_export_free(&tree);
     drop(&all);
@@ -213,7 +219,7 @@ static void names_outside_of_the_folder_are_refused(void **state)
         res_export export = {.folder = true};
         bn_text_puts(res_export_add(&export, "good"), "good");
         bn_text_puts(res_export_add(&export, "%s", names[i]), "bad");
-        assert_int_equal(res_export_write(&export, output, &st), BN_FORMAT);
+        assert_int_equal(res_export_write(&export, output, false, &st), BN_FORMAT);
         assert_int_equal(access(output, F_OK), -1);
         assert_int_equal(access(outside, F_OK), -1);
         res_export_free(&export);
@@ -224,7 +230,7 @@ static void names_outside_of_the_folder_are_refused(void **state)
     res_export export = {.folder = true};
     bn_text_puts(res_export_add(&export, "%s", longest), "bad");
     assert_int_equal(strlen(export.files[0].path), 4000);
-    assert_int_equal(res_export_write(&export, output, &st), BN_FORMAT);
+    assert_int_equal(res_export_write(&export, output, false, &st), BN_FORMAT);
     res_export_free(&export);
 }
 
@@ -260,7 +266,7 @@ static void what_could_not_be_finished_is_taken_back(void **state)
     const struct rlimit little = {.rlim_cur = 16384, .rlim_max = before.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-    const bn_code code = res_export_write(&export, output, &st);
+    const bn_code code = res_export_write(&export, output, false, &st);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_DFL);
     assert_int_equal(code, BN_IO);
@@ -271,7 +277,7 @@ static void what_could_not_be_finished_is_taken_back(void **state)
         assert_int_equal(access(path, F_OK), -1);
     }
     /* So the same export can be tried again. */
-    assert_int_equal(res_export_write(&export, output, &st), BN_OK);
+    assert_int_equal(res_export_write(&export, output, false, &st), BN_OK);
     res_export_free(&export);
 }
 
@@ -286,7 +292,7 @@ int main(void)
         cmocka_unit_test(names_of_files_are_short_and_stay_two),
         cmocka_unit_test(ids_of_xla_tell_characters_apart),
         cmocka_unit_test(times_are_those_of_ids),
-        cmocka_unit_test(exports_never_overwrite),
+        cmocka_unit_test(exports_overwrite_by_force_only),
         cmocka_unit_test(what_could_not_be_finished_is_taken_back),
         cmocka_unit_test(formats_and_empty_stores_are_refused),
     };

@@ -4,6 +4,7 @@
  */
 #include "tests/results/store_fixture.h"
 
+#include "results/records/estimates.h"
 #include "results/tables/tables.h"
 
 #include <unistd.h>
@@ -110,6 +111,55 @@ static void what_is_not_wanted_is_not_counted(void **state)
     assert_int_equal(all.count, 1);
     assert_int_equal(all.unread_count, 0);
     res_collection_free(&all);
+}
+
+/* A record of an estimate with this ID. */
+static void write_estimate(const place *p, const char *id)
+{
+    bn_status st = {.code = BN_OK};
+    res_record *r = res_record_new();
+    assert_non_null(r);
+    snprintf(r->id, sizeof r->id, "%s", id);
+    snprintf(r->experiment.model, sizeof r->experiment.model, "resnet50");
+    snprintf(r->experiment.runtime, sizeof r->experiment.runtime, "tpu v4:1x1x1" RES_ESTIMATED);
+    json_object_set_new(r->provenance, "estimate", json_pack("{sf}", "cycles", 1e6));
+    assert_ok(res_store_write(p->store, r, NULL, 0, &st), &st);
+    res_record_free(r);
+}
+
+/* What measured records are read for does not change, whatever was estimated since. */
+static void estimates_stand_apart(void **state)
+{
+    const place *p = *state;
+    bn_status st = {.code = BN_OK};
+    const res_asked asked = {NULL, NULL, (double)INFINITY};
+    res_index index, part;
+    res_collection all, estimates;
+    write_nights(p, "a.so");
+    write_estimate(p, "20260102T020000.000000000Z-h-3-0");
+    write_estimate(p, "20260105T010000.000000000Z-h-3-1");
+    load_with(p, NULL, &index);
+    assert_ok(res_index_split(&index, &part, &st), &st);
+    assert_int_equal(index.count, NIGHTS);
+    assert_int_equal(part.count, 2);
+    assert_int_equal(part.experiment_count, 1);
+    for (size_t i = 0; i < index.count; i++)
+        assert_false(res_is_estimate(index.experiments[index.records[i].experiment]));
+    for (size_t i = 0; i < index.experiment_count; i++)
+        assert_false(res_is_estimate(index.experiments[i]));
+    assert_true(res_is_estimate(part.experiments[part.records[1].experiment]));
+    assert_ok(res_newest_read(p->store, &index, &asked, &all, &st), &st);
+    assert_int_equal(all.count, 4);
+    assert_int_equal(all.damaged_count, 0);
+    assert_ok(res_newest_read(p->store, &part, &asked, &estimates, &st), &st);
+    assert_int_equal(estimates.count, 2);
+    assert_int_equal(estimates.damaged_count, 0);
+    for (size_t i = 0; i < estimates.count; i++)
+        assert_false(res_record_good(estimates.records[i]));
+    res_collection_free(&all);
+    res_collection_free(&estimates);
+    res_index_free(&part);
+    res_index_free(&index);
 }
 
 /* A file that goes after the index was made, and one that the index knows as damaged. */
@@ -269,10 +319,15 @@ static void a_pool_is_in_order_of_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_newest_build_is_read),          TEST(tables_say_the_same),
-        TEST(nothing_good_is_read_as_it_failed), TEST(what_is_not_wanted_is_not_counted),
-        TEST(lost_files_are_reported),           TEST(a_lost_build_makes_room_for_the_one_before),
-        TEST(what_the_index_says_is_checked),    TEST(wrong_dates_are_never_the_newest),
+        TEST(estimates_stand_apart),
+        TEST(the_newest_build_is_read),
+        TEST(tables_say_the_same),
+        TEST(nothing_good_is_read_as_it_failed),
+        TEST(what_is_not_wanted_is_not_counted),
+        TEST(lost_files_are_reported),
+        TEST(a_lost_build_makes_room_for_the_one_before),
+        TEST(what_the_index_says_is_checked),
+        TEST(wrong_dates_are_never_the_newest),
         TEST(a_pool_is_in_order_of_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

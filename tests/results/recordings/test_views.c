@@ -403,7 +403,7 @@ static json_t *timeline_of(const made *m, const rec_steps *steps, const char **p
     json_t *trace = NULL;
     fixture_folder(folder, sizeof folder, "timeline");
     *path = fixture_in(folder, "trace.json");
-    assert_int_equal(rec_timeline_write(&m->process, steps, *path, &st), BN_OK);
+    assert_int_equal(rec_timeline_write(&m->process, steps, *path, false, &st), BN_OK);
     assert_int_equal(bn_regular_read(*path, &data, &size, &st), BN_OK);
     if (res_json_parse(data, size, &trace, &st) != BN_OK)
         fail_msg("%s", st.message);
@@ -441,7 +441,8 @@ static void the_timeline_has_all(void **state)
             assert_near(ts, 80000, 1e-3);
     }
     json_decref(trace);
-    assert_int_equal(rec_timeline_write(&m->process, NULL, path, &st), BN_INVALID);
+    assert_int_equal(rec_timeline_write(&m->process, NULL, path, false, &st), BN_INVALID);
+    assert_int_equal(rec_timeline_write(&m->process, NULL, path, true, &st), BN_OK);
     drop(m);
 }
 

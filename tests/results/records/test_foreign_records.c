@@ -52,6 +52,29 @@ static void ids_are_no_paths(void **state)
     res_record_free(record);
 }
 
+/* Nobody can pass a measurement off as an estimate, nor an estimate as a measurement. */
+static void estimates_say_so_and_have_no_times(void **state)
+{
+    bn_status st = {.code = BN_OK};
+    res_record *r = fixture_record(&fixture_lazy, 5);
+    assert_int_equal(res_record_check(r, &st), BN_OK);
+    snprintf(r->experiment.runtime, sizeof r->experiment.runtime, "tpu v4:1x1x1 (estimated)");
+    refused(r, "disagree");
+    json_object_set_new(r->provenance, "estimate", json_pack("{sf}", "cycles", 1e6));
+    refused(r, "measured times");
+    assert_int_equal(res_record_reserve_rounds(r, 0, &st), BN_OK);
+    assert_int_equal(res_record_reserve_steps(r, 0, 0, &st), BN_OK);
+    refused(r, "measured times"); /* of executions */
+    assert_int_equal(res_record_reserve_executions(r, 1, &st), BN_OK);
+    assert_int_equal(res_record_check(r, &st), BN_OK);
+    r->executions[0].device_source = BN_DEVICE_TIME_SLOPE;
+    refused(r, "measured times");
+    r->executions[0].device_source = BN_DEVICE_TIME_UNAVAILABLE;
+    snprintf(r->experiment.runtime, sizeof r->experiment.runtime, "tpu (estimated) v4");
+    refused(r, "disagree");
+    res_record_free(r);
+}
+
 static void fields_are_in_range(void **state)
 {
     res_record *r = fixture_record(&fixture_lazy, 5);
@@ -406,6 +429,7 @@ static void links_are_followed_to_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(estimates_say_so_and_have_no_times),
         cmocka_unit_test(ids_are_no_paths),
         cmocka_unit_test(fields_are_in_range),
         cmocka_unit_test(rounds_and_probes_are_in_range),

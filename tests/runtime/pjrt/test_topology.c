@@ -99,6 +99,24 @@ static void too_little_device_memory_is_told(void **state)
     rt_topology_destroy(topology);
 }
 
+static void forms_of_programs_are_told_apart(void **state)
+{
+    (void)state;
+    bn_status st = {0};
+    rt_executable *executable = NULL;
+    rt_topology *topology = topology_of("fake:1", NULL, 0);
+    rt_program one = {.format = "mlir", .code = program, .size = program_size};
+    assert_ok(rt_topology_compile_program(topology, &one, NULL, &executable, &st), &st);
+    rt_executable_destroy(executable);
+    one.format = "executable";
+    assert_fails(rt_topology_compile_program(topology, &one, NULL, &executable, &st),
+                 BN_NOT_SUPPORTED, "which is of its own device", &st);
+    one.size = 0;
+    assert_fails(rt_topology_compile_program(topology, &one, NULL, &executable, &st), BN_INVALID,
+                 "empty program", &st);
+    rt_topology_destroy(topology);
+}
+
 /* What the plugin wrote by hand, the reader reads. */
 static void optimized_program_is_read(void **state)
 {
@@ -137,6 +155,7 @@ int main(void)
         TEST(memory_of_host_and_device_is_told),
         TEST(results_are_told),
         TEST(too_little_device_memory_is_told),
+        TEST(forms_of_programs_are_told_apart),
         TEST(optimized_program_is_read),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

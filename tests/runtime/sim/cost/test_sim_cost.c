@@ -329,6 +329,36 @@ static void compare_step(const char *name, bool small, bool train)
     sim_program_free(p);
 }
 
+/* Layers as a loop: what a round does counts as often as there are rounds. */
+static void compare_loop(const char *name, bool train)
+{
+    tg_graph_cost own;
+    double norms, matrix = 0;
+    const model_options o = {.small = true, .train = train, .batch = 2, .scan = true};
+    sim_program *p = step_program(name, o, &own, &norms);
+    sim_cost cost = cost_of(p);
+    for (size_t i = 0; i < cost.group_count; i++)
+        for (int r = 0; r < SIM_RATE_COUNT; r++)
+            matrix += cost.groups[i].times * cost.groups[i].matrix_flops[r];
+    assert_int_equal(cost.unknown_loops, 0);
+    assert_true(own.macs > 0 && matrix == 2 * own.macs);
+    /* Rounds are counted and places in stacks computed. */
+    const double more = cost.flops - own.flops - norms;
+    if (more < 0 || more > 0.01 * own.flops)
+        fail_msg("%s: %.0f operations, not %.0f", name, cost.flops, own.flops);
+    sim_cost_free(&cost);
+    sim_program_free(p);
+}
+
+static void test_loops_of_layers(void **state)
+{
+    (void)state;
+    for (int train = 0; train < 2; train++) {
+        compare_loop("llama", train);
+        compare_loop("vit_small_patch16_224", train);
+    }
+}
+
 static void test_models(void **state)
 {
     (void)state;
@@ -347,7 +377,7 @@ int main(void)
         cmocka_unit_test(test_others), cmocka_unit_test(test_fusion),
         cmocka_unit_test(test_calls),  cmocka_unit_test(test_loops),
         cmocka_unit_test(test_scan),   cmocka_unit_test(test_peak),
-        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_models), cmocka_unit_test(test_loops_of_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

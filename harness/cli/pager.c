@@ -1,0 +1,70 @@
+/*
+ * pager.c - long pages on a terminal, where git would use a pager. It gets the text on its standard
+ * input, made plain as everywhere, and has the terminal until the user ends it.
+ */
+#define _GNU_SOURCE
+#include "harness/cli/cli_priv.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The shell's own code for a command that is not there. */
+#define NOT_THERE 127
+
+/* The command of the user's pager for the shell; NULL: none is wanted. */
+static const char *pager(void)
+{
+    static const char *const names[] = {"BENCH_PAGER", "PAGER"};
+    const char *terminal = getenv("TERM");
+    if (!terminal || strcmp(terminal, "dumb") == 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value)
+            return *value && strcmp(value, "cat") != 0 ? value : NULL;
+    }
+    return "command -v less >/dev/null || exit 127; exec less";
+}
+
+bool cli_is_long(const char *page)
+{
+    struct winsize window = {0};
+    size_t lines = 0;
+    if (!cli_out_terminal() || !pager() || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 ||
+        window.ws_row == 0)
+        return false;
+    for (const char *at = page; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    return lines >= window.ws_row;
+}
+
+/* False where there is no such pager. */
+static bool page_through(const char *command, const char *page)
+{
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, pipe, interrupt;
+    const bool bold = cli_colours(stdout);
+    /* Colours pass, lines are cut and can be moved sideways, and the text stays afterwards. */
+    setenv("LESS", "RSX", 0);
+    fflush(stdout);
+    FILE *to = popen(command, "we");
+    if (!to)
+        return false;
+    /* The user may end it before it has read all; and Ctrl-C there is the pager's. */
+    sigaction(SIGPIPE, &ignored, &pipe);
+    sigaction(SIGINT, &ignored, &interrupt);
+    cli_put_page(to, page, bold);
+    const int status = pclose(to);
+    sigaction(SIGPIPE, &pipe, NULL);
+    sigaction(SIGINT, &interrupt, NULL);
+    return !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE);
+}
+
+void cli_show(const char *page)
+{
+    if (!cli_is_long(page) || !page_through(pager(), page))
+        cli_out("%s", page);
+}

@@ -1,0 +1,367 @@
+/*
+ * graph_report.c - bench run --graph-report: an index of the graphs that a run compiled, and of how
+ * those of one experiment differ from each other. Their texts are the workers' (worker/graphs.c),
+ * their figures the records'.
+ */
+#define _GNU_SOURCE
+#include "harness/commands/graph_report_priv.h"
+#include "results/tables/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_INDEXED 20 /* differences of two graphs that the index has */
+#define MOST_TYPE    400
+
+/* A graph; experiments share those whose text is the same. */
+typedef struct indexed {
+    const res_execution *figures; /* of the record that had it first */
+    shlo_graph *graph;            /* NULL: WHY there is none */
+    char why[512];
+} indexed;
+
+/* What one experiment ran. */
+typedef struct ran {
+    const res_record *record;
+    bn_text title;
+} ran;
+
+typedef struct report {
+    const char *folder;
+    indexed *graphs;
+    size_t graph_count, graph_room;
+    ran *experiments;
+    size_t experiment_count, experiment_room;
+    size_t missing; /* graphs without a text */
+    bn_text text;   /* the index for people */
+    json_t *lists;  /* and for programs: "experiments" */
+} report;
+
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+/* Reads the text of GRAPH, which must be what its name says. */
+static void read_graph(const report *r, indexed *graph)
+{
+    char path[4200], *text = NULL, digest[BN_SHA256_TEXT];
+    const char *name = graph->figures->fingerprint;
+    size_t size = 0;
+    bn_status st = {.code = BN_OK};
+    snprintf(path, sizeof path, "%s/%s.mlir", r->folder, name);
+    bn_code code = bn_regular_read(path, &text, &size, &st);
+    if (code == BN_OK) {
+        bn_sha256(text, size, digest);
+        if (strncmp(digest, name, strlen(name)) != 0)
+            code = bn_fail(&st, BN_CHANGED, "%s: not the text that was compiled", path);
+    }
+    if (code == BN_OK)
+        code = shlo_graph_read(text, size, &graph->graph, &st);
+    if (code != BN_OK)
+        bn_plain(st.message, graph->why, sizeof graph->why);
+    free(text);
+}
+
+/* Where the graph of X is among those of R, which gets it; SIZE_MAX without memory. */
+static size_t graph_of(report *r, const res_execution *x)
+{
+    for (size_t i = 0; i < r->graph_count; i++)
+        if (strcmp(r->graphs[i].figures->fingerprint, x->fingerprint) == 0)
+            return i;
+    if (!bn_reserve(&r->graphs, r->graph_count + 1, &r->graph_room, sizeof *r->graphs))
+        return SIZE_MAX;
+    indexed *graph = &r->graphs[r->graph_count];
+    *graph = (indexed){.figures = x};
+    read_graph(r, graph);
+    r->missing += graph->graph == NULL;
+    return r->graph_count++;
+}
+
+/* The function of G that runs; never NULL, since a graph has one. */
+static const shlo_node *main_of(const shlo_graph *g)
+{
+    const shlo_node *first = NULL;
+    for (size_t i = 0; i < g->node_count; i++) {
+        const shlo_node *node = &g->nodes[i];
+        if (node->kind != SHLO_FUNCTION)
+            continue;
+        first = first ? first : node;
+        if (memmem(node->text.at, node->text.length, "@main(", 6))
+            return node;
+    }
+    return first;
+}
+
+/* The result that takes over the memory of ARGUMENT, or -1. */
+static int64_t heir_of(const shlo_node *argument)
+{
+    static const char mark[] = "tf.aliasing_output = ";
+    const shlo_piece said = argument->attributes;
+    const char *at = said.length ? memmem(said.at, said.length, mark, sizeof mark - 1) : NULL;
+    /* The graph's text ends with a zero byte. */
+    return at ? strtoll(at + sizeof mark - 1, NULL, 10) : -1;
+}
+
+/* {"inputs": [...], "outputs": "...", "aliases": [...]} of G (new reference). */
+static json_t *signature_json(const shlo_graph *g)
+{
+    const shlo_node *own = main_of(g);
+    json_t *inputs = json_array(), *aliases = json_array();
+    for (size_t i = 0; i < g->node_count; i++) {
+        const shlo_node *node = &g->nodes[i];
+        if (node->kind != SHLO_ARGUMENT || &g->nodes[node->parent] != own)
+            continue;
+        if (heir_of(node) >= 0)
+            json_array_append_new(aliases,
+                                  json_pack("{sI sI}", "input", (json_int_t)json_array_size(inputs),
+                                            "output", (json_int_t)heir_of(node)));
+        json_array_append_new(inputs, command_piece_json(node->types, MOST_TYPE));
+    }
+    return json_pack("{so so so sI}", "inputs", inputs, "outputs",
+                     command_piece_json(own->types, 100 * MOST_TYPE), "aliases", aliases,
+                     "statements", (json_int_t)g->of_kind[SHLO_OP]);
+}
+
+/* VALUE, null where it is no number (new reference). */
+static json_t *number_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* BYTES, null where the compiler does not tell (new reference). */
+static json_t *bytes_json(int64_t bytes)
+{
+    return bytes < 0 ? json_null() : json_integer(bytes);
+}
+
+static json_t *graph_json(const indexed *graph)
+{
+    const res_execution *x = graph->figures;
+    char file[48];
+    snprintf(file, sizeof file, "%s.mlir", x->fingerprint);
+    json_t *o = json_pack(
+        "{ss ss so so sI so so s{so so so so so}}", "hash", x->fingerprint, "graph", x->graph,
+        "file", graph->graph ? json_string(file) : json_null(), "fault",
+        graph->graph ? json_null() : json_string(graph->why), "nodes", (json_int_t)x->nodes,
+        "flops", number_json(x->flops), "bytes", number_json(x->bytes), "memory", "argument_bytes",
+        bytes_json(x->argument_bytes), "result_bytes", bytes_json(x->result_bytes), "temp_bytes",
+        bytes_json(x->temp_bytes), "code_bytes", bytes_json(x->code_bytes), "peak_bytes",
+        bytes_json(x->peak_bytes));
+    json_t *signature = graph->graph ? signature_json(graph->graph) : NULL;
+    if (o && signature)
+        json_object_update(o, signature);
+    json_decref(signature);
+    return o;
+}
+
+/* ---- experiments ---------------------------------------------------------------------------- */
+
+/* Whether TEXT, which a record may have from anywhere, is a hash: it becomes the name of a file. */
+static bool is_hash(const char *text)
+{
+    return text[0] && text[strspn(text, "0123456789abcdef")] == '\0';
+}
+
+/* The graph before row ROW of RECORD that does the same part of a step; SIZE_MAX: there is none. */
+static size_t predecessor(const res_record *record, size_t row)
+{
+    for (size_t i = row; i-- > 0;)
+        if (is_hash(record->executions[i].fingerprint) &&
+            strcmp(record->executions[i].graph, record->executions[row].graph) == 0 &&
+            strcmp(record->executions[i].fingerprint, record->executions[row].fingerprint) != 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* How GRAPH differs from BEFORE (new reference), and the same in R's text. */
+static json_t *put_difference(report *r, const indexed *before, const indexed *graph)
+{
+    bn_status st = {.code = BN_OK};
+    shlo_diff *diff = NULL;
+    json_t *o = NULL;
+    bn_text_printf(&r->text, "     against %.8s: ", before->figures->fingerprint);
+    if (!before->graph || !graph->graph) {
+        bn_text_puts(&r->text, "a text is missing\n");
+        return json_null();
+    }
+    if (shlo_diff_make(before->graph, graph->graph, &diff, &st) != BN_OK) {
+        r->text.failed = true;
+        return json_null();
+    }
+    command_diff_counts(diff, &r->text);
+    bn_text_putc(&r->text, '\n');
+    if (diff->count > 0)
+        command_difference_put(diff, &diff->list[0], "     ", &r->text);
+    o = command_diff_json(diff, MOST_INDEXED);
+    shlo_diff_free(diff);
+    return o;
+}
+
+static bool put_row(report *r, const res_record *record, size_t row, json_t *list)
+{
+    const res_execution *x = &record->executions[row];
+    const size_t own = graph_of(r, x), before = predecessor(record, row);
+    if (own == SIZE_MAX)
+        return false;
+    bn_text_printf(&r->text, "  %zu. %s %.8s: ", row + 1, x->graph, x->fingerprint);
+    if (r->graphs[own].graph)
+        bn_text_printf(&r->text, "%zu statements\n", r->graphs[own].graph->of_kind[SHLO_OP]);
+    else
+        bn_text_printf(&r->text, "%s\n", r->graphs[own].why);
+    json_t *o =
+        json_pack("{ss ss si}", "graph", x->graph, "hash", x->fingerprint, "per_step", x->per_step);
+    if (before != SIZE_MAX) {
+        /* It has its place among the graphs: its row came first. */
+        const size_t other = graph_of(r, &record->executions[before]);
+        json_object_set_new(o, "against", json_string(record->executions[before].fingerprint));
+        json_object_set_new(o, "difference", put_difference(r, &r->graphs[other], &r->graphs[own]));
+    }
+    return json_array_append_new(list, o) == 0;
+}
+
+static bool put_experiment(report *r, const ran *one)
+{
+    json_t *list = json_array();
+    bool fits = list != NULL;
+    bn_text_printf(&r->text, "\n%s\n", one->title.data);
+    for (size_t i = 0; fits && i < one->record->execution_count; i++)
+        if (is_hash(one->record->executions[i].fingerprint))
+            fits = put_row(r, one->record, i, list);
+    return json_array_append_new(r->lists, json_pack("{ss so}", "experiment", one->title.data,
+                                                     "graphs", list)) == 0 &&
+           fits;
+}
+
+/* Takes RECORD as the one of its experiment, unless that has one: all of its processes compile the
+ * same. */
+static bool take_record(report *r, const res_record *record)
+{
+    ran one = {.record = record};
+    res_experiment_title(&record->experiment, &one.title);
+    bool fits = !one.title.failed && one.title.data;
+    for (size_t i = 0; fits && i < r->experiment_count; i++)
+        if (strcmp(r->experiments[i].title.data, one.title.data) == 0) {
+            bn_text_free(&one.title);
+            return true;
+        }
+    fits = fits && bn_reserve(&r->experiments, r->experiment_count + 1, &r->experiment_room,
+                              sizeof *r->experiments);
+    if (fits)
+        r->experiments[r->experiment_count++] = one;
+    else
+        bn_text_free(&one.title);
+    return fits;
+}
+
+/* ---- the index ------------------------------------------------------------------------------ */
+
+/* A cell of COUNT; below 0 it is not known. */
+static void put_count(json_t *row, int64_t count)
+{
+    if (count < 0)
+        res_sheet_put(row, "-");
+    else
+        res_sheet_put(row, "%lld", (long long)count);
+}
+
+/* The table of all graphs. */
+static void put_graphs(const report *r, bn_text *out)
+{
+    static const res_sheet_column columns[] = {
+        {"graph", false},  {"hash", false}, {"nodes", true}, {"in", true},   {"out", true},
+        {"aliases", true}, {"FLOPs", true}, {"bytes", true}, {"temp", true}, {"peak", true}};
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->graph_count; i++) {
+        const res_execution *x = r->graphs[i].figures;
+        size_t aliases = 0;
+        const shlo_graph *g = r->graphs[i].graph;
+        for (size_t n = 0; g && n < g->node_count; n++)
+            aliases += g->nodes[n].kind == SHLO_ARGUMENT && heir_of(&g->nodes[n]) >= 0;
+        json_t *row = json_array();
+        json_array_append_new(rows, row);
+        res_sheet_put(row, "%s", x->graph);
+        res_sheet_put(row, "%s", x->fingerprint);
+        res_sheet_put(row, "%lld", (long long)x->nodes);
+        res_sheet_put(row, "%d", x->arguments);
+        res_sheet_put(row, "%d", x->results);
+        put_count(row, g ? (int64_t)aliases : -1);
+        res_sheet_put(row, "%.4g", x->flops);
+        res_sheet_put(row, "%.4g", x->bytes);
+        put_count(row, x->temp_bytes);
+        put_count(row, x->peak_bytes);
+    }
+    res_sheet_write(columns, sizeof columns / sizeof *columns, rows, RES_TABLE_TEXT, out);
+    json_decref(rows);
+}
+
+static bn_code write_file(const report *r, const char *name, const char *text, size_t length,
+                          bn_status *st)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", r->folder, name);
+    return bn_file_write_atomic(path, text, length, st);
+}
+
+static bn_code write_text(const report *r, bn_status *st)
+{
+    bn_text page = {0}, plain = {0};
+    bn_text_printf(&page,
+                   "%zu graphs of %zu experiments. The text of each is HASH.mlir. FLOPs and bytes "
+                   "are by the ops' rules,\ntemp and peak, in bytes, as the compiler tells.\n\n",
+                   r->graph_count, r->experiment_count);
+    if (r->graph_count)
+        put_graphs(r, &page);
+    if (r->text.data)
+        bn_text_puts(&page, r->text.data);
+    bool failed = page.failed || r->text.failed;
+    if (!failed)
+        bn_text_plain_lines(&plain, page.data);
+    failed = failed || plain.failed;
+    bn_code code = failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index")
+                          : write_file(r, "index.txt", plain.data, plain.length, st);
+    bn_text_free(&page);
+    bn_text_free(&plain);
+    return code;
+}
+
+static bn_code write_json(const report *r, bn_status *st)
+{
+    json_t *graphs = json_array();
+    for (size_t i = 0; i < r->graph_count; i++)
+        json_array_append_new(graphs, graph_json(&r->graphs[i]));
+    json_t *o =
+        json_pack("{si so sO}", "bench_graphs", 1, "graphs", graphs, "experiments", r->lists);
+    char *text = o ? json_dumps(o, JSON_INDENT(2) | RES_JSON_SHOWN) : NULL;
+    bn_code code = text ? write_file(r, "index.json", text, strlen(text), st)
+                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
+    free(text);
+    json_decref(o);
+    return code;
+}
+
+bn_code command_graph_report(const char *folder, res_record *const *records, size_t count,
+                             size_t *missing, bn_status *st)
+{
+    report r = {.folder = folder, .lists = json_array()};
+    bool fits = r.lists != NULL;
+    for (size_t i = 0; fits && i < count; i++)
+        if (records[i]->status == BN_OK && !job_is_framework(&records[i]->experiment))
+            fits = take_record(&r, records[i]);
+    for (size_t i = 0; fits && i < r.experiment_count; i++)
+        fits = put_experiment(&r, &r.experiments[i]);
+    bn_code code = fits ? BN_OK : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the graphs' index");
+    if (code == BN_OK)
+        code = write_text(&r, st);
+    if (code == BN_OK)
+        code = write_json(&r, st);
+    *missing = r.missing;
+    for (size_t i = 0; i < r.graph_count; i++)
+        shlo_graph_free(r.graphs[i].graph);
+    for (size_t i = 0; i < r.experiment_count; i++)
+        bn_text_free(&r.experiments[i].title);
+    free(r.graphs);
+    free(r.experiments);
+    bn_text_free(&r.text);
+    json_decref(r.lists);
+    return code;
+}

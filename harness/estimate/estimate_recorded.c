@@ -1,0 +1,80 @@
+/*
+ * estimate_recorded.c - a step that was recorded, on a topology: each of its programs is compiled
+ * as the framework handed it over, and counts as often as the step executes it.
+ */
+#include "harness/estimate/estimate_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How often the step of REQUEST executes its program INDEX. */
+static int64_t times_of(const json_t *request, size_t index)
+{
+    const json_t *runs = json_object_get(request, "runs");
+    int64_t times = 0;
+    for (size_t i = 0; i < json_array_size(runs); i++)
+        times += json_integer_value(json_object_get(json_array_get(runs, i), "program")) ==
+                 (json_int_t)index;
+    return times;
+}
+
+static const char *word(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* Whether P's file, of the FORM in which it was recorded, can be compiled; its size. */
+static bn_code look_at(estimate_program *p, bn_status *st)
+{
+    int fd;
+    if (strcmp(p->format, "executable") == 0)
+        return bn_fail(st, BN_NOT_SUPPORTED,
+                       "the framework loaded it as an executable of the recorded device, and its "
+                       "program was not kept; record without the framework's cache of "
+                       "compilations");
+    bn_code code = bn_regular_open(p->path, &fd, &p->size, st);
+    if (code == BN_OK)
+        close(fd);
+    return code;
+}
+
+static void estimate_part(estimate_run *run, const estimate_task *task, size_t index)
+{
+    const json_t *request = task->experiment->program;
+    const json_t *programs = json_object_get(request, "programs");
+    const json_t *program = json_array_get(programs, index);
+    const json_t *code = json_object_get(program, "code");
+    const char *name = word(program, "name");
+    char title[ESTIMATE_TITLE];
+    bn_status why = {.code = BN_OK};
+    snprintf(title, sizeof title, "%s, %s, on %.100s", task->experiment->what.model, name,
+             task->topology);
+    estimate_program p = {.what = &task->experiment->what,
+                          .title = title,
+                          .index = index,
+                          .of = json_array_size(programs),
+                          .graph = name,
+                          .module = name,
+                          .flops = (double)NAN,
+                          .times = times_of(request, index),
+                          .format = word(program, "form"),
+                          .path = word(code, "path"),
+                          .digest = word(code, "sha256"),
+                          .recorded = json_object_get(request, "recorded")};
+    if (look_at(&p, &why) == BN_OK)
+        json_decref(estimate_compile(run, task, &p));
+    else
+        estimate_add_failure(run, task, &p, &why);
+}
+
+void estimate_recorded(estimate_run *run, const estimate_task *task)
+{
+    const json_t *programs = json_object_get(task->experiment->program, "programs");
+    for (size_t i = 0; i < json_array_size(programs) && !job_interrupted(); i++) {
+        run->number++;
+        estimate_part(run, task, i);
+    }
+}

@@ -1,0 +1,224 @@
+/*
+ * study_command.c - bench study: which studies there are, what each sweeps, and how one is run.
+ */
+#include "harness/study/study_priv.h"
+#include "plots/plot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char study_help[] =
+    "Each study sweeps one axis, in as many processes as bench run takes; each process draws a\n"
+    "line, and intervals are of what differs between them. Other axes have one value.\n"
+    "\n"
+    "  bench study graphs --model resnet50              what one more execution of a step costs\n"
+    "  bench study in-flight --model bert --in-flight 1,2,4\n"
+    "                                                   how many steps in flight are enough\n"
+    "  bench study batch --model resnet50 --phase infer --batch 1,2,4,8\n"
+    "                                                   from which batch on little is fixed\n"
+    "  bench study depth --model gpt2 --variant small --depth 1,2,4,8\n"
+    "                                                   what a layer adds to a step\n"
+    "  bench study trace-cost --model resnet18 --trace-cost-ns 0,1000,5000,20000\n"
+    "                                                   from which cost on tracing is the bound\n"
+    "\n"
+    "Exit codes: 0 all went well; 1 an experiment failed, or nothing could be concluded; 2 usage;\n"
+    "3 environment: no such plugin, store not writable, disk full; 130 interrupted (records\n"
+    "written so far are kept).\n";
+
+static const study_kind kinds[] = {
+    {"graphs",
+     RES_AXIS_GRAPHS,
+     {1, 2, 3, 5, -1},
+     false,
+     "step = base + cost * executions",
+     "execution",
+     "executions of a step",
+     study_graphs},
+    {"in-flight",
+     RES_AXIS_IN_FLIGHT,
+     {1, 2, 4, -1},
+     false,
+     "step = base with several in flight, base + what then hides with one",
+     "serial step",
+     "1: one step in flight; 0: several",
+     study_in_flight},
+    {"batch",
+     RES_AXIS_BATCH,
+     {1, 2, 4, 8, -1},
+     false,
+     "step = fixed + item * batch",
+     "item",
+     "batch",
+     study_batch},
+    {"depth",
+     RES_AXIS_DEPTH,
+     {1, 2, 4, 8, -1},
+     true,
+     "figure = base + layer * depth",
+     "layer",
+     "layers",
+     study_depth},
+    {"trace-cost",
+     RES_AXIS_TRACE_COST,
+     {0, 1000, 5000, 20000, -1},
+     false,
+     "step = base + nodes * cost",
+     "ns a node",
+     "cost of a node (ns)",
+     study_trace_cost},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* ---- what is measured --------- */
+
+static bool is_usual(const res_axis *axis, const cli_list *list)
+{
+    return list->count == 0 ||
+           (list->count == 1 && axis->usual && list->value[0].number == atoll(axis->usual));
+}
+
+/* Gives the swept axis of KIND its values, unless it was given some. */
+static bn_code take_values(const study_kind *kind, job_matrix *m, bn_status *st)
+{
+    cli_list *list = &m->axis[kind->axis];
+    const res_axis *axis = &res_axes[kind->axis];
+    if (is_usual(axis, list)) {
+        list->count = 0;
+        for (size_t i = 0; kind->values[i] >= 0; i++)
+            list->value[list->count++] = (cli_value){.number = kind->values[i]};
+    }
+    bool one = false, none = false;
+    for (size_t i = 0; i < list->count; i++) {
+        one = one || list->value[i].number == 1;
+        none = none || list->value[i].number == 0;
+        for (size_t k = 0; k < i; k++)
+            if (list->value[k].number == list->value[i].number)
+                return bn_fail(st, BN_INVALID, "--%s has %lld twice", axis->option,
+                               (long long)list->value[i].number);
+    }
+    if (list->count < 2)
+        return bn_fail(st, BN_INVALID, "a study takes at least two values of --%s", axis->option);
+    if (kind->axis == RES_AXIS_DEPTH && none)
+        return bn_fail(st, BN_INVALID, "a study takes numbers of layers, and --depth 0 is none");
+    if (kind->axis == RES_AXIS_IN_FLIGHT && !one)
+        return bn_fail(st, BN_INVALID, "the study in-flight needs 1 among the values of --%s",
+                       axis->option);
+    return BN_OK;
+}
+
+/* Makes MATRIX that of KIND. */
+static bn_code plan(const study_kind *kind, job_matrix *m, bn_status *st)
+{
+    for (int i = 0; i < RES_AXIS_COUNT; i++) {
+        const cli_list *list = &m->axis[i];
+        const char *word = list->count == 1 ? list->value[0].word : NULL;
+        if (i == (int)kind->axis || i == RES_AXIS_MODE)
+            continue;
+        if (list->count > 1 || (res_axes[i].all && word && strcmp(word, "all") == 0))
+            return bn_fail(st, BN_INVALID, "the study %s sweeps --%s, so that --%s takes one value",
+                           kind->name, res_axes[kind->axis].option, res_axes[i].option);
+    }
+    cli_list *modes = &m->axis[RES_AXIS_MODE];
+    modes->count = 2;
+    modes->value[0] = (cli_value){.word = "lazy"};
+    modes->value[1] = (cli_value){.word = "capture"};
+    return take_values(kind, m, st);
+}
+
+/* Whether captured steps of LIST have two values of the swept axis: what cannot be run was left
+ * out. */
+static bn_code check_list(const study *s, bn_status *st)
+{
+    size_t captured = 0;
+    for (size_t i = 0; i < s->count; i++)
+        captured += strcmp(s->list[i].what.mode, "capture") == 0;
+    return captured >= 2
+               ? BN_OK
+               : bn_fail(st, BN_INVALID, "only training steps are cut into several graphs");
+}
+
+/* Makes the experiments of OWN's matrix. */
+static bn_code make_list(const study_options *own, study *s, bn_status *st)
+{
+    bn_text notes = {0};
+    bn_code code = plan(s->kind, own->matrix, st);
+    if (code == BN_OK) {
+        own->matrix->echo = own->echo(own->matrix);
+        code = job_matrix_expand(own->matrix, &s->list, &s->count, &notes, st);
+    }
+    if (code == BN_OK)
+        code = check_list(s, st);
+    if (code == BN_OK)
+        code = job_experiments_check(s->list, s->count, st);
+    bn_text_free(&notes);
+    return code;
+}
+
+/* ---- the command --------- */
+
+/* Draws the picture that OWN asks for. */
+static cli_exit draw(const study_options *own, const study *s, cli_exit code)
+{
+    bn_status st = {.code = BN_OK};
+    if (!own->picture || study_picture(s, own->picture, &st) == BN_OK)
+        return code;
+    const cli_exit worse = cli_complain(&st);
+    return worse > code ? worse : code;
+}
+
+/* Says what was measured; returns the exit code, of which CODE is what measuring gave. */
+static cli_exit conclude(const study_options *own, study *s, res_format format, cli_exit code)
+{
+    bn_status st = {.code = BN_OK};
+    /* Of a first turn that was interrupted, what is there is not the study. */
+    const bool some = s->turns > 1 || !job_interrupted();
+    if (some && !study_select(s))
+        s->failed = true;
+    if (s->processes > 0)
+        s->kind->conclude(s);
+    if (s->failed || s->words.failed) {
+        bn_fail(&st, BN_OUT_OF_MEMORY, "no memory for the study");
+        return cli_complain(&st);
+    }
+    if (s->line_count > 0) {
+        study_print(s, format);
+        code = draw(own, s, code);
+    }
+    if (job_interrupted()) {
+        cli_say("bench: interrupted; records that are done are kept in %s", s->list[0].store);
+        return CLI_EXIT_INTERRUPTED;
+    }
+    if (s->line_count == 0 && code == CLI_EXIT_OK) {
+        cli_say("bench: too little went well for a line");
+        return CLI_EXIT_FAILED;
+    }
+    return code;
+}
+
+static const study_kind *find(const char *what, bn_status *st)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].name, what) == 0)
+            return &kinds[i];
+    bn_fail_choice(st, "study", what, "graphs, in-flight, batch, depth, trace-cost");
+    return NULL;
+}
+
+int study_command(const study_options *own, const char *what)
+{
+    bn_status st = {.code = BN_OK};
+    res_format format;
+    plot_format picture;
+    study s = {.kind = find(what, &st)};
+    cli_exit code;
+    if (!s.kind || res_format_parse(own->output.format, &format, &st) != BN_OK ||
+        (own->picture && plot_format_parse(own->picture, &picture, &st) != BN_OK) ||
+        make_list(own, &s, &st) != BN_OK)
+        code = cli_complain(&st);
+    else
+        code =
+            conclude(own, &s, format, study_measure(&s, (int)own->matrix->processes, &own->output));
+    study_free(&s);
+    json_decref(own->matrix->echo);
+    return (int)code;
+}

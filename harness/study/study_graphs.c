@@ -1,0 +1,126 @@
+/*
+ * study_graphs.c - what one more execution of a step costs, how much of that the step waits for,
+ * and from how many on capturing is slower than tracing every step.
+ */
+#include "harness/study/study_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Says what an execution costs: STEP, of which DEVICE, which may be NULL, is the device's. */
+static void say_cost(study *s, const study_line *step, const study_line *device)
+{
+    const res_interval cost = res_estimate_interval(&step->fit.slope);
+    if (!res_told_from(cost, 0) && isfinite(cost.low)) {
+        study_say(s, "What a further execution costs cannot be told from nothing: %s.",
+                  study_interval(cost, true).text);
+        return;
+    }
+    study_say(s, "A step takes %s beside its executions, and each of these %s.",
+              study_interval(res_estimate_interval(&step->fit.base), true).text,
+              study_interval(cost, true).text);
+    if (device)
+        study_say(s,
+                  "Of that the device works %s: programs that are cut are fused less, and hand "
+                  "values over through memory.",
+                  study_interval(res_estimate_interval(&device->fit.slope), true).text);
+}
+
+/* Says which share of an execution's overhead a step waits for: what an execution adds beyond the
+ * device's time, over the overhead of an execution that is awaited alone. */
+static void say_exposed(study *s, const study_line *step, const study_line *device, double *u,
+                        double *v)
+{
+    double sum = 0;
+    if (device->fit.processes != s->processes)
+        return;
+    for (size_t p = 0; p < s->processes; p++) {
+        const double added = step->fit.process_slope[p] - device->fit.process_slope[p];
+        u[p] = -added;
+        v[p] = 0;
+        for (size_t i = 0; i < step->fit.points; i++)
+            v[p] += study_overhead(s, p, step->place[i]) / (double)step->fit.points;
+        sum += v[p];
+    }
+    const res_interval share = study_meet(s, u, v);
+    if (!isfinite(sum) || !(sum > 0))
+        return;
+    study_answer(s, "exposed_share", study_json(share));
+    bn_text bounds = {0};
+    if (isfinite(share.low))
+        bn_text_printf(&bounds, " (%s to %s)", study_percent(share.low).text,
+                       study_percent(share.high).text);
+    study_say(s,
+              "An execution that is awaited alone has an overhead of %s. A step waits for %s of "
+              "it%s.",
+              study_number(sum / (double)s->processes, true).text,
+              study_percent(share.estimate).text, bounds.data ? bounds.data : "");
+    bn_text_free(&bounds);
+}
+
+/* From how many executions on lazy is faster: where STEP's line crosses LAZY's time. */
+static void say_crossing(study *s, const study_line *step, size_t lazy, double *u, double *v)
+{
+    const double most = step->x[step->fit.points - 1];
+    for (size_t p = 0; p < s->processes; p++) {
+        u[p] = step->fit.process_base[p] - study_wall(s, p, lazy);
+        v[p] = step->fit.process_slope[p];
+    }
+    const res_interval cross = study_meet(s, u, v);
+    study_answer(s, "crossing_executions", study_json(cross));
+    study_say(s, "A step that is traced anew (lazy) takes %s.",
+              study_interval(study_over(s, lazy, study_wall), true).text);
+    if (!(step->fit.slope.mean > 0) || (isfinite(step->fit.slope.error) && !isfinite(cross.low))) {
+        study_say(s, "No number of executions can be told from which on capturing is slower.");
+        return;
+    }
+    if (cross.estimate < 1) {
+        study_say(s, "Capturing is slower than tracing every step from the first execution on.");
+        return;
+    }
+    study_say(s,
+              "From %.0f executions on, capturing is slower than tracing every step: the line "
+              "crosses lazy's time at %s%s.",
+              floor(cross.estimate) + 1, study_interval(cross, false).text,
+              cross.estimate > most ? ", beyond what was measured" : "");
+}
+
+/* Says how many executions the cuts have, where it is not as many as graphs were asked for. */
+static void say_executions(study *s, const study_line *step)
+{
+    bool same = true;
+    bn_text text = {0};
+    for (size_t i = 0; i < step->fit.points; i++) {
+        const double graphs = study_swept(s, 0, step->place[i]);
+        same = same && graphs == step->x[i];
+        bn_text_printf(&text, "%s%.0f for %.0f", i ? ", " : "", step->x[i], graphs);
+    }
+    if (!same && text.data)
+        study_say(s, "Executions of a step, for graphs that were asked for: %s.", text.data);
+    s->failed = s->failed || text.failed;
+    bn_text_free(&text);
+}
+
+void study_graphs(study *s)
+{
+    const study_line *step = study_fit(s, "step", true, "capture", study_executions, study_wall);
+    const study_line *device =
+        study_fit(s, "device", true, "capture", study_executions, study_device);
+    const size_t lazy = study_end(s, "lazy", false);
+    double *u = calloc(2 * s->processes + 1, sizeof *u);
+    if (!u) {
+        s->failed = true;
+        return;
+    }
+    if (step) {
+        say_executions(s, step);
+        say_cost(s, step, device);
+    }
+    if (step && device)
+        say_exposed(s, step, device, u, u + s->processes);
+    if (step && lazy != SIZE_MAX) {
+        study_answer(s, "nodes", res_json_real(study_over(s, lazy, study_nodes).estimate));
+        say_crossing(s, step, lazy, u, u + s->processes);
+    }
+    free(u);
+}

@@ -1,0 +1,193 @@
+/*
+ * study_overlap.c - how much of tracing hides behind the device: with several steps in flight, and
+ * with a front end that takes longer for each node.
+ */
+#include "harness/study/study_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A step that is at most so much slower is as good. */
+#define ENOUGH 0.05
+/* Within which the law of the overlap is said to hold, and from which lazy is bound by tracing. */
+#define NEAR   0.10
+
+static const char *const ways[] = {"lazy", "capture"};
+
+/* ---- steps in flight --------- */
+
+/* The share of the upper bound of FEW over MANY above 1; without an interval that of the estimate.
+ */
+static double slower_by(const study *s, size_t few, size_t many)
+{
+    const res_interval ratio = study_ratio(s, few, many, study_wall);
+    return (isfinite(ratio.high) ? ratio.high : ratio.estimate) - 1;
+}
+
+/* Says how many steps in flight are enough: with more, a step is at most ENOUGH faster. */
+static void say_enough(study *s, const study_line *line)
+{
+    const size_t points = line->fit.points;
+    size_t at = 0;
+    for (; at + 1 < points; at++) {
+        double worst = 0;
+        for (size_t i = at + 1; i < points; i++)
+            worst = fmax(worst, slower_by(s, line->place[at], line->place[i]));
+        if (worst < ENOUGH)
+            break;
+    }
+    const double steps = study_swept(s, 0, line->place[at]);
+    char name[64];
+    snprintf(name, sizeof name, "%s_enough", line->mode);
+    const bool known = at + 1 < points;
+    study_answer(s, name, known ? json_integer((json_int_t)steps) : json_null());
+    if (known)
+        study_say(s, "%s: %.0f in flight %s enough; more make a step faster by less than %.0f %%.",
+                  line->mode, steps, steps == 1 ? "is" : "are", 100 * ENOUGH);
+    else
+        study_say(s, "%s: that fewer than %.0f in flight are enough cannot be told; more may help.",
+                  line->mode, steps);
+}
+
+/* Says what the host and the device work in a step of ONE in flight, and what overlap leaves of
+ * it. */
+static void say_overlap(study *s, const study_line *line)
+{
+    const size_t one = line->place[0];
+    const res_interval host = study_over(s, one, study_host);
+    const res_interval device = study_over(s, one, study_device);
+    const res_interval serial = study_over(s, one, study_wall);
+    const res_interval many = res_estimate_interval(&line->fit.base);
+    char name[64];
+    snprintf(name, sizeof name, "%s_hidden", line->mode);
+    study_answer(s, name, study_json(res_estimate_interval(&line->fit.slope)));
+    snprintf(name, sizeof name, "%s_host", line->mode);
+    study_answer(s, name, study_json(host));
+    snprintf(name, sizeof name, "%s_device", line->mode);
+    study_answer(s, name, study_json(device));
+    study_say(s, "%s: a step takes %s one at a time and %s with several in flight; %s hides.",
+              line->mode, study_interval(serial, true).text, study_interval(many, true).text,
+              study_interval(res_estimate_interval(&line->fit.slope), true).text);
+    if (!isfinite(device.estimate))
+        return;
+    const double law = fmax(host.estimate, device.estimate), off = many.estimate / law - 1;
+    study_say(s,
+              "%s: the host works %s of a step and the device %s. One after the other is %s, side "
+              "by side %s (the longer one).",
+              line->mode, study_number(host.estimate, true).text,
+              study_number(device.estimate, true).text,
+              study_number(host.estimate + device.estimate, true).text,
+              study_number(law, true).text);
+    if (fabs(off) <= NEAR)
+        study_say(
+            s,
+            "%s: with several in flight a step takes what the longer one does: %s hides behind %s.",
+            line->mode, host.estimate > device.estimate ? "the device" : "the host",
+            host.estimate > device.estimate ? "the host" : "the device");
+    else
+        study_say(s, "%s: with several in flight a step takes %s %s than the longer one.",
+                  line->mode, study_percent(fabs(off)).text, off > 0 ? "more" : "less");
+}
+
+/* Says what lazy takes over capture with one step in flight and with most. */
+static void say_modes(study *s)
+{
+    const size_t ends[2][2] = {{study_end(s, ways[0], false), study_end(s, ways[1], false)},
+                               {study_end(s, ways[0], true), study_end(s, ways[1], true)}};
+    res_interval ratio[2];
+    for (size_t i = 0; i < 2; i++) {
+        if (ends[i][0] == SIZE_MAX || ends[i][1] == SIZE_MAX)
+            return;
+        ratio[i] = study_ratio(s, ends[i][0], ends[i][1], study_wall);
+    }
+    study_answer(s, "lazy_over_capture_serial", study_json(ratio[0]));
+    study_answer(s, "lazy_over_capture_most", study_json(ratio[1]));
+    study_say(
+        s, "A lazy step takes %s times a captured one with %.0f in flight, and %s times with %.0f.",
+        study_interval(ratio[0], false).text, study_swept(s, 0, ends[0][0]),
+        study_interval(ratio[1], false).text, study_swept(s, 0, ends[1][0]));
+}
+
+void study_in_flight(study *s)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const study_line *line = study_fit(s, "step", true, ways[i], study_alone, study_wall);
+        if (!line)
+            continue;
+        say_overlap(s, line);
+        say_enough(s, line);
+    }
+    say_modes(s);
+}
+
+/* ---- a slower front end --------- */
+
+/* Process P's captured step: the mean over the costs, which mean nothing to it. */
+static double captured(const study *s, size_t p)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->counts[i] && strcmp(s->list[i].what.mode, "capture") == 0) {
+            sum += study_wall(s, p, i);
+            count++;
+        }
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* Says from which cost on LINE is NEAR above capture. U and V have room for all processes. */
+static void say_bound(study *s, const study_line *line, double *u, double *v)
+{
+    const double most = line->x[line->fit.points - 1];
+    for (size_t p = 0; p < s->processes; p++) {
+        u[p] = line->fit.process_base[p] - (1 + NEAR) * captured(s, p);
+        v[p] = line->fit.process_slope[p];
+    }
+    const res_interval cost = study_meet(s, u, v);
+    study_answer(s, "bound_from_ns", study_json(cost));
+    if (!isfinite(cost.estimate))
+        return;
+    if (!(line->fit.slope.mean > 0) || (isfinite(line->fit.slope.error) && !isfinite(cost.low)))
+        study_say(s, "No cost of a node can be told from which on lazy is bound by tracing.");
+    else if (cost.estimate <= 0)
+        study_say(
+            s,
+            "Lazy is bound by tracing whatever a node costs: its step takes more than %.0f %% "
+            "longer than a captured one without any added cost.",
+            100 * NEAR);
+    else
+        study_say(s,
+                  "From %s a node on, lazy is bound by tracing: its step then takes %.0f %% longer "
+                  "than a captured one%s.",
+                  study_interval(cost, true).text, 100 * NEAR,
+                  cost.estimate > most ? ", which is beyond what was measured" : "");
+}
+
+void study_trace_cost(study *s)
+{
+    const study_line *line = study_fit(s, "step", true, "lazy", study_swept, study_wall);
+    double *u = calloc(2 * s->processes + 1, sizeof *u);
+    if (!line || !u) {
+        s->failed = s->failed || !u;
+        free(u);
+        return;
+    }
+    const res_interval slope = res_estimate_interval(&line->fit.slope);
+    const res_interval nodes = study_over(s, line->place[0], study_nodes);
+    study_answer(s, "nodes", res_json_real(nodes.estimate));
+    study_say(
+        s,
+        "A step of lazy traces %s nodes. Each nanosecond that a node costs makes it %s ns longer.",
+        study_number(nodes.estimate, false).text, study_interval(slope, false).text);
+    if (isfinite(nodes.estimate) && nodes.estimate > 0)
+        study_say(s, "So %s of the cost of tracing is exposed%s.",
+                  study_percent(slope.estimate / nodes.estimate).text,
+                  slope.estimate < 0.95 * nodes.estimate ? "; the rest hides behind the device"
+                                                         : "");
+    say_bound(s, line, u, u + s->processes);
+    /* For the tables: to a captured step, which traces nothing, the cost means nothing. */
+    (void)study_fit(s, "step", true, "capture", study_swept, study_wall);
+    free(u);
+}

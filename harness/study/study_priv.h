@@ -1,0 +1,129 @@
+/*
+ * study_priv.h - a study: what is measured (study_command.c, study_run.c), lines through it
+ * (study_fit.c), what they say (study_graphs.c, study_overlap.c, study_sizes.c, study_words.c), and
+ * how it is shown (study_print.c, study_picture.c).
+ */
+#ifndef BENCH_HARNESS_STUDY_PRIV_H
+#define BENCH_HARNESS_STUDY_PRIV_H
+
+#include "harness/study/study.h"
+#include "results/studies/studies.h"
+#include "results/tables/tables.h"
+
+typedef struct study study;
+
+typedef struct study_kind {
+    const char *name;
+    res_axis_id axis;           /* that is swept */
+    int64_t values[8];          /* of it, where none are given; the list ends with -1 */
+    bool anew;                  /* each process compiles, since compile time is studied */
+    const char *law;            /* in words */
+    const char *unit;           /* what a line's slope is for each of: "execution" */
+    const char *across;         /* what its x is: "executions of a step" */
+    void (*conclude)(study *s); /* fits the lines, and says what they mean */
+} study_kind;
+
+/* A line through values of one mode; its arrays are owned. */
+typedef struct study_line {
+    const char *what; /* "step", "device", "nodes", "tracing", "compilation" */
+    const char *mode;
+    bool time;     /* values are ns; else they are numbers */
+    size_t *place; /* [point]: the experiment */
+    double *x, *y; /* [point]; [process][point] */
+    res_line fit;
+} study_line;
+#define STUDY_MOST_LINES 8
+
+struct study {
+    const study_kind *kind;
+    /* What was measured. A turn is a process of each group. */
+    job_experiment *list; /* in groups */
+    size_t count;
+    res_record **records; /* [turn][experiment]; NULL: none. Owned */
+    size_t room, turns;   /* that RECORDS has place for; that were begun */
+    /* What counts: experiments whose first process went well, and turns that have all of these. */
+    bool *counts;          /* [experiment] */
+    size_t *turn;          /* [process] */
+    res_measures *measure; /* [process][experiment] */
+    size_t processes;
+    /* What was found. */
+    study_line lines[STUDY_MOST_LINES];
+    size_t line_count;
+    bn_text words; /* sentences, one a line */
+    json_t *answers;
+    bool failed; /* no memory */
+};
+
+/* ---- measuring (study_run.c) --------- */
+
+/* Measures S' list, PROCESSES of each group (0: the usual number) in turns. Says on standard error
+ * what failed, where records go and where the time went. Returns the exit code, but for that of an
+ * interruption. */
+cli_exit study_measure(study *s, int processes, const cli_output *output);
+
+/* ---- lines (study_fit.c) --------- */
+
+/* Finds what counts; false without memory. */
+bool study_select(study *s);
+void study_free(study *s);
+
+/* A figure of EXPERIMENT in PROCESS, both of those that count; NaN: unknown. */
+typedef double study_value(const study *s, size_t process, size_t experiment);
+study_value study_wall, study_device, study_overhead, study_trace, study_compile, study_nodes,
+    study_executions;
+study_value study_host;  /* all of a step but waits */
+study_value study_swept; /* the value of the swept axis, with the model's own filled in */
+study_value study_alone; /* 1 where one step is in flight, 0 where there are several */
+
+/* Fits a line to Y of the mode WAY over X, of the processes that know Y at each point. NULL, and no
+ * line, where none does, and where X does not change. */
+const study_line *study_fit(study *s, const char *what, bool time, const char *way, study_value *x,
+                            study_value *y);
+/* The experiment of the mode WAY that counts and has the least (or the greatest) value of the axis;
+ * SIZE_MAX: there is none. */
+size_t study_end(const study *s, const char *way, bool greatest);
+/* VALUE of EXPERIMENT over the processes that know it: exp of the mean log where all are above
+ * zero, else the mean, with a 95 % interval. */
+res_interval study_over(const study *s, size_t experiment, study_value *value);
+/* VALUE of experiment A over that of B: exp of the mean log of each process's ratio. */
+res_interval study_ratio(const study *s, size_t a, size_t b, study_value *value);
+/* Where U[p] + V[p] x = 0, over all processes. */
+res_interval study_meet(const study *s, const double *u, const double *v);
+
+/* ---- words (study_words.c) --------- */
+
+/* "13.71 ms", or of numbers "812.5". */
+typedef struct study_text {
+    char text[96];
+} study_text;
+study_text study_number(double value, bool time);
+/* The same with its interval: "13.71 ms (13.60 ms to 13.82 ms)". */
+study_text study_interval(res_interval interval, bool time);
+study_text study_percent(double share);
+/* Adds a sentence to S' words. */
+void study_say(study *s, const char *format, ...) BN_PRINTF(2, 3);
+/* {"estimate", "low", "high"}, null where unknown (new reference). */
+json_t *study_json(res_interval interval);
+/* Adds VALUE (stolen) to S' answers. */
+void study_answer(study *s, const char *name, json_t *value);
+
+/* ---- the studies (study_graphs.c, study_overlap.c, study_sizes.c) --------- */
+
+void study_graphs(study *s);
+void study_in_flight(study *s);
+void study_batch(study *s);
+void study_depth(study *s);
+void study_trace_cost(study *s);
+
+/* ---- what is printed (study_print.c) --------- */
+
+void study_print(study *s, res_format format);
+/* The mean of point I of LINE over its processes, with its interval. */
+res_interval study_point(const study_line *line, size_t i);
+
+/* ---- the picture (study_picture.c) --------------------------------------------------- */
+
+/* Draws the times of a step that S has lines of, and writes them to FILE. */
+BN_MUST_USE bn_code study_picture(const study *s, const char *file, bn_status *st);
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * metrics.c - reports of records: the processes of an experiment, pooled.
+ *
+ * Times are of the measured steps, but for compile times, which are of the whole process, as
+ * counters are: most of what compiles does so before anything is measured.
+ */
+#include "results/metrics/metrics_priv.h"
+
+#include <gsl/gsl_sort.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The processes of one experiment. */
+typedef struct pool {
+    res_record **list;
+    size_t count, steps;
+    double wall_ns; /* of all their measured steps */
+} pool;
+
+typedef struct samples {
+    double *list;
+    size_t count, capacity;
+    bool failed; /* there is no memory */
+} samples;
+
+static void add(samples *s, double value)
+{
+    if (!s->failed && bn_reserve(&s->list, s->count + 1, &s->capacity, sizeof *s->list))
+        s->list[s->count++] = value;
+    else
+        s->failed = true;
+}
+
+/* ---- where samples come from ---------------------------------------------------------- */
+
+/* Adds the samples of one record. */
+typedef void collector(const res_record *record, bn_part part, samples *out);
+
+/* Of a graph that came from disk nobody knows the time, and of an op in eager mode of which some
+ * programs did only a part. */
+static void collect_compiles(const res_record *record, bn_part part, samples *out)
+{
+    (void)part;
+    for (size_t i = 0; i < record->execution_count; i++) {
+        const res_execution *x = &record->executions[i];
+        if (!x->from_disk && x->compile_ns > 0)
+            add(out, (double)x->compile_ns);
+    }
+}
+
+static void collect_executions(const res_record *record, bn_part part, samples *out)
+{
+    (void)part;
+    for (size_t i = 0; i < record->execution_count; i++)
+        for (size_t k = 0; k < record->executions[i].pjrt_count; k++)
+            add(out, (double)record->executions[i].pjrt_ns[k]);
+}
+
+/* In eager mode there are ops, and no graphs. */
+static void collect_sizes(const res_record *record, bn_part part, samples *out)
+{
+    (void)part;
+    if (strcmp(record->experiment.mode, "eager") == 0)
+        return;
+    for (size_t i = 0; i < record->execution_count; i++)
+        if (record->executions[i].nodes > 0)
+            add(out, (double)record->executions[i].nodes);
+}
+
+static void collect_steps(const res_record *record, bn_part part, samples *out)
+{
+    (void)part;
+    for (size_t step = 0; step < record->step_count; step++)
+        add(out, (double)record->wall_ns[step]);
+}
+
+/* The steps in which PART took time. */
+static void collect_part(const res_record *record, bn_part part, samples *out)
+{
+    for (size_t step = 0; step < record->step_count && res_has_ledger(record); step++) {
+        const uint64_t ns = record->part_ns[step * BN_PART_COUNT + (size_t)part];
+        if (ns > 0)
+            add(out, (double)ns);
+    }
+}
+
+/* Whether the input part is of batches that were sent. In steps of recordings it is of transfers
+ * both ways, and where batches lie on the device it is of handing them over. */
+static bool sends(const res_record *record)
+{
+    return record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] > 0;
+}
+
+static void collect_sent(const res_record *record, bn_part part, samples *out)
+{
+    if (sends(record))
+        collect_part(record, part, out);
+}
+
+static void collect_unsent(const res_record *record, bn_part part, samples *out)
+{
+    if (!sends(record))
+        collect_part(record, part, out);
+}
+
+/* ---- metrics ------------------------------------------------------------------------------ */
+
+typedef struct metric_row {
+    const char *name, *unit;
+    collector *collect;
+    bn_part part;
+    bool rated; /* the samples are all that there were in the measured steps */
+} metric_row;
+
+static const metric_row rows[] = {
+    {"CompileTime", RES_METRICS_NS, collect_compiles, BN_PART_COUNT, false},
+    {"ExecuteTime", RES_METRICS_NS, collect_executions, BN_PART_COUNT, false},
+    {"StepTime", RES_METRICS_NS, collect_steps, BN_PART_COUNT, true},
+    {"TensorsGraphSize", RES_METRICS_NODES, collect_sizes, BN_PART_COUNT, false},
+    {"TransferFromDeviceTime", RES_METRICS_NS, collect_part, BN_PART_READ, true},
+    {"TransferToDeviceTime", RES_METRICS_NS, collect_sent, BN_PART_INPUT, true},
+    {"input", RES_METRICS_NS, collect_unsent, BN_PART_INPUT, true},
+    {"trace", RES_METRICS_NS, collect_part, BN_PART_TRACE, true},
+    {"hash", RES_METRICS_NS, collect_part, BN_PART_HASH, true},
+    {"lookup", RES_METRICS_NS, collect_part, BN_PART_LOOKUP, true},
+    {"lower", RES_METRICS_NS, collect_part, BN_PART_LOWER, true},
+    {"compile", RES_METRICS_NS, collect_part, BN_PART_COMPILE, true},
+    {"bind", RES_METRICS_NS, collect_part, BN_PART_BIND, true},
+    {"dispatch", RES_METRICS_NS, collect_part, BN_PART_DISPATCH, true},
+    {"release", RES_METRICS_NS, collect_part, BN_PART_RELEASE, true},
+    {"wait", RES_METRICS_NS, collect_part, BN_PART_WAIT, true},
+    {"other", RES_METRICS_NS, collect_part, BN_PART_OTHER, true},
+};
+
+/* The sample at each place of the sorted ones, as PyTorch/XLA takes it: none is made up between
+ * two. */
+static json_t *percentiles_json(const samples *s)
+{
+    static const struct {
+        const char *name;
+        size_t percent;
+    } places[] = {{"1", 1},   {"5", 5},   {"10", 10}, {"20", 20}, {"50", 50},
+                  {"80", 80}, {"90", 90}, {"95", 95}, {"99", 99}};
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        json_object_set_new(object, places[i].name,
+                            res_json_real(s->list[s->count * places[i].percent / 100]));
+    return object;
+}
+
+/* The metric of ROW, whose samples get sorted (new reference). */
+static json_t *metric_json(const metric_row *row, samples *s, double wall_ns)
+{
+    json_t *object = json_object();
+    double sum = 0;
+    gsl_sort(s->list, 1, s->count);
+    for (size_t i = 0; i < s->count; i++)
+        sum += s->list[i];
+    json_object_set_new(object, "unit", json_string(row->unit));
+    json_object_set_new(object, "samples", json_integer((json_int_t)s->count));
+    json_object_set_new(object, "sum", res_json_real(sum));
+    if (row->rated) {
+        json_object_set_new(object, "sum_per_second", res_json_real(sum / wall_ns * 1e9));
+        json_object_set_new(object, "samples_per_second",
+                            res_json_real((double)s->count / wall_ns * 1e9));
+    }
+    json_object_set_new(object, "percentiles", percentiles_json(s));
+    return object;
+}
+
+/* False without memory. */
+static bool put_metrics(const pool *p, json_t *metrics)
+{
+    samples s = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && !s.failed; i++) {
+        s.count = 0;
+        for (size_t k = 0; k < p->count; k++)
+            rows[i].collect(p->list[k], rows[i].part, &s);
+        if (s.count > 0 && !s.failed)
+            json_object_set_new(metrics, rows[i].name, metric_json(&rows[i], &s, p->wall_ns));
+    }
+    free(s.list);
+    return !s.failed;
+}
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+const char *res_metrics_counter(bn_counter counter)
+{
+    static const char *const names[BN_COUNTER_COUNT] = {
+        [BN_COUNTER_STEPS] = "MarkStep",
+        [BN_COUNTER_NODES_TRACED] = "NodeTraced",
+        [BN_COUNTER_COMPILES] = "UncachedCompile",
+        [BN_COUNTER_CACHE_HITS] = "CachedCompile",
+        [BN_COUNTER_DISK_HITS] = "PersistentCacheHit",
+        [BN_COUNTER_DISK_REJECTS] = "PersistentCacheReject",
+        [BN_COUNTER_CACHE_EVICTIONS] = "CacheEviction",
+        [BN_COUNTER_CAPTURES] = "Capture",
+        [BN_COUNTER_GUARD_MISSES] = "GuardMiss",
+        [BN_COUNTER_GRAPH_BREAKS] = "GraphBreak",
+        [BN_COUNTER_HOST_FALLBACKS] = "HostFallback",
+        [BN_COUNTER_EXECUTIONS] = "Execute",
+        [BN_COUNTER_TRANSFERS_TO_DEVICE] = "TransferToDevice",
+        [BN_COUNTER_TRANSFERS_TO_HOST] = "TransferFromDevice",
+        [BN_COUNTER_SLOW_RELEASES] = "SlowRelease",
+    };
+    return names[counter];
+}
+
+/* Those that are zero are left out: a record has zero also for what nobody counted. */
+static json_t *counters_json(const pool *p)
+{
+    json_t *object = json_object();
+    for (int c = 0; c < BN_COUNTER_COUNT; c++) {
+        json_int_t value = 0, measured = 0;
+        for (size_t i = 0; i < p->count; i++) {
+            value += p->list[i]->counters[c];
+            measured += p->list[i]->step_counters[c];
+        }
+        if (value > 0)
+            json_object_set_new(object, res_metrics_counter((bn_counter)c),
+                                json_pack("{sI sI}", "value", value, "measured_steps", measured));
+    }
+    return object;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+/* The report of P (new reference); NULL without memory. */
+static json_t *report_json(const pool *p)
+{
+    const res_record *first = p->list[0];
+    json_t *metrics = json_object();
+    bn_text title = {0};
+    if (!put_metrics(p, metrics)) {
+        json_decref(metrics);
+        return NULL;
+    }
+    res_experiment_title(&first->experiment, &title);
+    /* Two reports of one title could not be told apart. */
+    if (first->experiment.settings[0])
+        bn_text_printf(&title, ", %s", first->experiment.settings);
+    if (first->experiment.seed != 1)
+        bn_text_printf(&title, ", seed %llu", (unsigned long long)first->experiment.seed);
+    json_t *report = json_object();
+    json_object_set_new(report, "title", res_json_text(title.data ? title.data : ""));
+    json_object_set_new(report, "experiment", res_experiment_to_json(&first->experiment));
+    json_object_set_new(report, "simulated", json_boolean(first->simulated));
+    json_object_set_new(report, "processes", json_integer((json_int_t)p->count));
+    json_object_set_new(report, "steps", json_integer((json_int_t)p->steps));
+    json_object_set_new(report, "metrics", metrics);
+    json_object_set_new(report, "counters", counters_json(p));
+    bn_text_free(&title);
+    return report;
+}
+
+static void take(pool *p, res_record *record)
+{
+    p->list[p->count++] = record;
+    p->steps += record->step_count;
+    for (size_t step = 0; step < record->step_count; step++)
+        p->wall_ns += (double)record->wall_ns[step];
+}
+
+/* Adds a report for each experiment; LIST and TAKEN have room for all. False without memory. */
+static bool put_reports(res_record *const *records, size_t count, res_record **list, bool *taken,
+                        json_t *reports)
+{
+    for (size_t i = 0; i < count; i++) {
+        pool p = {.list = list};
+        if (taken[i] || !res_record_good(records[i]))
+            continue;
+        for (size_t k = i; k < count; k++) {
+            if (taken[k] || !res_record_good(records[k]) ||
+                !res_same_experiment(&records[i]->experiment, &records[k]->experiment))
+                continue;
+            take(&p, records[k]);
+            taken[k] = true;
+        }
+        json_t *report = report_json(&p);
+        if (!report)
+            return false;
+        json_array_append_new(reports, report);
+    }
+    return true;
+}
+
+json_t *res_metrics_make(res_record *const *records, size_t count)
+{
+    json_t *reports = json_array();
+    res_record **list = calloc(count + 1, sizeof *list);
+    bool *taken = calloc(count + 1, sizeof *taken);
+    const bool made = list && taken && put_reports(records, count, list, taken, reports);
+    free(list);
+    free(taken);
+    if (made)
+        return json_pack("{ss so}", "kind", "metrics", "reports", reports);
+    json_decref(reports);
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/*
+ * estimates.h - records of estimates: what a compiler expects a step to take on a device that is
+ * not there (harness/estimate). Nothing ran, so such a record has no steps and no measured time of
+ * an execution: whatever reads measured figures finds none in it. What was estimated stands in its
+ * provenance, and null is what is not known:
+ *
+ *   "estimate": {"topology", "layouts", "class": "ok" or why there is none, "cycles",
+ *                "copy_cycles", "ms", "clock_ghz", "clock_source", "memory_bytes" of the device,
+ *                "graphs": [{"cycles", "copy_cycles", "ms"}, ...], one for each execution}
+ *
+ * The runtime of such a record, and of no other, has a name that ends with RES_ESTIMATED. So it has
+ * blocks and series of its own, and whatever names the runtime says the word.
+ */
+#ifndef BENCH_RESULTS_ESTIMATES_H
+#define BENCH_RESULTS_ESTIMATES_H
+
+#include "results/records/records.h"
+
+#define RES_ESTIMATED " (estimated)"
+
+/* Whether E was estimated, by its runtime's name. */
+bool res_is_estimate(const res_experiment *e);
+/* What RECORD's provenance says was estimated (borrowed); NULL: it is no estimate. */
+const json_t *res_record_estimate(const res_record *record);
+/* Member NAME of ESTIMATE, or of one of its graphs; NaN where it is not known. */
+double res_estimate_number(const json_t *estimate, const char *name);
+
+/* Moves the estimates out of ALL into ESTIMATES, which is to be released with res_collection_free.
+ * Both keep their order. False without memory: nothing was moved. */
+bool res_estimates_split(res_collection *all, res_collection *estimates);
+/* The same of the summaries of INDEX. ESTIMATES shares INDEX' memory, so it must be released with
+ * res_index_free, and before INDEX is; NULL: nobody wants them. Damaged files stay with INDEX.
+ * BN_OUT_OF_MEMORY. */
+BN_MUST_USE bn_code res_index_split(res_index *index, res_index *estimates, bn_status *st);
+
+#endif

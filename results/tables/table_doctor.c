@@ -1,0 +1,260 @@
+/*
+ * table_doctor.c - complaints in words: what costs time, how much, and what to do about it.
+ */
+#include "results/tables/speedup_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sentences ------------------------------------------------------------------------------ */
+
+static bool has_lengths(const res_experiment *e)
+{
+    return strcmp(e->lengths, res_axes[RES_AXIS_LENGTHS].usual) != 0;
+}
+
+/* "tracing 1309 nodes": what takes the time. */
+static void put_subject(const res_complaint *c, bn_text *out)
+{
+    switch (c->rule) {
+    case RES_RULE_COMPILES:
+        bn_text_printf(out, "compiling or loading programs, %.3g in 100 steps,", 100 * c->count);
+        return;
+    case RES_RULE_READS:
+        bn_text_printf(out, "reading %.3g value%s a step back to the host", c->count,
+                       c->count > 1 ? "s" : "");
+        return;
+    case RES_RULE_TRACING:
+        bn_text_printf(out, "tracing %.0f nodes", c->count);
+        return;
+    case RES_RULE_EXECUTIONS:
+        bn_text_printf(out, "the overhead of %.3g executions in place of one", c->count);
+        return;
+    case RES_RULE_OVERHEAD:
+        bn_text_puts(out, "the overhead of one execution");
+        return;
+    case RES_RULE_INPUT:
+        bn_text_puts(out, "preparing and sending the batch");
+        return;
+    case RES_RULE_RELEASE:
+        bn_text_puts(out, "giving handles back to the plugin");
+        return;
+    case RES_RULE_START:
+    case RES_RULE_COUNT:
+        bn_text_puts(out, "compiling");
+    }
+}
+
+static void put_advice_on_tracing(const res_complaint *c, bn_text *out)
+{
+    bn_text_puts(out, "Capture the step (--mode capture): it then checks its guards only.");
+    if (isfinite(c->hidden_ns))
+        bn_text_printf(out,
+                       " Steps in flight (--in-flight 2) hide up to %s of it behind the device.",
+                       res_time(c->hidden_ns).text);
+}
+
+static void put_advice(const res_complaint *c, const res_experiment *e, bn_text *out)
+{
+    switch (c->rule) {
+    case RES_RULE_COMPILES:
+        bn_text_puts(out, has_lengths(e) ? "Each length of the input is another program: pad to "
+                                           "fewer lengths (--buckets)."
+                                         : "The program changes from step to step: keep shapes, "
+                                           "types and branches as they are.");
+        return;
+    case RES_RULE_READS:
+        bn_text_puts(out, "Read values every so many steps, and not in each: the device waits for "
+                          "the host until the next step is there.");
+        return;
+    case RES_RULE_TRACING:
+        put_advice_on_tracing(c, out);
+        return;
+    case RES_RULE_EXECUTIONS:
+        bn_text_puts(out, strcmp(e->mode, "eager") == 0
+                              ? "Trace the step into one graph (--mode lazy or capture)."
+                              : "Merge the graphs (--graphs 1): remove what breaks them.");
+        return;
+    case RES_RULE_OVERHEAD:
+        bn_text_puts(out, "Give an execution more to do (--batch), or keep steps in flight "
+                          "(--in-flight 2).");
+        return;
+    case RES_RULE_INPUT:
+        bn_text_puts(out, "Prepare and send the next batch while the device works on this one.");
+        return;
+    case RES_RULE_RELEASE:
+        bn_text_puts(out, "Keep fewer buffers, or give them back while the device works.");
+        return;
+    case RES_RULE_START:
+    case RES_RULE_COUNT:
+        bn_text_puts(out, "Keep the executables between starts (--cache-dir).");
+    }
+}
+
+/* "takes 13.7 ms of a step [13.1, 14.2], 35 % of it". */
+static void put_cost(const res_complaint *c, bn_text *out)
+{
+    const res_interval ns = c->cost_ns;
+    const res_figure range = res_time_range(ns.estimate, ns.low, ns.high);
+    bn_text_printf(out, " takes %s%s%s", res_time(ns.estimate).text, range.text[0] ? " " : "",
+                   range.text);
+    if (isfinite(c->share))
+        bn_text_printf(out, " a step, %.0f %% of it", 100 * c->share);
+    else
+        bn_text_puts(out, " at each start");
+}
+
+/* ---- goodput ----------------------------------------------------------------------------------
+ */
+
+/* Device time of a step over its wall time; NaN where it is not known. */
+static double goodput(const res_speedup_row *row)
+{
+    return row->figures.device.value.estimate / row->figures.wall.value.estimate;
+}
+
+static void put_health(const res_speedup *speedup, res_format format, bn_text *out)
+{
+    double least = INFINITY, most = 0;
+    size_t known = 0, failed = 0;
+    bn_text text = {0};
+    for (size_t i = 0; i < speedup->count; i++) {
+        const double share = goodput(&speedup->rows[i]);
+        failed += speedup->rows[i].pool.count == 0;
+        if (!isfinite(share))
+            continue;
+        known++;
+        least = fmin(least, share);
+        most = fmax(most, share);
+    }
+    if (failed < speedup->count)
+        bn_text_puts(&text, "Nothing to complain of. ");
+    if (known > 0)
+        bn_text_printf(&text, "The device works for %.0f to %.0f %% of the steps. ", 100 * least,
+                       100 * most);
+    if (failed > 0)
+        bn_text_printf(&text, "%zu experiment%s failed. The doctor did not look at %s. ", failed,
+                       failed == 1 ? "" : "s", failed == 1 ? "it" : "them");
+    /* The last blank. */
+    if (text.length > 0)
+        text.data[--text.length] = '\0';
+    res_put_note(out, format, text.data ? text.data : "");
+    out->failed = out->failed || text.failed;
+    bn_text_free(&text);
+}
+
+/* ---- the forms --------------------------------------------------------------------------------
+ */
+
+static void put_sentences(const res_speedup *speedup, const res_complaint *list, size_t count,
+                          res_format format, bn_text *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const res_speedup_row *row = &speedup->rows[list[i].row];
+        bn_text text = {0};
+        bn_text_printf(&text, "%zu. ", i + 1);
+        res_speedup_name(speedup, row, &text);
+        bn_text_puts(&text, ": ");
+        put_subject(&list[i], &text);
+        put_cost(&list[i], &text);
+        bn_text_puts(&text, ". ");
+        put_advice(&list[i], &row->record->experiment, &text);
+        res_put_note(out, format, text.data ? text.data : "");
+        out->failed = out->failed || text.failed;
+        bn_text_free(&text);
+    }
+}
+
+static void put_grid(const res_speedup *speedup, const res_complaint *list, size_t count,
+                     res_format format, bn_text *out)
+{
+    res_grid grid = res_grid_make("lllrrl");
+    bn_text text = {0};
+    res_grid_row(&grid, "experiment|rule|what takes time|cost|of the step|what to do");
+    for (size_t i = 0; i < count; i++) {
+        const res_complaint *c = &list[i];
+        const res_speedup_row *row = &speedup->rows[c->row];
+        res_speedup_name(speedup, row, &text);
+        res_grid_cell(&grid, "%s", text.data ? text.data : "");
+        res_grid_cell(&grid, "%s", res_rule_name(c->rule));
+        bn_text_clear(&text);
+        put_subject(c, &text);
+        res_grid_cell(&grid, "%s", text.data ? text.data : "");
+        res_grid_cell(&grid, "%s", res_time(c->cost_ns.estimate).text);
+        if (isfinite(c->share))
+            res_grid_cell(&grid, "%.0f %%", 100 * c->share);
+        else
+            res_grid_blank(&grid, 1);
+        bn_text_clear(&text);
+        put_advice(c, &row->record->experiment, &text);
+        res_grid_cell(&grid, "%s", text.data ? text.data : "");
+        bn_text_clear(&text);
+    }
+    res_grid_render(&grid, format, out);
+    out->failed = out->failed || text.failed;
+    res_grid_free(&grid);
+    bn_text_free(&text);
+}
+
+static json_t *complaint_json(const res_speedup *speedup, const res_complaint *c)
+{
+    const res_speedup_row *row = &speedup->rows[c->row];
+    bn_text subject = {0}, advice = {0};
+    json_t *object = json_object();
+    put_subject(c, &subject);
+    put_advice(c, &row->record->experiment, &advice);
+    res_json_identity(object, "complaint", row->record);
+    json_object_set_new(object, "rule", json_string(res_rule_name(c->rule)));
+    json_object_set_new(object, "subject", res_json_text(subject.data ? subject.data : ""));
+    json_object_set_new(object, "advice", res_json_text(advice.data ? advice.data : ""));
+    json_object_set_new(object, "cost_ns", res_json_real(c->cost_ns.estimate));
+    json_object_set_new(object, "cost_low_ns", res_json_real(c->cost_ns.low));
+    json_object_set_new(object, "cost_high_ns", res_json_real(c->cost_ns.high));
+    json_object_set_new(object, "share", res_json_real(c->share));
+    json_object_set_new(object, "count", res_json_real(c->count));
+    json_object_set_new(object, "hidden_ns", res_json_real(c->hidden_ns));
+    bn_text_free(&subject);
+    bn_text_free(&advice);
+    return object;
+}
+
+static void put_json(const res_speedup *speedup, const res_complaint *list, size_t count,
+                     bn_text *out)
+{
+    json_t *complaints = json_array(), *goodputs = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(complaints, complaint_json(speedup, &list[i]));
+    for (size_t i = 0; i < speedup->count; i++) {
+        json_t *object = json_object();
+        res_json_identity(object, "goodput", speedup->rows[i].record);
+        json_object_set_new(object, "goodput", res_json_real(goodput(&speedup->rows[i])));
+        json_array_append_new(goodputs, object);
+    }
+    json_t *all = json_pack("{so so}", "complaints", complaints, "goodput", goodputs);
+    res_put_json(out, all);
+    json_decref(all);
+}
+
+void res_table_doctor(const res_collection *all, res_format format, bn_text *out, size_t *count)
+{
+    res_speedup speedup;
+    res_complaint *list = NULL;
+    *count = 0;
+    if (!res_speedup_make(all, &speedup)) {
+        out->failed = true;
+        return;
+    }
+    if (!res_doctor(&speedup, &list, count))
+        out->failed = true;
+    else if (format == RES_TABLE_JSON)
+        put_json(&speedup, list, *count, out);
+    else if (*count == 0 && format != RES_TABLE_CSV)
+        put_health(&speedup, format, out);
+    else if (res_format_is_text(format))
+        put_sentences(&speedup, list, *count, format, out);
+    else
+        put_grid(&speedup, list, *count, format, out);
+    free(list);
+    res_speedup_free(&speedup);
+}

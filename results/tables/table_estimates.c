@@ -1,0 +1,132 @@
+/*
+ * table_estimates.c - what compilers expected of steps that nobody ran, out of the records of
+ * estimates. It stands apart from all measured figures.
+ */
+#include "results/records/estimates.h"
+#include "results/tables/tables_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No size of ours is larger, and it is exact in a double. */
+#define MOST_BYTES 9007199254740992.0
+
+static json_t *known_bytes(double bytes)
+{
+    return bytes >= 0 && bytes <= MOST_BYTES ? json_integer((json_int_t)bytes) : json_null();
+}
+
+static json_t *known_text(const json_t *estimate, const char *name)
+{
+    const char *text = json_string_value(json_object_get(estimate, name));
+    return text ? res_json_text(text) : json_null();
+}
+
+/* The most memory in use at a time over the executions from FIRST to END, as far as it is known. */
+static double peak_of(const res_record *record, size_t first, size_t end)
+{
+    double most = -1;
+    for (size_t i = first; i < end; i++)
+        most = fmax(most, (double)record->executions[i].peak_bytes);
+    return most;
+}
+
+/* Adds a row of FIGURES, which are of the executions from FIRST to END of RECORD. */
+static void add_row(const res_record *record, const char *graph, const json_t *figures,
+                    size_t first, size_t end, json_t *rows)
+{
+    const json_t *estimate = res_record_estimate(record);
+    json_t *row = json_object();
+    res_json_identity(row, "estimate", record);
+    json_object_set_new(row, "estimated", json_true());
+    json_object_set_new(row, "topology", known_text(estimate, "topology"));
+    json_object_set_new(row, "layouts", known_text(estimate, "layouts"));
+    json_object_set_new(row, "class", known_text(estimate, "class"));
+    json_object_set_new(row, "graph", res_json_text(graph));
+    json_object_set_new(row, "estimated_cycles",
+                        res_json_real(res_estimate_number(figures, "cycles")));
+    json_object_set_new(row, "estimated_copy_cycles",
+                        res_json_real(res_estimate_number(figures, "copy_cycles")));
+    json_object_set_new(row, "estimated_ns",
+                        res_json_real(1e6 * res_estimate_number(figures, "ms")));
+    json_object_set_new(row, "clock_ghz",
+                        res_json_real(res_estimate_number(estimate, "clock_ghz")));
+    json_object_set_new(row, "clock_source", known_text(estimate, "clock_source"));
+    json_object_set_new(row, "peak_bytes", known_bytes(peak_of(record, first, end)));
+    json_object_set_new(row, "memory_bytes",
+                        known_bytes(res_estimate_number(estimate, "memory_bytes")));
+    json_array_append_new(rows, row);
+}
+
+/* A row for each graph and, of a step of several, one for all; of a step without an estimate one
+ * that says why. */
+static json_t *rows_of(const res_record *record)
+{
+    const json_t *estimate = res_record_estimate(record);
+    const json_t *graphs = json_object_get(estimate, "graphs");
+    const size_t count = record->execution_count;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < count && record->status == BN_OK; i++)
+        add_row(record, record->executions[i].graph, json_array_get(graphs, i), i, i + 1, rows);
+    if (count != 1 || record->status != BN_OK)
+        add_row(record, count == 1 ? record->executions[0].graph : "all", estimate, 0, count, rows);
+    return rows;
+}
+
+static int by_experiment(const void *a, const void *b)
+{
+    const res_record *l = *(const res_record *const *)a, *r = *(const res_record *const *)b;
+    const int order = res_experiment_order(&l->experiment, &r->experiment);
+    return order ? order : strcmp(l->id, r->id);
+}
+
+/* Lists the newest record of each experiment in order; malloc, NULL without memory. */
+static res_row_group *newest_of(const res_collection *all, size_t *count)
+{
+    const res_record **list = calloc(all->count + 1, sizeof(const res_record *));
+    res_row_group *groups = calloc(all->count + 1, sizeof *groups);
+    *count = 0;
+    if (list && groups) {
+        for (size_t i = 0; i < all->count; i++)
+            list[i] = all->records[i];
+        qsort(list, all->count, sizeof(const res_record *), by_experiment);
+        for (size_t i = 0; i < all->count; i++)
+            if (i + 1 == all->count ||
+                res_experiment_order(&list[i]->experiment, &list[i + 1]->experiment) != 0)
+                groups[(*count)++] = (res_row_group){list[i], rows_of(list[i])};
+    } else {
+        free(groups);
+        groups = NULL;
+    }
+    free(list);
+    return groups;
+}
+
+void res_table_estimates(const res_collection *all, res_format format, bn_text *out)
+{
+    static const res_column columns[] = {
+        {"graph", "graph", RES_CELL_TEXT, false},
+        {"class", "estimate", RES_CELL_TEXT, false},
+        {"estimated_cycles", "estimated cycles", RES_CELL_AMOUNT, false},
+        {"estimated_copy_cycles", "copies", RES_CELL_AMOUNT, false},
+        {"estimated", "estimated time", RES_CELL_TIME, false},
+        {"clock_ghz", "GHz", RES_CELL_TEXT, true},
+        {"peak", "peak", RES_CELL_SIZE, false},
+        {"memory", "of memory", RES_CELL_SIZE, false},
+        {NULL, NULL, RES_CELL_TEXT, false}};
+    static const char *const notes[] = {
+        "Estimated by each runtime's compiler. Nothing was executed, and no measured figure is "
+        "compared with these.",
+        "estimated time: the estimated cycles at the published clock; \"-\" where none is known.",
+        NULL};
+    size_t count = 0;
+    res_row_group *groups = newest_of(all, &count);
+    if (groups)
+        res_put_groups("Estimated, not measured", groups, count, columns, RES_MOST_ROWS, notes,
+                       format, out);
+    out->failed = out->failed || !groups;
+    for (size_t i = 0; i < count; i++)
+        json_decref(groups[i].rows);
+    free(groups);
+}

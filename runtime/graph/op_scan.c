@@ -1,0 +1,444 @@
+/*
+ * op_scan.c - loops over slices of stacked tensors. One round is traced, once, on a trace of its
+ * own (region.c), so a loop's text and trace do not grow with its length.
+ *
+ * In StableHLO a loop is a while over these values, in this order: the number of the round; what
+ * rounds hand on; the stacks that they fill; the stacks that they read; what they capture. The
+ * node's results are the second and the third.
+ */
+#include "runtime/graph/op_priv.h"
+
+#include <string.h>
+
+/* ---- types --------------------------------------------------------------------- */
+
+static const tg_type counter = {.dtype = TG_I32};
+
+/* LENGTH tensors of type PART, one behind the other. */
+static tg_type stack_type(const tg_type *part, int64_t length)
+{
+    tg_type type = {.rank = part->rank + 1, .dtype = part->dtype};
+    type.dims[0] = length;
+    for (int32_t i = 0; i < part->rank && i + 1 < TG_MAX_RANK; i++)
+        type.dims[i + 1] = part->dims[i];
+    return type;
+}
+
+static tg_type slice_type(const tg_type *stack)
+{
+    return tg_type_make(stack->dtype, stack->rank - 1, stack->dims + 1);
+}
+
+/* tg_scan has checked the stacks that rounds read. */
+static bn_code infer_scan(const tg_node *node, bn_status *st)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const tg_graph *round = &tg_node_region(node)->graph;
+    for (size_t r = 0; r < node->result_count; r++) {
+        const tg_type *given = &round->outputs[r]->type;
+        if (r >= (size_t)a->carried) {
+            if (given->rank == TG_MAX_RANK)
+                return tg_type_fail(st, "cannot stack, for want of a dimension,", given);
+            node->results[r].type = stack_type(given, a->length);
+            continue;
+        }
+        if (!tg_type_equal(given, tg_operand_type(node, r)))
+            return tg_type_fail_pair(st, "a round hands on another type than it took",
+                                     tg_operand_type(node, r), given);
+        node->results[r].type = *given;
+    }
+    return BN_OK;
+}
+
+/* ---- lowering ------------------------------------------------------------------- */
+
+/* "    %x4 = stablehlo.constant dense<VALUE> : TYPE" */
+static unsigned write_constant(tg_lowering *l, const tg_type *type, double value)
+{
+    const unsigned name = tg_lowering_fresh(l);
+    tg_lowering_printf(l, "    ");
+    tg_lowering_extra(l, name);
+    tg_lowering_printf(l, " = stablehlo.constant dense<");
+    tg_lowering_literal(l, type->dtype, value);
+    tg_lowering_printf(l, "> : ");
+    tg_lowering_type(l, type);
+    tg_lowering_printf(l, "\n");
+    return name;
+}
+
+/* "    %x7 = stablehlo.OP %x5, %x6", without its type */
+static unsigned write_pair(tg_lowering *l, const char *op, unsigned a, unsigned b)
+{
+    const unsigned name = tg_lowering_fresh(l);
+    tg_lowering_printf(l, "    ");
+    tg_lowering_extra(l, name);
+    tg_lowering_printf(l, " = stablehlo.%s ", op);
+    tg_lowering_extra(l, a);
+    tg_lowering_printf(l, ", ");
+    tg_lowering_extra(l, b);
+    return name;
+}
+
+/* How many values the while has, and the type of each. */
+static size_t width_of(const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    return 1 + (size_t)node->result_count + node->operand_count - (size_t)a->carried;
+}
+
+static const tg_type *type_at(const tg_node *node, size_t i)
+{
+    const tg_scan_attributes *a = node->attributes;
+    if (i == 0)
+        return &counter;
+    if (i <= node->result_count)
+        return &node->results[i - 1].type;
+    return tg_operand_type(node, i - 1 - node->result_count + (size_t)a->carried);
+}
+
+static void write_types(tg_lowering *l, const tg_node *node)
+{
+    for (size_t i = 0; i < width_of(node); i++) {
+        tg_lowering_printf(l, "%s", i ? ", " : "");
+        tg_lowering_type(l, type_at(node, i));
+    }
+}
+
+/* Whether there are rounds left. */
+static void write_condition(tg_lowering *l, const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    unsigned number = 0;
+    tg_lowering_printf(l, "    ^bb0(");
+    for (size_t i = 0; i < width_of(node); i++) {
+        const unsigned name = tg_lowering_fresh(l);
+        number = i == 0 ? name : number;
+        tg_lowering_printf(l, "%s", i ? ", " : "");
+        tg_lowering_extra(l, name);
+        tg_lowering_printf(l, ": ");
+        tg_lowering_type(l, type_at(node, i));
+    }
+    tg_lowering_printf(l, "):\n");
+    const unsigned end = write_constant(l, &counter, (double)a->length);
+    const unsigned more = write_pair(l, "compare LT,", number, end);
+    tg_lowering_printf(l, " : (tensor<i32>, tensor<i32>) -> tensor<i1>\n    stablehlo.return ");
+    tg_lowering_extra(l, more);
+    tg_lowering_printf(l, " : tensor<i1>\n");
+}
+
+/* Names in a round, of extra values: the number of the round, the first stack that is filled,
+ * the first that is read, the place in them, zero. */
+typedef struct names {
+    unsigned number, filled, read, at, zero;
+} names;
+
+/* "    ^bb0(%x9: tensor<i32>, %12: ...):" */
+static names write_arguments(tg_lowering *in, const tg_node *node, const tg_graph *round)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const size_t carried = (size_t)a->carried, results = node->result_count;
+    const size_t slices = (size_t)a->stacked;
+    names n = {.number = tg_lowering_fresh(in)};
+    n.filled = n.number + 1;
+    n.read = n.filled + (unsigned)(results - carried);
+    tg_lowering_printf(in, "    ^bb0(");
+    tg_lowering_extra(in, n.number);
+    tg_lowering_printf(in, ": tensor<i32>");
+    for (size_t i = 1; i < width_of(node); i++) {
+        const bool fills = i > carried && i <= results;
+        const bool reads = i > results && i <= results + slices;
+        const size_t input = i <= carried ? i - 1 : i - 1 - (results - carried);
+        tg_lowering_printf(in, ", ");
+        if (fills || reads)
+            tg_lowering_extra(in, tg_lowering_fresh(in));
+        else
+            tg_lowering_name(in, round->inputs[input]);
+        tg_lowering_printf(in, ": ");
+        tg_lowering_type(in, type_at(node, i));
+    }
+    tg_lowering_printf(in, "):\n");
+    n.at = n.number;
+    if (a->reverse) {
+        n.at = write_pair(in, "subtract", write_constant(in, &counter, (double)(a->length - 1)),
+                          n.number);
+        tg_lowering_printf(in, " : tensor<i32>\n");
+    }
+    n.zero = write_constant(in, &counter, 0.0);
+    return n;
+}
+
+/* ", %x11, %x12, %x12": where the part of a round begins in a stack. */
+static void write_starts(tg_lowering *in, const names *n, int32_t rank)
+{
+    for (int32_t i = 0; i < rank; i++) {
+        tg_lowering_printf(in, ", ");
+        tg_lowering_extra(in, i == 0 ? n->at : n->zero);
+    }
+}
+
+static void write_start_types(tg_lowering *in, int32_t rank)
+{
+    for (int32_t i = 0; i < rank; i++)
+        tg_lowering_printf(in, ", tensor<i32>");
+}
+
+/* VALUE, a slice of the stack NUMBER, as the round takes it. */
+static void write_slice(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
+                        const tg_tensor *value)
+{
+    const unsigned name = tg_lowering_fresh(in);
+    tg_type part = *stack;
+    part.dims[0] = 1;
+    tg_lowering_printf(in, "    ");
+    tg_lowering_extra(in, name);
+    tg_lowering_printf(in, " = stablehlo.dynamic_slice ");
+    tg_lowering_extra(in, n->read + number);
+    write_starts(in, n, stack->rank);
+    tg_lowering_list(in, ", sizes = ", part.dims, (size_t)part.rank);
+    tg_lowering_printf(in, " : (");
+    tg_lowering_type(in, stack);
+    write_start_types(in, stack->rank);
+    tg_lowering_printf(in, ") -> ");
+    tg_lowering_type(in, &part);
+    tg_lowering_printf(in, "\n    ");
+    tg_lowering_name(in, value);
+    tg_lowering_printf(in, " = stablehlo.reshape ");
+    tg_lowering_extra(in, name);
+    tg_lowering_printf(in, " : (");
+    tg_lowering_type(in, &part);
+    tg_lowering_printf(in, ") -> ");
+    tg_lowering_type(in, &value->type);
+    tg_lowering_printf(in, "\n");
+}
+
+/* The stack NUMBER with VALUE in its place: two names, of which the second is the stack's. */
+static void write_part(tg_lowering *in, const names *n, unsigned number, const tg_type *stack,
+                       const tg_tensor *value)
+{
+    const unsigned row = tg_lowering_fresh(in);
+    tg_type part = *stack;
+    part.dims[0] = 1;
+    tg_lowering_printf(in, "    ");
+    tg_lowering_extra(in, row);
+    tg_lowering_printf(in, " = stablehlo.reshape ");
+    tg_lowering_value(in, value);
+    tg_lowering_printf(in, " : (");
+    tg_lowering_type(in, &value->type);
+    tg_lowering_printf(in, ") -> ");
+    tg_lowering_type(in, &part);
+    tg_lowering_printf(in, "\n");
+    write_pair(in, "dynamic_update_slice", n->filled + number, row);
+    write_starts(in, n, stack->rank);
+    tg_lowering_printf(in, " : (");
+    tg_lowering_type(in, stack);
+    tg_lowering_printf(in, ", ");
+    tg_lowering_type(in, &part);
+    write_start_types(in, stack->rank);
+    tg_lowering_printf(in, ") -> ");
+    tg_lowering_type(in, stack);
+    tg_lowering_printf(in, "\n");
+}
+
+/* What a round gives: NEXT, its successor's number; stacks from FIRST on, every other name. */
+static void write_round_return(tg_lowering *in, const tg_node *node, const tg_graph *round,
+                               const names *n, unsigned next, unsigned first)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const size_t carried = (size_t)a->carried, slices = (size_t)a->stacked;
+    tg_lowering_printf(in, "    stablehlo.return ");
+    tg_lowering_extra(in, next);
+    for (size_t i = 0; i < round->output_count; i++) {
+        tg_lowering_printf(in, ", ");
+        if (i < carried)
+            tg_lowering_value(in, round->outputs[i]);
+        else
+            tg_lowering_extra(in, first + 2 * (unsigned)(i - carried));
+    }
+    for (size_t i = carried; i < round->input_count; i++) {
+        tg_lowering_printf(in, ", ");
+        if (i < carried + slices)
+            tg_lowering_extra(in, n->read + (unsigned)(i - carried));
+        else
+            tg_lowering_value(in, round->inputs[i]);
+    }
+    tg_lowering_printf(in, " : ");
+    write_types(in, node);
+    tg_lowering_printf(in, "\n");
+}
+
+static void write_round(tg_lowering *l, const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const tg_graph *round = &tg_node_region(node)->graph;
+    const size_t carried = (size_t)a->carried;
+    tg_lowering *in = tg_lowering_enter(l, round);
+    if (!in)
+        return;
+    const names n = write_arguments(in, node, round);
+    for (size_t i = 0; i < (size_t)a->stacked; i++)
+        write_slice(in, &n, (unsigned)i, tg_operand_type(node, carried + i),
+                    round->inputs[carried + i]);
+    tg_lowering_nodes(in);
+    const unsigned next = write_pair(in, "add", n.number, write_constant(in, &counter, 1.0));
+    tg_lowering_printf(in, " : tensor<i32>\n");
+    for (size_t i = carried; i < node->result_count; i++)
+        write_part(in, &n, (unsigned)(i - carried), &node->results[i].type, round->outputs[i]);
+    write_round_return(in, node, round, &n, next, next + 2);
+    tg_lowering_leave(l, in);
+}
+
+static void lower_scan(tg_lowering *l, const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    const size_t carried = (size_t)a->carried;
+    const unsigned zero = write_constant(l, &counter, 0.0); /* empty stacks take the next names */
+    for (size_t i = carried; i < node->result_count; i++)
+        write_constant(l, &node->results[i].type, 0.0);
+    tg_lowering_define_loop(l, node, width_of(node));
+    tg_lowering_printf(l, "\"stablehlo.while\"(");
+    tg_lowering_extra(l, zero);
+    for (size_t i = 0; i < node->operand_count + node->result_count - carried; i++) {
+        const bool empty = i >= carried && i < node->result_count;
+        tg_lowering_printf(l, ", ");
+        if (empty)
+            tg_lowering_extra(l, zero + 1 + (unsigned)(i - carried));
+        else
+            tg_lowering_value(l,
+                              node->operands[i < carried ? i : i - node->result_count + carried]);
+    }
+    tg_lowering_printf(l, ") ({\n");
+    write_condition(l, node);
+    tg_lowering_printf(l, "    }, {\n");
+    write_round(l, node);
+    tg_lowering_printf(l, "    }) : (");
+    write_types(l, node);
+    tg_lowering_printf(l, ") -> (");
+    write_types(l, node);
+    tg_lowering_printf(l, ")");
+}
+
+static double flops_scan(const tg_node *node)
+{
+    const tg_scan_attributes *a = node->attributes;
+    tg_graph_cost round;
+    tg_graph_measure(&tg_node_region(node)->graph, &round);
+    return (double)a->length * round.flops;
+}
+
+/* ---- row ------------------------------------------------------------------------- */
+
+static const tg_op op_scan = {"scan",
+                              "while",
+                              "loop",
+                              "rounds over slices of stacked tensors",
+                              0,
+                              -1,
+                              -1,
+                              sizeof(tg_scan_attributes),
+                              infer_scan,
+                              lower_scan,
+                              tg_loop_gradient,
+                              flops_scan};
+
+const tg_op *const tg_ops_loop[] = {&op_scan, NULL};
+
+/* ---- public call ------------------------------------------------------------------- */
+
+static bool is_loop(tg_trace *t, const tg_loop *loop)
+{
+    if (loop->length < 1 || loop->carried_count + loop->outs == 0) {
+        tg_trace_fail(t, BN_INVALID, "scan: %lld rounds that give %zu values",
+                      (long long)loop->length, loop->carried_count + loop->outs);
+        return false;
+    }
+    for (size_t i = 0; i < loop->stacked_count; i++) {
+        const tg_tensor *stack = tg_trace_resolve(t, loop->stacked[i]);
+        if (!stack)
+            return false;
+        if (stack->type.rank > 0 && stack->type.dims[0] == loop->length)
+            continue;
+        bn_status st = {.code = BN_OK};
+        tg_type_fail(&st, "a stack of another length than the loop:", &stack->type);
+        tg_trace_fail(t, BN_INVALID, "scan: %s", st.message);
+        return false;
+    }
+    return true;
+}
+
+/* Traces the round into P, whose lists are there. */
+static void trace_round(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
+{
+    const size_t carried = loop->carried_count;
+    for (size_t k = 0; k < carried + loop->stacked_count; k++) {
+        tg_tensor *outer = k < carried ? loop->carried[k] : loop->stacked[k - carried];
+        p->operands[k] = tg_trace_resolve(t, outer);
+        if (!p->operands[k])
+            return;
+        const tg_type *type = &p->operands[k]->type;
+        const tg_type taken = k < carried ? *type : slice_type(type);
+        p->in[k] = tg_round_input(p->round, &taken);
+    }
+    for (size_t k = 0; k < carried + loop->outs; k++)
+        p->out[k] = &p->round->poison;
+    loop->body(p->round, loop->context, p->in, p->in + carried, p->out, p->out + carried);
+    for (size_t k = 0; k < carried + loop->outs && p->round->status.code == BN_OK; k++) {
+        tg_tensor *given = tg_trace_resolve(p->round, p->out[k]);
+        if (given)
+            p->out[k] = given;
+        else
+            tg_trace_fail(p->round, BN_INVALID, "scan: a round does not give value %zu", k);
+    }
+}
+
+/* Puts what the round captured behind what it takes; false without memory. */
+static bool add_captured(tg_trace *t, const tg_loop *loop, tg_loop_plan *p)
+{
+    const size_t taken = loop->carried_count + loop->stacked_count;
+    const size_t all = taken + p->round->captured_count;
+    tg_tensor **in = bn_arena_alloc(t->arena, (all + 1) * sizeof *in);
+    tg_tensor **operands = bn_arena_alloc(t->arena, (all + 1) * sizeof *operands);
+    if (!in || !operands)
+        return false;
+    memcpy(in, p->in, taken * sizeof *in);
+    memcpy(operands, p->operands, taken * sizeof *operands);
+    for (size_t i = taken; i < all; i++) {
+        in[i] = p->round->captured[i - taken].inner;
+        operands[i] = p->round->captured[i - taken].outer;
+    }
+    p->in = in;
+    p->operands = operands;
+    p->captured = all - taken;
+    return true;
+}
+
+void tg_scan(tg_trace *t, const tg_loop *loop, tg_tensor **results)
+{
+    const size_t taken = loop->carried_count + loop->stacked_count;
+    const size_t given = loop->carried_count + loop->outs;
+    for (size_t i = 0; i < given; i++)
+        results[i] = &t->poison;
+    if (t->status.code != BN_OK || !is_loop(t, loop))
+        return;
+    tg_loop_plan p = {.round = tg_round_open(t),
+                      .in = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.in),
+                      .operands = bn_arena_alloc(t->arena, (taken + 1) * sizeof *p.operands),
+                      .out = bn_arena_alloc(t->arena, given * sizeof *p.out),
+                      .carried = loop->carried_count,
+                      .stacked = loop->stacked_count,
+                      .outs = loop->outs,
+                      .length = loop->length,
+                      .reverse = loop->reverse};
+    if (p.round && p.in && p.operands && p.out) {
+        trace_round(t, loop, &p);
+        tg_round_close(p.round);
+    }
+    if (!p.round || !tg_round_sound(p.round))
+        return;
+    if (!p.in || !p.operands || !p.out || !add_captured(t, loop, &p)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "scan: no memory");
+        return;
+    }
+    const tg_node *node = tg_region_append(t, &op_scan, &p);
+    for (size_t i = 0; node && i < given; i++)
+        results[i] = node->results + i;
+}

@@ -1,0 +1,145 @@
+/*
+ * region.c - what loops do in a round: traces of their own, which live as long as the step and
+ * are used again by the next one; variables bound to slices; the table of regions.
+ *
+ * How a round gets at values of the outer trace is trace.c's affair (capture), because every
+ * operand may be one.
+ */
+#include "runtime/graph/op_attributes.h"
+#include "runtime/graph/trace_priv.h"
+
+tg_trace *tg_round_open(tg_trace *t)
+{
+    if (t->body_count == t->body_made) {
+        bool room = bn_reserve(&t->bodies, t->body_made + 1, &t->body_capacity, sizeof *t->bodies);
+        tg_trace *made = room ? tg_trace_new() : NULL;
+        if (!made) {
+            tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a loop's round");
+            return NULL;
+        }
+        t->bodies[t->body_made++] = made;
+    }
+    tg_trace *round = t->bodies[t->body_count++];
+    tg_trace_begin(round);
+    round->outer = t;
+    round->node_cost_ns = t->node_cost_ns;
+    round->precision = t->precision;
+    round->scope = t->scope;
+    tg_trace_phase(round, t->phase);
+    return round;
+}
+
+void tg_bind(tg_trace *round, tg_tensor *variable, tg_tensor *value)
+{
+    tg_tensor *now = round->status.code == BN_OK ? tg_trace_resolve(round, value) : NULL;
+    if (!now)
+        return;
+    if (variable->kind != TG_KIND_VARIABLE || !round->outer ||
+        (variable->trace == round && variable->epoch == round->epoch)) {
+        tg_trace_fail(round, BN_INVALID, "a loop's round binds variables, each of them once");
+        return;
+    }
+    if (!bn_reserve(&round->bound, round->bound_count + 1, &round->bound_capacity,
+                    sizeof *round->bound)) {
+        tg_trace_fail(round, BN_OUT_OF_MEMORY, "no memory to bind a variable");
+        return;
+    }
+    tg_variable *v = (tg_variable *)variable;
+    round->bound[round->bound_count++] = (tg_bound){.variable = v,
+                                                    .type = variable->type,
+                                                    .trace = variable->trace,
+                                                    .epoch = variable->epoch,
+                                                    .input = v->input,
+                                                    .entry = v->entry,
+                                                    .current = v->current,
+                                                    .assigned = v->assigned};
+    variable->type = now->type;
+    variable->trace = round;
+    variable->epoch = round->epoch;
+    v->entry = v->current = now;
+    v->assigned = false;
+}
+
+void tg_round_close(tg_trace *round)
+{
+    while (round->bound_count > 0) {
+        const tg_bound *b = &round->bound[--round->bound_count];
+        tg_variable *v = b->variable;
+        v->head.type = b->type;
+        v->head.trace = b->trace;
+        v->head.epoch = b->epoch;
+        v->input = b->input;
+        v->entry = b->entry;
+        v->current = b->current;
+        v->assigned = b->assigned;
+    }
+}
+
+bool tg_round_sound(tg_trace *round)
+{
+    if (round->status.code != BN_OK && round->outer->status.code == BN_OK)
+        round->outer->status = round->status;
+    return round->outer->status.code == BN_OK;
+}
+
+/* What GRAPH computes: all of its trace so far, and which values it takes and gives. */
+static tg_hash region_hash(const tg_graph *g)
+{
+    const uint32_t head[2] = {(uint32_t)g->input_count, (uint32_t)g->output_count};
+    tg_hash h = tg_hash_absorb(tg_trace_hash(g->trace), head, sizeof head);
+    for (size_t i = 0; i < g->input_count; i++)
+        h = tg_hash_absorb(h, &g->inputs[i]->id, sizeof g->inputs[i]->id);
+    for (size_t i = 0; i < g->output_count; i++)
+        h = tg_hash_absorb(h, &g->outputs[i]->id, sizeof g->outputs[i]->id);
+    return h;
+}
+
+/* A new region of T, with its number among T's; NULL after putting an error on T. */
+static tg_region *region_new(tg_trace *t, const tg_graph *graph, size_t *number)
+{
+    tg_region *region = bn_arena_zalloc(t->arena, sizeof *region);
+    if (!region ||
+        !bn_reserve(&t->regions, t->region_count + 1, &t->region_capacity, sizeof *t->regions)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for a loop");
+        return NULL;
+    }
+    region->graph = *graph;
+    region->graph.hash = region_hash(graph);
+    *number = t->region_count;
+    t->regions[t->region_count++] = region;
+    return region;
+}
+
+tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
+{
+    size_t number;
+    const tg_graph graph = {.trace = p->round,
+                            .inputs = p->in,
+                            .outputs = p->out,
+                            .input_count = p->carried + p->stacked + p->captured,
+                            .output_count = p->carried + p->outs,
+                            .end_node = p->round->node_count};
+    tg_region *region = region_new(t, &graph, &number);
+    if (!region)
+        return NULL;
+    region->body = p->round;
+    region->derived = p->derived;
+    const tg_scan_attributes a = {.length = p->length,
+                                  .reverse = p->reverse,
+                                  .carried = (int64_t)p->carried,
+                                  .stacked = (int64_t)p->stacked,
+                                  .outs = (int64_t)p->outs,
+                                  .region = (int64_t)number,
+                                  .hash_low = (int64_t)region->graph.hash.low,
+                                  .hash_high = (int64_t)region->graph.hash.high};
+    tg_tensor *first = tg_emit_many(t, op, &a, p->operands, graph.input_count, graph.output_count);
+    return first->kind == TG_KIND_VALUE ? first->node : NULL;
+}
+
+tg_region *tg_node_region(const tg_node *node)
+{
+    if (node->op->results >= 0)
+        return NULL;
+    const tg_scan_attributes *a = node->attributes;
+    return node->results[0].trace->regions[a->region];
+}

@@ -1,0 +1,137 @@
+/*
+ * names.c - what names in a text stand for: values, ops, places.
+ *
+ * Regions of one statement may use the same names for other values, so what a region defines is
+ * taken back at its end.
+ */
+#include "runtime/stablehlo/stablehlo_priv.h"
+
+#include <string.h>
+
+/* An alias may stand for another one. */
+#define MOST_ALIASES 8
+
+bn_code shlo_fail_at(const shlo_reader *r, uint32_t line, const char *what)
+{
+    return bn_fail(r->st, BN_FORMAT, "line %u: %s", line, what);
+}
+
+bn_code shlo_no_memory(const shlo_reader *r)
+{
+    return bn_fail(r->st, BN_OUT_OF_MEMORY, "no memory for a graph of %zu statements",
+                   r->graph ? r->graph->node_count : 0);
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+bn_code shlo_define(shlo_reader *r, uint64_t name, shlo_operand value)
+{
+    if (r->value_count >= SHLO_MOST_VALUES)
+        return bn_fail(r->st, BN_FORMAT, "more than %u values", SHLO_MOST_VALUES);
+    uint32_t *slot = shlo_map_at(&r->names, name);
+    if (!slot || !bn_reserve(&r->undo, r->undo_count + 1, &r->undo_room, sizeof *r->undo) ||
+        !bn_reserve(&r->values, r->value_count + 1, &r->value_room, sizeof *r->values))
+        return shlo_no_memory(r);
+    r->undo[r->undo_count++] = (shlo_undo){name, *slot};
+    r->values[r->value_count] = value;
+    *slot = (uint32_t)r->value_count++;
+    return BN_OK;
+}
+
+bn_code shlo_look_up(const shlo_reader *r, const shlo_token *token, shlo_operand *value)
+{
+    const uint32_t *slot = shlo_map_find(&r->names, token->hash);
+    if (!slot || *slot == SHLO_NONE)
+        return bn_fail(r->st, BN_FORMAT, "line %u: %.*s is used before it is defined", token->line,
+                       token->length < 60 ? (int)token->length : 60, token->at);
+    *value = r->values[*slot];
+    value->number += token->number;
+    return BN_OK;
+}
+
+void shlo_forget(shlo_reader *r, size_t undo)
+{
+    while (r->undo_count > undo) {
+        const shlo_undo *last = &r->undo[--r->undo_count];
+        uint32_t *slot = shlo_map_find(&r->names, last->name);
+        if (slot)
+            *slot = last->value;
+    }
+}
+
+/* ---- ops ---------------------------------------------------------------------------------- */
+
+bn_code shlo_op_number(shlo_reader *r, shlo_piece name, uint32_t *number)
+{
+    shlo_graph *g = r->graph;
+    uint32_t *slot = shlo_map_at(&r->ops, shlo_hash(name.at, name.length));
+    if (!slot || !bn_reserve(&g->ops, g->op_count + 1, &g->op_room, sizeof *g->ops))
+        return shlo_no_memory(r);
+    if (*slot == SHLO_NONE) {
+        g->ops[g->op_count] = name;
+        *slot = (uint32_t)g->op_count++;
+    }
+    *number = *slot;
+    return BN_OK;
+}
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+size_t shlo_behind_place(const shlo_token *tokens, size_t at, size_t count)
+{
+    int64_t depth = 0;
+    if (at + 1 >= count || !shlo_is_word(&tokens[at], "loc") || !shlo_is_mark(&tokens[at + 1], '('))
+        return at;
+    for (size_t i = at + 1; i < count; i++) {
+        depth += shlo_bracket(&tokens[i]);
+        if (depth == 0)
+            return i + 1;
+    }
+    return count;
+}
+
+shlo_piece shlo_place_of(const shlo_token *tokens, size_t count)
+{
+    /* Behind "loc(", before ")". */
+    for (size_t i = 2; i + 1 < count; i++) {
+        const shlo_token *t = &tokens[i];
+        const shlo_token *last = &tokens[count - 2];
+        if (t->kind == SHLO_TOKEN_STRING && shlo_is_mark(&tokens[i + 1], ':'))
+            return (shlo_piece){t->at, (size_t)(last->at + last->length - t->at)};
+        if (t->kind == SHLO_TOKEN_STRING && t->length > 2)
+            return (shlo_piece){t->at + 1, t->length - 2};
+        if (t->kind == SHLO_TOKEN_WORD && t->at[0] == '#')
+            return (shlo_piece){t->at, t->length};
+    }
+    return (shlo_piece){NULL, 0};
+}
+
+bn_code shlo_alias(shlo_reader *r, uint64_t name, shlo_piece place)
+{
+    if (r->place_count >= SHLO_MOST_NODES)
+        return bn_fail(r->st, BN_FORMAT, "more than %u places", SHLO_MOST_NODES);
+    uint32_t *slot = shlo_map_at(&r->aliases, name);
+    if (!slot || !bn_reserve(&r->places, r->place_count + 1, &r->place_room, sizeof *r->places))
+        return shlo_no_memory(r);
+    r->places[r->place_count] = place;
+    *slot = (uint32_t)r->place_count++;
+    return BN_OK;
+}
+
+static shlo_piece resolve(const shlo_reader *r, shlo_piece place)
+{
+    for (int i = 0; i < MOST_ALIASES && place.length > 0 && place.at[0] == '#'; i++) {
+        const uint32_t *slot = shlo_map_find(&r->aliases, shlo_hash(place.at, place.length));
+        place = slot ? r->places[*slot] : (shlo_piece){NULL, 0};
+    }
+    return place.length > 0 && place.at[0] == '#' ? (shlo_piece){NULL, 0} : place;
+}
+
+void shlo_resolve_places(shlo_reader *r)
+{
+    for (size_t i = 0; i < r->graph->node_count; i++) {
+        shlo_node *node = &r->graph->nodes[i];
+        node->place = resolve(r, node->place);
+        node->place_hash = node->place.length ? shlo_hash(node->place.at, node->place.length) : 0;
+    }
+}

@@ -1,0 +1,164 @@
+/*
+ * stablehlo.h - StableHLO text as a graph of its statements, and how two such graphs differ.
+ *
+ * The reader knows the shape of MLIR's text and no op: statements, the values that they name and
+ * use, regions, types, places. So it reads what any version of StableHLO prints, and it tells
+ * nothing of what an op means. The compiler's own reader is the plugin's, the simulator's is
+ * runtime/sim/program. Both refuse ops that they do not know, and drop what their work does not
+ * need. Source of the form: MLIR's language reference.
+ *
+ * It knows no plugin and no trace. Prefix shlo_.
+ */
+#ifndef BENCH_RUNTIME_STABLEHLO_H
+#define BENCH_RUNTIME_STABLEHLO_H
+
+#include "runtime/base/base.h"
+
+/* ---- graphs (read.c) --------------------------------------------------------------- */
+
+#define SHLO_NONE       UINT32_MAX
+#define SHLO_MOST_BYTES ((size_t)256 << 20) /* of a text */
+#define SHLO_MOST_NODES 2000000u
+#define SHLO_MOST_DEPTH 64 /* regions within each other */
+
+/* A part of the graph's text; it does not end with a zero byte. */
+typedef struct shlo_piece {
+    const char *at;
+    size_t length;
+} shlo_piece;
+
+typedef enum shlo_kind {
+    SHLO_OP,
+    SHLO_ARGUMENT, /* of a function; its op is "argument" */
+    SHLO_FUNCTION,
+    SHLO_MODULE
+} shlo_kind;
+
+/* A statement. Its operands are graph->operands[first_operand], OPERAND_COUNT of them. */
+typedef struct shlo_node {
+    shlo_kind kind;
+    uint32_t line;   /* in the text, from 1 */
+    uint32_t parent; /* the statement in whose region it stands; SHLO_NONE: none */
+    uint32_t region; /* which of that one's regions, from 0 */
+    uint32_t depth;  /* regions around it */
+    uint32_t op;     /* in graph->ops */
+    uint32_t first_operand, operand_count, result_count;
+    shlo_piece text;       /* the statement, without its regions */
+    shlo_piece attributes; /* what is said behind the op, values included, types not */
+    shlo_piece types;      /* of its results; of an argument its own */
+    shlo_piece place;      /* its loc: a scope, or a place in a file; empty: none */
+    /* Of what it says, whatever its values and its place are called; of its op, attributes and
+     * types alone; of its place; and of all that it is computed of. */
+    uint64_t local, op_hash, attribute_hash, type_hash, place_hash, deep;
+    uint64_t name_hash; /* of a function's name; of an argument its place among how many */
+} shlo_node;
+
+/* Result NUMBER of NODE. With SHLO_BLOCK: argument NUMBER of the blocks in the node's regions. */
+#define SHLO_BLOCK 0x80000000u
+typedef struct shlo_operand {
+    uint32_t node, number;
+} shlo_operand;
+
+/* All parts are the graph's. Nodes are in the order of the text, a statement before those in its
+ * regions. */
+typedef struct shlo_graph {
+    char *text;
+    size_t length;
+    shlo_node *nodes;
+    size_t node_count, node_room;
+    shlo_operand *operands;
+    size_t operand_count, operand_room;
+    shlo_piece *ops; /* names of ops, each once */
+    size_t op_count, op_room;
+    size_t of_kind[SHLO_MODULE + 1]; /* nodes */
+} shlo_graph;
+
+/*
+ * Reads the LENGTH bytes of TEXT, which is copied: any bytes are safe. BN_FORMAT, with the line,
+ * for what is no StableHLO module in MLIR's text form, is cut off, or has more statements, regions
+ * or bytes than above. *GRAPH is then NULL.
+ */
+BN_MUST_USE bn_code shlo_graph_read(const char *text, size_t length, shlo_graph **graph,
+                                    bn_status *st);
+void shlo_graph_free(shlo_graph *graph); /* NULL allowed */
+
+/* ---- differences (diff.c) ------------------------------------------------------------ */
+
+/* Why two statements that stand for each other differ; the first one that holds is named. */
+#define SHLO_REASONS(X)                                                                            \
+    X(SHLO_WHY_OP, "op")                                                                           \
+    X(SHLO_WHY_RESULTS, "results") /* their number; of a return, what it gives */                  \
+    X(SHLO_WHY_SHAPE, "shape")                                                                     \
+    X(SHLO_WHY_DTYPE, "dtype")                                                                     \
+    X(SHLO_WHY_TYPE, "type") /* neither of both: an encoding, a token */                           \
+    X(SHLO_WHY_CONSTANT, "constant")                                                               \
+    X(SHLO_WHY_ATTRIBUTE, "attribute")                                                             \
+    X(SHLO_WHY_OPERAND, "operand")
+
+typedef enum shlo_reason {
+#define X(reason, name) reason,
+    SHLO_REASONS(X)
+#undef X
+        SHLO_REASON_COUNT
+} shlo_reason;
+const char *shlo_reason_name(shlo_reason reason);
+
+typedef enum shlo_change { SHLO_CHANGED, SHLO_ADDED, SHLO_REMOVED } shlo_change;
+
+typedef struct shlo_difference {
+    shlo_change change;
+    uint32_t a, b;    /* the node in each graph, SHLO_NONE in the one that lacks it */
+    unsigned reasons; /* of what changed, a bit for each shlo_reason */
+    uint32_t operand; /* the first one that differs; SHLO_NONE: none does */
+} shlo_difference;
+
+/* An op's statements. */
+typedef struct shlo_op_count {
+    shlo_piece op;
+    size_t a, b; /* in each graph */
+    size_t added, removed, changed;
+} shlo_op_count;
+
+typedef struct shlo_diff {
+    const shlo_graph *a, *b; /* borrowed */
+    uint32_t *pair;          /* [a->node_count]: the node of B that stands for it, or SHLO_NONE */
+    uint32_t *back;          /* [b->node_count]: the same the other way round */
+    shlo_difference *list;   /* in the order of the text */
+    size_t count, room;
+    size_t changed, added, removed;
+    size_t moved; /* pairs that are the same and stand in another order: that is no difference */
+    size_t because[SHLO_REASON_COUNT];
+    shlo_op_count *ops; /* of both graphs, by name */
+    size_t op_count;
+} shlo_diff;
+
+/*
+ * Compares A and B, which must outlive *DIFF. What values are called does not count, nor places,
+ * the module's name, or the order of statements that do not depend on each other. Statements are
+ * matched by what they say and are computed of, first those that occur once, then between these the
+ * others (E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986; where
+ * more than 256 differences stand in one place, a good match in place of the best). Two statements
+ * that are matched differ in an operand where the operands' statements are neither matched nor
+ * the same. Time is about in proportion to the statements.
+ *
+ * The graphs are the same, COUNT 0, exactly if every statement has a match without a difference:
+ * they then compute the same, up to collisions of 64-bit hashes. BN_OUT_OF_MEMORY is the only
+ * error.
+ */
+BN_MUST_USE bn_code shlo_diff_make(const shlo_graph *a, const shlo_graph *b, shlo_diff **diff,
+                                   bn_status *st);
+void shlo_diff_free(shlo_diff *diff); /* NULL allowed */
+
+/* The first reason of a difference that is a change. */
+shlo_reason shlo_difference_reason(const shlo_difference *difference);
+
+/* ---- words (words.c) ------------------------------------------------------------------ */
+
+/* Appends PIECE, cut to MOST bytes between characters, as bn_plain. */
+void shlo_piece_put(shlo_piece piece, size_t most, bn_text *out);
+/* Appends where NODE stands, as it says itself; nothing where it says nothing. */
+void shlo_place_put(const shlo_node *node, bn_text *out);
+/* Appends one line, without its end: "shape: tensor<2xf32> in A, tensor<4xf32> in B". */
+void shlo_difference_put(const shlo_diff *diff, const shlo_difference *difference, bn_text *out);
+
+#endif

@@ -1,0 +1,87 @@
+#!/bin/bash
+# check_doctor.sh - bench doctor, as TAP: planted problems are found and priced on the simulated
+# device, whose costs are known, in all formats; what is mended saves what was said.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+# A device of 4 ms an execution.
+export PJRT_SIM=values=none,device_us=4000
+measured=(--model resnet18 --variant small --phase train --runtime sim --processes 3 --steps 20
+    --min-time 0 --warmup 8)
+
+# The wall time of the row MODE GRAPHS of a store, ns.
+wall_of() {
+    "$bench" table --store "$1" --format json | "$python" -c '
+import json, sys
+for row in json.load(sys.stdin)["rows"]:
+    if row["mode"] == sys.argv[1] and row["graphs"] == int(sys.argv[2]):
+        print(row["wall_ns"])' "$2" "$3"
+}
+
+# ---- tracing: what capturing saves ---------------------------------------------------
+
+plants_tracing() {
+    rm -rf "$folder/trace"
+    run "${measured[@]}" --mode lazy,capture --trace-cost-ns 20000 --store "$folder/trace"
+    run doctor --store "$folder/trace" --format json
+    fault_of 0
+    lazy=$(wall_of "$folder/trace" lazy 1) capture=$(wall_of "$folder/trace" capture 1) holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == "tracing"]
+saved = float(os.environ["lazy"]) - float(os.environ["capture"])
+assert c["mode"] == "lazy" and c["model"] == "resnet18", c
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)
+assert c["cost_low_ns"] <= c["cost_ns"] <= c["cost_high_ns"]'
+}
+export lazy capture one five
+live "tracing is priced by what capturing saves" plants_tracing busy_stores "$folder/trace"
+
+# ---- executions: what merging graphs saves ------------------------------------------------
+
+plants_executions() {
+    rm -rf "$folder/graphs"
+    # The host takes 1 ms to call the plugin, and the device works for less meanwhile.
+    PJRT_SIM=values=none,device_us=200,execute_us=1000 run "${measured[@]}" --mode capture --graphs 1,5 --store "$folder/graphs"
+    run doctor --store "$folder/graphs" --format json
+    fault_of 0
+    five=$(wall_of "$folder/graphs" capture 5) one=$(wall_of "$folder/graphs" capture 1) holds '
+import os
+[c] = [c for c in records["complaints"] if c["rule"] == "executions"]
+assert c["graphs"] == 5 and c["count"] == 5, c
+# Each execution has the device time that was set; merged ones would have the sum.
+saved = float(os.environ["five"]) - float(os.environ["one"]) - 4 * 2e5
+assert abs(c["cost_ns"] - saved) < 0.2 * saved, (c["cost_ns"], saved)'
+}
+live "the overhead of graphs is priced by what one saves" plants_executions busy_stores "$folder/graphs"
+
+# ---- forms --------------------------------------------------------------------------------
+
+run doctor --store "$folder/trace"
+report "complaints are sentences with advice" "$(
+    fault_of 0
+    grep -q '^[0-9]*\. resnet18 train lazy: tracing [0-9]* nodes takes .* a step, [0-9]* % of it\. Capture the step (--mode capture)' \
+        "$folder/out" || echo "no such sentence"
+)"
+for format in md csv html latex narrow; do
+    run doctor --store "$folder/trace" --format $format
+    report "complaints as $format" "$(
+        fault_of 0
+        grep -q -- "tracing" "$folder/out" || echo "no tracing in it"
+    )"
+done
+is_healthy() {
+    rm -rf "$folder/healthy"
+    run "${measured[@]}" --mode capture --store "$folder/healthy"
+    run doctor --store "$folder/healthy"
+    fault_of 0
+    grep -q '^Nothing to complain of\. The device works for [0-9]* to [0-9]* % of the steps\.$' "$folder/out" ||
+        echo "it complains"
+}
+live "a healthy run draws no complaint" is_healthy busy_stores "$folder/healthy"
+run doctor "$folder/trace"
+report "the folder may stand alone" "$(fault_of 0)"
+refuses "a folder that is none" 3 "$folder/nowhere" -- doctor --store "$folder/nowhere"
+refuses "a format that is none" 2 "'xml'" -- doctor --store "$folder/trace" --format xml
+echo "1..$count"

@@ -1,0 +1,158 @@
+#!/bin/bash
+# check_graph.sh - bench run --graph-report and bench graph diff from outside, as TAP: on texts that
+# bench writes, on such that were changed, on files that are none.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+export PJRT_SIM=values=none,device_us=200
+
+sim=(--variant small --runtime sim --device-time none --processes 1 --steps 3 --min-time 0 --warmup 8
+    --store "$store")
+
+# said TEXT...: says which of TEXTs standard output lacks.
+said() {
+    local text
+    for text in "$@"; do
+        grep -qF -- "$text" "$folder/out" || echo "nothing says '$text'"
+    done
+}
+
+# ---- the report of a run ----------------------------------------------------------
+
+run "${sim[@]}" --model resnet18 --mode lazy,capture --phase train,infer --graph-report "$folder/graphs"
+report "a run writes its graphs and an index" "$(
+    fault_of 0
+    complaints
+    cp "$folder/graphs/index.json" "$folder/out"
+    holds '
+import hashlib, os
+graphs = {g["hash"]: g for g in records["graphs"]}
+assert records["bench_graphs"] == 1 and len(graphs) == len(records["graphs"]) >= 2
+for g in graphs.values():
+    text = open(folder + "/graphs/" + g["file"], "rb").read()
+    assert hashlib.sha256(text).hexdigest().startswith(g["hash"]) and g["fault"] is None, g["hash"]
+    assert g["flops"] > 0 and g["nodes"] > 0 and g["statements"] >= g["nodes"], g
+    assert all(i.startswith("tensor<") for i in g["inputs"]) and g["outputs"].startswith("(tensor<")
+    assert g["memory"]["argument_bytes"] is None or g["memory"]["argument_bytes"] > 0
+files = {f for f in os.listdir(folder + "/graphs") if f.endswith(".mlir")}
+assert files == {g["file"] for g in graphs.values()}, files
+runs = {e["experiment"]: e["graphs"] for e in records["experiments"]}
+assert len(runs) == 4 and all(g["hash"] in graphs for list in runs.values() for g in list)
+train = [e for e in runs if " train " in e]
+assert all(graphs[g["hash"]]["aliases"] for e in train for g in runs[e]), "no aliases in training"'
+)"
+report "the index for people has each graph and experiment" "$(
+    cp "$folder/graphs/index.txt" "$folder/out"
+    said "HASH.mlir" "aliases" "resnet18.small train lazy" "resnet18.small infer capture" " statements"
+)"
+
+run "${sim[@]}" --model resnet18 --mode eager --graph-report "$folder/eager"
+report "each op of eager mode is a graph" "$(
+    fault_of 0
+    cp "$folder/eager/index.json" "$folder/out"
+    holds '
+assert len(records["graphs"]) > 10 and all(g["fault"] is None for g in records["graphs"])'
+)"
+
+run "${sim[@]}" --model resnet18 --mode lazy --phase infer --batch 1,2 --graph-report "$folder/batches"
+cp "$folder/batches/index.json" "$folder/out"
+mapfile -t texts < <("$python" - "$folder/batches/index.json" <<'PYTHON'
+import json, sys
+for e in json.load(open(sys.argv[1]))["experiments"]:
+    for g in e["graphs"]:
+        print(g["hash"] + ".mlir")
+PYTHON
+)
+one=$folder/batches/${texts[0]} two=$folder/batches/${texts[1]}
+
+run "${sim[@]}" --model transformer_wmt_en_de --mode lazy --lengths varying --graph-report "$folder/lengths"
+report "graphs of one experiment are compared" "$(
+    fault_of 0
+    cp "$folder/lengths/index.json" "$folder/out"
+    holds '
+[e] = records["experiments"]
+later = [g for g in e["graphs"] if "against" in g]
+assert len(later) >= 1 and len(later) == len(e["graphs"]) - 1, len(later)
+for g in later:
+    d = g["difference"]
+    assert g["against"] != g["hash"] and not d["same"] and d["changed"] > 0, d
+    assert d["differences"][0]["reasons"] == ["shape"], d["differences"][0]'
+    grep -q '     .*shape: .* in A, .* in B' "$folder/lengths/index.txt" || echo "no words"
+)"
+
+# ---- differences ----------------------------------------------------------------------
+
+run graph diff "$one" "$one"
+report "a graph is the same as itself" "$(
+    fault_of 0
+    said "The graphs are the same: 0 changed, 0 added, 0 removed."
+)"
+sed 's/%\([0-9x]\)/%v\1/g; s/ loc(".*")$//' "$one" >"$folder/renamed.mlir"
+run graph diff "$one" "$folder/renamed.mlir"
+report "names and places do not count" "$(
+    fault_of 0
+    cmp -s "$one" "$folder/renamed.mlir" && echo "nothing was renamed"
+    said "The graphs are the same"
+)"
+sed '0,/stablehlo.maximum/s//stablehlo.minimum/' "$one" >"$folder/changed.mlir"
+run graph diff "$one" "$folder/changed.mlir"
+report "an op that was changed is found, and its place" "$(
+    fault_of 1
+    complaints
+    said "The graphs differ: 1 changed, 0 added, 0 removed." "The first difference:" \
+        "max: op: stablehlo.maximum in A, stablehlo.minimum in B" "): op 1"
+)"
+run graph diff "$one" "$folder/changed.mlir" --format json
+report "the same as JSON" "$(
+    fault_of 1
+    holds '
+assert records["bench_graph_diff"] == 1 and not records["same"] and records["changed"] == 1
+[d] = records["differences"]
+assert d["change"] == "changed" and d["reasons"] == ["op"] and d["a"]["line"] == d["b"]["line"]
+assert d["a"]["op"] == "stablehlo.maximum" and d["b"]["op"] == "stablehlo.minimum" and d["place"]
+ops = {o["op"]: o for o in records["ops"]}
+assert ops["stablehlo.minimum"]["changed"] == 1 and records["reasons"]["op"] == 1
+assert ops["stablehlo.maximum"]["a"] == ops["stablehlo.maximum"]["b"] + 1
+assert records["a"]["statements"] == records["b"]["statements"] > 50'
+)"
+run graph diff "$one" "$two" --format json
+report "another batch is another shape, and nothing else" "$(
+    fault_of 1
+    holds '
+assert records["added"] == records["removed"] == 0 and records["changed"] > 10
+assert records["reasons"]["shape"] == records["changed"], records["reasons"]
+assert all("shape" in d["reasons"] for d in records["differences"])'
+)"
+run graph diff "$one" "$two" --format csv
+report "other formats have the table of ops" "$(
+    fault_of 1
+    said "op,A,B,changed,added,removed" "stablehlo.add,"
+)"
+
+# ---- what is refused --------------------------------------------------------------------
+
+head -c 700 "$one" >"$folder/cut.mlir"
+head -c 4000 "$bench" >"$folder/binary.mlir"
+printf 'ML\357R\001StableHLO' >"$folder/byte.mlir"
+printf 'HloModule jit_f\n\nENTRY main { }\n' >"$folder/hlo.mlir"
+: >"$folder/empty.mlir"
+truncate -s 300M "$folder/huge.mlir"
+refuses "a file that is not there" 3 "$folder/none.mlir|No such file" -- graph diff "$one" "$folder/none.mlir"
+refuses "a folder" 2 "$folder|not a regular file" -- graph diff "$folder" "$one"
+refuses "a text that was cut" 3 "$folder/cut.mlir: line |cut" -- graph diff "$one" "$folder/cut.mlir"
+refuses "a binary file" 3 "$folder/binary.mlir: |zero bytes" -- graph diff "$folder/binary.mlir" "$one"
+refuses "MLIR byte code" 3 "$folder/byte.mlir: MLIR byte code" -- graph diff "$folder/byte.mlir" "$one"
+refuses "HLO text" 3 "$folder/hlo.mlir: line 1: no statement of StableHLO" -- graph diff "$folder/hlo.mlir" "$one"
+refuses "an empty file" 3 "$folder/empty.mlir: no func.func" -- graph diff "$one" "$folder/empty.mlir"
+refuses "a huge file" 3 "$folder/huge.mlir: 314572800 bytes" -- graph diff "$one" "$folder/huge.mlir"
+refuses "one file" 2 "takes two files" -- graph diff "$one"
+refuses "three files" 2 "one word too many" -- graph diff "$one" "$one" "$one"
+refuses "another command" 2 "did you mean diff" -- graph dif "$one" "$one"
+refuses "no words" 2 "bench graph needs a word" -- graph
+refuses "a format that is none" 2 "xml|json" -- graph diff "$one" "$one" --format xml
+touch "$folder/file"
+refuses "a report's folder that is a file" 3 "$folder/file" -- "${sim[@]}" --model resnet18 \
+    --graph-report "$folder/file"
+
+echo "1..$count"

@@ -1,0 +1,203 @@
+#!/bin/bash
+# check_metrics.sh - the metrics report of runs on the simulated device, as TAP: its files, bench
+# metrics of stores and records, and what differs between two.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+export PJRT_SIM=device_us=300,values=none
+tiny=("${quick[@]}" --runtime sim --phase infer)
+
+# parsed FILE CODE: runs Python CODE with `reports`, a list of (metrics, counters), as scripts that
+# know PyTorch/XLA's layout read them: name to (samples, accumulator), name to value.
+parsed() {
+    "$python" - "$1" "$2" 2>&1 <<'PYTHON' | tail -n 3
+import re, sys
+parts = "".join("; %d%%=(\\S+)" % p for p in (5, 10, 20, 50, 80, 90, 95, 99))
+metric = re.compile(r"Metric: (\S+)\s+TotalSamples: (\d+)\s+Accumulator: (\S+)[^P]+Percentiles: 1%=(\S+)" + parts)
+counter = re.compile(r"Counter: (\S+)\s+Value: (\d+)")
+time = re.compile(r"((\d+)d)?((\d+)h)?((\d+)m)?((\d+)s)?((\d+)ms)?([\d.]+)us$")
+reports = []
+for text in open(sys.argv[1]).read().split("# report: ")[1:]:
+    found = metric.findall(text)
+    assert len(found) == text.count("Metric: "), "a metric that cannot be read"
+    for m in found:
+        for value in [m[2], *m[3:]]:
+            assert m[0] == "TensorsGraphSize" or time.match(value), (m[0], value)
+    reports.append(({m[0]: (int(m[1]), m[2]) for m in found},
+                    {c[0]: int(c[1]) for c in counter.findall(text)}))
+exec(sys.argv[2])
+PYTHON
+}
+
+# ---- of a run -------------------------------------------------------------------------------------
+
+run run "${tiny[@]}" --mode lazy,capture --metrics "$folder/run.txt"
+report "a run writes a report of each experiment" "$(
+    fault_of 0
+    [ -z "$(complaints)" ] || echo "it complains"
+    parsed "$folder/run.txt" '
+(lazy, of_lazy), (capture, of_capture) = reports
+for m, c in reports:
+    assert ("CompileTime" in m) != ("PersistentCacheHit" in c), (m, c)
+    assert m.get("CompileTime", (0,))[0] == c.get("UncachedCompile", 0), (m, c)
+assert any("CompileTime" in m for m, c in reports), reports
+assert lazy["StepTime"][0] == lazy["trace"][0] == lazy["hash"][0] == lazy["lookup"][0] >= 3, lazy
+assert of_lazy["MarkStep"] > lazy["StepTime"][0] and of_lazy["CachedCompile"] > 0, of_lazy
+assert "trace" not in capture and of_capture["Capture"] == 1, (capture, of_capture)
+assert capture["bind"][0] == capture["StepTime"][0], capture
+assert lazy["TensorsGraphSize"] == capture["TensorsGraphSize"], (lazy, capture)
+assert lazy["ExecuteTime"][0] > 0 and "TransferToDeviceTime" not in lazy, lazy
+'
+)"
+
+run metrics diff "$folder/run.txt" "$store" --format json
+report "the store says the same" "$(
+    fault_of 0
+    holds '
+assert len(records["pairs"]) == 2 and not records["only_a"] and not records["only_b"], records
+assert all(not p["figures"] and p["same"] > 20 for p in records["pairs"]), records
+'
+)"
+run metrics "$store" --format json
+cp "$folder/out" "$folder/store.json"
+report "as JSON" "$(
+    fault_of 0
+    holds '
+for r in records["reports"]:
+    m = r["metrics"]
+    step = m["StepTime"]
+    names = [n for n in m if n not in ("StepTime", "CompileTime", "ExecuteTime", "TensorsGraphSize")]
+    assert abs(sum(m[n]["sum"] for n in names) - step["sum"]) < 1, r
+    assert step["samples"] == r["steps"] and r["processes"] == 1 and r["simulated"], r
+    assert list(m["wait"]["percentiles"]) == ["1", "5", "10", "20", "50", "80", "90", "95", "99"]
+    assert r["counters"]["MarkStep"]["measured_steps"] == r["steps"], r
+    assert r["experiment"]["model"] == "resnet18", r
+'
+)"
+run metrics diff "$folder/run.txt" "$folder/store.json"
+report "which is read back" "$(
+    fault_of 0
+    [ "$(grep -c '^the same: \([0-9]*\) of \1 figures$' "$folder/out")" -eq 2 ] || echo "not the same"
+)"
+run metrics "$store" --mode capture
+report "a mode of the store" "$(
+    fault_of 0
+    parsed "$folder/out" 'assert len(reports) == 1 and "Capture" in reports[0][1], reports'
+)"
+records=("$store"/*.h5)
+run metrics "${records[0]}"
+report "one record" "$(
+    fault_of 0
+    parsed "$folder/out" 'assert len(reports) == 1 and reports[0][0]["StepTime"][0] >= 3, reports'
+)"
+run metrics "$folder/store.json"
+report "a file of reports" "$(
+    fault_of 0
+    parsed "$folder/out" 'assert len(reports) == 2, reports'
+)"
+
+run run "${tiny[@]}" --store "$folder/other" --mode lazy --input transfer --processes 2 --metrics - --metrics-every 1
+report "a report of each process, on standard output, with what is sent" "$(
+    fault_of 0
+    grep -q 'sum of parts' "$folder/out" || echo "no table"
+    grep -qx '# processes: 1; measured steps: [0-9]*; the device is simulated' "$folder/out" ||
+        echo "no report after the first process"
+    parsed "$folder/out" '
+(first, _), (both, counters) = reports
+assert both["StepTime"][0] > first["StepTime"][0], reports
+assert both["TransferToDeviceTime"][0] == both["StepTime"][0], both
+assert both["CompileTime"] == first["CompileTime"], reports
+assert counters["PersistentCacheHit"] == 1 and counters["TransferToDevice"] > 0, counters
+'
+)"
+run run "${tiny[@]}" --store "$folder/third" --mode lazy --metrics "$folder/run.json" --format json
+report "a file whose name ends in .json, beside records on standard output" "$(
+    fault_of 0
+    holds '
+report = json.load(open(folder + "/run.json"))["reports"][0]
+assert report["counters"]["MarkStep"]["measured_steps"] == records[0]["step_counters"]["steps"], report
+'
+)"
+
+# ---- differences ----------------------------------------------------------------------------------
+
+run metrics diff "$folder/third" "$folder/other"
+report "what differs between two stores" "$(
+    fault_of 0
+    for text in '^A: resnet18.small infer lazy' '^TransferToDeviceTime  *samples' '^MarkStep' 'B - A'; do
+        grep -q -- "$text" "$folder/out" || echo "it does not say '$text'"
+    done
+)"
+cat >"$folder/log" <<'LOG'
+step 1, loss 0.5
+Metric: CompileTime
+  TotalSamples: 3
+  Accumulator: 02s300ms004.005us
+  Percentiles: 50%=001ms000.000us; 99%=02s000ms000.000us
+Counter: aten::nonzero
+  Value: 33
+LOG
+run metrics diff "$folder/third" "$folder/log" --format json
+report "a log with a report of PyTorch/XLA" "$(
+    fault_of 0
+    holds '
+rows = {(r["name"], r["figure"]): r for r in records["pairs"][0]["figures"]}
+assert rows["CompileTime", "samples"]["difference"] == 2, rows
+assert rows["aten::nonzero", "value"]["a"] is None and rows["aten::nonzero", "value"]["b"] == 33, rows
+'
+)"
+
+printf '{"kind": "metrics", "reports": [{"title": "a\\u001b[2Jb", "metrics": {"m\\u001b[1m": {"unit": "ns", "samples": 2}}}]}' \
+    >"$folder/odd.json"
+run metrics "$folder/odd.json"
+cp "$folder/out" "$folder/odd.txt"
+run metrics diff "$folder/odd.json" "$folder/third"
+report "names of others do not steer a terminal" "$(
+    fault_of 0
+    LC_ALL=C grep -c $'\e' "$folder/odd.txt" "$folder/out" | grep -v ':0$'
+    grep -q '^Metric: m?\[1m$' "$folder/odd.txt" || echo "no metric"
+    grep -q '^m?\[1m ' "$folder/out" || echo "no difference"
+)"
+
+# ---- what is refused --------------------------------------------------------------------------------
+
+refuses "no word" 2 "bench metrics needs a word: DIR|RECORD|FILE, or diff A B" -- metrics
+refuses "two words" 2 "one word too many" -- metrics "$store" "$store"
+refuses "half a difference" 2 "bench metrics diff needs two words" -- metrics diff "$store"
+refuses "a format of tables" 2 "metrics are text or json, not csv" -- metrics "$store" --format csv
+refuses "what is not there" 3 "no-store" -- metrics "$folder/no-store"
+refuses "what is no report" 3 "VERSION|no metrics report" -- metrics VERSION
+refuses "a choice among one" 2 "--model chooses records of a folder" -- metrics "${records[0]}" --model bert
+refuses "a choice of nothing" 3 "none of" -- metrics "$store" --model bert
+refuses "how often without where" 2 "--metrics-every says how often" -- "${tiny[@]}" --metrics-every 2
+refuses "two things on standard output" 2 "--metrics - goes to standard output" -- \
+    "${tiny[@]}" --metrics - --format json
+run run "${tiny[@]}" --store "$folder/kept" --mode lazy --metrics "$folder/nowhere/m.txt"
+report "a report that cannot be written is told, and the records are kept" "$(
+    fault_of 3 "nowhere/m.txt"
+    [ "$(find "$folder/kept" -name '*.h5' | wc -l)" -eq 1 ] || echo "not one record"
+)"
+cp "${records[0]}" "$folder/kept/damaged.h5" && truncate -s 1000 "$folder/kept/damaged.h5"
+run metrics "$folder/kept"
+report "a damaged record does not hide the others" "$(
+    fault_of 1 "damaged.h5"
+    parsed "$folder/out" 'assert len(reports) == 1, reports'
+)"
+
+# ---- interrupted --------------------------------------------------------------------------------------
+
+: >"$folder/err"
+PJRT_SIM=device_us=400000,values=none "$bench" run "${quick[@]}" --store "$folder/cut" --runtime sim \
+    --mode lazy --phase infer,train --device-time none --metrics "$folder/cut.txt" --verbose \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+started=$!
+await 120 grep -q '^\[2/2\].*warm-up' "$folder/err"
+kill -INT $started
+wait $started
+status=$?
+report "interrupted, it writes the report of what is done" "$(
+    fault_of 130 "interrupted" "1 of 2"
+    parsed "$folder/cut.txt" 'assert len(reports) == 1 and reports[0][1]["MarkStep"] > 3, reports'
+)"
+echo "1..$count"

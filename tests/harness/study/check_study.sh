@@ -1,0 +1,184 @@
+#!/bin/bash
+# check_study.sh - bench study from outside, as TAP. On the simulated device, whose costs are set: the
+# lines that are fitted must have them as coefficients, within what is stated at each test.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
+. tests/support/cli.sh
+trap 'rm -rf "$folder"' EXIT
+
+sim=(--runtime sim --variant small --runtime-option values=none --steps 5 --warmup 8 --min-time 0.2
+    --store "$store" --format json)
+small=(--model resnet18 "${sim[@]}")
+
+# study NAME OPTIONS CODE: what is wrong with the study, of which CODE, Python, judges `line`, a
+# function of what and mode, and `answers`. Times in ms.
+study() {
+    local name=$1 code=$2
+    shift 2
+    rm -rf "$store"
+    run study "$name" "$@"
+    fault_of 0
+    holds '
+answers = records["answers"]
+def line(what, mode):
+    return next(l for l in records["lines"] if l["what"] == what and l["mode"] == mode)
+def about(name, value, low, high):
+    assert low <= value <= high, (name, value, low, high)
+'"$code"
+}
+
+# ---- refusals -------------------------------------------------------------------------------------
+
+refuses "a study that there is none of" 2 "study|graphs" -- study graph --model resnet18
+refuses "no study" 2 "needs a word|trace-cost" -- study --model resnet18
+refuses "two models" 2 "takes one value|--model" -- study batch --model resnet18,resnet50
+refuses "all models" 2 "takes one value|--model" -- study batch --model all
+refuses "one batch" 2 "at least two values|--batch" -- study batch "${small[@]}" --batch 4
+refuses "a batch twice" 2 "--batch has 4 twice" -- study batch "${small[@]}" --batch 4,8,4
+refuses "steps in flight without one alone" 2 "needs 1|--in-flight" -- \
+    study in-flight "${small[@]}" --in-flight 2,4
+refuses "graphs of inference" 2 "only training steps" -- study graphs "${small[@]}" --phase infer
+refuses "layers of a model without any to choose" 2 "no layers to choose" -- study depth "${small[@]}"
+refuses "no layers" 2 "--depth 0 is none" -- study depth --model gpt2 "${sim[@]}" --depth 0,2
+refuses "a picture of another format" 2 ".svg" -- \
+    study batch "${small[@]}" --output "$folder/x.pdf"
+refuses "modes, which a study chooses" 2 "--mode" -- study batch "${small[@]}" --mode eager
+report "none of these left a store" "$([ ! -e "$store" ] || [ "$(stored)" -eq 0 ] || echo "records in it")"
+
+run study --help
+report "help has an example of each" "$(
+    fault_of 0
+    for one in graphs in-flight batch depth trace-cost; do
+        grep -q "^  bench study $one --model" "$folder/out" || echo "no example of $one"
+    done
+)"
+
+# ---- how it ends -----------------------------------------------------------------------------------
+
+run study batch "${small[@]}" --phase infer --batch 1,2 --processes 1 --device-time none
+report "of one process there are lines, but no intervals, and it says so" "$(
+    fault_of 0
+    holds '
+assert records["processes"] == 1 and len(records["lines"]) == 2, records
+for l in records["lines"]:
+    assert l["slope"]["estimate"] is not None and l["slope"]["low"] is None, l
+    assert l["law"] == "unknown", l
+assert any("too few for intervals" in w for w in records["words"]), records["words"]
+assert records["simulated"] is True'
+    [ "$(stored)" -eq 4 ] || echo "$(stored) records, not 4"
+)"
+
+run study batch --model resnet18 --runtime sim --variant small --phase infer --batch 1,2,4 --steps 3 \
+    --min-time 0 --warmup 8 --processes 3 --device-time none --store "$folder/text" --output "$folder/lines.gp"
+report "for people it is tables and sentences, and a picture" "$(
+    fault_of 0
+    for one in '^Study batch: resnet18 infer on sim (simulated), 3 processes.' 'each item' \
+        '^lazy: of a step .* are fixed, and each item takes'; do
+        grep -q "$one" "$folder/out" || echo "no line like $one"
+    done
+    grep -q "series1 using 1:" "$folder/lines.gp" || echo "no second series in the picture"
+)"
+
+run study batch "${small[@]}" --phase infer --batch 1,2 --runtime-option 'faults=execute:*:fail'
+report "nothing that went well is nothing to conclude" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status, not 1"
+    [ ! -s "$folder/out" ] || echo "something on standard output"
+)"
+
+rm -rf "$store"
+"$bench" study batch "${small[@]}" --phase infer --batch 1,2 --processes 50 --device-time none \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+program=$!
+some_stored() { [ "$(stored)" -ge 5 ]; }
+await 60 some_stored
+kill -TERM "$program"
+wait "$program"
+status=$?
+report "interrupted, it concludes from what is done" "$(
+    [ "$status" -eq 130 ] || echo "exit status $status, not 130"
+    grep -q 'interrupted; records that are done are kept in' "$folder/err" || echo "not said"
+    holds 'assert 1 <= records["processes"] < 50, records["processes"]'
+)"
+
+# ---- what was set comes back --------------------------------------------------------------------------
+
+# Each execution takes 2 ms on the device and 1 ms of overhead, and blocks: all of it is exposed. Of
+# the host's own work there may be 0.2 ms more. Tracing costs 12 us a node.
+graphs() {
+    study graphs '
+step, device = line("step", "capture"), line("device", "capture")
+about("an execution", step["slope"]["estimate"] / 1e6, 2.95, 3.2)
+about("of the device", device["slope"]["estimate"] / 1e6, 1.98, 2.02)
+about("exposed", answers["exposed_share"]["estimate"], 0.9, 1.1)
+truth = 1 + answers["nodes"] * 0.012 / 3
+about("crossing", answers["crossing_executions"]["estimate"], 0.93 * truth - 0.1, 1.07 * truth + 0.4)
+assert step["slope"]["low"] < step["slope"]["estimate"] < step["slope"]["high"], step
+assert records["processes"] == 3 and len(step["points"]) == 4, step' \
+        "${small[@]}" --processes 3 --trace-cost-ns 12000 --runtime-option device_us=2000 \
+        --runtime-option launch_us=1000 --runtime-option blocking=true
+    [ "$(stored)" -eq 15 ] || echo "$(stored) records, not 15"
+}
+live "graphs: cost of an execution, its device time, what is exposed, where lazy is faster" graphs \
+    busy_stores "$store"
+
+# The host works some 2 ms of a step, the device 1.5 ms: the longer one is what remains. (A longer device would
+# need long turns, which fill its queue.)
+in_flight() {
+    study in-flight '
+step = line("step", "lazy")
+host = answers["lazy_host"]["estimate"] / 1e6
+serial, many = step["points"][0]["estimate"] / 1e6, step["base"]["estimate"] / 1e6
+about("device", answers["lazy_device"]["estimate"] / 1e6, 1.48, 1.52)
+about("serial", serial, 0.9 * (host + 1.5), 1.05 * (host + 1.5))
+about("overlapped", many, 0.93 * max(host, 1.5), 1.1 * max(host, 1.5))
+about("captured", line("step", "capture")["base"]["estimate"] / 1e6, 1.49, 1.7)
+assert answers["lazy_enough"] == 2, answers["lazy_enough"]
+assert answers["lazy_hidden"]["low"] > 0, answers' \
+        "${small[@]}" --processes 4 --in-flight 1,2,4 --trace-cost-ns 4000 --runtime-option device_us=1500
+}
+live "in-flight: host and device one after the other, and side by side" in_flight busy_stores "$store"
+
+# A slow memory makes device time of bytes, which grow with the batch; 5 ms of launch are fixed.
+batch() {
+    study batch '
+step, device = line("step", "capture"), line("device", "capture")
+about("an item", step["slope"]["estimate"] / device["slope"]["estimate"], 0.95, 1.05)
+about("fixed", (step["base"]["estimate"] - device["base"]["estimate"]) / 1e6, 4.8, 6)
+truth = 9 * (device["base"]["estimate"] + 5e6) / device["slope"]["estimate"]
+about("batch", answers["capture_batch"]["estimate"], 0.9 * truth, 1.15 * truth)' \
+        "${small[@]}" --phase infer --processes 3 --batch 1,4,8 --runtime-option memory_gbps=0.2 \
+        --runtime-option launch_us=5000
+}
+live "batch: what is fixed and what an item takes" batch busy_stores "$store"
+
+# Tracing costs 3 us a node, and compiling 0.2 ms an op beside 10 ms.
+depth() {
+    study depth '
+nodes = line("nodes", "lazy")
+assert nodes["law"] == "holds" and abs(nodes["off"]) < 1e-9, nodes
+tracing, compiling = line("tracing", "lazy"), line("compilation", "lazy")
+each = nodes["slope"]["estimate"]
+about("tracing a layer", tracing["slope"]["estimate"] / (3000 * each), 0.97, 1.4)
+about("compiling a layer", compiling["slope"]["estimate"] / (2e5 * each), 0.7, 3)
+about("compiling nothing", compiling["base"]["estimate"] / 1e6, 5, 200)
+assert compiling["processes"] == 3, compiling["processes"]' \
+        --model gpt2 "${sim[@]}" --phase infer --processes 3 --depth 1,2,4 --trace-cost-ns 3000 \
+        --device-time none --runtime-option compile_us=10000 --runtime-option compile_op_us=200
+}
+live "depth: nodes, tracing and compilation of a layer" depth busy_stores "$store"
+
+# Of serial steps all of the cost is exposed: the slope is the number of nodes. The device takes 5 ms.
+trace_cost() {
+    study trace-cost '
+step, nodes = line("step", "lazy"), answers["nodes"]
+about("nodes", step["slope"]["estimate"] / nodes, 0.97, 1.05)
+captured = line("step", "capture")["base"]["estimate"]
+truth = (1.1 * captured - step["base"]["estimate"]) / nodes
+about("bound from", answers["bound_from_ns"]["estimate"], 0.9 * truth - 60, 1.1 * truth + 60)
+assert step["law"] == "holds", step' \
+        "${small[@]}" --processes 3 --trace-cost-ns 0,4000,16000 --device-time none \
+        --runtime-option device_us=5000
+}
+live "trace-cost: nodes are the slope, and where lazy is bound by tracing" trace_cost busy_stores "$store"
+
+echo "1..$count"

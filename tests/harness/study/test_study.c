@@ -1,0 +1,292 @@
+/*
+ * test_study.c - what studies say of records whose laws are known: figures, sentences, what is left
+ * out. Needs no plugin; check_study.sh measures.
+ */
+#include "harness/study/study_priv.h"
+#include "tests/support/results_fixture.h"
+
+#define TURNS 4
+#define MOST  16
+
+/* What a step of one experiment takes, in ms. */
+typedef struct given {
+    const char *mode;
+    int64_t value; /* of the swept axis */
+    double step, host, device;
+    int executions;
+    int64_t nodes;
+} given;
+
+static study_kind kind_of(res_axis_id axis, void (*conclude)(study *s))
+{
+    return (study_kind){.name = "test",
+                        .axis = axis,
+                        .law = "law",
+                        .unit = "unit",
+                        .across = "value",
+                        .conclude = conclude};
+}
+
+/* A record of G, all of whose times are SHARE of what it says. */
+static res_record *record_of(const given *g, res_axis_id axis, double share)
+{
+    res_record *r = res_record_new();
+    bn_status st = {.code = BN_OK};
+    assert_non_null(r);
+    res_experiment_usual(&r->experiment);
+    snprintf(r->experiment.mode, sizeof r->experiment.mode, "%s", g->mode);
+    res_axis_set_value(&res_axes[axis], NULL, g->value, &r->experiment);
+    assert_int_equal(res_record_reserve_steps(r, 4, 0, &st), BN_OK);
+    assert_int_equal(res_record_reserve_executions(r, (size_t)g->executions, &st), BN_OK);
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t *parts = r->part_ns + i * BN_PART_COUNT;
+        r->wall_ns[i] = (uint64_t)(g->step * share * 1e6 + 0.5);
+        parts[BN_PART_TRACE] = (uint64_t)(g->host * share * 1e6 + 0.5);
+        parts[BN_PART_WAIT] = r->wall_ns[i] - parts[BN_PART_TRACE];
+    }
+    for (int i = 0; i < g->executions; i++) {
+        r->executions[i].per_step = 1;
+        r->executions[i].device_ns = g->device * share * 1e6 / g->executions;
+        r->executions[i].device_source = BN_DEVICE_TIME_SLOPE;
+        r->executions[i].overhead_ns = 1e6 * share;
+    }
+    r->step_counters[BN_COUNTER_NODES_TRACED] = g->nodes * 4;
+    return r;
+}
+
+/* A study of COUNT experiments LIST in TURNS turns that differ by a few percent. To be
+ * freed. */
+static study make(const study_kind *kind, const given *list, size_t count)
+{
+    static const double shares[TURNS] = {0.99, 1.01, 1.02, 0.98};
+    study s = {.kind = kind,
+               .list = calloc(MOST, sizeof *s.list),
+               .count = count,
+               .records = calloc(TURNS * count, sizeof(res_record *)),
+               .room = TURNS,
+               .turns = TURNS};
+    assert_non_null(s.list);
+    assert_non_null(s.records);
+    for (size_t i = 0; i < count; i++) {
+        res_experiment *what = &s.list[i].what;
+        res_experiment_usual(what);
+        snprintf(what->mode, sizeof what->mode, "%s", list[i].mode);
+        res_axis_set_value(&res_axes[kind->axis], NULL, list[i].value, what);
+        for (size_t turn = 0; turn < TURNS; turn++)
+            s.records[turn * count + i] = record_of(&list[i], kind->axis, shares[turn]);
+    }
+    return s;
+}
+
+/* Finds what counts in S and says what it means. */
+static void say(study *s)
+{
+    assert_true(study_select(s));
+    if (s->processes > 0)
+        s->kind->conclude(s);
+    assert_false(s->failed);
+}
+
+static void assert_says(const study *s, const char *part)
+{
+    if (!s->words.data || !strstr(s->words.data, part))
+        fail_msg("'%s' is not said in:\n%s", part, s->words.data ? s->words.data : "");
+}
+
+static double answer(const study *s, const char *name, const char *member)
+{
+    const json_t *value = json_object_get(s->answers, name);
+    if (member)
+        value = json_object_get(value, member);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* 2.05 ms are fixed, an item takes 0.5 ms: a tenth is fixed at 9 * 4.1. */
+static void a_batch_hides_what_is_fixed(void **state)
+{
+    (void)state;
+    const given list[] = {{"capture", 1, 2.55, 0.1, 2, 1, 0},
+                          {"capture", 2, 3.05, 0.1, 2, 1, 0},
+                          {"capture", 8, 6.05, 0.1, 2, 1, 0}};
+    const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
+    study s = make(&kind, list, 3);
+    say(&s);
+    assert_int_equal(s.processes, TURNS);
+    assert_near(s.lines[0].fit.base.mean, 2.05e6, 10);
+    assert_near(s.lines[0].fit.slope.mean, 0.5e6, 10);
+    assert_int_equal(s.lines[0].fit.law, RES_LAW_HOLDS);
+    assert_near(answer(&s, "capture_batch", "estimate"), 36.9, 0.01);
+    assert_says(&s, "capture: of a step 2.05 ms (");
+    assert_says(&s, "capture: from batch 37 on the fixed part is below 10 % of a step");
+    assert_says(&s, ", beyond what was measured");
+    study_free(&s);
+}
+
+static void what_has_no_fixed_part_needs_no_batch(void **state)
+{
+    (void)state;
+    const given list[] = {{"lazy", 1, 0.4, 0.1, 0.3, 1, 10},
+                          {"lazy", 2, 1, 0.1, 0.8, 1, 10},
+                          {"lazy", 4, 2, 0.1, 1.6, 1, 10}};
+    const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
+    study s = make(&kind, list, 3);
+    say(&s);
+    assert_says(&s, "lazy: no fixed part can be told from nothing");
+    study_free(&s);
+}
+
+static void a_bend_is_no_line(void **state)
+{
+    (void)state;
+    const given list[] = {{"lazy", 1, 2, 0.1, 1, 1, 10},
+                          {"lazy", 2, 3, 0.1, 1, 1, 10},
+                          {"lazy", 4, 8, 0.1, 1, 1, 10}};
+    const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
+    study s = make(&kind, list, 3);
+    say(&s);
+    assert_int_equal(s.lines[0].fit.law, RES_LAW_FAILS);
+    assert_true(fabs(s.lines[0].fit.off) > 0.05);
+    study_free(&s);
+}
+
+/* An experiment that failed at first is no point; a turn that lacks another one does not count. */
+static void what_failed_is_left_out(void **state)
+{
+    (void)state;
+    const given list[] = {{"capture", 8, 6, 0.1, 2, 1, 0},
+                          {"capture", 1, 2.5, 0.1, 2, 1, 0},
+                          {"capture", 16, 99, 0.1, 2, 1, 0},
+                          {"capture", 2, 3, 0.1, 2, 1, 0}};
+    const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
+    study s = make(&kind, list, 4);
+    s.records[0 * 4 + 2]->status = BN_OUT_OF_MEMORY;
+    s.records[2 * 4 + 1]->status = BN_CRASH;
+    res_record_free(s.records[3 * 4 + 2]);
+    s.records[3 * 4 + 2] = NULL;
+    say(&s);
+    assert_int_equal(s.processes, 3);
+    assert_int_equal(s.turn[2], 3);
+    assert_int_equal(s.lines[0].fit.points, 3);
+    assert_int_equal(s.lines[0].place[0], 1);
+    assert_int_equal(s.lines[0].place[2], 0);
+    assert_near(s.lines[0].fit.slope.mean / s.lines[0].fit.base.mean, 0.25, 1e-6);
+    study_free(&s);
+}
+
+static void nothing_that_went_well_is_no_study(void **state)
+{
+    (void)state;
+    const given list[] = {{"capture", 1, 1, 0.1, 1, 1, 0}, {"capture", 2, 2, 0.1, 1, 1, 0}};
+    const study_kind kind = kind_of(RES_AXIS_BATCH, study_batch);
+    study s = make(&kind, list, 2);
+    for (size_t i = 0; i < 2; i++)
+        s.records[i]->status = BN_CRASH;
+    say(&s);
+    assert_int_equal(s.processes, 0);
+    assert_int_equal(s.line_count, 0);
+    study_free(&s);
+}
+
+/* Captured steps take 1 ms and 2 ms an execution, of which the device works 1.5 ms; half of the
+ * overhead of 1 ms is exposed. Lazy takes 10 ms, as much as 4.5 executions. */
+static void an_execution_has_its_price(void **state)
+{
+    (void)state;
+    const given list[] = {{"lazy", 1, 10, 6, 3, 1, 500},
+                          {"capture", 1, 3, 0.5, 1.5, 1, 0},
+                          {"capture", 2, 5, 0.5, 3, 2, 0},
+                          {"capture", 3, 7, 0.5, 4.5, 3, 0},
+                          {"capture", 5, 9, 0.5, 6, 4, 0}};
+    const study_kind kind = kind_of(RES_AXIS_GRAPHS, study_graphs);
+    study s = make(&kind, list, 5);
+    say(&s);
+    assert_near(s.lines[0].fit.slope.mean, 2e6, 10);
+    assert_near(answer(&s, "crossing_executions", "estimate"), 4.5, 1e-3);
+    assert_near(answer(&s, "exposed_share", "estimate"), 0.5, 1e-3);
+    assert_near(answer(&s, "nodes", NULL), 500, 1e-9);
+    assert_says(&s, "4 for 5");
+    assert_says(&s, "A step takes 1 ms (");
+    assert_says(&s, "Of that the device works 1.5 ms (");
+    assert_says(&s, "A step waits for 50.0 % of it");
+    assert_says(&s, "From 5 executions on, capturing is slower");
+    study_free(&s);
+}
+
+/* Host 3 ms and device 2 ms: 5 ms one at a time, 3 ms with several in flight. */
+static void two_in_flight_are_enough(void **state)
+{
+    (void)state;
+    given list[] = {
+        {"lazy", 4, 3, 3, 2, 1, 500}, {"lazy", 1, 5, 3, 2, 1, 500}, {"lazy", 2, 3, 3, 2, 1, 500}};
+    const study_kind kind = kind_of(RES_AXIS_IN_FLIGHT, study_in_flight);
+    study s = make(&kind, list, 3);
+    say(&s);
+    assert_near(answer(&s, "lazy_hidden", "estimate"), 2e6, 10);
+    assert_near(answer(&s, "lazy_host", "estimate"), 3e6, 1e3);
+    assert_near(answer(&s, "lazy_device", "estimate"), 2e6, 1e3);
+    assert_near(answer(&s, "lazy_enough", NULL), 2, 0);
+    assert_says(&s, "lazy: 2 in flight are enough");
+    assert_says(&s, "the device hides behind the host");
+    study_free(&s);
+    list[2].step = 4;
+    s = make(&kind, list, 3);
+    say(&s);
+    assert_true(json_is_null(json_object_get(s.answers, "lazy_enough")));
+    assert_says(&s, "lazy: that fewer than 4 in flight are enough cannot be told");
+    study_free(&s);
+}
+
+/* 100 nodes: a tenth of a captured step of 1 ms is reached at 1,000 ns a node. */
+static void tracing_becomes_the_bound(void **state)
+{
+    (void)state;
+    given list[] = {{"lazy", 0, 1, 0.2, 0.8, 1, 100},      {"capture", 0, 1, 0.1, 0.8, 1, 0},
+                    {"lazy", 2000, 1.2, 0.4, 0.8, 1, 100}, {"capture", 2000, 1, 0.1, 0.8, 1, 0},
+                    {"lazy", 8000, 1.8, 1, 0.8, 1, 100},   {"capture", 8000, 1, 0.1, 0.8, 1, 0}};
+    const study_kind kind = kind_of(RES_AXIS_TRACE_COST, study_trace_cost);
+    study s = make(&kind, list, 6);
+    say(&s);
+    assert_near(s.lines[0].fit.slope.mean, 100, 1e-3);
+    assert_near(answer(&s, "bound_from_ns", "estimate"), 1000, 0.1);
+    assert_says(&s, "So 100.0 % of the cost of tracing is exposed");
+    assert_says(&s, "From 1 us (");
+    study_free(&s);
+    for (size_t i = 0; i < 6; i += 2)
+        list[i].step += 1;
+    s = make(&kind, list, 6);
+    say(&s);
+    assert_says(&s, "Lazy is bound by tracing whatever a node costs");
+    study_free(&s);
+}
+
+static void layers_add_up(void **state)
+{
+    (void)state;
+    const given list[] = {{"lazy", 1, 2, 1.5, 0.5, 1, 110}, {"capture", 1, 0.6, 0.1, 0.5, 1, 0},
+                          {"lazy", 2, 3, 2, 1, 1, 160},     {"capture", 2, 1.1, 0.1, 1, 1, 0},
+                          {"lazy", 4, 5, 3, 2, 1, 260},     {"capture", 4, 2.1, 0.1, 2, 1, 0}};
+    const study_kind kind = kind_of(RES_AXIS_DEPTH, study_depth);
+    study s = make(&kind, list, 6);
+    say(&s);
+    assert_says(&s, "A layer adds 50 (50 to 50) nodes to a step, and 500 us (");
+    assert_says(&s, "A layer adds 1 ms (");
+    assert_says(&s, "tracing is as much as 50.0 %");
+    study_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_hides_what_is_fixed),
+        cmocka_unit_test(what_has_no_fixed_part_needs_no_batch),
+        cmocka_unit_test(a_bend_is_no_line),
+        cmocka_unit_test(what_failed_is_left_out),
+        cmocka_unit_test(nothing_that_went_well_is_no_study),
+        cmocka_unit_test(an_execution_has_its_price),
+        cmocka_unit_test(two_in_flight_are_enough),
+        cmocka_unit_test(tracing_becomes_the_bound),
+        cmocka_unit_test(layers_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/*
+ * test_doctor.c - each rule of the doctor: it finds what was planted, says what that costs, and is
+ * silent about what is healthy. Needs no plugin.
+ */
+#include "tests/results/findings/pools_fixture.h"
+
+enum { STEPS = 40, PROCESSES = 4 };
+
+/* A step of 10 ms that works for 9 ms on the device, and of which the host has little to do. */
+typedef struct planted {
+    const char *mode;
+    int graphs;
+    uint64_t part_ns[BN_PART_COUNT];    /* of each step, beside WAIT, which has the rest */
+    uint64_t once_ns[BN_PART_COUNT];    /* of every tenth step */
+    double device_ns;                   /* of an execution */
+    int64_t counters[BN_COUNTER_COUNT]; /* over all steps */
+    uint64_t compile_ns;
+    uint64_t pjrt_more_ns; /* an execution's PJRT time above its device time */
+    int in_flight;
+} planted;
+
+static const planted healthy = {
+    .mode = "capture",
+    .graphs = 1,
+    .part_ns = {[BN_PART_HASH] = 20000, [BN_PART_BIND] = 30000, [BN_PART_DISPATCH] = 60000},
+    .device_ns = 9e6,
+    .compile_ns = 900000000,
+    .pjrt_more_ns = 200000,
+    .in_flight = 1};
+
+/* Processes differ by a hundredth, so that there are intervals. */
+static res_record *process_of(store *s, const planted *p, int process)
+{
+    const fixture_case c = {"cpu", "bert", "train",  p->mode,      p->graphs,
+                            1,     0,      10000000, p->device_ns, 100};
+    res_record *r = fixture_record(&c, STEPS);
+    const double factor = 1 + 0.01 * (process - 2);
+    for (size_t step = 0; step < STEPS; step++) {
+        uint64_t *parts = r->part_ns + step * BN_PART_COUNT, sum = 0;
+        for (int i = 0; i < BN_PART_COUNT; i++) {
+            const double ns =
+                (double)(p->part_ns[i] + (step % 10 == 0 ? p->once_ns[i] : 0)) * factor;
+            sum += parts[i] = (uint64_t)ns;
+        }
+        const uint64_t wall = (uint64_t)(1e7 * factor);
+        parts[BN_PART_WAIT] = sum < wall ? wall - sum : 0;
+        r->wall_ns[step] = sum + parts[BN_PART_WAIT];
+    }
+    for (int g = 0; g < p->graphs; g++) {
+        res_execution *x = &r->executions[g];
+        x->compile_ns = (uint64_t)((double)p->compile_ns * factor);
+        for (size_t i = 0; i < x->pjrt_count; i++)
+            x->pjrt_ns[i] = (uint64_t)((p->device_ns + (double)p->pjrt_more_ns) * factor);
+        x->device_ns = p->device_ns * factor;
+        x->device_low_ns = 0.99 * x->device_ns;
+        x->device_high_ns = 1.01 * x->device_ns;
+    }
+    memcpy(r->step_counters, p->counters, sizeof r->step_counters);
+    r->step_counters[BN_COUNTER_STEPS] = STEPS;
+    r->step_counters[BN_COUNTER_NODES_TRACED] = 100 * STEPS;
+    r->experiment.in_flight = p->in_flight;
+    fixture_group(r, "group", process);
+    assert_true(s->count < MOST);
+    s->records[s->count++] = r;
+    return r;
+}
+
+static void plant(store *s, const planted *p)
+{
+    for (int process = 1; process <= PROCESSES; process++)
+        process_of(s, p, process);
+}
+
+/* The complaints about P; *LIST is the caller's. */
+static size_t complaints_of(const planted *p, res_complaint **list)
+{
+    store s = {.count = 0};
+    size_t count;
+    plant(&s, p);
+    res_speedup table = made(&s);
+    assert_int_equal(table.count, 1);
+    assert_true(res_doctor(&table, list, &count));
+    res_speedup_free(&table);
+    clear(&s);
+    return count;
+}
+
+/* P draws one complaint, by RULE, whose cost is COST_NS. */
+static void draws(const planted *p, res_rule rule, double cost_ns, double count)
+{
+    res_complaint *list;
+    const size_t complaints = complaints_of(p, &list);
+    if (complaints != 1 || list[0].rule != rule)
+        fail_msg("%s: %zu complaints, the first by %s", res_rule_name(rule), complaints,
+                 complaints ? res_rule_name(list[0].rule) : "none");
+    assert_near(list[0].cost_ns.estimate, cost_ns, 0.02 * cost_ns);
+    assert_true(list[0].cost_ns.low < cost_ns && cost_ns < list[0].cost_ns.high);
+    assert_near(list[0].count, count, 1e-9);
+    free(list);
+}
+
+static void draws_none(const planted *p)
+{
+    res_complaint *list;
+    const size_t complaints = complaints_of(p, &list);
+    if (complaints > 0)
+        fail_msg("%zu complaints, the first by %s", complaints, res_rule_name(list[0].rule));
+    free(list);
+}
+
+static void the_healthy_draw_none(void **state)
+{
+    (void)state;
+    draws_none(&healthy);
+    planted p = healthy;
+    p.mode = "lazy"; /* it traces for less than the least part */
+    p.part_ns[BN_PART_TRACE] = 300000;
+    draws_none(&p);
+}
+
+static void tracing_is_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    p.part_ns[BN_PART_HASH] = 0;
+    draws(&p, RES_RULE_TRACING, 4e6, 100);
+    /* In capture it is not the trace of a step. */
+    p.mode = "capture";
+    draws_none(&p);
+}
+
+/* Behind the device there is room for all of a trace that is shorter, and else for as much. */
+static void steps_in_flight_hide_tracing(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    res_complaint *list;
+    p.mode = "lazy";
+    p.part_ns[BN_PART_TRACE] = 4000000;
+    p.part_ns[BN_PART_HASH] = 0;
+    assert_int_equal(complaints_of(&p, &list), 1);
+    assert_near(list[0].hidden_ns, list[0].cost_ns.estimate, 1);
+    free(list);
+    p.device_ns = 1e6;
+    assert_int_equal(complaints_of(&p, &list), 1);
+    assert_near(list[0].hidden_ns, 1e6, 2e4);
+    free(list);
+    p.in_flight = 2;
+    assert_int_equal(complaints_of(&p, &list), 1);
+    assert_true(isnan(list[0].hidden_ns));
+    free(list);
+}
+
+static void executions_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.graphs = 5;
+    p.device_ns = 1.2e6;
+    p.pjrt_more_ns = 500000;
+    draws(&p, RES_RULE_EXECUTIONS, 4 * 5e5, 5);
+    p.pjrt_more_ns = 50000;
+    draws_none(&p);
+}
+
+static void overhead_is_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.device_ns = 5e6;
+    p.pjrt_more_ns = 4000000;
+    draws(&p, RES_RULE_OVERHEAD, 4e6, 1);
+}
+
+/* In four of forty steps; the median step knows nothing of it. */
+static void compiles_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.once_ns[BN_PART_LOWER] = 5000000;
+    p.once_ns[BN_PART_COMPILE] = 95000000;
+    p.counters[BN_COUNTER_COMPILES] = 3;
+    p.counters[BN_COUNTER_DISK_HITS] = 1;
+    draws(&p, RES_RULE_COMPILES, 1e7, 0.1);
+    /* No program was made: the parts are of something else. */
+    p.counters[BN_COUNTER_COMPILES] = p.counters[BN_COUNTER_DISK_HITS] = 0;
+    draws_none(&p);
+}
+
+static void reads_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.part_ns[BN_PART_READ] = 900000;
+    draws_none(&p);
+    p.counters[BN_COUNTER_TRANSFERS_TO_HOST] = STEPS;
+    draws(&p, RES_RULE_READS, 9e5, 1);
+}
+
+static void input_and_release_are_found(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    p.part_ns[BN_PART_INPUT] = 2000000;
+    draws(&p, RES_RULE_INPUT, 2e6, 1);
+    p = healthy;
+    p.part_ns[BN_PART_RELEASE] = 2000000;
+    p.counters[BN_COUNTER_SLOW_RELEASES] = STEPS;
+    draws(&p, RES_RULE_RELEASE, 2e6, 1);
+}
+
+/* What a start costs comes last, however long it is. */
+static void long_starts_are_found_and_come_last(void **state)
+{
+    (void)state;
+    planted p = healthy;
+    res_complaint *list;
+    p.compile_ns = 30000000000;
+    draws(&p, RES_RULE_START, 3e10, 1);
+    p.part_ns[BN_PART_INPUT] = 1000000;
+    p.mode = "lazy";
+    p.part_ns[BN_PART_HASH] = 0;
+    p.part_ns[BN_PART_TRACE] = 3000000;
+    assert_int_equal(complaints_of(&p, &list), 3);
+    assert_int_equal(list[0].rule, RES_RULE_TRACING);
+    assert_int_equal(list[1].rule, RES_RULE_INPUT);
+    assert_int_equal(list[2].rule, RES_RULE_START);
+    assert_true(isnan(list[2].share));
+    free(list);
+}
+
+/* Processes that disagree leave the cost untold, so there is nothing to complain of. */
+static void what_is_not_told_is_no_complaint(void **state)
+{
+    (void)state;
+    store s = {.count = 0};
+    res_complaint *list;
+    size_t count;
+    for (int process = 1; process <= PROCESSES; process++) {
+        planted p = healthy;
+        p.part_ns[BN_PART_INPUT] = process == 1 ? 4000000 : 100000;
+        process_of(&s, &p, process);
+    }
+    res_speedup table = made(&s);
+    assert_true(res_doctor(&table, &list, &count));
+    assert_int_equal(count, 0);
+    free(list);
+    res_speedup_free(&table);
+    clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_healthy_draw_none),
+        cmocka_unit_test(tracing_is_found),
+        cmocka_unit_test(steps_in_flight_hide_tracing),
+        cmocka_unit_test(executions_are_found),
+        cmocka_unit_test(overhead_is_found),
+        cmocka_unit_test(compiles_are_found),
+        cmocka_unit_test(reads_are_found),
+        cmocka_unit_test(input_and_release_are_found),
+        cmocka_unit_test(long_starts_are_found_and_come_last),
+        cmocka_unit_test(what_is_not_told_is_no_complaint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

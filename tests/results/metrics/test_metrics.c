@@ -1,0 +1,519 @@
+/*
+ * test_metrics.c - the metrics report: its figures, its layout as scripts read it, what is in it
+ * and what is not, reports read back, and what differs between two.
+ */
+#include "tests/support/results_fixture.h"
+
+#include "results/metrics/metrics_priv.h"
+
+#include <regex.h>
+
+static int begin(void **state)
+{
+    (void)state;
+    res_store_begin();
+    return 0;
+}
+
+/* ---- helpers ------------------------------------------------------------------------------ */
+
+static json_t *made_of(res_record **records, size_t count)
+{
+    json_t *metrics = res_metrics_make(records, count);
+    assert_non_null(metrics);
+    return metrics;
+}
+
+/* The reports of METRICS as text or JSON, read again. */
+static json_t *read_again(const json_t *metrics, bool as_json)
+{
+    bn_text text = {0};
+    bn_status st = {0};
+    json_t *again = NULL;
+    res_metrics_put(metrics, as_json, &text);
+    assert_false(text.failed);
+    if (res_metrics_read(text.data, text.length, &again, &st) != BN_OK)
+        fail_msg("%s in:\n%s", st.message, text.data);
+    bn_text_free(&text);
+    return again;
+}
+
+static json_t *report_at(const json_t *metrics, size_t index)
+{
+    return json_array_get(json_object_get(metrics, "reports"), index);
+}
+
+static size_t reports_of(const json_t *metrics)
+{
+    return json_array_size(json_object_get(metrics, "reports"));
+}
+
+static json_t *metric(const json_t *metrics, const char *name)
+{
+    return json_object_get(json_object_get(report_at(metrics, 0), "metrics"), name);
+}
+
+static json_t *counter(const json_t *metrics, const char *name)
+{
+    return json_object_get(json_object_get(report_at(metrics, 0), "counters"), name);
+}
+
+static double number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_number(value))
+        fail_msg("%s is no number", key);
+    return json_number_value(value);
+}
+
+static double percentile(const json_t *object, const char *key)
+{
+    return number(json_object_get(object, "percentiles"), key);
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static void durations_are_written_and_read(void **state)
+{
+    (void)state;
+    static const struct {
+        double ns;
+        const char *text;
+    } cases[] = {
+        {0, "000.000us"},
+        {0.4, "000.000us"},
+        {1, "000.001us"},
+        {999, "000.999us"},
+        {1000, "001.000us"},
+        {999999.4, "999.999us"},
+        {999999.6, "001ms000.000us"},
+        {1e6, "001ms000.000us"},
+        {45729020, "045ms729.020us"},
+        {999999999, "999ms999.999us"},
+        {1e9, "01s000ms000.000us"},
+        {59999999999.6, "01m00s000ms000.000us"},
+        {90e9, "01m30s000ms000.000us"},
+        {201100200000, "03m21s100ms200.000us"},
+        {3600e9, "01h00m00s000ms000.000us"},
+        {86399999999999, "23h59m59s999ms999.999us"},
+        {86400e9, "01d00h00m00s000ms000.000us"},
+        {8640000e9, "100d00h00m00s000ms000.000us"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const res_metrics_figure figure = res_metrics_figure_of("ns", cases[i].ns);
+        const char *at = figure.text, *unit;
+        double value;
+        assert_string_equal(figure.text, cases[i].text);
+        assert_true(res_metrics_figure_read(&at, &value, &unit));
+        assert_string_equal(unit, "ns");
+        assert_string_equal(at, "");
+        assert_near(value, round(cases[i].ns), 1e-3);
+    }
+    assert_string_equal(res_metrics_figure_of("ns", -5).text, "-5.00");
+    assert_string_equal(res_metrics_figure_of("ns", 1e16).text, "1e+16");
+    assert_string_equal(res_metrics_figure_of("bytes", 0).text, "0.00B");
+    assert_string_equal(res_metrics_figure_of("bytes", 1536).text, "1.50KB");
+    assert_string_equal(res_metrics_figure_of("bytes", 5e15).text, "4.44PB");
+    assert_string_equal(res_metrics_figure_of("nodes", 654).text, "654.00");
+}
+
+static void figures_of_others_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+        const char *unit, *rest;
+    } good[] = {
+        {"10GB", 10737418240.0, "bytes", ""},
+        {"12.50", 12.5, "", ""},
+        {"001ms45.729us / second", 1045729, "ns", " / second"},
+        {"01d01h01m01s01ms01.5us", 90061001001500.0, "ns", ""},
+        {"16.8665 / second", 16.8665, "", " / second"},
+        {"2ns", 2, "ns", ""},
+    };
+    static const char *const bad[] = {"", "x", "-1us", "5s3KB", "5s3", "1e999", "nan", "us"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        const char *at = good[i].text, *unit;
+        double value;
+        assert_true(res_metrics_figure_read(&at, &value, &unit));
+        assert_near(value, good[i].value, good[i].value * 1e-12);
+        assert_string_equal(unit, good[i].unit);
+        assert_string_equal(at, good[i].rest);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *at = bad[i], *unit;
+        double value;
+        if (res_metrics_figure_read(&at, &value, &unit))
+            fail_msg("'%s' is %g %s", bad[i], value, unit);
+        assert_ptr_equal(at, bad[i]);
+    }
+}
+
+/* ---- the layout ----------------------------------------------------------------------------- */
+
+#define WORD    "([^[:space:]]+)"
+#define BLANKS  "[[:space:]]+"
+#define MATCHES 13
+
+/* The word that group GROUP of MATCH is, in a static buffer. */
+static const char *group_of(const char *text, const regmatch_t *match, size_t group)
+{
+    static char words[4][100];
+    static unsigned next;
+    char *word = words[next++ % 4];
+    const regmatch_t *m = &match[group];
+    snprintf(word, sizeof words[0], "%.*s", (int)(m->rm_eo - m->rm_so), text + m->rm_so);
+    return word;
+}
+
+/* As torch_xla's readers find metrics: between the accumulator and the percentiles there may be
+ * lines, but no capital P, and each metric must have all nine percentiles. */
+static void scripts_can_read_the_layout(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 40);
+    json_t *metrics = made_of(&record, 1);
+    bn_text text = {0};
+    regex_t metric_rule, counter_rule;
+    regmatch_t match[MATCHES];
+    size_t found = 0;
+    bool traced = false;
+    assert_int_equal(regcomp(&metric_rule,
+                             "Metric: " WORD BLANKS "TotalSamples: ([0-9]+)" BLANKS
+                             "Accumulator: " WORD "[^P]+Percentiles: 1%=" WORD "; 5%=" WORD
+                             "; 10%=" WORD "; 20%=" WORD "; 50%=" WORD "; 80%=" WORD "; 90%=" WORD
+                             "; 95%=" WORD "; 99%=" WORD,
+                             REG_EXTENDED),
+                     0);
+    assert_int_equal(
+        regcomp(&counter_rule, "Counter: " WORD BLANKS "Value: ([0-9]+)", REG_EXTENDED), 0);
+    res_metrics_put(metrics, false, &text);
+    assert_false(text.failed);
+    const char *at = text.data;
+    for (; regexec(&metric_rule, at, MATCHES, match, 0) == 0; at += match[0].rm_eo) {
+        found++;
+        if (strcmp(group_of(at, match, 1), "trace") != 0)
+            continue;
+        traced = true;
+        assert_string_equal(group_of(at, match, 2), "40");
+        assert_string_equal(group_of(at, match, 3), "116ms000.000us");
+        for (size_t i = 4; i < MATCHES; i++)
+            assert_string_equal(group_of(at, match, i), "002ms900.000us");
+    }
+    assert_true(traced);
+    assert_int_equal(found, json_object_size(json_object_get(report_at(metrics, 0), "metrics")));
+    for (at = text.data, found = 0; regexec(&counter_rule, at, 3, match, 0) == 0;
+         at += match[0].rm_eo) {
+        found++;
+        assert_int_equal(atoll(group_of(at, match, 2)),
+                         (int)number(counter(metrics, group_of(at, match, 1)), "value"));
+    }
+    assert_int_equal(found, 3);
+    assert_non_null(strstr(text.data, "\n  ValueRate: 01s000ms000.000us / second\n"));
+    regfree(&metric_rule);
+    regfree(&counter_rule);
+    bn_text_free(&text);
+    json_decref(metrics);
+    res_record_free(record);
+}
+
+/* ---- what is in a report --------------------------------------------------------------------- */
+
+static void parts_add_up_to_the_steps(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 40);
+    json_t *metrics = made_of(&record, 1);
+    const char *name;
+    json_t *item;
+    double sum = 0;
+    json_object_foreach(json_object_get(report_at(metrics, 0), "metrics"), name, item)
+    {
+        if (strcmp(name, "StepTime") != 0 && strcmp(name, "CompileTime") != 0 &&
+            strcmp(name, "ExecuteTime") != 0 && strcmp(name, "TensorsGraphSize") != 0)
+            sum += number(item, "sum");
+    }
+    assert_near(sum, number(metric(metrics, "StepTime"), "sum"), 1e-3);
+    assert_near(number(metric(metrics, "StepTime"), "sum_per_second"), 1e9, 1);
+    assert_near(number(metric(metrics, "CompileTime"), "sum"), 2 * 3.24e9, 1);
+    assert_near(number(metric(metrics, "CompileTime"), "samples"), 2, 0);
+    assert_near(number(metric(metrics, "ExecuteTime"), "samples"), 42, 0);
+    assert_near(percentile(metric(metrics, "TensorsGraphSize"), "99"), 654, 0);
+    assert_near(number(counter(metrics, "MarkStep"), "value"), 45, 0);
+    assert_near(number(counter(metrics, "MarkStep"), "measured_steps"), 40, 0);
+    assert_near(number(counter(metrics, "UncachedCompile"), "value"), 2, 0);
+    json_decref(metrics);
+    res_record_free(record);
+}
+
+/* The sample at place floor(p n), never one in between. */
+static void percentiles_are_samples(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"1", "5", "10", "20", "50", "80", "90", "95", "99"};
+    res_record *record = fixture_record(&fixture_lazy, 1);
+    res_execution *x = &record->executions[0];
+    record->executions[1].pjrt_count = 0;
+    free(x->pjrt_ns);
+    x->pjrt_ns = calloc(100, sizeof *x->pjrt_ns);
+    assert_non_null(x->pjrt_ns);
+    x->pjrt_count = 100;
+    for (size_t i = 0; i < 100; i++)
+        x->pjrt_ns[i] = (100 - i) * 1000;
+    json_t *metrics = made_of(&record, 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_near(percentile(metric(metrics, "ExecuteTime"), names[i]),
+                    (atof(names[i]) + 1) * 1000, 0);
+        assert_near(percentile(metric(metrics, "StepTime"), names[i]), (double)record->wall_ns[0],
+                    0);
+    }
+    json_decref(metrics);
+    res_record_free(record);
+}
+
+static void what_was_not_recorded_is_not_there(void **state)
+{
+    (void)state;
+    res_record *record = fixture_record(&fixture_lazy, 10);
+    json_t *metrics = made_of(&record, 1);
+    /* Nothing was sent in a step: the input part is no transfer. */
+    assert_non_null(metric(metrics, "input"));
+    assert_null(metric(metrics, "TransferToDeviceTime"));
+    assert_null(metric(metrics, "compile"));
+    assert_null(counter(metrics, "GuardMiss"));
+    json_decref(metrics);
+
+    record->step_counters[BN_COUNTER_TRANSFERS_TO_DEVICE] = 10;
+    record->executions[0].from_disk = true;
+    record->executions[1].compile_ns = 0;
+    strcpy(record->experiment.mode, "eager");
+    record->part_ns[3 * BN_PART_COUNT + BN_PART_TRACE] = 0;
+    metrics = made_of(&record, 1);
+    assert_null(metric(metrics, "input"));
+    assert_near(number(metric(metrics, "TransferToDeviceTime"), "sum"), 10 * 150000, 0);
+    assert_null(metric(metrics, "CompileTime"));
+    assert_null(metric(metrics, "TensorsGraphSize"));
+    assert_near(number(metric(metrics, "trace"), "samples"), 9, 0);
+    json_decref(metrics);
+
+    /* An import knows the wall times. */
+    for (size_t i = 0; i < 10 * BN_PART_COUNT; i++)
+        record->part_ns[i] = i % BN_PART_COUNT == BN_PART_OTHER ? 7 : 0;
+    assert_int_equal(res_record_reserve_executions(record, 0, NULL), BN_OK);
+    memset(record->counters, 0, sizeof record->counters);
+    metrics = made_of(&record, 1);
+    assert_int_equal(json_object_size(json_object_get(report_at(metrics, 0), "metrics")), 1);
+    assert_non_null(metric(metrics, "StepTime"));
+    assert_int_equal(json_object_size(json_object_get(report_at(metrics, 0), "counters")), 0);
+    json_decref(metrics);
+
+    record->status = BN_CRASH;
+    metrics = made_of(&record, 1);
+    bn_text text = {0};
+    res_metrics_put(metrics, false, &text);
+    assert_int_equal(reports_of(metrics), 0);
+    assert_string_equal(text.data, "# no report: no process has succeeded\n");
+    bn_text_free(&text);
+    json_decref(metrics);
+    res_record_free(record);
+}
+
+static void processes_of_an_experiment_are_pooled(void **state)
+{
+    (void)state;
+    res_record *records[3];
+    for (size_t i = 0; i < 3; i++)
+        records[i] = fixture_record(&fixture_lazy, 10);
+    strcpy(records[1]->experiment.mode, "capture");
+    json_t *metrics = made_of(records, 3);
+    assert_int_equal(reports_of(metrics), 2);
+    assert_near(number(report_at(metrics, 0), "processes"), 2, 0);
+    assert_near(number(report_at(metrics, 0), "steps"), 20, 0);
+    assert_near(number(report_at(metrics, 1), "processes"), 1, 0);
+    assert_near(number(metric(metrics, "StepTime"), "samples"), 20, 0);
+    assert_near(number(metric(metrics, "StepTime"), "sum_per_second"), 1e9, 1);
+    assert_near(number(counter(metrics, "UncachedCompile"), "value"), 4, 0);
+    json_decref(metrics);
+    for (size_t i = 0; i < 3; i++)
+        res_record_free(records[i]);
+}
+
+static void every_counter_has_a_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < BN_COUNTER_COUNT; i++) {
+        assert_non_null(res_metrics_counter((bn_counter)i));
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(res_metrics_counter((bn_counter)i),
+                                    res_metrics_counter((bn_counter)k));
+    }
+}
+
+/* ---- read back, and compared -------------------------------------------------------------------
+ */
+
+static void nothing_is_lost_on_the_way(void **state)
+{
+    (void)state;
+    res_record *records[2] = {fixture_record(&fixture_lazy, 30), fixture_record(&fixture_lazy, 30)};
+    strcpy(records[1]->experiment.mode, "capture");
+    json_t *metrics = made_of(records, 2);
+    for (int as_json = 0; as_json < 2; as_json++) {
+        json_t *again = read_again(metrics, as_json);
+        json_t *diff = res_metrics_diff(metrics, again);
+        const json_t *pairs = json_object_get(diff, "pairs");
+        assert_int_equal(json_array_size(pairs), 2);
+        for (size_t i = 0; i < 2; i++) {
+            const json_t *pair = json_array_get(pairs, i);
+            assert_int_equal(json_array_size(json_object_get(pair, "figures")), 0);
+            /* Three of each metric, one of each counter. */
+            assert_near(
+                number(pair, "same"),
+                3 * (double)json_object_size(json_object_get(report_at(metrics, i), "metrics")) + 3,
+                0);
+        }
+        json_decref(diff);
+        json_decref(again);
+    }
+    json_decref(metrics);
+    res_record_free(records[0]);
+    res_record_free(records[1]);
+}
+
+static const json_t *figure_of(const json_t *diff, const char *name, const char *figure)
+{
+    const json_t *figures =
+        json_object_get(json_array_get(json_object_get(diff, "pairs"), 0), "figures");
+    for (size_t i = 0; i < json_array_size(figures); i++) {
+        const json_t *row = json_array_get(figures, i);
+        if (strcmp(json_string_value(json_object_get(row, "name")), name) == 0 &&
+            strcmp(json_string_value(json_object_get(row, "figure")), figure) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static void differences_are_told(void **state)
+{
+    (void)state;
+    res_record *a = fixture_record(&fixture_lazy, 10), *b = fixture_record(&fixture_lazy, 10);
+    strcpy(b->experiment.mode, "capture");
+    b->counters[BN_COUNTER_COMPILES] = 5;
+    b->counters[BN_COUNTER_GUARD_MISSES] = 3;
+    b->executions[0].compile_ns += 1000000;
+    for (size_t step = 0; step < 10; step++)
+        b->part_ns[step * BN_PART_COUNT + BN_PART_TRACE] = 0;
+    json_t *of_a = made_of(&a, 1), *of_b = made_of(&b, 1), *diff = res_metrics_diff(of_a, of_b);
+    const json_t *row = figure_of(diff, "UncachedCompile", "value");
+    assert_near(number(row, "a"), 2, 0);
+    assert_near(number(row, "b"), 5, 0);
+    assert_near(number(row, "difference"), 3, 0);
+    assert_near(number(row, "ratio"), 2.5, 0);
+    row = figure_of(diff, "GuardMiss", "value");
+    assert_true(json_is_null(json_object_get(row, "a")));
+    assert_true(json_is_null(json_object_get(row, "difference")));
+    assert_near(number(row, "b"), 3, 0);
+    assert_near(number(figure_of(diff, "CompileTime", "sum"), "difference"), 1e6, 0);
+    assert_null(figure_of(diff, "CompileTime", "samples"));
+    assert_true(json_is_null(json_object_get(figure_of(diff, "trace", "samples"), "b")));
+    assert_null(figure_of(diff, "MarkStep", "value"));
+    bn_text text = {0};
+    res_metrics_diff_put(diff, &text);
+    assert_false(text.failed);
+    assert_non_null(strstr(text.data, "A: resnet50"));
+    assert_non_null(strstr(text.data, "+001ms000.000us"));
+    assert_non_null(strstr(text.data, "2.500"));
+    assert_non_null(strstr(text.data, "the same: "));
+    bn_text_free(&text);
+    json_decref(diff);
+
+    /* Of several reports those of one title are a pair. */
+    res_record *both[2] = {a, b};
+    json_t *of_both = made_of(both, 2);
+    diff = res_metrics_diff(of_both, of_b);
+    assert_int_equal(json_array_size(json_object_get(diff, "pairs")), 1);
+    assert_int_equal(json_array_size(json_object_get(diff, "only_a")), 1);
+    assert_int_equal(json_array_size(json_object_get(diff, "only_b")), 0);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(diff, "only_a"), 0)),
+                        json_string_value(json_object_get(report_at(of_a, 0), "title")));
+    json_decref(diff);
+    json_decref(of_both);
+    json_decref(of_a);
+    json_decref(of_b);
+    res_record_free(a);
+    res_record_free(b);
+}
+
+/* A report as a program of PyTorch/XLA prints it, twice, between other lines. */
+static void reports_of_others_are_read(void **state)
+{
+    (void)state;
+    static const char log[] = "epoch 1\r\n"
+                              "Metric: CompileTime\r\n"
+                              "  TotalSamples: 1\r\n"
+                              "Metric: CompileTime\n"
+                              "  TotalSamples: 2\n"
+                              "  Accumulator: 02s300ms004.005us\n"
+                              "  ValueRate: 024ms258.635us / second\n"
+                              "  Rate: 16.8665 / second\n"
+                              "  Percentiles: 1%=001ms000.000us; 50%=02s000ms000.000us; oops\n"
+                              "Metric: OutboundData\n"
+                              "  Accumulator: 1.50KB\n"
+                              "Counter: aten::nonzero\n"
+                              "  Value: 33\n"
+                              "loss 0.5";
+    json_t *metrics;
+    bn_status st = {0};
+    assert_int_equal(res_metrics_read(log, sizeof log - 1, &metrics, &st), BN_OK);
+    assert_int_equal(reports_of(metrics), 1);
+    const json_t *compile = metric(metrics, "CompileTime");
+    assert_near(number(compile, "samples"), 2, 0);
+    assert_near(number(compile, "sum"), 2300004005.0, 1e-3);
+    assert_near(number(compile, "sum_per_second"), 24258635, 1e-3);
+    assert_near(number(compile, "samples_per_second"), 16.8665, 0);
+    assert_near(percentile(compile, "50"), 2e9, 0);
+    assert_int_equal(json_object_size(json_object_get(compile, "percentiles")), 2);
+    assert_near(number(metric(metrics, "OutboundData"), "sum"), 1536, 0);
+    assert_near(number(counter(metrics, "aten::nonzero"), "value"), 33, 0);
+    json_decref(metrics);
+}
+
+static void what_is_no_report_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "epoch 1\nloss 0.5\n",
+                                      "  TotalSamples: 2\n",
+                                      "Metric: \n",
+                                      "{}",
+                                      " {\"kind\": \"metrics\"}",
+                                      "{\"kind\": \"metrics\", \"reports\": 3}",
+                                      "{\"kind\": \"other\", \"reports\": []}",
+                                      "{\"kind\": "};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bn_status st = {0};
+        json_t *metrics = NULL;
+        assert_int_equal(res_metrics_read(bad[i], strlen(bad[i]), &metrics, &st), BN_FORMAT);
+        assert_null(metrics);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_are_written_and_read),
+        cmocka_unit_test(figures_of_others_are_read),
+        cmocka_unit_test(scripts_can_read_the_layout),
+        cmocka_unit_test(parts_add_up_to_the_steps),
+        cmocka_unit_test(percentiles_are_samples),
+        cmocka_unit_test(what_was_not_recorded_is_not_there),
+        cmocka_unit_test(processes_of_an_experiment_are_pooled),
+        cmocka_unit_test(every_counter_has_a_name),
+        cmocka_unit_test(nothing_is_lost_on_the_way),
+        cmocka_unit_test(differences_are_told),
+        cmocka_unit_test(reports_of_others_are_read),
+        cmocka_unit_test(what_is_no_report_is_refused),
+    };
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
