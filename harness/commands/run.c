@@ -373,6 +373,13 @@ out:
     return (int)code;
 }
 
+/* Whether put_tables leaves the estimates out. */
+static bool leaves_estimates(const char *table, res_format format)
+{
+    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
+    return strcmp(table, RES_TABLE_ESTIMATES) != 0 && !(people && strcmp(table, "speedup") == 0);
+}
+
 /* Appends the table called TABLE. Below the speedup table, which people read, stand the estimates.
  */
 static void put_tables(const char *table, const res_collection *all,
@@ -380,8 +387,7 @@ static void put_tables(const char *table, const res_collection *all,
                        bn_text *text)
 {
     const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
-    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
-    const bool below = people && strcmp(table, "speedup") == 0 && estimates->count > 0;
+    const bool below = !only && !leaves_estimates(table, format) && estimates->count > 0;
     for (size_t i = 0; i < all->count && verbose && format != RES_TABLE_JSON; i++) {
         res_table_record(all->records[i], format, text);
         bn_text_putc(text, '\n');
@@ -394,13 +400,6 @@ static void put_tables(const char *table, const res_collection *all,
         res_table_estimates(estimates, format, text);
 }
 
-/* Whether put_tables leaves the estimates out. */
-static bool leaves_estimates(const char *table, res_format format)
-{
-    const bool people = format != RES_TABLE_CSV && format != RES_TABLE_JSON;
-    return strcmp(table, RES_TABLE_ESTIMATES) != 0 && !(people && strcmp(table, "speedup") == 0);
-}
-
 int command_table(const command_selection *selection, const char *table, const cli_output *output)
 {
     bn_status st = {.code = BN_OK};
@@ -408,17 +407,15 @@ int command_table(const command_selection *selection, const char *table, const c
     res_index index = {0}, part = {0};
     res_collection all = {0}, estimates = {0};
     bn_text text = {0};
+    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
     bn_code code = command_format_of(output, &format, &st);
     if (code == BN_OK)
         code = res_table_check(table, &st);
     if (code == BN_OK)
         code = command_index_load(selection->store, false, &index, &part, &st);
     if (code == BN_OK)
-        code = command_both_read(selection, &index, &part,
-                                 strcmp(table, RES_TABLE_ESTIMATES) == 0 ? NULL : &all, &estimates,
-                                 &st);
+        code = command_both_read(selection, &index, &part, only ? NULL : &all, &estimates, &st);
     /* Of a damaged file nobody knows which of the two it was. */
-    const bool only = strcmp(table, RES_TABLE_ESTIMATES) == 0;
     size_t damaged = all.damaged_count + estimates.damaged_count;
     if (code == BN_OK && only) {
         job_say_damaged(index.damaged, index.damaged_count);

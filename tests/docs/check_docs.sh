@@ -17,7 +17,7 @@ documents=(README.md docs/*.md runtime/sim/README.md)
 pages=("${documents[@]}" ARCHITECTURE.md CHANGELOG.md contrib/frontends/README.md runtime/record/README.md
     tests/golden/README.md)
 text=$folder/text
-mkdir "$text" "$folder/bin" "$folder/begin" "$folder/work" "$folder/faults"
+mkdir "$text" "$folder/bin" "$folder/begin" "$folder/runs" "$folder/faults"
 awk -v out="$text" -f tests/docs/commands.awk "${documents[@]}"
 touch "$text/marks"
 
@@ -204,15 +204,15 @@ carry_out() { # NUMBER PLACE
 # All commands of DOCUMENT, in order; what is wrong goes to faults/NAME.
 all_of() { # DOCUMENT
     local name=${1//\//-} number file line
-    export DOCS_FAULTS=$folder/work/$name.faults
+    export DOCS_FAULTS=$folder/runs/$name.faults
     : >"$folder/faults/$name"
     cut -f 2 "$text/commands" | grep -qxF "$1" || return
-    cp -r "$folder/begin" "$folder/work/$name" && cd "$folder/work/$name" || exit
+    cp -r "$folder/begin" "$folder/runs/$name" && cd "$folder/runs/$name" || exit
     while IFS=$'\t' read -r number file line; do
         [ "$file" != "$1" ] || carry_out "$number" "$file:$line"
     done <"$text/commands" >"$folder/faults/$name" 2>&1
-    rm -rf "$folder/work/$name"
-    : >"$folder/work/$name.done"
+    rm -rf "$folder/runs/$name"
+    : >"$folder/runs/$name.done"
 }
 : >"$folder/out"
 : >"$folder/err"
@@ -226,7 +226,7 @@ for document in "${documents[@]}"; do
     name=${document//\//-}
     report "commands of $document" "$(
         cat "$folder/faults/$name"
-        [ -e "$folder/work/$name.done" ] || echo "not all were carried out"
+        [ -e "$folder/runs/$name.done" ] || echo "not all were carried out"
     )"
 done
 
