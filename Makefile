@@ -219,7 +219,8 @@ SUPPORT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 SUPPORT := $(if $(SUPPORT_OBJECTS),$(BUILD)/tests/libsupport.a)
 program = $(patsubst tests/%.c,$(BUILD)/tests/%,$(1))
 TEST_PLUGINS := $(if $(wildcard tests/support/fake/fake_pjrt.c),$(BUILD)/libpjrt_fake.so) \
-    $(if $(wildcard tests/support/fake/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so)
+    $(if $(wildcard tests/support/fake/not_a_plugin.c),$(BUILD)/libnot_a_plugin.so) \
+    $(if $(wildcard tests/support/slow/slow_pjrt.c),$(BUILD)/libpjrt_slow.so)
 
 $(BUILD)/tests/libsupport.a: $(SUPPORT_OBJECTS)
 	$(call note,AR,$@)
@@ -241,6 +242,7 @@ NOT_A_PLUGIN := tests/support/fake/not_a_plugin.c
 FAKE_SOURCES := $(filter-out $(NOT_A_PLUGIN),$(wildcard tests/support/fake/*.c))
 $(eval $(call plugin_rule,pjrt_fake,$(FAKE_SOURCES:%.c=$(BUILD)/pic/%.o)))
 $(eval $(call plugin_rule,not_a_plugin,$(NOT_A_PLUGIN:%.c=$(BUILD)/pic/%.o)))
+$(eval $(call plugin_rule,pjrt_slow,$(BUILD)/pic/tests/support/slow/slow_pjrt.o))
 
 # fuzz_NAME.c in tests/fuzz or a folder of it is a target for what reads foreign bytes. It is linked
 # with a main that feeds it the files of tests/fuzz/corpus/NAME, and with VARIANT=fuzz with libFuzzer.
