@@ -146,12 +146,17 @@ static void name_row(selftest_row *row, const selftest_set *set, const selftest_
         snprintf(row->figure, sizeof row->figure, "%s", view->name);
 }
 
-/* What is demanded of ROW, a figure of SET. */
-static selftest_demand demand_of(const selftest_row *row, const selftest_set *set)
+/*
+ * What is demanded of ROW, whose figure LIKE has, too, and whose tables are TABLES. On a busy
+ * machine the interval of a ratio other than 1 has room for what other work may do to it
+ * (RES_BUSY_DRIFT). Where more than half of the tables met one, all of them may hold the truth.
+ */
+static selftest_demand demand_of(const selftest_row *row, const selftest_row *like, size_t tables)
 {
-    if (set->simulated)
-        return (selftest_demand){SELFTEST_LEAST_SIMULATED, SELFTEST_MOST, (double)NAN};
-    return (selftest_demand){SELFTEST_LEAST_REAL, 1, row->time ? (double)NAN : set->half_width};
+    const bool roomy = !like->time && like->truth != 1 && 2 * row->busy > tables;
+    if (!like->simulated)
+        return (selftest_demand){SELFTEST_LEAST_REAL, 1, (double)NAN};
+    return (selftest_demand){SELFTEST_LEAST_SIMULATED, roomy ? 1 : SELFTEST_MOST, (double)NAN};
 }
 
 /* Fills ROW from the tables of SET. */
@@ -163,7 +168,6 @@ static bn_code fill_row(selftest_row *row, const selftest_set *set, const selfte
     name_row(row, set, view, which);
     row->simulated = set->simulated;
     row->drifts = row->time && !set->simulated;
-    row->demand = demand_of(row, set);
     row->intervals = calloc(set->tables + 1, sizeof *row->intervals);
     if (!row->intervals)
         return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", set->tables);
@@ -179,6 +183,9 @@ static bn_code fill_row(selftest_row *row, const selftest_set *set, const selfte
         code = selftest_view_figures(set, view, 0, set->tables, &f, st);
         row->truth = interval_of(&f, which).estimate;
     }
+    row->demand = demand_of(row, row, row->count);
+    if (!row->time && !row->simulated)
+        row->demand.half_width = set->half_width;
     return code == BN_OK ? count_row(row, st) : code;
 }
 
@@ -206,16 +213,16 @@ static bn_code add_all(coverage_run *run, size_t index, size_t live, bn_status *
     all->truth = (double)NAN;
     all->drifts = like->drifts;
     all->whole = true;
-    all->demand = like->demand;
-    all->demand.half_width = (double)NAN;
     for (size_t i = index; intervals && truths && i < live; i++) {
         const selftest_row *row = &run->rows[i];
         all->late += same_figure(like, row) ? row->late : 0;
+        all->busy += same_figure(like, row) ? row->busy : 0;
         for (size_t t = 0; same_figure(like, row) && t < row->count; t++, n++) {
             intervals[n] = row->intervals[t];
             truths[n] = row->truth;
         }
     }
+    all->demand = demand_of(all, like, n);
     bn_code code = intervals && truths
                        ? selftest_coverage_count(intervals, truths, n, &all->c, st)
                        : bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu tables", tables);
