@@ -93,7 +93,9 @@ for kind in run suite compare nightly; do
         [ ! -e "$store/tonight" ] || echo "left behind: tonight"
         find "$TMPDIR" -mindepth 1 | sed 's/^/left behind: /'
     )"
-    run table --store "$store" --format csv
+    stores=$store
+    [ $kind != compare ] || stores=$store/a,$store/b
+    run table --store "$stores" --format csv
     report "$kind: the store reads without a complaint" "$(
         fault_of 0
         [ -z "$(complaints)" ] || echo "a complaint about the store"
