@@ -3,7 +3,8 @@
 # holds a night, as TAP: no record is lost or damaged, no process outlives it, and the next call leaves
 # no file behind. Takes about an hour for 500 kills.
 #
-#   KILLS=500    in all, a quarter each
+#   KILLS=500                              in all, a quarter each
+#   KINDS="run suite compare nightly"      of these
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 1
 . tests/support/cli.sh
@@ -63,7 +64,7 @@ well() {
     esac
 }
 
-for kind in run suite compare nightly; do
+for kind in ${KINDS:=run suite compare nightly}; do
     store=$folder/$kind
     mkdir "$store"
     words $kind 2000000
