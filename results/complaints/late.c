@@ -16,6 +16,8 @@
 #define MOST_COMPARED 256
 #define MOST_SEARCHED 1000
 #define LEVEL         0.05
+/* Bytes of a name that are shown. */
+#define MOST_NAME     80
 
 /* In what a program differs from the one of its name before. */
 typedef enum change {
@@ -58,7 +60,8 @@ size_t rec_stem(const char *name)
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out)
 {
     const rec_program *p = &process->programs[program];
-    bn_text_printf(out, "%.80s", p->name[0] ? p->name : p->hash[0] ? p->hash : "a program");
+    const char *name = p->name[0] ? p->name : p->hash[0] ? p->hash : "a program";
+    bn_text_append(out, name, bn_utf8_fit(name, MOST_NAME));
 }
 
 static bool same_name(const rec_process *p, uint32_t a, uint32_t b)
