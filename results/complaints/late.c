@@ -141,8 +141,8 @@ static void put_example(const rec_process *p, const difference *d, bn_text *out)
         [CHANGE_OPTIONS] = "the same code was compiled before with other options: ",
         [CHANGE_COUNT] = "the number of arguments is another: ",
         [CHANGE_ARGUMENT] = "the type of an argument is another: ",
-        [CHANGE_CODE] = "arguments have the same types as before, and the code is another, so a "
-                        "value or a branch is part of it: ",
+        [CHANGE_CODE] = ("arguments have the same types as before, and the code is another, so a "
+                         "value or a branch is part of it: "),
     };
     bn_text_puts(out, texts[d->what]);
     rec_program_put(p, d->program, out);
