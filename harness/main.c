@@ -35,7 +35,9 @@ static int doctor(options *o, const char *const *words)
 {
     (void)words;
     o->selection.store = o->store;
-    return command_doctor(&o->selection, &o->output);
+    o->stepping.process = o->matrix.recorded.process;
+    o->stepping.step_program = o->matrix.recorded.step_program;
+    return command_doctor(&o->selection, &o->stepping, &o->output);
 }
 
 static int metrics(options *o, const char *const *words)
@@ -269,8 +271,8 @@ static const command_row commands[] = {
     {"table", "bench table [--store DIR] [--table NAME] [--model NAME]",
      "tables of a folder of records: speedups, executions, ledgers, compilation, memory",
      .bit = OPTION_TABLE, .run = table},
-    {"doctor", "bench doctor [--store DIR] [--model NAME]",
-     "what could be mended in the runs of a folder of records, and what that would save",
+    {"doctor", "bench doctor [STORE|RECORDING] [--model NAME]",
+     "what could be mended in the runs of a store, or in a recorded program, and what it costs",
      .bit = OPTION_DOCTOR, .run = doctor},
     {"metrics", "bench metrics DIR|RECORD|FILE, bench metrics diff A B",
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",

@@ -284,6 +284,20 @@ static void print_spent(const run_state *run)
     bn_text_free(&line);
 }
 
+/* Says what costs most of what could be mended, where people read; nothing of healthy steps. */
+static void print_complaint(const run_state *run, const char *store)
+{
+    bn_text text = {0};
+    const res_collection all = {.records = run->records, .count = run->count};
+    const bool read = res_format_is_text(run->format) || run->format == RES_TABLE_MARKDOWN;
+    if (read && run->count > 0)
+        res_put_first_complaint(&all, &text);
+    if (text.length > 0 && !text.failed)
+        cli_note("[%zu/%zu] doctor: %s. bench doctor %s says more", run->spent.processes,
+                 run->planned, text.data, store);
+    bn_text_free(&text);
+}
+
 /* Runs all of LIST and prints the tables; returns the exit code. */
 static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int processes)
 {
@@ -299,6 +313,7 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     write_metrics(run);
     if (!job_interrupted()) {
+        print_complaint(run, store);
         if (run->count > 0 && !run->store_lost)
             cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
                      "--store %s --output page.html",
