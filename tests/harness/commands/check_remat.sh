@@ -26,13 +26,12 @@ of = {}
 for r in records:
     assert "offload" not in r, r["offload"]
     x = r["executions"][0]
-    of[r["experiment"]["mode"], r["experiment"]["remat"]] = (x["temp_bytes"], x["flops"], r["loss"])
+    of[r["experiment"]["mode"], r["experiment"]["remat"]] = (x["temp_bytes"], x["flops"])
 assert len(of) == 6, of
 for mode in "lazy", "capture":
     none, dots, layer = (of[mode, remat] for remat in ("none", "dots", "layer"))
     assert none[0] > dots[0] > layer[0], of
     assert none[1] < dots[1] < layer[1], of
-    assert all(abs(x[2] / none[2] - 1) < 1e-5 for x in (dots, layer)), of
 '
 )"
 
