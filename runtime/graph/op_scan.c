@@ -213,7 +213,7 @@ static void write_slice(tg_lowering *in, const names *n, unsigned number, const 
 }
 
 /* Where a value is to lie, as XLA's compilers read it: what JAX writes for a move between kinds of
- * memory. %s: pinned_host or device. */
+ * memory. WHERE: pinned_host or device. */
 #define PLACE_HEAD "stablehlo.custom_call @annotate_device_placement("
 #define PLACE_TAIL(where)                                                                          \
     ") {backend_config = \"\", has_side_effect = true, mhlo.frontend_attributes = "                \
