@@ -69,6 +69,10 @@ static bn_code check_options(const model_options *o, const model_row *row,
         return BN_INVALID;
     if (o->scan && !row->scans)
         return bn_fail(st, BN_INVALID, "option scan: the model has no like layers");
+    if ((o->remat != TG_REMAT_NONE || o->offload) && !(o->scan && o->train))
+        return bn_fail(st, BN_INVALID,
+                       "option %s: only training with the option scan saves what it is about",
+                       o->offload ? "offload" : "remat");
     if (o->pad && !row->pads)
         return bn_fail(st, BN_INVALID, "option pad: the model has no padding");
     if (o->dtype != TG_F32 && o->dtype != TG_BF16)

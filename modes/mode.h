@@ -124,6 +124,7 @@ typedef struct mode_execution {
     uint64_t lower_ns, compile_ns;
     bool from_disk;
     double flops, bytes;
+    double offloaded; /* bytes that the text asks into the host's memory */
     rt_executable_stats stats;
     /* What mode_digest_programs found, of the program that the compiler made
      * (rt_program_digest); "" and -1 where the plugin does not tell. */

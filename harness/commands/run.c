@@ -33,7 +33,9 @@ typedef struct run_state {
     size_t reported; /* records that the metrics report has */
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
-    job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
+    /* [JOB_MOST_MEMBERS]: the group that runs, and what is kept of it. */
+    job_experiment *members;
+    job_kept *kept;
 } run_state;
 
 /* Experiments that are measured together. */
@@ -98,7 +100,7 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 static void run_process(run_state *run, run_group *g, int process, size_t number, size_t of)
 {
     char title[400], text[512];
-    job_experiment list[JOB_MOST_MEMBERS];
+    job_experiment *list = run->members;
     size_t place[JOB_MOST_MEMBERS], count = 0;
     for (size_t i = 0; i < g->count; i++) {
         if (g->failed[i])
@@ -238,7 +240,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
-    if (!groups || !order || !rng || !run->kept)
+    run->members = calloc(JOB_MOST_MEMBERS, sizeof *run->members);
+    if (!groups || !order || !rng || !run->kept || !run->members)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
@@ -269,6 +272,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     if (rng)
         gsl_rng_free(rng);
     free(run->kept);
+    free(run->members);
     free(order);
     free(groups);
     return st->code;

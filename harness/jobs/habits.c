@@ -53,6 +53,13 @@ bool job_simulated_name(const char *name)
     return strcmp(name, "sim") == 0 || strcmp(bn_base_name(name), "libpjrt_sim.so") == 0;
 }
 
+static tg_remat remat_of(const res_experiment *w)
+{
+    return strcmp(w->remat, "layer") == 0  ? TG_REMAT_LAYER
+           : strcmp(w->remat, "dots") == 0 ? TG_REMAT_DOTS
+                                           : TG_REMAT_NONE;
+}
+
 model_options job_model_options(const res_experiment *w, const char *path)
 {
     const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
@@ -71,6 +78,8 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .seq = w->seq,
                            .depth = w->depth,
                            .scan = strcmp(w->scan, "on") == 0,
+                           .remat = remat_of(w),
+                           .offload = strcmp(w->offload, "activations") == 0,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};

@@ -360,6 +360,25 @@ static model_info info_of(const char *name)
     return info;
 }
 
+/* Why what W's loop saves cannot be as W says, into TEXT; or NULL. Stacks on the host stay within
+ * a program: arguments and results lie on the device. */
+static const char *why_not_saved(const res_experiment *w, char *text, size_t size)
+{
+    const bool offload = strcmp(w->offload, "none") != 0;
+    const char *name = offload ? "offload" : "remat", *value = offload ? w->offload : w->remat;
+    if (!offload && strcmp(w->remat, "none") == 0)
+        return NULL;
+    if (strcmp(w->scan, "on") != 0 || strcmp(w->phase, "train") != 0)
+        snprintf(text, size, "only training with --scan on takes --%s %s", name, value);
+    else if (offload && (strcmp(w->mode, "eager") == 0 || w->graphs > 2))
+        snprintf(text, size,
+                 "--offload %s wants forward and backward in one graph, not %s of %d graphs", value,
+                 w->mode, w->graphs);
+    else
+        return NULL;
+    return text;
+}
+
 /* Why W cannot be run, into TEXT; or NULL. */
 static const char *why_not(const res_experiment *w, char *text, size_t size)
 {
@@ -383,7 +402,7 @@ static const char *why_not(const res_experiment *w, char *text, size_t size)
     else if (strcmp(w->lengths, "varying") == 0 && !info.varies)
         snprintf(text, size, "%s has rows of one length, so no varying ones", w->model);
     else
-        return NULL;
+        return why_not_saved(w, text, size);
     return text;
 }
 

@@ -270,6 +270,7 @@ BN_MUST_USE bn_code tg_graph_lower_laid_out(const tg_graph *graph, const char *n
 typedef struct tg_graph_cost {
     int64_t nodes;
     double flops, macs, bytes;
+    double offloaded; /* bytes of stacks that loops are to keep in the host's memory */
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
 
@@ -305,6 +306,18 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 /* ---- loops (op_scan.c) --------------------------------------------------- */
 
 /*
+ * What the gradient of a loop saves of each round, where it cannot take it from where the round
+ * took it. All else it makes again in its own round, from values behind a barrier, so that no
+ * compiler takes the forward loop's results for them. Chen et al., Training Deep Nets with
+ * Sublinear Memory Cost, 2016; the words are those of jax.checkpoint's policies.
+ */
+typedef enum tg_remat {
+    TG_REMAT_NONE, /* what it needs, but for what moving data makes of it */
+    TG_REMAT_DOTS, /* results of matrix products and convolutions, and what is carried */
+    TG_REMAT_LAYER /* what is carried */
+} tg_remat;
+
+/*
  * A loop of LENGTH rounds. CARRIED values go from round to round. STACKED tensors are
  * (LENGTH, ...); round i takes slice i of each. Each round gives OUTS values, which the loop
  * stacks. With REVERSE the last slices come first, and what a round gives stands where it
@@ -318,6 +331,8 @@ tg_tensor *tg_stop_gradient(tg_trace *trace, tg_tensor *x);
 typedef struct tg_loop {
     int64_t length;
     bool reverse;
+    tg_remat remat;
+    bool offload; /* saved floats are asked into the host's memory */
     tg_tensor *const *carried, *const *stacked;
     size_t carried_count, stacked_count, outs;
     void (*body)(tg_trace *round, void *context, tg_tensor *const *carried,
@@ -335,6 +350,11 @@ typedef struct tg_loop {
  * stacks; the gradient of what rounds use of the outer trace is summed from round to round. A
  * gradient of the gradient is refused with BN_NOT_SUPPORTED. Eager execution runs the
  * loop again for these stacks, for when it ran they were not known.
+ *
+ * With OFFLOAD the text asks that stacks of saved floats lie in the host's memory: it moves their
+ * parts there and back by annotation, as JAX does (custom calls annotate_device_placement).
+ * Whether a compiler does so, its memory statistics tell; a stack that crosses from one graph to
+ * another is an argument and a result, of which the annotation says nothing.
  */
 void tg_scan(tg_trace *trace, const tg_loop *loop, tg_tensor **results);
 

@@ -202,11 +202,15 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
  * stand beside L's. NULL without memory, which the text then tells. Each input of the graph is
  * named where its value is made (tg_lowering_name writes "%12"), then tg_lowering_nodes writes
  * the statements. tg_lowering_leave frees INNER (NULL allowed).
+ * tg_lowering_pass writes a statement that gives VALUES, COUNT of them, as they are: "    %5:2 =
+ * HEAD%3, %4TAIL : (types) -> (types)"; they are then its results' names.
  */
 void tg_lowering_define_loop(tg_lowering *l, const tg_node *node, size_t width);
 tg_lowering *tg_lowering_enter(tg_lowering *l, const tg_graph *graph);
 void tg_lowering_name(tg_lowering *inner, const tg_tensor *value);
 void tg_lowering_nodes(tg_lowering *inner);
+void tg_lowering_pass(tg_lowering *inner, tg_tensor *const *values, size_t count, const char *head,
+                      const char *tail);
 void tg_lowering_leave(tg_lowering *l, tg_lowering *inner);
 
 /* FLOPs of ops that only move data. */

@@ -17,6 +17,8 @@
 #define ALONE 2
 /* A result of a loop, whose statement counts the rounds in its first result. */
 #define LOOP  3
+/* PART + i: result i of a statement that passes values on. */
+#define PART  4
 
 /* Names are small integers: NAME[value] >= 0 is "%<name>", < 0 is "%arg<-1-name>". */
 struct tg_lowering {
@@ -24,7 +26,7 @@ struct tg_lowering {
     const tg_layouts *layouts; /* or NULL */
     bn_text *out;
     int32_t *name;   /* [value] */
-    uint8_t *known;  /* [value] input of the graph or already written; ALONE; LOOP */
+    uint16_t *known; /* [value] input of the graph or already written; ALONE; LOOP; PART */
     uint8_t *needed; /* [node] */
     int32_t next;
     unsigned fresh;
@@ -53,8 +55,11 @@ void tg_lowering_value(tg_lowering *l, const tg_tensor *value)
     }
     bn_text_putc(l->out, '%');
     bn_text_int(l->out, name);
-    const uint8_t known = l->known[value->id];
-    if (known == LOOP || (value->node->result_count > 1 && known != ALONE)) {
+    const unsigned known = l->known[value->id];
+    if (known >= PART) {
+        bn_text_putc(l->out, '#');
+        bn_text_int(l->out, known - PART);
+    } else if (known == LOOP || (value->node->result_count > 1 && known != ALONE)) {
         bn_text_putc(l->out, '#');
         bn_text_int(l->out, value->result + (known == LOOP));
     }
@@ -234,7 +239,7 @@ void tg_lowering_list(tg_lowering *l, const char *name, const int64_t *values, s
 
 /* Marks in NEEDED the nodes that outputs depend on, up to the inputs, which
  * KNOWN marks. */
-static void mark_needed(const tg_graph *g, const uint8_t *known, uint8_t *needed)
+static void mark_needed(const tg_graph *g, const uint16_t *known, uint8_t *needed)
 {
     for (size_t i = 0; i < g->output_count; i++)
         if (!known[g->outputs[i]->id])
@@ -320,7 +325,7 @@ static bool begin(tg_lowering *l)
     const tg_graph *g = l->graph;
     size_t values = g->trace->value_count + 1u;
     l->name = calloc(values, sizeof *l->name);
-    l->known = calloc(values, 1);
+    l->known = calloc(values, sizeof *l->known);
     l->needed = calloc(g->trace->node_count + 1, 1);
     if (!l->name || !l->known || !l->needed)
         return false;
@@ -413,6 +418,44 @@ void tg_lowering_name(tg_lowering *inner, const tg_tensor *value)
     tg_lowering_value(inner, value);
 }
 
+static void write_value_types(tg_lowering *l, tg_tensor *const *values, size_t count)
+{
+    bn_text_puts(l->out, count == 1 ? "" : "(");
+    for (size_t i = 0; i < count; i++) {
+        bn_text_puts(l->out, i ? ", " : "");
+        tg_type_write(&values[i]->type, l->out);
+    }
+    bn_text_puts(l->out, count == 1 ? "" : ")");
+}
+
+void tg_lowering_pass(tg_lowering *inner, tg_tensor *const *values, size_t count, const char *head,
+                      const char *tail)
+{
+    bn_text *out = inner->out;
+    bn_text_puts(out, "    %");
+    bn_text_int(out, inner->next);
+    if (count > 1) {
+        bn_text_putc(out, ':');
+        bn_text_int(out, (int64_t)count);
+    }
+    bn_text_puts(out, " = ");
+    for (size_t i = 0; i < count; i++) {
+        bn_text_puts(out, i ? ", " : head);
+        tg_lowering_value(inner, values[i]);
+    }
+    bn_text_puts(out, tail);
+    bn_text_puts(out, count == 1 ? " : (" : " : ");
+    write_value_types(inner, values, count);
+    bn_text_puts(out, count == 1 ? ") -> " : " -> ");
+    write_value_types(inner, values, count);
+    bn_text_putc(out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        inner->name[values[i]->id] = inner->next;
+        inner->known[values[i]->id] = count == 1 ? ALONE : (uint16_t)(PART + i);
+    }
+    inner->next++;
+}
+
 void tg_lowering_leave(tg_lowering *l, tg_lowering *inner)
 {
     if (!inner)
@@ -441,6 +484,11 @@ static void add_loop(const tg_node *node, const tg_region *region, tg_graph_cost
     cost->flops += (double)a->length * round.flops;
     cost->macs += (double)a->length * round.macs;
     cost->bytes += (double)a->length * round.bytes;
+    cost->offloaded += (double)a->length * round.offloaded;
+    for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
+        const tg_type *stack = &node->results[a->carried + i].type;
+        cost->offloaded += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
+    }
 }
 
 static void add_cost(const tg_node *node, tg_graph_cost *cost)
@@ -466,7 +514,7 @@ static void add_cost(const tg_node *node, tg_graph_cost *cost)
 void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
 {
     *cost = (tg_graph_cost){0};
-    uint8_t *known = calloc(g->trace->value_count + 1u, 1);
+    uint16_t *known = calloc(g->trace->value_count + 1u, sizeof *known);
     uint8_t *needed = calloc(g->trace->node_count + 1, 1);
     if (known && needed) {
         for (size_t i = 0; i < g->input_count; i++)

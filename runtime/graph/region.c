@@ -126,6 +126,10 @@ tg_node *tg_region_append(tg_trace *t, const tg_op *op, const tg_loop_plan *p)
     region->derived = p->derived;
     const tg_scan_attributes a = {.length = p->length,
                                   .reverse = p->reverse,
+                                  .remat = p->remat,
+                                  .offload = p->offload,
+                                  .gives = (int64_t)p->gives,
+                                  .takes = (int64_t)p->takes,
                                   .carried = (int64_t)p->carried,
                                   .stacked = (int64_t)p->stacked,
                                   .outs = (int64_t)p->outs,

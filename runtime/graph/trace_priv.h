@@ -103,8 +103,10 @@ typedef struct tg_loop_plan {
     tg_tensor **operands; /* the same outside */
     tg_tensor **out;      /* in the round: what it hands on, then parts of stacks */
     size_t carried, stacked, captured, outs;
+    size_t gives, takes; /* tg_scan_attributes */
     int64_t length;
-    bool reverse, derived;
+    tg_remat remat;
+    bool reverse, derived, offload;
 } tg_loop_plan;
 
 /* Appends it to T as a node of the row OP; NULL after putting an error on T. */
