@@ -147,10 +147,15 @@ static int estimate(options *o, const char *const *words)
     return estimate_command(&own);
 }
 
+static int explain(options *o, const char *const *words)
+{
+    (void)words;
+    return explain_command(&(explain_options){.output = o->output, .matrix = &o->matrix});
+}
+
 static int study_sweep(options *o, const char *const *words)
 {
-    const study_options own = {
-        .output = o->output,
+    const study_options own = {.output = o->output,
                                .matrix = &o->matrix,
                                .picture = o->file,
                                .echo = options_suites(o).echo};
@@ -278,6 +283,10 @@ static const command_row commands[] = {
      "metrics and counters in the layout of PyTorch/XLA's report; what differs between two of them",
      .bit = OPTION_METRICS, .run = metrics, .what = "DIR|RECORD|FILE, or diff A B",
      .most_words = 3},
+    {"explain", "bench explain --model NAME --mode lazy|capture [OPTIONS]",
+     "what the first steps compile, what has them compiled or captured anew, and where in the "
+     "source",
+     .bit = OPTION_EXPLAIN, .run = explain, .help = explain_help},
     {"verify", "bench verify [OPTIONS]",
      "compare outputs, losses, gradients, parameters and statistics with PyTorch's values",
      .bit = OPTION_VERIFY, .run = verify},
@@ -370,8 +379,13 @@ static int completion(options *o, const char *const *words)
 
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
-    {"measure", worker_job_measure}, {"framework", worker_job_framework}, {"verify", verify_job},
-    {"selftest", selftest_job},      {"estimate", estimate_job},          {NULL, NULL},
+    {"measure", worker_job_measure},
+    {"framework", worker_job_framework},
+    {"verify", verify_job},
+    {"selftest", selftest_job},
+    {"estimate", estimate_job},
+    {"explain", explain_job},
+    {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -35,8 +35,9 @@ enum {
     METRICS = OPTION_METRICS,
     GRAPH = OPTION_GRAPH,
     STUDY = OPTION_STUDY,
+    EXPLAIN = OPTION_EXPLAIN,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -62,12 +63,12 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY | EXPLAIN,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
@@ -86,6 +87,8 @@ static const cli_option others[] = {
      .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
+    {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = EXPLAIN, .fallback = "10", .least = 1,
+     .most = 10000, .text = "steps that are run and explained"},
     {"min-time", "TIME", CLI_SPAN, AT(matrix.min_time),
      .commands = RUN | SELFTEST | REPLAY | STUDY,
      .fallback = "1",
@@ -150,7 +153,8 @@ static const cli_option others[] = {
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY, .fallback = "1800",
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN,
+     .fallback = "1800",
      .marked = true,
      .text =
          "stop an experiment after this time: 90s, 10m, 2h (a number alone: seconds); 0: never"},
@@ -356,6 +360,7 @@ static const struct {
     {STUDY, true, false, 0,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_FRONT_END) |
          RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
+    {EXPLAIN, true, false, 0, RES_AXIS_BIT(RES_AXIS_IN_FLIGHT) | RES_AXIS_BIT(RES_AXIS_TRACE_COST)},
     {VERIFY, false, true,
      RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_RUNTIME) |
          RES_AXIS_BIT(RES_AXIS_FRONT_END) | RES_AXIS_BIT(RES_AXIS_SCAN) |

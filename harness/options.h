@@ -8,6 +8,7 @@
 #include "harness/campaign/campaign.h"
 #include "harness/commands/commands.h"
 #include "harness/estimate/estimate.h"
+#include "harness/explain/explain.h"
 #include "harness/replay/rerun.h"
 #include "harness/selftest/selftest.h"
 #include "harness/verify/verify.h"
@@ -76,7 +77,8 @@ enum {
     OPTION_DOCTOR = 1 << 20,
     OPTION_METRICS = 1 << 21,
     OPTION_GRAPH = 1 << 22,
-    OPTION_STUDY = 1 << 23
+    OPTION_STUDY = 1 << 23,
+    OPTION_EXPLAIN = 1 << 24
 };
 
 /* The rows: those of the axes, for what is measured and for what is asked about, then the others.

@@ -72,6 +72,9 @@ static bool takes(res_axis_id axis, bool step, const char *word, bn_text *known)
             return true;
         bn_text_printf(known, "%s%s", i ? ", " : "", name);
     }
+    model_info info;
+    if (axis == RES_AXIS_MODEL && !step && model_describe_named(word, &info))
+        return true; /* an example, which no list has */
     return i == 0;
 }
 
@@ -310,6 +313,13 @@ static void settings_text(const job_matrix *m, const char *runtime, char *text, 
     bn_text_free(&t);
 }
 
+static model_info info_of(const char *name)
+{
+    model_info info = {0};
+    (void)model_describe_named(name, &info);
+    return info;
+}
+
 static void fill(const expansion *x, job_experiment *e)
 {
     const job_matrix *m = x->matrix;
@@ -334,6 +344,8 @@ static void fill(const expansion *x, job_experiment *e)
         if (x->lists[i].count)
             res_axis_set_value(&res_axes[i], value->word, value->number, &e->what);
     }
+    if (!m->request && info_of(e->what.model).always_varies)
+        snprintf(e->what.lengths, sizeof e->what.lengths, "varying");
     settings_text(m, e->what.runtime, e->what.settings, sizeof e->what.settings);
     if (x->step)
         job_step_describe(m->request, &e->what);
@@ -350,14 +362,6 @@ static bool mode_cuts(const char *name)
         if (strcmp(info.name, name) == 0)
             return info.cuts_graphs;
     return false;
-}
-
-static model_info info_of(const char *name)
-{
-    model_info info = {0};
-    for (size_t i = 0; model_describe(i, &info) && strcmp(info.name, name) != 0; i++)
-        continue;
-    return info;
 }
 
 /* Why what W's loop saves cannot be as W says, into TEXT; or NULL. Stacks on the host stay within

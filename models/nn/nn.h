@@ -21,6 +21,7 @@
 #define BENCH_MODELS_NN_H
 
 #include "models/nn/instance.h"
+#include "runtime/graph/places.h"
 
 /* ---- convolution (conv.c) --------------------------------------------- */
 

@@ -93,6 +93,7 @@ static void differentiate(sweep *s, const tg_node *node)
     for (size_t k = 0; k < node->operand_count; k++)
         if (need[k] && gin[k])
             accumulate(s, node->operands[k], gin[k]);
+    tg_place_nodes(s->t, tg_node_place(node));
 }
 
 /* Differentiates the nodes before END, the last one first. */

@@ -141,6 +141,10 @@ typedef struct tg_hooks {
      * its SIZE bytes to HOST, dense row-major. Without this hook a read is an error. */
     bn_code (*read)(void *context, tg_trace *trace, tg_tensor *value, void *host, size_t size,
                     bn_status *st);
+    /* Called for each node of an op that the host computes (tg_node_host_op), in place of NODE. It
+     * computes the operand where that is not computed yet, which cuts the trace, and hangs the
+     * result's contents on it. Without this hook such an op is an error. */
+    bn_code (*host)(void *context, tg_trace *trace, tg_node *node, bn_status *st);
     /* Called by tg_forget: nobody uses the values of the nodes from FIRST_NODE to the last one
      * any more, but for those that are assigned to variables. The hook may free their
      * contents. */
@@ -182,6 +186,27 @@ tg_phase tg_trace_phase(tg_trace *trace, tg_phase phase);
  * names of layers do). They appear as locations in the text: "layer1.0.conv2". */
 void tg_scope_push(tg_trace *trace, const char *name);
 void tg_scope_pop(tg_trace *trace);
+
+/* A line of the source; FILE is a literal, NULL: not known. */
+typedef struct tg_place {
+    const char *file;
+    int line;
+} tg_place;
+
+/* From the next tg_trace_begin on the trace notes at which line of a model or a layer each node was
+ * made (runtime/graph/places.h); gradients stand where the node does whose gradient they are.
+ * Lowering then writes the lines into the text's locations. Off at first. */
+void tg_trace_keep_places(tg_trace *trace, bool keep);
+/* How many traces keep places: what each call of an op looks at. */
+extern _Atomic int tg_places_kept;
+/* Of NODE; nowhere where its trace keeps none. */
+tg_place tg_node_place(const tg_node *node);
+/* Of VALUE's node: of a variable's entry value, where the trace used the variable first. */
+tg_place tg_value_place(const tg_tensor *value);
+/* Of the read in hand, for the hook. */
+tg_place tg_trace_next_place(const tg_trace *trace);
+/* Appends the scope in force, "layer1.0.conv2"; nothing outside of all. */
+void tg_trace_scope(const tg_trace *trace, bn_text *out);
 
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
@@ -285,6 +310,14 @@ bool tg_node_has_op(const tg_node *node); /* false for a variable's entry value 
 size_t tg_node_operand_count(const tg_node *node);
 tg_tensor *tg_node_operand(const tg_node *node, size_t index);
 size_t tg_node_result_count(const tg_node *node);
+/* What the host computes for a node of such an op; it may outlive the trace. */
+typedef struct tg_host_op {
+    const char *name; /* static */
+    /* Y, of type OUT, from X, of type IN, both dense row-major. Cannot fail. */
+    void (*compute)(const tg_type *in, const void *x, const tg_type *out, void *y);
+    tg_type in, out;
+} tg_host_op;
+tg_host_op tg_node_host_op(const tg_node *node);
 tg_tensor *tg_node_result(const tg_node *node, size_t index);
 
 /* ---- gradients ---------------------------------------------------------- */
@@ -528,6 +561,14 @@ tg_tensor *tg_cumsum(tg_trace *trace, tg_tensor *x, int axis);
  * X: the gradient of tg_window_max. */
 tg_tensor *tg_select_and_scatter(tg_trace *trace, tg_tensor *x, tg_tensor *source,
                                  const tg_window *window);
+
+/*
+ * Where X is not zero: i32 (SIZE), positions in row-major order; of more than SIZE the first, and
+ * -1 behind the last, as numpy.flatnonzero cut to SIZE. StableHLO has nothing like it, so the
+ * host computes it: X is read, which cuts the graph as tg_read does, and the result sent. No
+ * gradient.
+ */
+tg_tensor *tg_nonzero(tg_trace *trace, tg_tensor *x, int64_t size);
 
 /*
  * Batch normalisation over all dimensions but FEATURE; scale, offset, mean and

@@ -97,8 +97,8 @@ struct tg_op {
      * tg_lowering_define_result for each) and stops behind the type; the caller writes the
      * location. A rule of several statements ends each but the last with tg_lowering_end.
      * Nothing can fail: the type rule has let the node in, and tg_graph_lower looks for lack of
-     * memory once, in the finished text. Only tg_op_input has NULL here: its nodes are not
-     * written.
+     * memory once, in the finished text. NULL in tg_op_input and in
+     * rows that the host computes (tg_host_row), whose nodes are not written.
      */
     void (*lower)(tg_lowering *l, const tg_node *node);
 
@@ -123,6 +123,12 @@ struct tg_op {
      */
     double (*flops)(const tg_node *node);
 };
+
+/* A row without lowering: the host computes its one result of its one operand. It is in no table. */
+typedef struct tg_host_row {
+    tg_op op;
+    void (*compute)(const tg_type *in, const void *x, const tg_type *out, void *y);
+} tg_host_row;
 
 /* Row INDEX in listing order; NULL past the last. */
 const tg_op *tg_op_at(size_t index);

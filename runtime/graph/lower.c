@@ -189,6 +189,19 @@ void tg_lowering_plain(tg_lowering *l, const tg_node *node)
     tg_type_write(&node->results[0].type, l->out);
 }
 
+/* Behind a location's name, where the trace keeps places: the line that made NODE. */
+static void write_place(tg_lowering *l, const tg_node *node)
+{
+    const tg_place place = tg_node_place(node);
+    if (!place.file)
+        return;
+    bn_text_puts(l->out, "(\"");
+    bn_text_puts(l->out, place.file);
+    bn_text_puts(l->out, "\":");
+    bn_text_int(l->out, place.line);
+    bn_text_puts(l->out, ":1)");
+}
+
 void tg_lowering_end(tg_lowering *l, const tg_node *node)
 {
     bn_text_puts(l->out, " loc(\"");
@@ -198,7 +211,9 @@ void tg_lowering_end(tg_lowering *l, const tg_node *node)
         bn_text_putc(l->out, '/');
     }
     bn_text_puts(l->out, node->op->name);
-    bn_text_puts(l->out, "\")\n");
+    bn_text_putc(l->out, '"');
+    write_place(l, node);
+    bn_text_puts(l->out, ")\n");
 }
 
 void tg_lowering_literal(tg_lowering *l, tg_dtype dtype, double value)

@@ -24,6 +24,7 @@ tg_trace *tg_round_open(tg_trace *t)
     round->outer = t;
     round->node_cost_ns = t->node_cost_ns;
     round->precision = t->precision;
+    round->keeps_places = t->keeps_places;
     round->scope = t->scope;
     tg_trace_phase(round, t->phase);
     return round;

@@ -50,6 +50,8 @@ void tg_trace_free(tg_trace *t)
 {
     if (!t)
         return;
+    if (!t->outer) /* rounds keep what their trace keeps */
+        tg_trace_keep_places(t, false);
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
     for (size_t i = 0; i < t->body_made; i++)
@@ -59,6 +61,7 @@ void tg_trace_free(tg_trace *t)
     free(t->captured);
     free(t->bound);
     free(t->nodes);
+    free(t->places);
     free(t->inputs);
     free(t->assigned);
     free(t);
@@ -67,6 +70,14 @@ void tg_trace_free(tg_trace *t)
 void tg_trace_set_hooks(tg_trace *t, const tg_hooks *hooks)
 {
     t->hooks = *hooks;
+}
+
+_Atomic int tg_places_kept;
+
+void tg_trace_keep_places(tg_trace *t, bool keep)
+{
+    tg_places_kept += (int)keep - (int)t->keeps_places;
+    t->keeps_places = keep;
 }
 
 void tg_trace_set_node_cost(tg_trace *t, uint64_t ns)
@@ -99,6 +110,7 @@ void tg_trace_begin(tg_trace *t)
     t->assigned_count = 0;
     t->segment_first = 0;
     t->breaks = 0;
+    t->placed = 0;
     t->body_count = t->region_count = t->captured_count = t->bound_count = 0;
 }
 
@@ -177,6 +189,11 @@ void tg_scope_write(const tg_scope *scope, bn_text *out)
         bn_text_putc(out, '.');
     }
     bn_text_puts(out, scope->name);
+}
+
+void tg_trace_scope(const tg_trace *t, bn_text *out)
+{
+    tg_scope_write(t->scope, out);
 }
 
 /* ---- appending -------------------------------------------------------------- */
@@ -346,6 +363,25 @@ tg_tensor *tg_emit(tg_trace *t, const tg_op *op, const void *attributes, tg_tens
     return tg_emit_many(t, op, attributes, operands, count, (size_t)op->results);
 }
 
+/* The host computes NODE now: its result is as one that an earlier graph put out. */
+static bn_code run_on_host(tg_trace *t, tg_node *node, bn_status *st)
+{
+    if (!t->hooks.host || t->outer)
+        return bn_fail(st, BN_NOT_SUPPORTED, "the host computes it, and %s",
+                       t->outer ? "a loop runs on the device" : "this trace has none behind it");
+    bn_code code = t->hooks.host(t->hooks.context, t, node, st);
+    node->results[0].born = true;
+    t->breaks++;
+    return code;
+}
+
+static bn_code tell_hooks(tg_trace *t, tg_node *node, bn_status *st)
+{
+    if (!node->op->lower)
+        return run_on_host(t, node, st);
+    return t->hooks.node ? t->hooks.node(t->hooks.context, t, node, st) : BN_OK;
+}
+
 tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
                         tg_tensor *const *operands, size_t count, size_t results)
 {
@@ -376,7 +412,7 @@ tg_tensor *tg_emit_many(tg_trace *t, const tg_op *op, const void *attributes,
     }
     if (!node_record(t, node))
         return &t->poison;
-    if (t->hooks.node && t->hooks.node(t->hooks.context, t, node, &st) != BN_OK) {
+    if (tell_hooks(t, node, &st) != BN_OK) {
         tg_trace_fail(t, st.code, "%s: %s", op->name, st.message);
         return &t->poison;
     }

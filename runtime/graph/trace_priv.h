@@ -77,12 +77,18 @@ struct tg_trace {
     size_t body_count, body_made, body_capacity;
     size_t segment_first; /* first node since the last cut */
     unsigned breaks;      /* graph breaks so far */
+    bool keeps_places;
+    tg_place next_place; /* of the next read */
+    tg_place *places;    /* [node] of the first PLACED ones */
+    size_t placed, place_capacity;
     tg_scalar_memo memo[TG_SCALAR_MEMO];
 };
 
 /* A trace's value for TENSOR, registering a variable's entry at first use; NULL
  * after putting an error on the trace. */
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
+/* Nodes that have no place yet stand at PLACE, if the trace keeps places (tensor.c). */
+void tg_place_nodes(tg_trace *trace, tg_place place);
 /* "layer1.0.conv2" of a node's scope. */
 void tg_scope_write(const tg_scope *scope, bn_text *out);
 

@@ -44,7 +44,7 @@ run() {
         esac
         ;;
     nightly) allowed='0 2 4' ;;
-    table | list | history | plot | report | publish | export | import | steps) ;;
+    table | list | history | plot | report | publish | export | import | steps | explain) ;;
     suite) [[ $2 == *.json ]] || quick=(--dry-run) ;;
     export-weights) quick=(--variant small) ;;
     record)
