@@ -183,6 +183,14 @@ tg_phase tg_trace_phase(tg_trace *trace, tg_phase phase);
 void tg_scope_push(tg_trace *trace, const char *name);
 void tg_scope_pop(tg_trace *trace);
 
+/* Where annotations and scopes are noted from here on, in loops' rounds, too; NULL: nowhere. */
+void tg_trace_set_timeline(tg_trace *trace, bn_timeline *timeline);
+/* What the host does from here on, until the matching end, is NAME, which is copied: in a timeline
+ * it is a span. They nest, with scopes, too, and change neither graph nor hash. A captured step
+ * that is replayed calls no function, so it has none. Without a timeline it is one branch. */
+void tg_annotate_begin(tg_trace *trace, const char *name);
+void tg_annotate_end(tg_trace *trace);
+
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
 void tg_assign(tg_trace *trace, tg_tensor *variable, tg_tensor *value);
