@@ -282,10 +282,10 @@ static const command_row commands[] = {
     {"list", "bench list models|modes|front-ends|runtimes|ops",
      "list what there is: models, modes, front ends, runtimes or ops", .bit = OPTION_LIST,
      .run = list, .what = "models|modes|front-ends|runtimes|ops", .most_words = 1},
-    {"selftest", "bench selftest accuracy|coverage|statistics|host-cost",
+    {"selftest", "bench selftest accuracy|coverage|statistics|host-cost|timeline-cost",
      "check bench itself: accuracy, intervals, comparisons, its own cost of a step",
-     .bit = OPTION_SELFTEST, .run = selftest, .what = "accuracy|coverage|statistics|host-cost",
-     .most_words = 1},
+     .bit = OPTION_SELFTEST, .run = selftest,
+     .what = "accuracy|coverage|statistics|host-cost|timeline-cost", .most_words = 1},
     {"replay", "bench replay DIR|resnet50|models [OPTIONS]",
      "a recorded step on any runtime, without its framework; or published cases, simulated",
      .bit = OPTION_REPLAY, .run = replay_case, .what = "DIR|resnet50|models", .most_words = 1},
@@ -369,7 +369,8 @@ static int completion(options *o, const char *const *words)
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
     {"measure", worker_job_measure}, {"framework", worker_job_framework}, {"verify", verify_job},
-    {"selftest", selftest_job},      {"estimate", estimate_job},          {NULL, NULL},
+    {"selftest", selftest_job},      {"estimate", estimate_job},
+    {"timeline-cost", selftest_timeline_job},                             {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)

@@ -6,6 +6,7 @@
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
+#include "harness/commands/timeline_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 
@@ -34,6 +35,8 @@ typedef struct run_state {
     size_t expected; /* records */
     job_spent spent; /* by all processes that ran */
     job_kept *kept;  /* [JOB_MOST_MEMBERS]: of the group that runs */
+
+    job_experiment *chosen; /* [JOB_MOST_MEMBERS]: the experiments of the group that run */
 } run_state;
 
 /* Experiments that are measured together. */
@@ -98,7 +101,7 @@ static bool take(run_state *run, const job_experiment *e, const job_kept *kept)
 static void run_process(run_state *run, run_group *g, int process, size_t number, size_t of)
 {
     char title[400], text[512];
-    job_experiment list[JOB_MOST_MEMBERS];
+    job_experiment *list = run->chosen;
     size_t place[JOB_MOST_MEMBERS], count = 0;
     for (size_t i = 0; i < g->count; i++) {
         if (g->failed[i])
@@ -238,7 +241,8 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     size_t *order = calloc(count + 1, sizeof *order);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     run->kept = calloc(JOB_MOST_MEMBERS, sizeof *run->kept);
-    if (!groups || !order || !rng || !run->kept)
+    run->chosen = calloc(JOB_MOST_MEMBERS, sizeof *run->chosen);
+    if (!groups || !order || !rng || !run->kept || !run->chosen)
         bn_fail(st, BN_OUT_OF_MEMORY, "no memory for %zu groups", count);
     else
         gsl_rng_set(rng, (unsigned long)bn_now_ns());
@@ -269,6 +273,7 @@ static bn_code run_groups(run_state *run, job_experiment *list, size_t of, int p
     if (rng)
         gsl_rng_free(rng);
     free(run->kept);
+    free(run->chosen);
     free(order);
     free(groups);
     return st->code;
@@ -328,12 +333,26 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
     return CLI_EXIT_ENVIRONMENT;
 }
 
+/* Writes the timeline that workers left in FOLDER. CODE is the run's own. */
+static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, const char *folder,
+                                cli_exit code)
+{
+    char prefix[64];
+    bn_status st = {.code = BN_OK};
+    snprintf(prefix, sizeof prefix, "[%zu/%zu]", run->spent.processes, run->planned);
+    if (command_timeline_write(matrix, folder, prefix, &st) == BN_OK)
+        return code;
+    const cli_exit told = cli_complain(&st);
+    return told > code ? told : code;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
     job_experiment *list = NULL;
     size_t count = 0;
+    char *timeline = NULL; /* folder for those of workers */
     run_state run = {.output = output, .metering = metering};
     cli_exit code;
     const int processes = (int)matrix->processes;
@@ -355,14 +374,20 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
+    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK) {
+        code = cli_complain(&st);
+        goto out;
+    }
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
+    code = report_timeline(&run, matrix, timeline, code);
     if (matrix->graph_report && run.count > 0) {
         const cli_exit reported = report_graphs(&run, matrix);
         code = reported > code ? reported : code;
     }
 out:
+    command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);
     free(run.records);
