@@ -45,17 +45,18 @@ static int is_timeline(const struct dirent *entry)
     return length > end && strcmp(entry->d_name + length - end, JOB_TIMELINE_END) == 0;
 }
 
-/* Reads NAME of FOLDER, if its worker came to write it. */
+/* Reads NAME of FOLDER, if its worker came to write it; else *ROW is NULL. */
 static bn_code read_one(const char *folder, const char *name, bn_timeline **row, bn_status *st)
 {
     char path[PATH_MAX + 300];
-    struct stat info;
+    bn_status own = {.code = BN_OK};
     snprintf(path, sizeof path, "%s/%s", folder, name);
     *row = NULL;
-    /* The worker crashed, or was killed. */
-    if (stat(path, &info) == 0 && info.st_size == 0)
+    /* The worker crashed, or was killed while it wrote: the others' are good. */
+    if (bn_timeline_read(path, row, &own) == BN_OK || own.code == BN_FORMAT)
         return BN_OK;
-    return bn_timeline_read(path, row, st);
+    *st = own;
+    return st->code;
 }
 
 /* All timelines of FOLDER in the order of their names, in *ROWS (malloc); LOST: processes without

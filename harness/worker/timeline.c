@@ -34,8 +34,9 @@ static volatile sig_atomic_t open_count;
 
 static void dump_all(int number)
 {
+    /* From the beginning: the process may have been writing it. */
     for (sig_atomic_t i = 0; i < open_count; i++)
-        if (open_files[i].timeline)
+        if (open_files[i].timeline && lseek(open_files[i].fd, 0, SEEK_SET) == 0)
             (void)bn_timeline_dump(open_files[i].timeline, open_files[i].fd);
     /* The handler was taken back as it was called. */
     raise(number);
@@ -89,10 +90,10 @@ bn_code worker_timeline_write(worker_member *m, bn_status *st)
     for (sig_atomic_t i = 0; i < open_count; i++) {
         if (!open_files[i].timeline || open_files[i].timeline != m->timeline)
             continue;
-        /* No signal writes it once more. */
-        open_files[i].timeline = NULL;
         if (!bn_timeline_dump(m->timeline, open_files[i].fd))
             code = bn_fail_errno(st, errno, "writing a timeline");
+        /* No signal writes it once more. */
+        open_files[i].timeline = NULL;
         close(open_files[i].fd);
     }
     return code;

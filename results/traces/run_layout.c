@@ -13,7 +13,8 @@ typedef struct walk {
     run_visit *visit;
     void *context;
     uint64_t flow;         /* the last one */
-    uint64_t busy_until;   /* of the device; 0: nothing is known before */
+    uint64_t busy_until;   /* of the device; 0: nothing ran before */
+    bool watched;          /* the device, since then */
     uint64_t last_step_ns; /* the end of the step before */
 } walk;
 
@@ -114,7 +115,7 @@ static void visit_execution(walk *w, const bn_span *span)
     run_slice slice = {.lane = RUN_LANE_DEVICE, .name = "gap"};
     visit_span(w, span, ++w->flow);
     const uint64_t start = span->begin_ns > w->busy_until ? span->begin_ns : w->busy_until;
-    if (w->busy_until > 0 && start > w->busy_until) {
+    if (w->watched && w->busy_until > 0 && start > w->busy_until) {
         slice.begin_ns = w->busy_until;
         slice.end_ns = start;
         w->visit(w->context, &slice);
@@ -126,6 +127,7 @@ static void visit_execution(walk *w, const bn_span *span)
     slice.flow = w->flow;
     w->visit(w->context, &slice);
     w->busy_until = slice.end_ns;
+    w->watched = true;
 }
 
 static void visit_step(walk *w, const bn_span *span, const uint64_t *part_ns)
@@ -155,7 +157,7 @@ static void visit_until(walk *w, size_t from, size_t step)
     const bn_span *whole = step < bn_timeline_count(w->row) ? bn_timeline_at(w->row, step) : NULL;
     /* Between steps that are not neighbours the device did what nobody noted. */
     if (!whole || whole->begin_ns != w->last_step_ns)
-        w->busy_until = 0;
+        w->watched = false;
     for (size_t i = from; i < step; i++) {
         const bn_span *span = bn_timeline_at(w->row, i);
         if (span->kind == BN_SPAN_EXECUTE)

@@ -81,13 +81,13 @@ step = named(1, STEPS, "step 1")[0]
 of = [e for e in executions[1] if within(e, step)]
 calls = [e for e in slices[1, CALLS] if e["cat"] == "execute" and within(e, step)]
 assert len(of) == len(calls) > 100 and {e["name"] for e in of} == {e["name"] for e in calls}
-assert all(e["dur"] >= 20 for e in of), min(e["dur"] for e in of)
+assert end(of[-1]) - calls[0]["ts"] >= 20 * len(of), "faster than the device"
 assert any(e["cat"] == "scope" and within(e, step) for e in slices[1, NOTES])
 value = int(samples["eager"][1]["dispatch_ns"])
 assert step["args"]["dispatch_ns"] == value > 0, (step, value)'
 )"
 
-noted --mode lazy,capture --phase train --timeline-every 2
+noted --mode lazy,capture --phase train --steps 30 --timeline-every 2
 report "a row for each mode of a process, with its name and number" "$(
     fault_of 0
     complaints
@@ -121,7 +121,7 @@ for row, mode in enumerate(("lazy", "capture"), 1):
             if part != "other": assert abs(sums[part] - value) <= 2 * len(inside) + 1, (part, sums)
         assert sum(v for k, v in step["args"].items() if k.endswith("_ns")) == wall, step
         compared += 1
-assert compared >= 2 * 2, compared')"
+assert compared >= 2 * 20, compared')"
 report "the first steps of warm-up have their compiles" "$(traced '
 for row in (1, 2):
     first = named(row, STEPS, "warm-up step 0")[0]
@@ -171,7 +171,8 @@ assert about[0]["profile"].startswith("none: --device-time none"), about[0]["pro
 assert (1, PROFILE) not in slices'
 )"
 
-noted --mode capture --phase train --graphs 3 --in-flight 2 --input transfer --processes 2 --timeline-every 0
+noted --mode capture --phase train --graphs 3 --in-flight 2 --input transfer --processes 2 --timeline-every 0 \
+    --runtime-option device_us=1000 --device-time none
 report "two processes, steps in flight, batches: rows, transfers, order on the device" "$(
     fault_of 0
     traced '

@@ -144,6 +144,32 @@ static void times_are_those_of_the_spans(void **state)
     bn_timeline_free(row);
 }
 
+/* Steps in flight: an execution of a later step was submitted before the one of an earlier step
+ * ended, whether or not the steps between are shown. */
+static void executions_do_not_overlap(void **state)
+{
+    (void)state;
+    bn_timeline *t = NULL;
+    bn_status st = {0};
+    assert_int_equal(bn_timeline_new(100, &t, &st), BN_OK);
+    bn_timeline_step_begin(t, BN_STEP_MEASURED, 0);
+    submit(t, "a", BASE, BASE + 1000, BASE + 90000);
+    bn_timeline_step_end(t, BASE, BASE + 2000);
+    bn_timeline_step_begin(t, BN_STEP_MEASURED, 7);
+    submit(t, "b", BASE + 50000, BASE + 51000, BASE + 120000);
+    submit(t, "c", BASE + 60000, BASE + 61000, BASE + 110000); /* told in another order */
+    submit(t, "d", BASE + 130000, BASE + 131000, BASE + 140000);
+    bn_timeline_step_end(t, BASE + 50000, BASE + 150000);
+    json_t *trace = trace_of(&t, 1);
+    check_slice(find(trace, "X", "a", 1, 1), 5, 0, 90);
+    check_slice(find(trace, "X", "b", 1, 1), 5, 90, 30);
+    check_slice(find(trace, "X", "c", 1, 1), 5, 120, 0);
+    check_slice(find(trace, "X", "gap", 1, 0), 5, 120, 10);
+    check_slice(find(trace, "X", "d", 1, 1), 5, 130, 10);
+    json_decref(trace);
+    bn_timeline_free(t);
+}
+
 /* What the format asks of each event, and that slices of a lane lie beside or within each other. */
 static void events_follow_the_rules(void **state)
 {
@@ -287,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_those_of_the_spans),
         cmocka_unit_test(events_follow_the_rules),
+        cmocka_unit_test(executions_do_not_overlap),
         cmocka_unit_test(flows_connect),
         cmocka_unit_test(rows_say_what_they_are),
         cmocka_unit_test(no_spans),
