@@ -7,15 +7,14 @@
 
 #include "results/records/records.h"
 
-/* In ASCII, since viewers guess encodings. */
-#define SHOWN (JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15))
+#define REALS JSON_REAL_PRECISION(15)
 /* Bytes that are kept before they are written. */
 #define ROOM  (1 << 20)
 
 char *res_trace_quote(const char *text)
 {
     json_t *json = res_json_text(text);
-    char *dump = json ? json_dumps(json, JSON_ENCODE_ANY | SHOWN) : NULL;
+    char *dump = json ? json_dumps(json, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
     json_decref(json);
     return dump;
 }
@@ -33,7 +32,7 @@ static void flush(res_trace *t)
 
 void res_trace_head(res_trace *t, json_t *other)
 {
-    char *text = other ? json_dumps(other, SHOWN) : NULL;
+    char *text = other ? json_dumps(other, JSON_ENSURE_ASCII | REALS) : NULL;
     t->text.failed = t->text.failed || !text;
     bn_text_printf(&t->text, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":%s,\n\"traceEvents\":[",
                    text ? text : "{}");

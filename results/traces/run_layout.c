@@ -18,7 +18,7 @@ typedef struct walk {
     uint64_t last_step_ns; /* the end of the step before */
 } walk;
 
-void run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size)
+void res_run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size)
 {
     const bn_timeline_about *about = bn_timeline_describe(row);
     static const char *const of_host[] = {[RUN_LANE_STEPS] = "steps",
@@ -50,7 +50,7 @@ static run_lane lane_of(const bn_span *span)
     return lanes[span->kind];
 }
 
-size_t run_lane_most(const bn_timeline *row, run_lane lane)
+size_t res_run_lane_most(const bn_timeline *row, run_lane lane)
 {
     size_t most = 0;
     for (size_t i = 0; i < bn_timeline_count(row); i++) {
@@ -64,7 +64,7 @@ size_t run_lane_most(const bn_timeline *row, run_lane lane)
     return most;
 }
 
-uint64_t run_first_ns(bn_timeline *const *rows, size_t count)
+uint64_t res_run_first_ns(bn_timeline *const *rows, size_t count)
 {
     uint64_t first = UINT64_MAX;
     for (size_t r = 0; r < count; r++)
@@ -177,7 +177,7 @@ static void visit_until(walk *w, size_t from, size_t step)
     w->last_step_ns = whole->end_ns;
 }
 
-void run_walk(bn_timeline *row, run_visit *visit, void *context)
+void res_run_walk(bn_timeline *row, run_visit *visit, void *context)
 {
     walk w = {.row = row, .visit = visit, .context = context};
     const size_t count = bn_timeline_count(row);

@@ -17,7 +17,7 @@ typedef enum run_lane {
     RUN_LANE_END
 } run_lane;
 /* What LANE of ROW is called. */
-void run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size);
+void res_run_lane_name(bn_timeline *row, run_lane lane, char *name, size_t size);
 
 /* A slice of a lane. */
 typedef struct run_slice {
@@ -31,14 +31,14 @@ typedef struct run_slice {
 typedef void run_visit(void *context, const run_slice *slice);
 /* Calls VISIT for each slice of ROW; those of a lane come in the order of their beginnings, those
  * around others first. */
-void run_walk(bn_timeline *row, run_visit *visit, void *context);
+void res_run_walk(bn_timeline *row, run_visit *visit, void *context);
 /* How many slices LANE has at most; in a row of no spans 0. */
-size_t run_lane_most(const bn_timeline *row, run_lane lane);
+size_t res_run_lane_most(const bn_timeline *row, run_lane lane);
 
 /* The first time of all spans of the COUNT ROWS; 0 without any. */
-uint64_t run_first_ns(bn_timeline *const *rows, size_t count);
+uint64_t res_run_first_ns(bn_timeline *const *rows, size_t count);
 
 /* The COUNT ROWS as XSpace (run_xspace.c); false without memory. */
-bool run_xspace(bn_timeline *const *rows, size_t count, bn_text *out);
+bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out);
 
 #endif

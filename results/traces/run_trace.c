@@ -90,9 +90,9 @@ static void put_names(row_out *out, bn_timeline *row)
              (long long)about->process, (long long)about->pid, about->title);
     res_trace_name(out->trace, "process_name", out->number, 0, name);
     for (run_lane lane = RUN_LANE_STEPS; lane < RUN_LANE_END; lane++) {
-        if (run_lane_most(row, lane) == 0)
+        if (res_run_lane_most(row, lane) == 0)
             continue;
-        run_lane_name(row, lane, name, sizeof name);
+        res_run_lane_name(row, lane, name, sizeof name);
         res_trace_name(out->trace, "thread_name", out->number, lane, name);
     }
 }
@@ -127,7 +127,7 @@ static json_t *other_json(bn_timeline *const *rows, size_t count, size_t left_ou
 static void put_rows(res_trace *trace, bn_timeline *const *rows, size_t count, size_t left_out)
 {
     row_out out = {.trace = trace};
-    trace->from_ns = run_first_ns(rows, count);
+    trace->from_ns = res_run_first_ns(rows, count);
     res_trace_head(trace, other_json(rows, count, left_out));
     for (size_t i = 0; i < count; i++) {
         visiting v = {&out, rows[i]};
@@ -135,7 +135,7 @@ static void put_rows(res_trace *trace, bn_timeline *const *rows, size_t count, s
         out.flow_base += out.flows;
         out.flows = 0;
         put_names(&out, rows[i]);
-        run_walk(rows[i], put_slice, &v);
+        res_run_walk(rows[i], put_slice, &v);
     }
     res_trace_tail(trace);
 }
@@ -164,7 +164,7 @@ static bool ends_in(const char *path, const char *end)
 static void put_space(res_trace *trace, bn_timeline *const *rows, size_t count)
 {
     bn_text out = {0};
-    if (!run_xspace(rows, count, &out))
+    if (!res_run_xspace(rows, count, &out))
         trace->code = bn_fail(trace->st, BN_OUT_OF_MEMORY, "no memory for a timeline");
     else
         trace->code = bn_writer_add(trace->writer, out.data, out.length, trace->st);

@@ -77,10 +77,10 @@ static void add_lines(row_planes *p, Bench__Trace__Plane *plane, bool device)
 {
     char name[600];
     for (run_lane lane = RUN_LANE_STEPS; plane && lane < RUN_LANE_END; lane++) {
-        const size_t most = run_lane_most(p->row, lane);
+        const size_t most = res_run_lane_most(p->row, lane);
         if (most == 0 || on_device(lane) != device)
             continue;
-        run_lane_name(p->row, lane, name, sizeof name);
+        res_run_lane_name(p->row, lane, name, sizeof name);
         p->plane_of[lane] = plane;
         p->lines[lane] = res_xspace_add_line(p->b, plane, name, most);
     }
@@ -109,16 +109,16 @@ static void add_row(res_xspace *b, bn_timeline *row, size_t number, uint64_t fro
     planes[*count] =
         res_xspace_make_plane(b, (int64_t)*count + 1, host, RUN_LANE_END, NAME_COUNT, STAT_COUNT);
     add_lines(p, planes[(*count)++], false);
-    if (run_lane_most(row, RUN_LANE_DEVICE) + run_lane_most(row, RUN_LANE_PROFILE) > 0) {
+    if (res_run_lane_most(row, RUN_LANE_DEVICE) + res_run_lane_most(row, RUN_LANE_PROFILE) > 0) {
         planes[*count] = res_xspace_make_plane(b, (int64_t)*count + 1, device, RUN_LANE_END,
                                                NAME_COUNT, STAT_COUNT);
         add_lines(p, planes[(*count)++], true);
     }
     if (!b->failed)
-        run_walk(row, add_slice, p);
+        res_run_walk(row, add_slice, p);
 }
 
-bool run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
+bool res_run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
 {
     res_xspace b = {.memory = bn_arena_new(1 << 16)};
     b.failed = !b.memory;
@@ -127,7 +127,7 @@ bool run_xspace(bn_timeline *const *rows, size_t count, bn_text *out)
         res_xspace_take(&b, 2 * count + 1, sizeof(Bench__Trace__Plane *));
     char **hosts = res_xspace_take(&b, 1, sizeof(char *));
     for (size_t i = 0; i < count && !b.failed; i++)
-        add_row(&b, rows[i], i + 1, run_first_ns(rows, count), planes, &space.n_planes);
+        add_row(&b, rows[i], i + 1, res_run_first_ns(rows, count), planes, &space.n_planes);
     if (!b.failed) {
         hosts[0] = res_xspace_take_text(&b, "bench");
         space.planes = planes;

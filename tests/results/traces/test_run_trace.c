@@ -68,7 +68,7 @@ static char *written(bn_timeline **rows, size_t count, const char *name, size_t 
     if (res_trace_write_run(rows, count, path, false, &left_out, &st) != BN_OK)
         fail_msg("%s", st.message);
     assert_int_equal(left_out, 0);
-    assert_int_equal(res_trace_write_run(rows, count, path, false, NULL, &st), BN_INVALID);
+    assert_int_equal(res_trace_write_run(rows, count, path, false, NULL, &st), BN_IO);
     assert_int_equal(bn_regular_read(path, &data, size, NULL), BN_OK);
     return data;
 }
