@@ -91,8 +91,8 @@ void worker_write_graphs(const worker_member *m);
 /* ---- the timeline (timeline.c) ---------------------------------------------------------- */
 
 /* Where M's experiment has a folder for it: makes M's timeline, and its file, as member INDEX of
- * the process that GROUP, the request's, tells. The file is also written where SIGTERM ends this
- * process. */
+ * the process that GROUP, the request's, tells. The file is also written where SIGTERM or a crash
+ * ends this process. */
 BN_MUST_USE bn_code worker_timeline_begin(worker_member *m, size_t index, const json_t *group,
                                           bn_status *st);
 /* Before and after a step of M, which has a timeline: notes it, if it is one of those shown. */

@@ -1,7 +1,7 @@
 /*
  * timeline.c - bench run --timeline in a worker: which steps are noted, the plugin's profile of a
  * few steps after the rounds, put on our clock, and the file for the parent. It is also written
- * where the parent ends the process.
+ * where the parent ends the process, or a plugin crashes it.
  */
 #include "harness/worker/measure_priv.h"
 
@@ -42,6 +42,15 @@ static void dump_all(int number)
     raise(number);
 }
 
+/* The parent's end of this process, and crashes: a plugin may take these for itself. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL};
+    const struct sigaction action = {.sa_handler = dump_all, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
 static bn_code open_file(worker_member *m, size_t index, int64_t process, bn_status *st)
 {
     char path[PATH_MAX];
@@ -55,8 +64,7 @@ static bn_code open_file(worker_member *m, size_t index, int64_t process, bn_sta
     open_files[open_count].timeline = m->timeline;
     open_files[open_count].fd = fd;
     open_count++;
-    const struct sigaction action = {.sa_handler = dump_all, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGTERM, &action, NULL);
+    catch_signals();
     return BN_OK;
 }
 

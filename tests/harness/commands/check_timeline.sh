@@ -219,6 +219,16 @@ report "an experiment that fails has a timeline up to there" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     traced 'assert len(about) == 1 and not named(1, STEPS, "step ")'
 )"
+"$bench" "${sim[@]}" --mode lazy --timeline "$folder/trace.json" --runtime-option faults=execute:5:abort \
+    >"$folder/out" 2>"$folder/err" </dev/null
+status=$?
+echo '[]' >"$folder/out"
+report "a process that crashes has one, too, and its last call" "$(
+    [ "$status" -eq 1 ] || echo "exit status $status"
+    traced '
+last = named(1, STEPS, "warm-up step")[-1]
+assert any(e["ts"] > end(last) for e in slices[1, PARTS]), "nothing of the step that crashed"'
+)"
 refuses "a file that cannot be written" 3 "nothing-here" -- "${sim[@]}" --timeline "$folder/nothing-here/t.json"
 refuses "a negative number" 2 "timeline-every" -- "${sim[@]}" --timeline-every -1
 
