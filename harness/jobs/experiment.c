@@ -83,12 +83,12 @@ static void strings_from(const json_t *array, const char **list)
 bn_code job_experiment_from_json(const json_t *json, job_experiment *e, bn_status *st)
 {
     json_t *what = NULL, *options = NULL, *flags = NULL;
-    json_int_t steps, warmup, every;
+    json_int_t steps, warmup, every = 0;
     int compile_anew = 0;
     json_error_t error;
     *e = (job_experiment){0};
     if (json_unpack_ex((json_t *)(uintptr_t)json, &error, 0,
-                       "{so ss ss ss ss ss s?s s?s s?s sI so so sI sI sF sF sb s?o s?o s?o}",
+                       "{so ss ss ss ss ss s?s s?s s?s s?I so so sI sI sF sF sb s?o s?o s?o}",
                        "what", &what, "label", &e->label, "pin", &e->pin, "cache_dir",
                        &e->cache_dir, "store", &e->store, "device_time", &e->device_time, "weights",
                        &e->weights, "graph_report", &e->graph_report, "timeline", &e->timeline,
