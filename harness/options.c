@@ -126,6 +126,12 @@ static const cli_option others[] = {
      .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
              "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
              "of a step differ"},
+    {"timeline", "FILE", CLI_TEXT, AT(matrix.timeline), .commands = RUN,
+     .text = "also write when everything ran, as a Chrome trace for Perfetto, or as XSpace where "
+             "FILE ends in .pb. FILE is replaced"},
+    {"timeline-every", "N", CLI_NUMBER, AT(matrix.timeline_every), .commands = RUN,
+     .fallback = "100",
+     .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,

@@ -129,6 +129,12 @@ const int64_t *mode_counters(const mode *m)
     return m->counters;
 }
 
+void mode_set_timeline(mode *m, bn_timeline *timeline)
+{
+    m->timeline = timeline;
+    tg_trace_set_timeline(m->trace, timeline);
+}
+
 /* ---- steps --------------------------------------------------------------------------- */
 
 bn_code mode_drain(mode *m, bn_status *st)

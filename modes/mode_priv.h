@@ -141,6 +141,7 @@ struct mode {
     bn_part part;
     uint64_t part_since;
     uint64_t part_ns[BN_PART_COUNT];
+    bn_timeline *timeline; /* NULL: nothing is noted */
 
     /* memory cache: open addressing, linear probing */
     mode_program **cache;
@@ -174,6 +175,8 @@ static inline bn_part mode_clock(mode *m, bn_part part)
     bn_part before = m->part;
     uint64_t now = bn_now_ns();
     m->part_ns[before] += now - m->part_since;
+    if (m->timeline)
+        bn_timeline_part(m->timeline, before, m->part_since, now);
     m->part_since = now;
     m->part = part;
     return before;

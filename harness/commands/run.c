@@ -6,6 +6,7 @@
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
+#include "harness/commands/timeline_priv.h"
 #include "harness/jobs/jobs.h"
 #include "results/tables/tables.h"
 
@@ -347,12 +348,26 @@ static cli_exit report_graphs(const run_state *run, const job_matrix *matrix)
     return CLI_EXIT_ENVIRONMENT;
 }
 
+/* Writes the timeline that workers left in FOLDER. CODE is the run's own. */
+static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, const char *folder,
+                                cli_exit code)
+{
+    char prefix[64];
+    bn_status st = {.code = BN_OK};
+    snprintf(prefix, sizeof prefix, "[%zu/%zu]", run->spent.processes, run->planned);
+    if (command_timeline_write(matrix, folder, prefix, &st) == BN_OK)
+        return code;
+    const cli_exit told = cli_complain(&st);
+    return told > code ? told : code;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
     bn_text notes = {0};
     job_experiment *list = NULL;
     size_t count = 0;
+    char *timeline = NULL; /* folder for those of workers */
     run_state run = {.output = output, .metering = metering};
     cli_exit code;
     const int processes = (int)matrix->processes;
@@ -374,14 +389,20 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         code = cli_complain(&st);
         goto out;
     }
+    if (command_timeline_begin(matrix, list, count, &timeline, &st) != BN_OK) {
+        code = cli_complain(&st);
+        goto out;
+    }
     run.several = count > 1;
     run.separate = matrix->separate;
     code = run_all(&run, list, count, processes);
+    code = report_timeline(&run, matrix, timeline, code);
     if (matrix->graph_report && run.count > 0) {
         const cli_exit reported = report_graphs(&run, matrix);
         code = reported > code ? reported : code;
     }
 out:
+    command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)
         res_record_free(run.records[i]);
     free(run.records);

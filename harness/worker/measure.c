@@ -66,9 +66,15 @@ static bn_code open_member(worker_member *m, const worker_session *first, bn_sta
     const uint64_t start = bn_now_ns();
     if (first != &m->s)
         worker_session_share(&m->s, first, &m->e);
+    worker_annotate(m, "model, weights, inputs");
     bn_code code = make_work(m, st);
+    worker_annotate_end(m);
     m->open_ns = bn_now_ns() - start;
-    return code == BN_OK ? worker_warm_up(m, st) : code;
+    worker_annotate(m, "warm-up");
+    if (code == BN_OK)
+        code = worker_warm_up(m, st);
+    worker_annotate_end(m);
+    return code;
 }
 
 /* The order in which this process opens its members, into ORDER. Whoever comes first has other
@@ -130,6 +136,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     if (code == BN_OK) {
         describe(&m->s, g->about, m->record);
         worker_write_graphs(m);
+        worker_timeline_profile(m);
     }
     return code;
 }
@@ -180,6 +187,8 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
         m->record = res_record_new();
         if (code == BN_OK && !m->record)
             code = bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a record");
+        if (code == BN_OK)
+            code = worker_timeline_begin(m, i, g->about, st);
     }
     return code;
 }
@@ -197,6 +206,7 @@ static void free_group(worker_group *g)
         res_record_free(g->members[i].record);
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
+        bn_timeline_free(g->members[i].timeline);
     }
     if (g->rng)
         gsl_rng_free(g->rng);
@@ -207,6 +217,10 @@ static void free_group(worker_group *g)
 static json_t *write_member(worker_member *m)
 {
     char path[4096];
+    /* Of a failure, too: it shows what came before. */
+    bn_status st = {.code = BN_OK};
+    if (worker_timeline_write(m, &st) != BN_OK && m->failure.code == BN_OK)
+        m->failure = st;
     if (m->failure.code == BN_OK)
         (void)(res_store_write(m->e.store, m->record, path, sizeof path, &m->failure) == BN_OK);
     return m->failure.code == BN_OK ? json_pack("{ss}", "record", path)

@@ -5,7 +5,7 @@
  *   measure.c      the job, and the records        warmup.c       until steps are steady
  *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
  *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
- *   graphs.c       texts of what was compiled
+ *   graphs.c       texts of what was compiled      timeline.c     when what ran, for a file
  */
 #ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
 #define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
@@ -35,6 +35,8 @@ typedef struct worker_member {
     /* Room for probes that rounds.c fills: [row * probe_rounds + i], PROBE_COUNT of each row. */
     res_probe *probes;
     size_t probe_rows, probe_count;
+    bn_timeline *timeline; /* NULL: none was asked for */
+    bool noted;            /* the step in hand goes into it */
 } worker_member;
 
 /* All of them. They share plugin, client and pinning with the first. */
@@ -85,6 +87,35 @@ BN_MUST_USE bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_
 /* Where M's experiment has a folder for it: writes the StableHLO text of each of its executions
  * there, as FINGERPRINT.mlir, unless it is there already. */
 void worker_write_graphs(const worker_member *m);
+
+/* ---- the timeline (timeline.c) ---------------------------------------------------------- */
+
+/* Where M's experiment has a folder for it: makes M's timeline, and its file, as member INDEX of
+ * the process that GROUP, the request's, tells. The file is also written where SIGTERM or a crash
+ * ends this process. */
+BN_MUST_USE bn_code worker_timeline_begin(worker_member *m, size_t index, const json_t *group,
+                                          bn_status *st);
+/* Before and after a step of M, which has a timeline: notes it, if it is one of those shown. */
+void worker_timeline_before(worker_member *m, bn_step_kind kind, uint64_t number);
+void worker_timeline_after(worker_member *m, uint64_t begin_ns, uint64_t end_ns);
+/* After the rounds: a few further steps under the plugin's profiler, whose executions are put on
+ * our clock. Where that is not possible, the timeline says why. */
+void worker_timeline_profile(worker_member *m);
+/* Once no plugin writes any more. Does nothing where there is no timeline. */
+BN_MUST_USE bn_code worker_timeline_write(worker_member *m, bn_status *st);
+
+/* What the process does for M from here on is NAME, until the matching end. */
+static inline void worker_annotate(worker_member *m, const char *name)
+{
+    if (m->timeline)
+        bn_timeline_open(m->timeline, BN_SPAN_ANNOTATION, name);
+}
+
+static inline void worker_annotate_end(worker_member *m)
+{
+    if (m->timeline)
+        bn_timeline_close(m->timeline, BN_SPAN_ANNOTATION);
+}
 
 /* ---- the witness (witness.c) ------------------------------------------------------------ */
 

@@ -73,6 +73,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
     uint64_t before = bn_now_ns();
     while (code == BN_OK && r->step_count < end) {
         const size_t n = r->step_count;
+        if (m->timeline)
+            worker_timeline_before(m, BN_STEP_MEASURED, n);
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
         uint64_t now = bn_now_ns(), accounted = 0;
         uint64_t *parts = r->part_ns + n * BN_PART_COUNT;
@@ -82,6 +84,8 @@ static bn_code run_kept(worker_member *m, bn_status *st)
         parts[BN_PART_OTHER] = r->wall_ns[n] - accounted;
         m->spent_ns += r->wall_ns[n];
         r->step_count += code == BN_OK;
+        if (m->timeline)
+            worker_timeline_after(m, before, now);
         before = now;
     }
     for (int i = 0; i < BN_COUNTER_COUNT; i++)
@@ -116,6 +120,7 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
                          size_t position, bn_status *st)
 {
     res_round before, *row = &m->record->rounds[m->record->round_count];
+    worker_annotate(m, "round");
     job_place_anew(g->places, g->rng);
     worker_witness(&before);
     bn_code code = run_unkept(m, g->count > 1 || g->turns, st);
@@ -126,9 +131,13 @@ static bn_code take_turn(worker_group *g, worker_member *m, size_t round, size_t
     *row = (res_round){.steps = m->steps, .position = position};
     if (code == BN_OK && round == 0)
         code = read_loss(&m->s, &m->record->loss, st);
+    worker_annotate_end(m);
     m->probed = code == BN_OK && probes_in(m, round, rounds);
-    if (m->probed)
+    if (m->probed) {
+        worker_annotate(m, "probes");
         code = worker_probe(m, round, g->rng, st);
+        worker_annotate_end(m);
+    }
     /* What disturbed the probes counts, too: device time is made of them. */
     worker_witness_since(&before, row);
     m->record->round_count += code == BN_OK;

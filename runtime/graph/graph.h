@@ -208,6 +208,14 @@ tg_place tg_trace_next_place(const tg_trace *trace);
 /* Appends the scope in force, "layer1.0.conv2"; nothing outside of all. */
 void tg_trace_scope(const tg_trace *trace, bn_text *out);
 
+/* Where annotations and scopes are noted from here on, in loops' rounds, too; NULL: nowhere. */
+void tg_trace_set_timeline(tg_trace *trace, bn_timeline *timeline);
+/* What the host does from here on, until the matching end, is NAME, which is copied: in a timeline
+ * it is a span. They nest, with scopes, too, and change neither graph nor hash. A captured step
+ * that is replayed calls no function, so it has none. Without a timeline it is one branch. */
+void tg_annotate_begin(tg_trace *trace, const char *name);
+void tg_annotate_end(tg_trace *trace);
+
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
 void tg_assign(tg_trace *trace, tg_tensor *variable, tg_tensor *value);

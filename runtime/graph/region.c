@@ -23,6 +23,7 @@ tg_trace *tg_round_open(tg_trace *t)
     tg_trace_begin(round);
     round->outer = t;
     round->node_cost_ns = t->node_cost_ns;
+    round->timeline = t->timeline;
     round->precision = t->precision;
     round->keeps_places = t->keeps_places;
     round->scope = t->scope;

@@ -172,12 +172,34 @@ void tg_scope_push(tg_trace *t, const char *name)
     }
     *scope = (tg_scope){t->scope, name};
     t->scope = scope;
+    if (t->timeline)
+        bn_timeline_open(t->timeline, BN_SPAN_SCOPE, name);
 }
 
 void tg_scope_pop(tg_trace *t)
 {
-    if (t->scope)
-        t->scope = t->scope->parent;
+    if (!t->scope)
+        return;
+    t->scope = t->scope->parent;
+    if (t->timeline)
+        bn_timeline_close(t->timeline, BN_SPAN_SCOPE);
+}
+
+void tg_trace_set_timeline(tg_trace *t, bn_timeline *timeline)
+{
+    t->timeline = timeline;
+}
+
+void tg_annotate_begin(tg_trace *t, const char *name)
+{
+    if (t->timeline)
+        bn_timeline_open(t->timeline, BN_SPAN_ANNOTATION, name);
+}
+
+void tg_annotate_end(tg_trace *t)
+{
+    if (t->timeline)
+        bn_timeline_close(t->timeline, BN_SPAN_ANNOTATION);
 }
 
 void tg_scope_write(const tg_scope *scope, bn_text *out)

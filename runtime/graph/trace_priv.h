@@ -51,6 +51,7 @@ struct tg_trace {
     tg_tensor poison;
     tg_hooks hooks;
     uint64_t node_cost_ns; /* busy wait for each node */
+    bn_timeline *timeline; /* of annotations and scopes; NULL: none is wanted */
     tg_precision precision;
     tg_phase phase;
     tg_hash hash;      /* of all records but those still on the page */

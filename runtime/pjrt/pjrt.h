@@ -326,6 +326,11 @@ void rt_buffer_release(rt_client *client, rt_buffer *buffer);
 /* Waits; the event's own error becomes the status. */
 BN_MUST_USE bn_code rt_event_await(rt_client *client, rt_event *event, bn_status *st);
 bool rt_event_is_ready(rt_client *client, rt_event *event);
+/* Has DONE told when EVENT fires, from a thread of the plugin's, at once or milliseconds late. The
+ * event may be released before. DONE stays until the client is destroyed. BN_NOT_SUPPORTED where
+ * the plugin does not call back. */
+BN_MUST_USE bn_code rt_event_watch(rt_client *client, rt_event *event, bn_completion *done,
+                                   bn_status *st);
 void rt_event_release(rt_client *client, rt_event *event); /* NULL allowed */
 
 /* ---- profiler -------------------------------------------------------- */
