@@ -164,7 +164,8 @@ static const cli_option others[] = {
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text =
          "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-         "parts); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
+         "parts); goodput (what of all wall time was device work of steps, and where the rest "
+         "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "

@@ -86,6 +86,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
         code = mode_step(m->s.mode, &m->s.call, &ledger, st);
         m->warm_ns[m->warm] = ledger.wall_ns;
         m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
+        m->lower_ns += ledger.part_ns[BN_PART_LOWER];
         compiled[m->warm] = misses(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }
