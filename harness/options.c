@@ -123,6 +123,11 @@ static const cli_option others[] = {
      .text = "also write the StableHLO text of each graph that is compiled into DIR, once, and an "
              "index: inputs, outputs, aliases, memory, FLOPs, and how graphs that do the same part "
              "of a step differ"},
+    {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
+     .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
+             "leads through them, index.html: tables, goodput, the doctor, steps, metrics, graphs"},
+    {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
+     .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -333,8 +338,9 @@ static const cli_option others[] = {
      .text = "show each ledger, and what the plugin says on standard error (-v)"},
     {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
-     .text = "replace the files that are written, where they are there already"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
+     .text = "replace the files that are written, where they are there already; of run, those of "
+             "--debug-run"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
      .text = "this text"},
