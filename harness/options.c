@@ -132,6 +132,11 @@ static const cli_option others[] = {
     {"timeline-every", "N", CLI_NUMBER, AT(matrix.timeline_every), .commands = RUN,
      .fallback = "100",
      .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
+    {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
+     .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
+             "leads through them, index.html: tables, goodput, the doctor, steps, metrics, graphs"},
+    {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
+     .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",
      .text = "folder of golden values; by default those that come with bench"},
     {"all", NULL, CLI_FLAG, AT(all), .commands = VERIFY,
@@ -174,7 +179,8 @@ static const cli_option others[] = {
     {"table", "NAME", CLI_TEXT, AT(table), .commands = TABLE, .fallback = "speedup",
      .text =
          "speedup; executions (PJRT time, device time, overhead); ledger (medians of a step's "
-         "parts); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
+         "parts); goodput (what of all wall time was device work of steps, and where the rest "
+         "went); compile; memory; estimates (of bench estimate --store: nothing was measured)"},
     {"to", "FORMAT", CLI_TEXT, AT(to), .commands = EXPORT, .text = RES_EXPORT_NAMES},
     {"output", "FILE|DIR", CLI_TEXT, AT(file), .commands = EXPORT,
      .text = "what export writes: a file, of asv, xla and xspace a folder; without it a file goes "
@@ -342,8 +348,9 @@ static const cli_option others[] = {
      .text = "show each ledger, and what the plugin says on standard error (-v)"},
     {"quiet", NULL, CLI_FLAG, AT(output.quiet), .commands = ALL | PICTURES | RECORD | PUBLISH,
      .text = "say nothing of how the work goes on standard error: warnings and errors only (-q)"},
-    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS,
-     .text = "replace the files that are written, where they are there already"},
+    {"force", NULL, CLI_FLAG, AT(output.force), .commands = WEIGHTS | EXPORT | STEPS | RUN,
+     .text = "replace the files that are written, where they are there already; of run, those of "
+             "--debug-run"},
     {"help", NULL, CLI_FLAG, AT(help),
      .commands = ALL | PICTURES | RECORD | OPTION_COMPLETION | PUBLISH | GRAPH,
      .text = "this text"},

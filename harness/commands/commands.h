@@ -9,10 +9,12 @@
 
 /* ---- of models and runtimes ----------------------------------------------------------- */
 
-/* How bench run reports metrics. */
+/* How bench run reports metrics, and whether it reports all else. */
 typedef struct command_metering {
-    const char *file; /* of the report; "-": standard output; NULL: there is none */
-    int64_t every;    /* processes after which it is written, too; 0: at the end only */
+    const char *file;    /* of the report; "-": standard output; NULL: there is none */
+    int64_t every;       /* processes after which it is written, too; 0: at the end only */
+    const char *debug;   /* folder for all reports of the run; NULL: there is none */
+    int64_t debug_every; /* of the measured steps, which are shown there; at least 1 */
 } command_metering;
 /* bench run: measures each experiment of MATRIX, whose request it makes, keeps a record of each,
  * prints the tables, and writes the report that METERING asks for. */

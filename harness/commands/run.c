@@ -3,6 +3,7 @@
  * failures become records, too, and the records tables.
  */
 #include "harness/commands/commands.h"
+#include "harness/commands/debug_run_priv.h"
 #include "harness/commands/graph_report_priv.h"
 #include "harness/commands/metrics_priv.h"
 #include "harness/commands/selection_priv.h"
@@ -361,10 +362,22 @@ static cli_exit report_timeline(const run_state *run, const job_matrix *matrix, 
     return told > code ? told : code;
 }
 
+/* Writes the folder of a debug run. */
+static cli_exit report_all(const run_state *run)
+{
+    bn_status st = {.code = BN_OK};
+    if (command_debug_write(run->metering, run->records, run->count, &run->spent, job_interrupted(),
+                            &st) != BN_OK)
+        return cli_complain(&st);
+    cli_note("[%zu/%zu] reports: %s/index.html", run->spent.processes, run->planned,
+             run->metering->debug);
+    return CLI_EXIT_OK;
+}
+
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
-    bn_text notes = {0};
+    bn_text notes = {0}, graphs = {0};
     job_experiment *list = NULL;
     size_t count = 0;
     char *timeline = NULL; /* folder for those of workers */
@@ -375,6 +388,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         command_format_of(output, &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
+        command_debug_begin(metering, output->force, matrix, &graphs, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
         (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
@@ -401,6 +415,10 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
         const cli_exit reported = report_graphs(&run, matrix);
         code = reported > code ? reported : code;
     }
+    if (metering->debug) {
+        const cli_exit reported = report_all(&run);
+        code = reported > code ? reported : code;
+    }
 out:
     command_timeline_end(timeline);
     for (size_t i = 0; run.records && i < run.count; i++)
@@ -410,6 +428,9 @@ out:
     bn_text_free(&notes);
     json_decref(matrix->request);
     matrix->request = NULL;
+    if (metering->debug)
+        matrix->graph_report = NULL;
+    bn_text_free(&graphs);
     return (int)code;
 }
 

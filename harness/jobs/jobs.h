@@ -244,12 +244,16 @@ BN_MUST_USE bn_code job_weights_open(const char *file, const model *instance,
 
 /* What a worker is asked to do. */
 typedef struct job_order {
-    json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c */
+    json_t *request;   /* borrowed: {"job": NAME, ...}, NAME a row of the table in main.c; gets the
+                          member JOB_BEGUN */
     const char *title; /* for people */
     size_t number, of; /* experiment 3 of 12, for the progress line */
     double timeout;    /* seconds; 0: none */
     bool verbose;      /* pass the worker's standard error through */
 } job_order;
+
+/* The member of a request that says when its worker was started, as bn_now_ns. */
+#define JOB_BEGUN "begun_ns"
 
 /* The stage of a worker that gives the runtime its options. */
 #define JOB_LOADING "loading the runtime"

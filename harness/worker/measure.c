@@ -115,8 +115,12 @@ static bn_code open_members(worker_group *g, bn_status *st)
         if (i > 0 && check_room(largest, st) != BN_OK)
             return st->code;
         const int64_t before = job_host_memory().now;
-        if (open_member(m, &g->members[0].s, &m->failure) != BN_OK) {
+        const uint64_t start = bn_now_ns();
+        bn_code code = open_member(m, &g->members[0].s, &m->failure);
+        if (code != BN_OK)
             worker_session_drop_model(&m->s);
+        m->opened_ns = bn_now_ns() - start;
+        if (code != BN_OK) {
             if (m->failure.code == BN_OUT_OF_MEMORY && g->count > 1) {
                 *st = m->failure;
                 return st->code;
@@ -131,6 +135,7 @@ static bn_code open_members(worker_group *g, bn_status *st)
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
+    const uint64_t start = bn_now_ns();
     memcpy(m->record->counters, mode_counters(m->s.mode), sizeof m->record->counters);
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
@@ -138,14 +143,18 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
         worker_write_graphs(m);
         worker_timeline_profile(m);
     }
+    m->finish_ns = bn_now_ns() - start;
     return code;
 }
 
 static bn_code measure(worker_group *g, bn_status *st)
 {
     uint64_t start = bn_now_ns();
+    if (g->begun_ns == 0 || g->begun_ns > start)
+        g->begun_ns = start;
     bn_code code = worker_session_begin(&g->members[0].s, &g->members[0].e, st);
-    g->start_ns = bn_now_ns() - start;
+    g->ready_ns = bn_now_ns();
+    g->start_ns = g->ready_ns - start;
     if (code == BN_OK)
         code = open_members(g, st);
     start = bn_now_ns();
@@ -153,7 +162,7 @@ static bn_code measure(worker_group *g, bn_status *st)
         code = worker_run_rounds(g, st);
     /* The figures of executions may need steps, too. */
     if (code == BN_OK && g->turns)
-        code = worker_await_turn(st);
+        code = worker_await_own_turn(g, st);
     for (size_t i = 0; code == BN_OK && i < g->count; i++) {
         worker_member *m = &g->members[i];
         if (m->failure.code == BN_OK)
@@ -173,6 +182,7 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
     bn_code code = BN_OK;
     if (count == 0 || count > JOB_MOST_MEMBERS)
         return bn_fail(st, BN_FORMAT, "the worker's request has %zu experiments", count);
+    g->begun_ns = (uint64_t)json_integer_value(json_object_get(request, JOB_BEGUN));
     g->about = json_object_get(request, "group");
     g->turns = json_is_true(json_object_get(request, "turns"));
     g->members = calloc(count, sizeof *g->members);
@@ -196,6 +206,11 @@ static bn_code begin(worker_group *g, const json_t *request, bn_status *st)
 /* Gives all back to the plugin, the client last. */
 static void end_sessions(worker_group *g)
 {
+    for (size_t i = g->count; i-- > 0;) {
+        const uint64_t start = bn_now_ns();
+        worker_session_drop_model(&g->members[i].s);
+        g->members[i].end_ns = bn_now_ns() - start;
+    }
     for (size_t i = g->count; i-- > 0;)
         worker_session_end(&g->members[i].s);
 }
@@ -254,6 +269,7 @@ bn_code worker_job_measure(const json_t *request, bn_status *st)
      * those of a crash. */
     end_sessions(&g);
     if (code == BN_OK) {
+        worker_put_phases(&g);
         /* After each, so that a process that dies on the way loses none that is written. */
         json_t *members = json_array();
         for (size_t i = 0; i < g.count; i++) {

@@ -6,6 +6,7 @@
  *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
  *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
  *   graphs.c       texts of what was compiled      timeline.c     when what ran, for a file
+ *   phases.c       what the process did when
  */
 #ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
 #define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
@@ -25,6 +26,11 @@ typedef struct worker_member {
     double step_ns;    /* of a warm step, about */
     uint64_t open_ns;  /* model, weights and inputs made */
     uint64_t warmup_ns, compile_ns; /* of the warm-up; of its compile calls and loads */
+    uint64_t lower_ns;              /* of the warm-up, too: programs written as text */
+    /* Of the whole process: what it did for this experiment, one behind the other. */
+    uint64_t opened_ns;           /* opened and warmed up, or failed at it */
+    uint64_t turns_ns, finish_ns; /* rounds; executions after them, and the record */
+    uint64_t end_ns;              /* all given back but the client */
     /* The plan: kept steps a round, and in how many rounds executions are probed how deep. */
     size_t steps, probe_rounds;
     unsigned depth;
@@ -48,6 +54,9 @@ typedef struct worker_group {
     job_places *places;  /* of the host thread, while there are rounds; NULL: there is no choice */
     uint64_t start_ns;   /* until plugin and client stood */
     uint64_t rounds_ns;  /* of rounds and probes */
+    uint64_t begun_ns;   /* when the process was started, as bn_now_ns */
+    uint64_t ready_ns;   /* when plugin and client stood */
+    uint64_t awaited_ns; /* while another process had its turns */
     bool turns;          /* each round waits for its turn: another process has the others */
 } worker_group;
 
@@ -63,6 +72,8 @@ BN_MUST_USE bn_code worker_warm_up(worker_member *m, bn_status *st);
  * FAILURE, gives back its model and is left out of later rounds. Fails itself only where nothing
  * can go on. */
 BN_MUST_USE bn_code worker_run_rounds(worker_group *g, bn_status *st);
+/* worker_await_turn, on G's account. */
+BN_MUST_USE bn_code worker_await_own_turn(worker_group *g, bn_status *st);
 /* How many rounds and steps a round members whose warm steps take STEP_NS[i] get, to run at least
  * LEAST steps and SECONDS each: fills STEPS[i], returns the rounds. Pure. */
 size_t worker_plan_rounds(const double *step_ns, size_t count, double seconds, int64_t least,
@@ -116,6 +127,13 @@ static inline void worker_annotate_end(worker_member *m)
     if (m->timeline)
         bn_timeline_close(m->timeline, BN_SPAN_ANNOTATION);
 }
+
+/* ---- phases (phases.c) ------------------------------------------------------------------ */
+
+/* Puts into the record of each member that is well what the process did until now:
+ * provenance.phases, which results/findings/goodput.h explains. All members are given back by then.
+ */
+void worker_put_phases(const worker_group *g);
 
 /* ---- the witness (witness.c) ------------------------------------------------------------ */
 

@@ -91,6 +91,7 @@ bn_code worker_warm_up(worker_member *m, bn_status *st)
             worker_timeline_after(m, begin, bn_now_ns());
         m->warm_ns[m->warm] = ledger.wall_ns;
         m->compile_ns += ledger.part_ns[BN_PART_COMPILE];
+        m->lower_ns += ledger.part_ns[BN_PART_LOWER];
         compiled[m->warm] = misses(&m->s) - before;
         *stationary = code == BN_OK && worker_warm(m->warm_ns, compiled, m->warm + 1);
     }

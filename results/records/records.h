@@ -132,7 +132,8 @@ typedef struct res_record {
      * A JSON object, owned by the record. This folder reads five of its members: "runtime"
      * (records of two builds are not compared), "host", "suite": {"repetition": ...},
      * "group" (res_group_id), and "front_end" of a framework that bench ran: {"versions",
-     * "script_sha256", "nodes_per_step": number or null, ...}. */
+     * "script_sha256", "nodes_per_step": number or null, ...}. "phases" says what the process did
+     * when (res_record_phases of findings/goodput.h). */
     json_t *provenance;
 } res_record;
 
