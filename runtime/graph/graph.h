@@ -76,6 +76,7 @@ typedef struct tg_trace tg_trace;
 typedef struct tg_tensor tg_tensor;
 typedef struct tg_node tg_node;
 typedef struct tg_op tg_op;
+typedef struct tg_scope tg_scope;
 
 /* ---- tensors ----------------------------------------------------------- */
 
@@ -182,6 +183,27 @@ tg_phase tg_trace_phase(tg_trace *trace, tg_phase phase);
  * names of layers do). They appear as locations in the text: "layer1.0.conv2". */
 void tg_scope_push(tg_trace *trace, const char *name);
 void tg_scope_pop(tg_trace *trace);
+/* Appends "layer1.0.conv2"; nothing for NULL, which is outside of all scopes. */
+void tg_scope_write(const tg_scope *scope, bn_text *out);
+
+/* Time in which nodes of one scope and phase were traced, without a gap to its neighbours. */
+typedef struct tg_stretch {
+    const tg_scope *scope; /* or NULL; lives until the next tg_trace_begin */
+    tg_phase phase;
+    uint64_t begin_ns, duration_ns; /* on the clock of bn_now_ns */
+} tg_stretch;
+/* ON: from the next tg_trace_begin on, the clock is read wherever scope or phase change between
+ * two nodes. Off, the default, costs a comparison for each scope. False without memory. */
+BN_MUST_USE bool tg_trace_time_scopes(tg_trace *trace, bool on);
+/* The stretches since tg_trace_begin, of which the last ends now; rounds of loops are among them.
+ * *LIST is the trace's, and lives until the next tg_trace_begin. 0 where scopes are not timed. */
+size_t tg_trace_stretches(tg_trace *trace, const tg_stretch **list);
+/* Calls VISIT for each node that was traced since tg_trace_begin, then for those of loops' rounds:
+ * tg_trace_traced of them. */
+void tg_trace_visit(const tg_trace *trace, void (*visit)(void *context, const tg_node *node),
+                    void *context);
+const tg_scope *tg_node_scope(const tg_node *node);
+tg_phase tg_node_phase(const tg_node *node);
 
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
@@ -272,6 +294,12 @@ typedef struct tg_graph_cost {
     double flops, macs, bytes;
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
+/* Calls VISIT for each node that an output of GRAPH needs, with its own part of tg_graph_measure's
+ * sums: of a loop first its node, which costs nothing by itself, then the nodes of its round, with
+ * the cost of all rounds and no nodes. Calls nothing without memory. */
+void tg_graph_visit(const tg_graph *graph,
+                    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
+                    void *context);
 
 /* The same for a single node, for eager execution. NODE's key covers op,
  * attributes and operand types; its graph has the node alone, with the distinct

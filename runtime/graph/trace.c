@@ -21,6 +21,7 @@ const tg_op tg_op_input = {.name = "input",
                            .attribute_bytes = sizeof(tg_type)};
 
 static tg_tensor *resolve(tg_trace *t, tg_tensor *tensor, const char *op);
+static void clock_free(tg_scope_clock *clock);
 
 static inline bool in_trace(const tg_trace *t, const tg_tensor *tensor)
 {
@@ -52,6 +53,8 @@ void tg_trace_free(tg_trace *t)
         return;
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
+    if (!t->outer)
+        clock_free(t->clock);
     for (size_t i = 0; i < t->body_made; i++)
         tg_trace_free(t->bodies[i]);
     free(t->bodies);
@@ -100,6 +103,10 @@ void tg_trace_begin(tg_trace *t)
     t->segment_first = 0;
     t->breaks = 0;
     t->body_count = t->region_count = t->captured_count = t->bound_count = 0;
+    if (t->clock && !t->outer) {
+        t->clock->count = 0;
+        tg_clock_note(t);
+    }
 }
 
 bn_code tg_trace_status(const tg_trace *t, bn_status *st)
@@ -147,6 +154,7 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
         /* Phases decide where a step is cut, so they belong to its structure. */
         tg_record_mark(t, (uint32_t)phase);
         t->phase = phase;
+        tg_scope_changed(t);
     }
     return before;
 }
@@ -159,13 +167,13 @@ void tg_scope_push(tg_trace *t, const char *name)
         return;
     }
     *scope = (tg_scope){t->scope, name};
-    t->scope = scope;
+    tg_scope_enter(t, scope);
 }
 
 void tg_scope_pop(tg_trace *t)
 {
     if (t->scope)
-        t->scope = t->scope->parent;
+        tg_scope_enter(t, t->scope->parent);
 }
 
 void tg_scope_write(const tg_scope *scope, bn_text *out)
@@ -177,6 +185,58 @@ void tg_scope_write(const tg_scope *scope, bn_text *out)
         bn_text_putc(out, '.');
     }
     bn_text_puts(out, scope->name);
+}
+
+/* ---- time of scopes ------------------------------------------------------------ */
+
+static void clock_free(tg_scope_clock *clock)
+{
+    if (clock)
+        free(clock->list);
+    free(clock);
+}
+
+bool tg_trace_time_scopes(tg_trace *t, bool on)
+{
+    if (on && !t->clock)
+        t->clock = calloc(1, sizeof *t->clock);
+    if (!on) {
+        clock_free(t->clock);
+        t->clock = NULL;
+    }
+    return !on || t->clock;
+}
+
+/* A stretch without nodes becomes part of the next one: layers that follow each other leave a scope
+ * and enter another, and the clock is read once. */
+void tg_clock_note(tg_trace *t)
+{
+    tg_scope_clock *c = t->clock;
+    if (c->count && c->trace == t && c->nodes == t->node_count) {
+        c->list[c->count - 1].scope = t->scope;
+        c->list[c->count - 1].phase = t->phase;
+        return;
+    }
+    if (!bn_reserve(&c->list, c->count + 1, &c->capacity, sizeof *c->list)) {
+        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for the time of scopes");
+        return;
+    }
+    const uint64_t now = bn_now_ns();
+    if (c->count)
+        c->list[c->count - 1].duration_ns = now - c->list[c->count - 1].begin_ns;
+    c->list[c->count++] = (tg_stretch){.scope = t->scope, .phase = t->phase, .begin_ns = now};
+    c->trace = t;
+    c->nodes = t->node_count;
+}
+
+size_t tg_trace_stretches(tg_trace *t, const tg_stretch **list)
+{
+    tg_scope_clock *c = t->clock;
+    *list = c ? c->list : NULL;
+    if (!c || !c->count)
+        return 0;
+    c->list[c->count - 1].duration_ns = bn_now_ns() - c->list[c->count - 1].begin_ns;
+    return c->count;
 }
 
 /* ---- appending -------------------------------------------------------------- */

@@ -45,6 +45,14 @@ struct tg_region {
     bool derived;    /* a gradient made it */
 };
 
+/* When scopes and phases changed, in a trace and in its rounds. */
+typedef struct tg_scope_clock {
+    tg_stretch *list;
+    size_t count, capacity;
+    const tg_trace *trace; /* of the last stretch, which began when it had NODES nodes */
+    size_t nodes;
+} tg_scope_clock;
+
 struct tg_trace {
     uint32_t epoch;
     bn_status status;
@@ -57,8 +65,9 @@ struct tg_trace {
     char record[4096]; /* that hash, then records not yet hashed */
     size_t record_used;
     const tg_scope *scope;
-    bn_arena *arena;   /* nodes, attributes, graphs */
-    bn_arena *tensors; /* values only, so that a stale handle still meets a tensor */
+    tg_scope_clock *clock; /* NULL: scopes are not timed; of a round, that of the outer trace */
+    bn_arena *arena;       /* nodes, attributes, graphs */
+    bn_arena *tensors;     /* values only, so that a stale handle still meets a tensor */
     tg_node **nodes;
     size_t node_count, node_capacity;
     uint32_t value_count;
@@ -83,8 +92,21 @@ struct tg_trace {
 /* A trace's value for TENSOR, registering a variable's entry at first use; NULL
  * after putting an error on the trace. */
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
-/* "layer1.0.conv2" of a node's scope. */
-void tg_scope_write(const tg_scope *scope, bn_text *out);
+/* Scope or phase of T are others from here on. */
+void tg_clock_note(tg_trace *t);
+static inline void tg_scope_changed(tg_trace *t)
+{
+    if (t->clock)
+        tg_clock_note(t);
+}
+/* The nodes to come are of SCOPE. */
+static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
+{
+    if (t->scope == scope)
+        return;
+    t->scope = scope;
+    tg_scope_changed(t);
+}
 
 /* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
 
