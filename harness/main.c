@@ -145,6 +145,15 @@ static int estimate(options *o, const char *const *words)
     return estimate_command(&own);
 }
 
+static int scopes(options *o, const char *const *words)
+{
+    (void)words;
+    scopes_options own = o->scopes;
+    own.output = o->output;
+    own.matrix = &o->matrix;
+    return scopes_command(&own);
+}
+
 static int study_sweep(options *o, const char *const *words)
 {
     const study_options own = {
@@ -326,6 +335,9 @@ static const command_row commands[] = {
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
      "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
      .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},
+    {"scopes", "bench scopes --model NAME [--output FILE.svg]",
+     "what each part of a model adds to a step: nodes, tracing, FLOPs, device time; a flame graph",
+     .bit = OPTION_SCOPES, .run = scopes, .help = scopes_help},
     {"plot", "bench plot ledger|speedup|overhead|steps|distribution --output FILE.svg",
      "a picture of a folder of records, as SVG, PNG or gnuplot's script", .bit = OPTION_PLOT,
      .run = plot_records, .what = "ledger|speedup|overhead|steps|distribution", .most_words = 1},
@@ -369,7 +381,8 @@ static int completion(options *o, const char *const *words)
 /* The jobs that a worker can be asked for. */
 static const worker_job jobs[] = {
     {"measure", worker_job_measure}, {"framework", worker_job_framework}, {"verify", verify_job},
-    {"selftest", selftest_job},      {"estimate", estimate_job},          {NULL, NULL},
+    {"selftest", selftest_job},      {"estimate", estimate_job},          {"scopes", scopes_job},
+    {NULL, NULL},
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
