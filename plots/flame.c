@@ -4,6 +4,7 @@
  */
 #include "plots/plot_priv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WIDTH   1180
@@ -132,8 +133,8 @@ bn_code plot_flame(const plot_words *words, const char *const *kinds, size_t kin
         return bn_fail(st, BN_NOT_FOUND, "flame graph: there is nothing to draw");
     for (size_t i = 0; i < count; i++)
         f.levels = list[i].level + 1 > f.levels ? list[i].level + 1 : f.levels;
-    const double head = plot_begin(p, words, WIDTH, LEGEND + f.levels * ROW + FOOT + 40);
-    f.top = put_legend(&f, kinds, kind_count, head + 46);
+    const double head = plot_begin(p, words, WIDTH, LEGEND + f.levels * ROW + FOOT);
+    f.top = put_legend(&f, kinds, kind_count, head + 6);
     f.bottom = f.top + f.levels * ROW;
     put_description(&f, words);
     plot_margins(p, ASIDE, WIDTH - ASIDE, f.top, f.bottom);

@@ -65,3 +65,10 @@ bn_code scopes_ask(const job_experiment *e, const job_order *order, scopes_figur
     json_decref(outcome.result);
     return code;
 }
+
+bool scopes_has(const scopes_report *r, scopes_figure figure)
+{
+    return figure == SCOPES_ESTIMATED  ? r->estimated.known
+           : figure == SCOPES_MEASURED ? r->measured.known
+                                       : true;
+}

@@ -21,8 +21,9 @@ bn_code scopes_weight(const scopes_report *r, scopes_figure *figure, bn_status *
         *figure = (scopes_figure)f;
         if (scopes_has(r, *figure))
             return BN_OK;
-        return bn_fail(st, BN_NOT_FOUND, "--weight %s: there is no such time: %s", word,
-                       f == SCOPES_ESTIMATED ? r->estimated.why : r->measured.why);
+        const scopes_device *d = f == SCOPES_ESTIMATED ? &r->estimated : &r->measured;
+        return bn_fail(st, BN_NOT_SUPPORTED, "--weight %s: there is no such time: %s", word,
+                       d->asked ? d->why : "nobody was asked for it");
     }
     return word ? bn_fail_choice(st, "--weight", word, "nodes, trace, flops, estimated, measured")
                 : BN_OK;

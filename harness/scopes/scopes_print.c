@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-bool scopes_has(const scopes_report *r, scopes_figure figure)
-{
-    return figure == SCOPES_ESTIMATED  ? r->estimated.known
-           : figure == SCOPES_MEASURED ? r->measured.known
-                                       : true;
-}
-
 /* ---- the tree ----------------------------------------------------------------------- */
 
 /* A column of figures and its unit, one for all rows, so that they can be compared. */

@@ -88,6 +88,19 @@ BN_MUST_USE bn_code scopes_ask(const job_experiment *e, const job_order *order,
                                scopes_figure figure, scopes_table *table, scopes_device *device,
                                bn_status *st);
 
+/* All that is known of a step. */
+typedef struct scopes_report {
+    const scopes_options *options;
+    res_format format;
+    job_experiment e; /* with the model's own batch and sizes */
+    scopes_table table;
+    scopes_tracing tracing;
+    scopes_device estimated, measured;
+} scopes_report;
+
+/* Whether REPORT has FIGURE. */
+bool scopes_has(const scopes_report *report, scopes_figure figure);
+
 /* ---- scopes_tree.c ---------------------------------------------------------------- */
 
 /* A module, or below it one of its phases. */
@@ -105,18 +118,6 @@ scopes_node *scopes_tree(const scopes_table *table, const char *root, bool phase
 
 /* ---- scopes_print.c, scopes_picture.c ---------------------------------------------- */
 
-/* All that is known of a step. */
-typedef struct scopes_report {
-    const scopes_options *options;
-    res_format format;
-    job_experiment e; /* with the model's own batch and sizes */
-    scopes_table table;
-    scopes_tracing tracing;
-    scopes_device estimated, measured;
-} scopes_report;
-
-/* Whether REPORT has FIGURE. */
-bool scopes_has(const scopes_report *report, scopes_figure figure);
 void scopes_print(const scopes_report *report);
 /* The figure that FILES show; fails where --weight names none, or one that is not there. */
 BN_MUST_USE bn_code scopes_weight(const scopes_report *report, scopes_figure *figure,
