@@ -153,6 +153,15 @@ static int explain(options *o, const char *const *words)
     return explain_command(&(explain_options){.output = o->output, .matrix = &o->matrix});
 }
 
+static int scopes(options *o, const char *const *words)
+{
+    (void)words;
+    scopes_options own = o->scopes;
+    own.output = o->output;
+    own.matrix = &o->matrix;
+    return scopes_command(&own);
+}
+
 static int study_sweep(options *o, const char *const *words)
 {
     const study_options own = {.output = o->output,
@@ -337,6 +346,9 @@ static const command_row commands[] = {
     {"estimate", "bench estimate --model NAME --topology NAME,... [OPTIONS]",
      "what a TPU's compiler expects a step to take, and to need of memory, without a TPU",
      .bit = OPTION_ESTIMATE, .run = estimate, .help = estimate_help},
+    {"scopes", "bench scopes --model NAME [--output FILE.svg]",
+     "what each part of a model adds to a step: nodes, tracing, FLOPs, device time; a flame graph",
+     .bit = OPTION_SCOPES, .run = scopes, .help = scopes_help},
     {"plot", "bench plot ledger|speedup|overhead|steps|distribution --output FILE.svg",
      "a picture of a folder of records, as SVG, PNG or gnuplot's script", .bit = OPTION_PLOT,
      .run = plot_records, .what = "ledger|speedup|overhead|steps|distribution", .most_words = 1},
@@ -386,6 +398,7 @@ static const worker_job jobs[] = {
     {"estimate", estimate_job},
     {"timeline-cost", selftest_timeline_job},
     {"explain", explain_job},
+    {"scopes", scopes_job},
     {NULL, NULL},
 };
 

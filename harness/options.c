@@ -36,8 +36,10 @@ enum {
     GRAPH = OPTION_GRAPH,
     STUDY = OPTION_STUDY,
     EXPLAIN = OPTION_EXPLAIN,
+    SCOPES = OPTION_SCOPES,
     ALL = RUN | VERIFY | TABLE | LIST | SELFTEST | WEIGHTS | REPLAY | COMPARE | EXPORT | IMPORT |
-          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN
+          HISTORY | SUITE | NIGHTLY | STEPS | ESTIMATE | DOCTOR | METRICS | STUDY | EXPLAIN |
+          SCOPES
 };
 
 /* A row that is MARKED says what is run, so it cannot be given with a suite. Help and manual list
@@ -63,12 +65,12 @@ static const cli_option others[] = {
     {"atol", "A", CLI_REAL, AT(matrix.atol), .commands = RUN, .programmed = true,
      .fallback = "1e-8", .text = "of --check; bool and integers are exact"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(matrix.runtime_option),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | STUDY | EXPLAIN | SCOPES,
      .text = "option for the plugin's client; may be repeated"},
     {"runtime-option", "NAME=VALUE", CLI_PAIRS, AT(suite_option), .commands = SUITE | NIGHTLY,
      .text = "option for the plugin's client; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(matrix.xla_flag),
-     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY | EXPLAIN,
+     .commands = RUN | VERIFY | SELFTEST | COMPARE | REPLAY | ESTIMATE | STUDY | EXPLAIN | SCOPES,
      .text = "compiler option for every executable; may be repeated"},
     {"xla-flag", "NAME=VALUE", CLI_PAIRS, AT(suite_flag), .commands = SUITE | NIGHTLY,
      .text = "compiler option for every executable; may be repeated"},
@@ -84,7 +86,7 @@ static const cli_option others[] = {
     {"separate", NULL, CLI_FLAG, AT(matrix.separate), .commands = RUN | REPLAY,
      .text = "measure each mode in processes of its own, in place of all in the same, in turns"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps),
-     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY,
+     .commands = RUN | COMPARE | SELFTEST | REPLAY | STUDY | SCOPES,
      .fallback = "5", .least = 1, .marked = true,
      .text = "steps that each process measures at least"},
     {"steps", "N", CLI_NUMBER, AT(matrix.steps), .commands = EXPLAIN, .fallback = "10", .least = 1,
@@ -164,7 +166,7 @@ static const cli_option others[] = {
     {"wide", NULL, CLI_FLAG, AT(output.wide), .commands = RUN | TABLE | DOCTOR,
      .text = "all columns also on a terminal, where the table otherwise is narrow"},
     {"timeout", "TIME", CLI_SPAN, AT(matrix.timeout),
-     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN,
+     .commands = RUN | VERIFY | SELFTEST | REPLAY | COMPARE | ESTIMATE | STUDY | EXPLAIN | SCOPES,
      .fallback = "1800",
      .marked = true,
      .text =
@@ -339,6 +341,20 @@ static const cli_option others[] = {
      .text = "busy wait for each traced node; the study trace-cost sweeps it"},
     {"output", "FILE", CLI_TEXT, AT(file), .commands = STUDY,
      .text = "also draw points and lines: .svg, .png or .gp; a file that is there is replaced"},
+    {"preset", "NAME", CLI_TEXT, AT(scopes.preset), .commands = SCOPES, .fallback = "cpu-2",
+     .text =
+         "of the simulated device whose model estimates device times: cpu-2, h100, tpu-v4, ...; "
+         "none: no estimate"},
+    {"levels", "N", CLI_NUMBER, AT(scopes.levels), .commands = SCOPES, .fallback = "3",
+     .text = "levels of the tree; 0: all"},
+    {"least", "SHARE", CLI_SHARE, AT(scopes.least), .commands = SCOPES, .fallback = "1%",
+     .text = "branches with a smaller share of every figure stand together"},
+    {"weight", "FIGURE", CLI_TEXT, AT(scopes.weight), .commands = SCOPES,
+     .text = "what --output shows: nodes, trace, flops, estimated or measured; without it measured "
+             "device time, else estimated, else trace"},
+    {"output", "FILE", CLI_WORDS, AT(scopes.files), .commands = SCOPES,
+     .text = "also write, or replace, a flame graph (.svg, .png, .gp) or its folded stacks "
+             "(.folded); may be repeated"},
     {"report", "DIR", CLI_TEXT, AT(report), .commands = NIGHTLY | COMPARE,
      .text = "folder of the page, index.html"},
     {"site", "DIR", CLI_TEXT, AT(site), .commands = NIGHTLY,
@@ -384,13 +400,17 @@ static const struct {
      RES_AXIS_BIT(RES_AXIS_MODEL)},
     {WEIGHTS, false, true, RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
     {REPLAY, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME) | RES_AXIS_BIT(RES_AXIS_SEED), 0},
-    {ESTIMATE, false, true,
-     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) |
-         RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ) |
-         RES_AXIS_BIT(RES_AXIS_OPTIMIZER) | RES_AXIS_BIT(RES_AXIS_DROPOUT) |
-         RES_AXIS_BIT(RES_AXIS_DTYPE) | RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SCAN) |
-         RES_AXIS_BIT(RES_AXIS_REMAT) | RES_AXIS_BIT(RES_AXIS_OFFLOAD),
+    {ESTIMATE | SCOPES, false, true,
+     RES_AXIS_BIT(RES_AXIS_PHASE) | RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) |
+         RES_AXIS_BIT(RES_AXIS_SEQ) | RES_AXIS_BIT(RES_AXIS_OPTIMIZER) |
+         RES_AXIS_BIT(RES_AXIS_DROPOUT) | RES_AXIS_BIT(RES_AXIS_DTYPE) |
+         RES_AXIS_BIT(RES_AXIS_LAYOUT) | RES_AXIS_BIT(RES_AXIS_SCAN),
      0},
+    {ESTIMATE, false, false,
+     RES_AXIS_BIT(RES_AXIS_MODE) | RES_AXIS_BIT(RES_AXIS_GRAPHS) | RES_AXIS_BIT(RES_AXIS_REMAT) |
+         RES_AXIS_BIT(RES_AXIS_OFFLOAD),
+     0},
+    {SCOPES, false, false, RES_AXIS_BIT(RES_AXIS_RUNTIME), 0},
     {LIST, false, true,
      RES_AXIS_BIT(RES_AXIS_BATCH) | RES_AXIS_BIT(RES_AXIS_IMAGE) | RES_AXIS_BIT(RES_AXIS_SEQ),
      RES_AXIS_BIT(RES_AXIS_MODEL)},

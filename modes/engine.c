@@ -3,6 +3,7 @@
  * completion. It knows no mode by name; what they do differently is in mode_kind.
  */
 #include "modes/mode_priv.h"
+#include "runtime/graph/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>

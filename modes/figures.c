@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "modes/mode_priv.h"
+#include "runtime/graph/scopes.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #define BENCH_MODES_WATCH_H
 
 #include "modes/mode.h"
+#include "runtime/graph/scopes.h"
 
 /* A graph of a traced step. Replays tell none. */
 typedef struct mode_graph_told {

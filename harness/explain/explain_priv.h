@@ -14,6 +14,7 @@
 #include "harness/explain/explain.h"
 #include "harness/worker/worker.h"
 #include "modes/watch.h"
+#include "runtime/graph/scopes.h"
 
 /* A graph as it was traced last at its place in a step. */
 typedef struct explain_graph {

@@ -84,7 +84,7 @@ static void differentiate(sweep *s, const tg_node *node)
         wanted |= need[k] = s->active[node->operands[k]->id];
     if (!wanted)
         return;
-    s->t->scope = node->scope;
+    tg_scope_enter(s->t, node->scope);
     if (!node->op->grad) {
         tg_trace_fail(s->t, BN_NOT_SUPPORTED, "backward: %s is not differentiable", node->op->name);
         return;
@@ -102,7 +102,7 @@ static void sweep_back(sweep *s, size_t end)
     const tg_scope *scope = s->t->scope;
     for (size_t n = end; n-- > 0 && s->t->status.code == BN_OK;)
         differentiate(s, s->t->nodes[n]);
-    s->t->scope = scope;
+    tg_scope_enter(s->t, scope);
 }
 
 void tg_gradients(tg_trace *t, size_t end, tg_tensor *const *outputs, tg_tensor *const *seeds,
@@ -441,4 +441,5 @@ void tg_loop_gradient(tg_trace *t, const tg_node *node, tg_tensor *const *gout, 
     const tg_node *back = tg_region_append(t, node->op, &g.back);
     if (back)
         give(&g, back, gin);
+    tg_scope_changed(t);
 }

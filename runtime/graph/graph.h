@@ -76,6 +76,7 @@ typedef struct tg_trace tg_trace;
 typedef struct tg_tensor tg_tensor;
 typedef struct tg_node tg_node;
 typedef struct tg_op tg_op;
+typedef struct tg_scope tg_scope;
 
 /* ---- tensors ----------------------------------------------------------- */
 
@@ -186,35 +187,8 @@ tg_phase tg_trace_phase(tg_trace *trace, tg_phase phase);
  * names of layers do). They appear as locations in the text: "layer1.0.conv2". */
 void tg_scope_push(tg_trace *trace, const char *name);
 void tg_scope_pop(tg_trace *trace);
-
-/* A line of the source; FILE is a literal, NULL: not known. */
-typedef struct tg_place {
-    const char *file;
-    int line;
-} tg_place;
-
-/* From the next tg_trace_begin on the trace notes at which line of a model or a layer each node was
- * made (runtime/graph/places.h); gradients stand where the node does whose gradient they are.
- * Lowering then writes the lines into the text's locations. Off at first. */
-void tg_trace_keep_places(tg_trace *trace, bool keep);
-/* How many traces keep places: what each call of an op looks at. */
-extern _Atomic int tg_places_kept;
-/* Of NODE; nowhere where its trace keeps none. */
-tg_place tg_node_place(const tg_node *node);
-/* Of VALUE's node: of a variable's entry value, where the trace used the variable first. */
-tg_place tg_value_place(const tg_tensor *value);
-/* Of the read in hand, for the hook. */
-tg_place tg_trace_next_place(const tg_trace *trace);
-/* Appends the scope in force, "layer1.0.conv2"; nothing outside of all. */
-void tg_trace_scope(const tg_trace *trace, bn_text *out);
-
-/* Where annotations and scopes are noted from here on, in loops' rounds, too; NULL: nowhere. */
-void tg_trace_set_timeline(tg_trace *trace, bn_timeline *timeline);
-/* What the host does from here on, until the matching end, is NAME, which is copied: in a timeline
- * it is a span. They nest, with scopes, too, and change neither graph nor hash. A captured step
- * that is replayed calls no function, so it has none. Without a timeline it is one branch. */
-void tg_annotate_begin(tg_trace *trace, const char *name);
-void tg_annotate_end(tg_trace *trace);
+/* Appends "layer1.0.conv2"; nothing for NULL, which is outside of all scopes. */
+void tg_scope_write(const tg_scope *scope, bn_text *out);
 
 /* Makes VALUE the new contents of VARIABLE, same type; takes effect for later
  * ops at once and on the device when the step is dispatched. */
@@ -306,6 +280,12 @@ typedef struct tg_graph_cost {
     double offloaded; /* bytes of stacks that loops are to keep in the host's memory */
 } tg_graph_cost;
 void tg_graph_measure(const tg_graph *graph, tg_graph_cost *cost);
+/* Calls VISIT for each node that an output of GRAPH needs, with its own part of tg_graph_measure's
+ * sums: of a loop first its node, which costs nothing by itself, then the nodes of its round, with
+ * the cost of all rounds and no nodes. Calls nothing without memory. */
+void tg_graph_visit(const tg_graph *graph,
+                    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
+                    void *context);
 
 /* The same for a single node, for eager execution. NODE's key covers op,
  * attributes and operand types; its graph has the node alone, with the distinct

@@ -15,10 +15,10 @@
 #define TG_OP_NAME_BYTES 24
 #define TG_MAX_RESULTS   3
 
-typedef struct tg_scope {
-    const struct tg_scope *parent;
+struct tg_scope {
+    const tg_scope *parent;
     const char *name;
-} tg_scope;
+};
 
 typedef enum tg_kind { TG_KIND_VALUE, TG_KIND_VARIABLE, TG_KIND_POISON } tg_kind;
 

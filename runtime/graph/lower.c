@@ -489,46 +489,62 @@ double tg_op_no_flops(const tg_node *node)
     return 0;
 }
 
-/* A loop is one node, which does in each round what its region does. */
-static void add_loop(const tg_node *node, const tg_region *region, tg_graph_cost *cost)
+/* Who visits nodes, and how often the nodes in hand run. */
+typedef struct visitor {
+    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost);
+    void *context;
+    double times;
+    bool inside; /* a loop's round: its nodes are part of the loop's one */
+} visitor;
+
+/* Bytes of the stacks that the loop NODE is to keep in the host's memory. */
+static double offloaded(const tg_node *node)
 {
     const tg_scan_attributes *a = node->attributes;
-    tg_graph_cost round;
-    tg_graph_measure(&region->graph, &round);
-    cost->nodes++;
-    cost->flops += (double)a->length * round.flops;
-    cost->macs += (double)a->length * round.macs;
-    cost->bytes += (double)a->length * round.bytes;
-    cost->offloaded += (double)a->length * round.offloaded;
+    double bytes = 0;
     for (int64_t i = a->outs - a->gives; a->offload && i < a->outs; i++) {
         const tg_type *stack = &node->results[a->carried + i].type;
-        cost->offloaded += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
+        bytes += tg_dtype_is_float(stack->dtype) ? (double)tg_type_bytes(stack) : 0;
     }
+    return bytes;
 }
 
-static void add_cost(const tg_node *node, tg_graph_cost *cost)
+static tg_graph_cost cost_of(const tg_node *node, const visitor *v)
 {
     const char *family = node->op->family;
-    const tg_region *region = tg_node_region(node);
-    if (region) {
-        add_loop(node, region, cost);
-        return;
+    tg_graph_cost cost = {.nodes = !v->inside};
+    if (tg_node_region(node)) {
+        cost.offloaded = v->times * offloaded(node);
+        return cost;
     }
     const double flops =
         node->op->flops ? node->op->flops(node) : (double)tg_type_elements(&node->results[0].type);
-    cost->nodes++;
-    cost->flops += flops;
+    cost.flops = v->times * flops;
     if (strcmp(family, "dot") == 0 || strcmp(family, "convolution") == 0)
-        cost->macs += flops / 2;
+        cost.macs = v->times * flops / 2;
     for (size_t k = 0; k < node->operand_count; k++)
-        cost->bytes += (double)tg_type_bytes(tg_operand_type(node, k));
+        cost.bytes += v->times * (double)tg_type_bytes(tg_operand_type(node, k));
     for (size_t r = 0; r < node->result_count; r++)
-        cost->bytes += (double)tg_type_bytes(&node->results[r].type);
+        cost.bytes += v->times * (double)tg_type_bytes(&node->results[r].type);
+    return cost;
 }
 
-void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
+static void visit_graph(const tg_graph *g, const visitor *v);
+
+static void visit_node(const tg_node *node, const visitor *v)
 {
-    *cost = (tg_graph_cost){0};
+    const tg_region *region = tg_node_region(node);
+    const tg_graph_cost cost = cost_of(node, v);
+    v->visit(v->context, node, &cost);
+    if (region) {
+        const tg_scan_attributes *a = node->attributes;
+        const visitor round = {v->visit, v->context, v->times * (double)a->length, true};
+        visit_graph(&region->graph, &round);
+    }
+}
+
+static void visit_graph(const tg_graph *g, const visitor *v)
+{
     uint16_t *known = calloc(g->trace->value_count + 1u, sizeof *known);
     uint8_t *needed = calloc(g->trace->node_count + 1, 1);
     if (known && needed) {
@@ -538,8 +554,33 @@ void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
         for (size_t n = g->first_node; n < g->end_node; n++)
             if (needed[n] && g->trace->nodes[n]->op->lower &&
                 maker_of(g->trace->nodes[n], needed) == g->trace->nodes[n])
-                add_cost(g->trace->nodes[n], cost);
+                visit_node(g->trace->nodes[n], v);
     }
     free(known);
     free(needed);
+}
+
+void tg_graph_visit(const tg_graph *g,
+                    void (*visit)(void *context, const tg_node *node, const tg_graph_cost *cost),
+                    void *context)
+{
+    const visitor v = {visit, context, 1, false};
+    visit_graph(g, &v);
+}
+
+static void add_cost(void *context, const tg_node *node, const tg_graph_cost *cost)
+{
+    tg_graph_cost *sum = context;
+    (void)node;
+    sum->nodes += cost->nodes;
+    sum->flops += cost->flops;
+    sum->macs += cost->macs;
+    sum->bytes += cost->bytes;
+    sum->offloaded += cost->offloaded;
+}
+
+void tg_graph_measure(const tg_graph *g, tg_graph_cost *cost)
+{
+    *cost = (tg_graph_cost){0};
+    tg_graph_visit(g, add_cost, cost);
 }

@@ -9,7 +9,7 @@
 #ifndef BENCH_RUNTIME_PLACES_H
 #define BENCH_RUNTIME_PLACES_H
 
-#include "runtime/graph/graph.h"
+#include "runtime/graph/scopes.h"
 
 #include <stdatomic.h>
 

@@ -27,6 +27,7 @@ tg_trace *tg_round_open(tg_trace *t)
     round->precision = t->precision;
     round->keeps_places = t->keeps_places;
     round->scope = t->scope;
+    round->clock = t->clock;
     tg_trace_phase(round, t->phase);
     return round;
 }
@@ -75,6 +76,7 @@ void tg_round_close(tg_trace *round)
         v->current = b->current;
         v->assigned = b->assigned;
     }
+    tg_scope_changed(round->outer);
 }
 
 bool tg_round_sound(tg_trace *round)

@@ -185,6 +185,16 @@ void tg_tensor_set_data(tg_tensor *tensor, void *data)
 
 /* ---- nodes, seen by modes ------------------------------------------------------ */
 
+const tg_scope *tg_node_scope(const tg_node *node)
+{
+    return node->scope;
+}
+
+tg_phase tg_node_phase(const tg_node *node)
+{
+    return (tg_phase)node->phase;
+}
+
 const char *tg_node_op_name(const tg_node *node)
 {
     return node->op->name;

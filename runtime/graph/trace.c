@@ -54,6 +54,8 @@ void tg_trace_free(tg_trace *t)
         tg_trace_keep_places(t, false);
     bn_arena_free(t->arena);
     bn_arena_free(t->tensors);
+    if (!t->outer)
+        tg_scope_clock_free(t->clock);
     for (size_t i = 0; i < t->body_made; i++)
         tg_trace_free(t->bodies[i]);
     free(t->bodies);
@@ -112,6 +114,10 @@ void tg_trace_begin(tg_trace *t)
     t->breaks = 0;
     t->placed = 0;
     t->body_count = t->region_count = t->captured_count = t->bound_count = 0;
+    if (t->clock && !t->outer) {
+        t->clock->count = 0;
+        tg_clock_note(t);
+    }
 }
 
 bn_code tg_trace_status(const tg_trace *t, bn_status *st)
@@ -119,24 +125,6 @@ bn_code tg_trace_status(const tg_trace *t, bn_status *st)
     if (t->status.code != BN_OK && st)
         *st = t->status;
     return t->status.code;
-}
-
-void tg_trace_fail(tg_trace *t, bn_code code, const char *format, ...)
-{
-    if (t->status.code != BN_OK)
-        return;
-    char message[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    bn_fail(&t->status, code, "%s", message);
-
-    bn_text path = {0};
-    tg_scope_write(t->scope, &path);
-    if (path.length && !path.failed)
-        bn_context(&t->status, "%s", path.data);
-    bn_text_free(&path);
 }
 
 size_t tg_trace_node_count(const tg_trace *t)
@@ -159,63 +147,9 @@ tg_phase tg_trace_phase(tg_trace *t, tg_phase phase)
         /* Phases decide where a step is cut, so they belong to its structure. */
         tg_record_mark(t, (uint32_t)phase);
         t->phase = phase;
+        tg_scope_changed(t);
     }
     return before;
-}
-
-void tg_scope_push(tg_trace *t, const char *name)
-{
-    tg_scope *scope = bn_arena_alloc(t->arena, sizeof *scope);
-    if (!scope) {
-        tg_trace_fail(t, BN_OUT_OF_MEMORY, "no memory for scope %s", name);
-        return;
-    }
-    *scope = (tg_scope){t->scope, name};
-    t->scope = scope;
-    if (t->timeline)
-        bn_timeline_open(t->timeline, BN_SPAN_SCOPE, name);
-}
-
-void tg_scope_pop(tg_trace *t)
-{
-    if (!t->scope)
-        return;
-    t->scope = t->scope->parent;
-    if (t->timeline)
-        bn_timeline_close(t->timeline, BN_SPAN_SCOPE);
-}
-
-void tg_trace_set_timeline(tg_trace *t, bn_timeline *timeline)
-{
-    t->timeline = timeline;
-}
-
-void tg_annotate_begin(tg_trace *t, const char *name)
-{
-    if (t->timeline)
-        bn_timeline_open(t->timeline, BN_SPAN_ANNOTATION, name);
-}
-
-void tg_annotate_end(tg_trace *t)
-{
-    if (t->timeline)
-        bn_timeline_close(t->timeline, BN_SPAN_ANNOTATION);
-}
-
-void tg_scope_write(const tg_scope *scope, bn_text *out)
-{
-    if (!scope)
-        return;
-    if (scope->parent) {
-        tg_scope_write(scope->parent, out);
-        bn_text_putc(out, '.');
-    }
-    bn_text_puts(out, scope->name);
-}
-
-void tg_trace_scope(const tg_trace *t, bn_text *out)
-{
-    tg_scope_write(t->scope, out);
 }
 
 /* ---- appending -------------------------------------------------------------- */

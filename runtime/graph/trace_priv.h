@@ -6,6 +6,7 @@
 #define BENCH_TRACE_PRIV_H
 
 #include "runtime/graph/graph_priv.h"
+#include "runtime/graph/scopes.h"
 
 #define TG_SCALAR_MEMO 32
 
@@ -45,6 +46,14 @@ struct tg_region {
     bool derived;    /* a gradient made it */
 };
 
+/* When scopes and phases changed, in a trace and in its rounds. */
+typedef struct tg_scope_clock {
+    tg_stretch *list;
+    size_t count, capacity;
+    const tg_trace *trace; /* of the last stretch, which began when it had NODES nodes */
+    size_t nodes;
+} tg_scope_clock;
+
 struct tg_trace {
     uint32_t epoch;
     bn_status status;
@@ -58,8 +67,9 @@ struct tg_trace {
     char record[4096]; /* that hash, then records not yet hashed */
     size_t record_used;
     const tg_scope *scope;
-    bn_arena *arena;   /* nodes, attributes, graphs */
-    bn_arena *tensors; /* values only, so that a stale handle still meets a tensor */
+    tg_scope_clock *clock; /* NULL: scopes are not timed; of a round, that of the outer trace */
+    bn_arena *arena;       /* nodes, attributes, graphs */
+    bn_arena *tensors;     /* values only, so that a stale handle still meets a tensor */
     tg_node **nodes;
     size_t node_count, node_capacity;
     uint32_t value_count;
@@ -90,8 +100,22 @@ struct tg_trace {
 tg_tensor *tg_trace_resolve(tg_trace *trace, tg_tensor *tensor);
 /* Nodes that have no place yet stand at PLACE, if the trace keeps places (tensor.c). */
 void tg_place_nodes(tg_trace *trace, tg_place place);
-/* "layer1.0.conv2" of a node's scope. */
-void tg_scope_write(const tg_scope *scope, bn_text *out);
+void tg_scope_clock_free(tg_scope_clock *clock);
+/* Scope or phase of T are others from here on. */
+void tg_clock_note(tg_trace *t);
+static inline void tg_scope_changed(tg_trace *t)
+{
+    if (t->clock)
+        tg_clock_note(t);
+}
+/* The nodes to come are of SCOPE. */
+static inline void tg_scope_enter(tg_trace *t, const tg_scope *scope)
+{
+    if (t->scope == scope)
+        return;
+    t->scope = scope;
+    tg_scope_changed(t);
+}
 
 /* ---- rounds of loops (region.c, but for tg_round_input) ---------------------- */
 

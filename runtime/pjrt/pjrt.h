@@ -353,6 +353,18 @@ typedef struct rt_device_span {
 BN_MUST_USE bn_code rt_xspace_device_spans(const void *xspace, size_t size, rt_device_span **spans,
                                            size_t *count, bn_status *st);
 
+/* Device time of what one op of the program text became. */
+typedef struct rt_op_time {
+    const char *name; /* what loc("...") said there; "" where the profile does not tell */
+    uint64_t ps;      /* of all executions, without the time of ops within it (loops have some) */
+    size_t events;
+} rt_op_time;
+/* Sums the events of the lines "XLA Ops" of device planes by their statistic tf_op, sorted by name.
+ * Of a fusion the compiler keeps one op's name, which gets all of its time. *LIST and the names lie
+ * in ARENA. BN_FORMAT when the bytes are not an XSpace. */
+BN_MUST_USE bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena,
+                                       rt_op_time **list, size_t *count, bn_status *st);
+
 /* ---- ahead of time --------------------------------------------------- */
 
 /* A topology by the plugin's name for it ("v4:2x2x1"); an empty name is

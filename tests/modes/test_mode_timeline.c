@@ -3,6 +3,7 @@
  * calls, completions, scopes and annotations; and nothing where no timeline is wanted.
  */
 #include "tests/modes/fit_fixture.h"
+#include "runtime/graph/scopes.h"
 
 #define MOST 10000
 
