@@ -62,12 +62,15 @@ static tg_remat remat_of(const res_experiment *w)
 
 model_options job_model_options(const res_experiment *w, const char *path)
 {
+    /* Steps without a gradient save nothing: bench verify has some beside those of training. */
+    const bool train = strcmp(w->phase, "train") == 0;
+    const bool offload = train && strcmp(w->offload, "activations") == 0;
     const model_layout layout = strcmp(w->layout, "nchw") == 0   ? MODEL_NCHW
                                 : strcmp(w->layout, "nhwc") == 0 ? MODEL_NHWC
                                                                  : usual_layout(w->runtime, path);
     return (model_options){.small = strncmp(w->variant, "small", 5) == 0,
                            .pad = strstr(w->variant, "_pad") != NULL,
-                           .train = strcmp(w->phase, "train") == 0,
+                           .train = train,
                            .no_dropout = strcmp(w->dropout, "off") == 0,
                            .optimizer = strcmp(w->optimizer, "sgd") == 0 ? MODEL_SGD
                                         : strcmp(w->optimizer, "adamw") == 0
@@ -78,8 +81,8 @@ model_options job_model_options(const res_experiment *w, const char *path)
                            .seq = w->seq,
                            .depth = w->depth,
                            .scan = strcmp(w->scan, "on") == 0,
-                           .remat = remat_of(w),
-                           .offload = strcmp(w->offload, "activations") == 0,
+                           .remat = train ? remat_of(w) : TG_REMAT_NONE,
+                           .offload = offload,
                            .dtype = tg_dtype_parse(w->dtype),
                            .layout = layout,
                            .seed = w->seed};

@@ -22,7 +22,8 @@ typedef struct scopes_options {
  * code. */
 int scopes_command(const scopes_options *options);
 /* The job "scopes" (worker_job.run): runs the request's "experiment" under the plugin's profiler.
- * The result is {"steps", "simulated", "device_ns", "ops": [{"name", "ns"}]}, times of a step, or
+ * The result is {"steps", "simulated", "device_ns", "ops": [{"name", "ns", "events"}]}, times of a
+ * step, or
  * {"why"} where the plugin does not tell. */
 BN_MUST_USE bn_code scopes_job(const json_t *request, bn_status *st);
 

@@ -23,7 +23,8 @@ static void add_op(const json_t *op, scopes_figure figure, scopes_table *table,
     const double ns = json_number_value(json_object_get(op, "ns"));
     if (!name || !isfinite(ns) || ns < 0)
         return;
-    device->unplaced += name[0] == '\0';
+    if (!name[0] && device->steps > 0)
+        device->unplaced += json_integer_value(json_object_get(op, "events")) / device->steps;
     const size_t line = scopes_find_place(table, name);
     if (!table->failed)
         table->list[line].figure[figure] += ns;

@@ -79,7 +79,7 @@ typedef struct scopes_device {
     char why[1024];   /* it is not known */
     double step_ns;   /* executions of a step; with what lies between ops */
     int64_t steps;    /* whose mean it is */
-    int64_t unplaced; /* ops of which the profile tells no place */
+    int64_t unplaced; /* ops of a step of which the profile tells no place */
 } scopes_device;
 
 /* Runs E's step in a worker under the plugin's profiler, and adds FIGURE to TABLE. That nothing is

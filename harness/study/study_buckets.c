@@ -139,6 +139,7 @@ void study_buckets(study *s)
                   RES_MEDIAN_SHARE * l.most, l.most, RES_LENGTH_SPREAD, l.rows);
         for (size_t i = 0; i < RUNS; i++)
             say_run(s, &l, runs[i], room, list);
+        study_answer(s, "rows", json_real(l.rows));
         study_answer(s, "runs", list);
     }
     free(room);

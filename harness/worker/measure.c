@@ -221,6 +221,8 @@ static void free_group(worker_group *g)
         res_record_free(g->members[i].record);
         free(g->members[i].warm_ns);
         free(g->members[i].probes);
+        /* Where all failed together it was not written yet. */
+        (void)(worker_timeline_write(&g->members[i], NULL) == BN_OK);
         bn_timeline_free(g->members[i].timeline);
     }
     if (g->rng)

@@ -62,22 +62,32 @@ static void main_name(const rec_process *p, char *name, size_t size)
     free(list);
 }
 
-bn_code rec_check_steps(const rec_recording *recording, const rec_options *options,
-                        rec_steps **steps, bn_status *st)
+/* Tries OPTIONS again with the program that stands for most of P's work, then with all steps. */
+static bool try_again(const rec_recording *recording, const rec_process *p,
+                      const rec_options *options, rec_steps **steps)
 {
     char name[256];
     bn_status ignored = {.code = BN_OK};
     rec_options other = *options;
-    const rec_process *p = rec_process_find(recording, options->pid);
-    bn_code code = rec_steps_find(recording, options, steps, st);
-    if (code != BN_NOT_FOUND || !p || p->execution_count == 0)
-        return code;
     main_name(p, name, sizeof name);
     if (!other.step_program && name[0])
         other.step_program = name;
     if (rec_steps_find(recording, &other, steps, &ignored) == BN_OK)
-        return BN_OK;
-    other.keep_warmup = true;
+        return true;
     ignored = (bn_status){.code = BN_OK};
-    return rec_steps_find(recording, &other, steps, &ignored) == BN_OK ? BN_OK : code;
+    other.keep_warmup = true;
+    return rec_steps_find(recording, &other, steps, &ignored) == BN_OK;
+}
+
+bn_code rec_check_steps(const rec_recording *recording, const rec_options *options,
+                        rec_steps **steps, bn_status *st)
+{
+    bn_status first = {.code = BN_OK};
+    const rec_process *p = rec_process_find(recording, options->pid);
+    const bn_code code = rec_steps_find(recording, options, steps, &first);
+    if (code == BN_OK || (code == BN_NOT_FOUND && p && p->execution_count > 0 &&
+                          try_again(recording, p, options, steps)))
+        return BN_OK;
+    *st = first;
+    return code;
 }

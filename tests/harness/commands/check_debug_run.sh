@@ -38,7 +38,8 @@ assert page.open == [], page.open
 assert len(page.links) == 9, page.links
 for link in page.links:
     assert os.path.getsize(os.path.join(sys.argv[1], link)) > 0, link
-assert page.heads[:3] == ["How fast", "Where the run's time went", "What could be mended"], page.heads
+heads = [h for h in page.heads if h in ("How fast", "Where the run's time went", "What could be mended")]
+assert heads == ["How fast", "Where the run's time went", "What could be mended"], page.heads
 for word in ("resnet18", "productive", "overhead", "2 processes in"):
     assert word in page.text, word
 assert "This part is missing" not in page.text
@@ -114,8 +115,8 @@ report "a run that failed has a page, which says so; names are escaped" "$(
 interrupted() {
     local job
     store=$folder/stopped
-    "$bench" run "${measured[@]}" --processes 40 --min-time 0.2 --mode lazy --store "$store" \
-        --debug-run "$folder/stopped-run" >"$folder/out" 2>"$folder/err" </dev/null &
+    "$bench" run --model resnet18 --variant small --phase infer --runtime sim --mode lazy \
+        --processes 40 --min-time 0.2 --warmup 8 --store "$store" --debug-run "$folder/stopped-run" >"$folder/out" 2>"$folder/err" </dev/null &
     job=$!
     await 60 eval '[ "$(stored)" -ge 1 ]' || echo "nothing was measured"
     kill -INT $job

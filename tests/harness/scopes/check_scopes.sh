@@ -50,7 +50,8 @@ t = records["tracing"]
 assert t["traces"] >= 10 and t["plain_ns"] > 0 and t["ratio_p10"] <= t["ratio"] <= t["ratio_p90"]
 assert 0.5 < sum_of("trace_ns") / t["timed_ns"] < 1.5, (sum_of("trace_ns"), t)
 conv = [sum_of("flops", "layer1.0.conv1", p) for p in ("forward", "backward")]
-assert conv[0] > 0 and conv[1] == 2 * conv[0], conv
+# Two convolutions, and a sum of gradients.
+assert conv[0] > 0 and 2 <= conv[1] / conv[0] < 2.05, conv
 assert sum_of("nodes", "sgd", "update") > 100 and sum_of("nodes", "sgd", "forward") == 0
 assert sum_of("estimated_ns", "layer1") > 0 and sum_of("trace_ns", "layer1") > 0
 assert len({(l["scope"], l["phase"]) for l in lines}) == len(lines)
@@ -107,7 +108,7 @@ refuses_weight
 
 # ---- the tree -------------------------------------------------------------------------------------
 
-run scopes "${sim[@]}" --levels 1
+run scopes "${sim[@]}" --levels 1 --least 5%
 report "a tree of one level" "$(
     fault_of 0
     grep -q '^resnet18 train .* 100.0 %' "$folder/out" || echo "no row of the whole step"

@@ -180,7 +180,8 @@ step, device = line("step", "capture"), line("device", "capture")
 compiling = line("compilation", "lazy")
 about("a token", step["slope"]["estimate"] / device["slope"]["estimate"], 0.9, 1.1)
 about("compiling", compiling["base"]["estimate"] / 1e6, 290, 340)
-most, rows = 64, 2
+most, rows = 64, answers["rows"]
+assert rows == 2, rows
 def below(tokens):
     if tokens >= most: return 1
     if tokens < 4: return 0
@@ -200,7 +201,7 @@ for run in answers["runs"]:
     assert run["low"] <= best <= run["high"] and run["total_ns"] <= run["one_bucket_ns"], run
 assert [r["steps"] for r in answers["runs"]] == [1000, 10000, 100000]
 assert answers["runs"][0]["estimate"] < answers["runs"][2]["estimate"], answers["runs"]' \
-        --model bert "${sim[@]}" --phase infer --processes 3 --seq 16,32,64 \
+        --model bert "${sim[@]}" --phase infer --batch 2 --processes 3 --seq 16,32,64 \
         --runtime-option memory_gbps=0.2 --runtime-option compile_us=300000
 }
 live "buckets: how many lengths pay, by the fitted costs" buckets busy_stores "$store"

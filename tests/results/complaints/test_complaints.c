@@ -88,6 +88,7 @@ static seen see(play *p)
     const rec_options options = {.device = -1};
     s.recording = play_open(p, s.folder, sizeof s.folder);
     assert_ok(rec_check_steps(s.recording, &options, &s.steps, &st), &st);
+    assert_int_equal(st.code, BN_OK);
     assert_ok(rec_check(s.steps, &s.checkup, &st), &st);
     return s;
 }
