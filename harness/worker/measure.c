@@ -5,6 +5,7 @@
 #include "harness/worker/measure_priv.h"
 
 #include <gsl/gsl_randist.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -132,6 +133,26 @@ static bn_code open_members(worker_group *g, bn_status *st)
     return BN_OK;
 }
 
+/* The texts of the graphs that M compiled, for bench run --graph-report. */
+static void write_graphs(const worker_member *m)
+{
+    const char *folder = m->e.graph_report;
+    for (size_t i = 0; folder && i < mode_execution_count(m->s.mode); i++) {
+        char path[4200];
+        size_t length = 0;
+        const char *text = mode_execution_text(m->s.mode, i, &length), *code = text;
+        size_t size = length;
+        /* Programs that others wrote come in other forms, too. */
+        if (length == 0 || mode_form_find(&code, &size) != MODE_FORM_TEXT)
+            continue;
+        snprintf(path, sizeof path, "%s/%s.mlir", folder,
+                 mode_execution_at(m->s.mode, i)->fingerprint);
+        /* The parent looks which are there, and says what is missing. */
+        bn_status st = {.code = BN_OK};
+        (void)(bn_file_write_atomic(path, text, length, &st) == BN_OK);
+    }
+}
+
 /* Completes M's record after its rounds. */
 static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
 {
@@ -140,7 +161,7 @@ static bn_code finish_member(worker_group *g, worker_member *m, bn_status *st)
     bn_code code = worker_finish_executions(m, g->rng, st);
     if (code == BN_OK) {
         describe(&m->s, g->about, m->record);
-        worker_write_graphs(m);
+        write_graphs(m);
         worker_timeline_profile(m);
     }
     m->finish_ns = bn_now_ns() - start;

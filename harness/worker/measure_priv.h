@@ -5,8 +5,7 @@
  *   measure.c      the job, and the records        warmup.c       until steps are steady
  *   rounds.c       modes in turns                  witness.c      what the machine did meanwhile
  *   device_time.c  probes and what they tell       device_profile.c  the plugin's profiler
- *   graphs.c       texts of what was compiled      timeline.c     when what ran, for a file
- *   phases.c       what the process did when
+ *   phases.c       what the process did when       timeline.c     when what ran, for a file
  */
 #ifndef BENCH_HARNESS_WORKER_MEASURE_PRIV_H
 #define BENCH_HARNESS_WORKER_MEASURE_PRIV_H
@@ -92,12 +91,6 @@ BN_MUST_USE bn_code worker_probe(worker_member *m, size_t round, gsl_rng *rng, b
 /* Fills the record's executions from the probes, the profiler, or probes that are made now. The
  * variables mean nothing afterwards. */
 BN_MUST_USE bn_code worker_finish_executions(worker_member *m, gsl_rng *rng, bn_status *st);
-
-/* ---- graphs (graphs.c) ---------------------------------------------------------------- */
-
-/* Where M's experiment has a folder for it: writes the StableHLO text of each of its executions
- * there, as FINGERPRINT.mlir, unless it is there already. */
-void worker_write_graphs(const worker_member *m);
 
 /* ---- the timeline (timeline.c) ---------------------------------------------------------- */
 

@@ -71,7 +71,7 @@ static void look_at_files(const rec_recording *r, const rec_process *p)
 static void look_at_record(const rec_recording *r, const rec_steps *steps)
 {
     bn_status st = {.code = BN_OK};
-    const rec_naming naming = {NULL, NULL};
+    const rec_naming naming = {.model = NULL};
     res_record *record = NULL;
     const bn_code code = rec_record_make(r, steps, &naming, &record, &st);
     fuzz_status(code, &st);
