@@ -136,7 +136,8 @@ static const cli_option others[] = {
      .text = "in the timeline are the first 10 steps and every N-th; 0: the first ones only"},
     {"debug-run", "DIR", CLI_TEXT, AT(metering.debug), .commands = RUN,
      .text = "also write all reports of the run into DIR, a new or empty folder, with a page that "
-             "leads through them, index.html: tables, goodput, the doctor, steps, metrics, graphs"},
+             "leads through them, index.html: tables, goodput, the doctor, steps, timeline, metrics, "
+             "graphs"},
     {"debug-every", "N", CLI_NUMBER, AT(metering.debug_every), .commands = RUN, .fallback = "10",
      .least = 1, .text = "of the measured steps, --debug-run lists every N-th"},
     {"golden", "DIR", CLI_TEXT, AT(golden), .commands = VERIFY, .fallback = "",

@@ -43,7 +43,7 @@ static bn_code check_empty(const char *folder, bn_status *st)
 }
 
 bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
-                            bn_text *graphs, bn_status *st)
+                            command_debug_paths *paths, bn_status *st)
 {
     if (!own->debug)
         return BN_OK;
@@ -52,13 +52,28 @@ bn_code command_debug_begin(const command_metering *own, bool force, job_matrix 
     if (matrix->graph_report)
         return bn_fail(st, BN_INVALID, "--debug-run has a graph report of its own, in DIR/%s",
                        COMMAND_DEBUG_GRAPHS);
+    if (matrix->timeline)
+        return bn_fail(st, BN_INVALID, "--debug-run has a timeline of its own, DIR/%s",
+                       COMMAND_DEBUG_TIMELINE);
     if (strlen(own->debug) > MOST_FOLDER)
         return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
     if (!force && check_empty(own->debug, st) != BN_OK)
         return st->code;
-    bn_text_printf(graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
-    matrix->graph_report = graphs->data;
-    return graphs->failed ? bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name") : BN_OK;
+    bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
+    bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
+    if (paths->graphs.failed || paths->timeline.failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name");
+    matrix->graph_report = paths->graphs.data;
+    matrix->timeline = paths->timeline.data;
+    return BN_OK;
+}
+
+void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)
+{
+    if (own->debug)
+        matrix->graph_report = matrix->timeline = NULL;
+    bn_text_free(&paths->graphs);
+    bn_text_free(&paths->timeline);
 }
 
 /* ---- the parts ------------------------------------------------------------------------------- */
@@ -247,6 +262,11 @@ static const debug_part parts[] = {
      "compiled or loaded. Programs in later steps say that something changes from step to step. "
      "Of warm-up steps the parts are not kept.",
      put_steps, false},
+    {COMMAND_DEBUG_TIMELINE, "Timeline",
+     "When each part of a step ran, on host and device: open the file in Perfetto. Host work "
+     "between "
+     "two executions stands above the device's gap.",
+     NULL, false},
     {"metrics.txt", "Metrics and counters",
      "In the layout of PyTorch/XLA's metrics report: percentiles of compile, execute and transfer "
      "times, and counters such as UncachedCompile.",

@@ -7,14 +7,23 @@
 
 #include "harness/commands/commands.h"
 
-/* The graphs' folder in that of a debug run. */
-#define COMMAND_DEBUG_GRAPHS "graphs"
+/* The graphs' folder and the timeline in the folder of a debug run. */
+#define COMMAND_DEBUG_GRAPHS   "graphs"
+#define COMMAND_DEBUG_TIMELINE "timeline.json"
 
-/* Has MATRIX write its graphs into the folder that OWN names, unless it names none: their path goes
- * to GRAPHS, which outlives MATRIX. Whoever makes that makes the folder. BN_INVALID where there is
- * something in the folder already, unless FORCE, or where MATRIX has a graph report of its own. */
+/* Paths that a matrix has while it runs. */
+typedef struct command_debug_paths {
+    bn_text graphs, timeline;
+} command_debug_paths;
+
+/* Has MATRIX write its graphs and its timeline into the folder that OWN names, unless it names
+ * none. Whoever makes the graphs' folder makes that one. BN_INVALID where there is something in the
+ * folder already, unless FORCE, or where MATRIX has a graph report or a timeline of its own. PATHS
+ * are to be given to command_debug_end, also after a failure. */
 BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
-                                        bn_text *graphs, bn_status *st);
+                                        command_debug_paths *paths, bn_status *st);
+/* MATRIX has no such paths any more. */
+void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
 /* Writes the reports of the COUNT records into it, over those that are there, and index.html. SPENT
  * says where the time went; INTERRUPTED: the user ended the run. A report that cannot be made is
  * left out, and the page says why; what cannot be written is an error. */

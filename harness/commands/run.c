@@ -377,7 +377,8 @@ static cli_exit report_all(const run_state *run)
 int command_run(job_matrix *matrix, const cli_output *output, const command_metering *metering)
 {
     bn_status st = {.code = BN_OK};
-    bn_text notes = {0}, graphs = {0};
+    bn_text notes = {0};
+    command_debug_paths paths = {.graphs = {0}};
     job_experiment *list = NULL;
     size_t count = 0;
     char *timeline = NULL; /* folder for those of workers */
@@ -388,7 +389,7 @@ int command_run(job_matrix *matrix, const cli_output *output, const command_mete
     if (job_matrix_request(matrix, &matrix->request, &st) != BN_OK ||
         command_format_of(output, &run.format, &st) != BN_OK ||
         command_metrics_check(metering, output, &st) != BN_OK ||
-        command_debug_begin(metering, output->force, matrix, &graphs, &st) != BN_OK ||
+        command_debug_begin(metering, output->force, matrix, &paths, &st) != BN_OK ||
         job_matrix_expand(matrix, &list, &count, &notes, &st) != BN_OK ||
         job_experiments_check(list, count, &st) != BN_OK ||
         (matrix->graph_report && bn_make_folder(matrix->graph_report, &st) != BN_OK)) {
@@ -428,9 +429,7 @@ out:
     bn_text_free(&notes);
     json_decref(matrix->request);
     matrix->request = NULL;
-    if (metering->debug)
-        matrix->graph_report = NULL;
-    bn_text_free(&graphs);
+    command_debug_end(metering, matrix, &paths);
     return (int)code;
 }
 

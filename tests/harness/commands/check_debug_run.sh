@@ -11,7 +11,7 @@ export PJRT_SIM=values=none,device_us=1000
 measured=(--model resnet18 --variant small --phase infer --runtime sim --processes 2 --steps 20
     --min-time 0 --warmup 8 --store "$store")
 parts="speedup.txt goodput.txt doctor.txt ledger.txt executions.txt compile.txt steps.txt metrics.txt
-    graphs/index.txt"
+    graphs/index.txt timeline.json"
 
 # page FOLDER: all links of its page lead to files, and its markup is well-formed.
 page() {
@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
 page = Page()
 page.feed(open(sys.argv[1] + "/index.html").read())
 assert page.open == [], page.open
-assert len(page.links) == 9, page.links
+assert len(page.links) == 10, page.links
 for link in page.links:
     assert os.path.getsize(os.path.join(sys.argv[1], link)) > 0, link
 heads = [h for h in page.heads if h in ("How fast", "Where the run's time went", "What could be mended")]
@@ -90,6 +90,8 @@ report "--force replaces the reports, and nothing else" "$(
 )"
 refuses "a graph report beside it" 2 "--debug-run has a graph report of its own" -- \
     run "${measured[@]}" --mode lazy --debug-run "$folder/other" --graph-report "$folder/graphs"
+refuses "a timeline beside it" 2 "--debug-run has a timeline of its own" -- \
+    run "${measured[@]}" --mode lazy --debug-run "$folder/other" --timeline "$folder/timeline.json"
 refuses "no name" 2 "--debug-run needs the name of a folder" -- \
     run "${measured[@]}" --mode lazy --debug-run ""
 refuses "a file in place of a folder" 3 "$folder/kept" -- \

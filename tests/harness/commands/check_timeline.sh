@@ -219,8 +219,23 @@ report "an experiment that fails has a timeline up to there" "$(
     [ "$status" -eq 1 ] || echo "exit status $status"
     traced 'assert len(about) == 1 and not named(1, STEPS, "step ")'
 )"
-"$bench" "${sim[@]}" --mode lazy --timeline "$folder/trace.json" --runtime-option faults=execute:5:abort \
-    >"$folder/out" 2>"$folder/err" </dev/null
+# A plugin that hangs in its fifth execution, and then gets the signal of a crash: one that aborts takes
+# away the handler first.
+hangs() { # PID: its only thread that works sleeps, and uses no processor
+    local before
+    [ "$(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null)" = S ] || return 1
+    before=$(cut -d' ' -f14,15 "/proc/$1/stat")
+    sleep 0.7
+    [ "$before" = "$(cut -d' ' -f14,15 "/proc/$1/stat" 2>/dev/null)" ]
+}
+worker_hangs() { worker=$(children_of $pid | head -n 1) && [ -n "$worker" ] && hangs "$worker"; }
+"$bench" "${sim[@]}" --mode lazy --timeline "$folder/trace.json" --runtime-option faults=execute:5:hang \
+    >"$folder/out" 2>"$folder/err" </dev/null &
+pid=$!
+rm -f "$folder/trace.json"
+await 60 worker_hangs
+kill -SEGV "$worker"
+wait $pid
 status=$?
 echo '[]' >"$folder/out"
 report "a process that crashes has one, too, and its last call" "$(
