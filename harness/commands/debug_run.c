@@ -42,40 +42,6 @@ static bn_code check_empty(const char *folder, bn_status *st)
                            folder);
 }
 
-bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
-                            command_debug_paths *paths, bn_status *st)
-{
-    if (!own->debug)
-        return BN_OK;
-    if (!own->debug[0])
-        return bn_fail(st, BN_INVALID, "--debug-run needs the name of a folder");
-    if (matrix->graph_report)
-        return bn_fail(st, BN_INVALID, "--debug-run has a graph report of its own, in DIR/%s",
-                       COMMAND_DEBUG_GRAPHS);
-    if (matrix->timeline)
-        return bn_fail(st, BN_INVALID, "--debug-run has a timeline of its own, DIR/%s",
-                       COMMAND_DEBUG_TIMELINE);
-    if (strlen(own->debug) > MOST_FOLDER)
-        return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
-    if (!force && check_empty(own->debug, st) != BN_OK)
-        return st->code;
-    bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
-    bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
-    if (paths->graphs.failed || paths->timeline.failed)
-        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name");
-    matrix->graph_report = paths->graphs.data;
-    matrix->timeline = paths->timeline.data;
-    return BN_OK;
-}
-
-void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)
-{
-    if (own->debug)
-        matrix->graph_report = matrix->timeline = NULL;
-    bn_text_free(&paths->graphs);
-    bn_text_free(&paths->timeline);
-}
-
 /* ---- the parts ------------------------------------------------------------------------------- */
 
 /* What a run gave. */
@@ -277,6 +243,63 @@ static const debug_part parts[] = {
      NULL, false},
 };
 #define PARTS (sizeof parts / sizeof *parts)
+
+/* ---- before the run ----------------------------------------------------------------------------
+ */
+
+static bn_code remove_one(const char *folder, const char *file, bn_status *st)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
+               ? BN_OK
+               : bn_fail_errno(st, errno, "%s", path);
+}
+
+/* Reports of an earlier run would pass for those of this one, where it gives none. */
+static bn_code remove_old(const char *folder, bn_status *st)
+{
+    bn_code code = remove_one(folder, "index.html", st);
+    for (size_t i = 0; i < PARTS && code == BN_OK; i++)
+        code = remove_one(folder, parts[i].file, st);
+    return code;
+}
+
+bn_code command_debug_begin(const command_metering *own, bool force, job_matrix *matrix,
+                            command_debug_paths *paths, bn_status *st)
+{
+    if (!own->debug)
+        return BN_OK;
+    if (!own->debug[0])
+        return bn_fail(st, BN_INVALID, "--debug-run needs the name of a folder");
+    if (matrix->graph_report)
+        return bn_fail(st, BN_INVALID, "--debug-run has a graph report of its own, in DIR/%s",
+                       COMMAND_DEBUG_GRAPHS);
+    if (matrix->timeline)
+        return bn_fail(st, BN_INVALID, "--debug-run has a timeline of its own, DIR/%s",
+                       COMMAND_DEBUG_TIMELINE);
+    if (strlen(own->debug) > MOST_FOLDER)
+        return bn_fail(st, BN_INVALID, "--debug-run: the name of the folder is too long");
+    if (!force && check_empty(own->debug, st) != BN_OK)
+        return st->code;
+    if (force && remove_old(own->debug, st) != BN_OK)
+        return st->code;
+    bn_text_printf(&paths->graphs, "%s/%s", own->debug, COMMAND_DEBUG_GRAPHS);
+    bn_text_printf(&paths->timeline, "%s/%s", own->debug, COMMAND_DEBUG_TIMELINE);
+    if (paths->graphs.failed || paths->timeline.failed)
+        return bn_fail(st, BN_OUT_OF_MEMORY, "no memory for a name");
+    matrix->graph_report = paths->graphs.data;
+    matrix->timeline = paths->timeline.data;
+    return BN_OK;
+}
+
+void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths)
+{
+    if (own->debug)
+        matrix->graph_report = matrix->timeline = NULL;
+    bn_text_free(&paths->graphs);
+    bn_text_free(&paths->timeline);
+}
 
 /* ---- files --------------------------------------------------------------------------------------
  */

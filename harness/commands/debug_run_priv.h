@@ -25,8 +25,8 @@ BN_MUST_USE bn_code command_debug_begin(const command_metering *own, bool force,
 /* MATRIX has no such paths any more. */
 void command_debug_end(const command_metering *own, job_matrix *matrix, command_debug_paths *paths);
 /* Writes the reports of the COUNT records into it, over those that are there, and index.html. SPENT
- * says where the time went; INTERRUPTED: the user ended the run. A report that cannot be made is
- * left out, and the page says why; what cannot be written is an error. */
+ * says where the time went; INTERRUPTED: the user ended the run. The page says which
+ * parts the run gave nothing for; what cannot be made or written is an error. */
 BN_MUST_USE bn_code command_debug_write(const command_metering *own, res_record **records,
                                         size_t count, const job_spent *spent, bool interrupted,
                                         bn_status *st);

@@ -319,7 +319,8 @@ static cli_exit run_all(run_state *run, job_experiment *list, size_t count, int 
     print_results(run);
     write_metrics(run);
     if (!job_interrupted()) {
-        print_complaint(run, store);
+        if (!run->store_lost)
+            print_complaint(run, store);
         if (run->count > 0 && !run->store_lost)
             cli_note("[%zu/%zu] records: %s; next: bench table --wide --store %s, or bench report "
                      "--store %s --output page.html",

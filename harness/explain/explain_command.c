@@ -49,17 +49,29 @@ static bn_code make(const job_matrix *matrix, job_experiment *e, bn_status *st)
     return code == BN_OK ? job_words_check(e, NULL, st) : code;
 }
 
-static void print(const json_t *explanation, const char *title, res_format format, bool verbose)
+static bn_code print(const json_t *explanation, const char *title, res_format format, bool verbose,
+                     bn_status *st)
 {
     bn_text text = {0};
     if (format == RES_TABLE_JSON) {
         cli_json(explanation);
-        return;
+        return BN_OK;
     }
     explain_put(explanation, title, verbose, &text);
     if (text.data && !text.failed)
         cli_show(text.data);
+    else
+        bn_fail(st, BN_OUT_OF_MEMORY, "no memory for the explanation");
     bn_text_free(&text);
+    return st->code;
+}
+
+/* The worker is another process, in which a plugin runs: what it says is checked. */
+static bool is_explanation(const json_t *json)
+{
+    return json_is_integer(json_object_get(json, "bench_explain")) &&
+           json_is_array(json_object_get(json, "graphs")) &&
+           json_is_array(json_object_get(json, "complaints"));
 }
 
 /* Runs E in a worker, and prints what it answers. */
@@ -81,11 +93,11 @@ static cli_exit run(const job_experiment *e, res_format format, bool verbose)
     cli_exit exit_code = CLI_EXIT_OK;
     if (code == BN_OK && outcome.status != BN_OK)
         bn_fail(&st, outcome.status, "%s", outcome.message);
-    else if (code == BN_OK && !outcome.result)
-        bn_fail(&st, BN_CRASH, "the worker reported nothing");
+    else if (code == BN_OK && !is_explanation(outcome.result))
+        bn_fail(&st, BN_CRASH, "the worker's answer is no explanation");
     if (st.code == BN_OK)
-        print(outcome.result, title, format, verbose);
-    else
+        (void)print(outcome.result, title, format, verbose, &st);
+    if (st.code != BN_OK)
         exit_code = job_interrupted() ? CLI_EXIT_INTERRUPTED
                     : outcome.usage   ? (cli_complain(&st), CLI_EXIT_USAGE)
                                       : (cli_complain(&st), CLI_EXIT_FAILED);

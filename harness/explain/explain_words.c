@@ -4,6 +4,7 @@
 #include "harness/explain/explain_priv.h"
 #include "results/tables/tables.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_LINES 8 /* of a list, unless all are asked for */
@@ -207,7 +208,7 @@ static void put_read(const json_t *o, bn_text *out)
 
 static void put_host_op(const json_t *o, bn_text *out)
 {
-    const double times = (double)number_of(o, "count");
+    const double times = fmax(1, (double)number_of(o, "count"));
     bn_text_printf(out,
                    "%s, in %lld steps, %s to %s; each time read %.1f, compute %.1f, send %.1f us",
                    text_of(o, "op"), number_of(o, "steps"), text_of(o, "in"), text_of(o, "out"),

@@ -34,12 +34,15 @@ static void add(scopes_node *node, const scopes_line *line)
         node->sum[f] += line->figure[f];
 }
 
+/* Levels of the tree: names of ops are a plugin's, and what walks the tree calls itself. */
+#define MOST_DEPTH 64
+
 static bool add_line(scopes_node *root, const scopes_line *line, bool phases, bn_arena *memory)
 {
     const char *path = line->path[0] ? line->path : SCOPES_NOWHERE;
     scopes_node *node = root;
     add(root, line);
-    while (*path && node) {
+    for (int depth = 0; *path && node && depth < MOST_DEPTH; depth++) {
         const size_t length = strcspn(path, ".");
         node = child_of(node, path, length, TG_PHASE_COUNT, memory);
         if (node)

@@ -132,11 +132,13 @@ void study_buckets(study *s)
                   study_interval(res_estimate_interval(&l.step->fit.slope), true).text,
                   study_interval(res_estimate_interval(&l.compile->fit.slope), true).text,
                   study_interval(res_estimate_interval(&l.compile->fit.base), true).text);
-        study_say(s,
-                  "Lengths of rows are those of --lengths varying: log-normal, %.0f tokens in the "
-                  "median and %.0f at most, the logarithm's deviation %.2g. A batch of %.0f is "
-                  "padded to its longest row.",
-                  RES_MEDIAN_SHARE * l.most, l.most, RES_LENGTH_SPREAD, l.rows);
+        study_say(
+            s,
+            "Lengths of rows are those of --lengths varying: log-normal, %.0f tokens in the "
+            "median and %.0f at most, the logarithm's deviation %.2g. A batch of %.0f is "
+            "padded to its longest row. A model that has rows of a target, too, is padded to the "
+            "longer of both, and needs more programs without buckets than this says.",
+            RES_MEDIAN_SHARE * l.most, l.most, RES_LENGTH_SPREAD, l.rows);
         for (size_t i = 0; i < RUNS; i++)
             say_run(s, &l, runs[i], room, list);
         study_answer(s, "rows", json_real(l.rows));

@@ -234,6 +234,12 @@ static void note_profile(worker_member *m, size_t from, const void *xspace, size
         free(spans);
         return;
     }
+    for (size_t i = 0; i < count; i++)
+        if (spans[i].start_ns > INT64_MAX / 4 || spans[i].duration_ns > INT64_MAX / 4) {
+            snprintf(words, words_size, "none: the plugin's profile has times that cannot be");
+            free(spans);
+            return;
+        }
     const clock_range range = range_of(m->timeline, from, spans, count);
     const bool matched = match_clocks(&range, &offset, how, sizeof how);
     snprintf(words, words_size, "%s%zu executions; %s", matched ? "" : "none: ", count, how);

@@ -260,12 +260,15 @@ static void check_transfers(check *c)
     uint32_t sent = REC_NONE;
     uint64_t most = 0;
     for (size_t i = 0; i < c->steps->count; i++) {
+        uint64_t done = 0; /* threads may send at the same time, and a gap counts once */
         c->values[i] = 0;
         for (const rec_call *call;
              (call = next_call(c->steps->process, &at, &c->steps->list[i]));) {
             if (call->failed || (call->kind != REC_CALL_FROM_HOST && call->kind != REC_CALL_COPY))
                 continue;
-            c->values[i] += rec_idle_between(&c->busy, call->begin_ns, call->end_ns);
+            c->values[i] += rec_idle_between(
+                &c->busy, call->begin_ns > done ? call->begin_ns : done, call->end_ns);
+            done = call->end_ns > done ? call->end_ns : done;
             bytes += (double)call->bytes;
             sends++;
             sent = call->bytes >= most ? call->buffer : sent;
@@ -308,10 +311,11 @@ static void check_start(check *c)
 {
     const rec_process *p = c->steps->process;
     const uint64_t end = c->steps->list[0].begin_ns;
+    uint64_t done = 0;
     double sum = 0;
     for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < end; i++)
         if (p->calls[i].kind == REC_CALL_COMPILE && !p->calls[i].failed)
-            sum += (double)(p->calls[i].end_ns - p->calls[i].begin_ns);
+            sum += rec_ns_after(&p->calls[i], &done);
     if (sum < RES_DOCTOR_START_NS)
         return;
     add(c, REC_RULE_START, (res_interval){sum, (double)NAN, (double)NAN}, (double)NAN);

@@ -37,6 +37,9 @@ typedef struct rec_late {
 /* Looks at the later half of the recording of STEPS. What differs between each program and the one
  * of its name before goes to WHERE. False without memory. */
 BN_MUST_USE bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where);
+/* How long CALL ran after *DONE, in ns, and *DONE becomes its end, if that is later: calls of
+ * threads that run at the same time count once. */
+double rec_ns_after(const rec_call *call, uint64_t *done);
 
 /* Appends PROGRAM's name, or its hash. */
 void rec_program_put(const rec_process *process, uint32_t program, bn_text *out);

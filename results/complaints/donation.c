@@ -58,6 +58,15 @@ static void take_largest(looking *l, const rec_execution *e, uint32_t argument, 
     l->type = type;
 }
 
+/* Whether argument AT of E is the buffer of an earlier one. */
+static bool is_repeated(const rec_process *p, const rec_execution *e, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (rec_argument(p, e, 0, i) == rec_argument(p, e, 0, at))
+            return true;
+    return false;
+}
+
 /* Looks at execution INDEX, of a step that ends at BEFORE. */
 static void look(looking *l, uint32_t index, uint64_t before)
 {
@@ -72,7 +81,8 @@ static void look(looking *l, uint32_t index, uint64_t before)
     }
     for (uint32_t i = 0; i < e->arguments; i++) {
         const uint32_t buffer = rec_argument(p, e, 0, i), type = type_of(p, buffer);
-        if (type == REC_NONE || l->spare[type] == 0 || !dies(p, buffer, index, before))
+        if (type == REC_NONE || l->spare[type] == 0 || !dies(p, buffer, index, before) ||
+            is_repeated(p, e, i))
             continue;
         l->spare[type]--;
         l->missed.arguments++;

@@ -168,12 +168,13 @@ static void put_where(const comparing *c, bn_text *out)
     put_example(c->process, &c->example[most], out);
 }
 
-/* Compares those compilations that begin from BEGIN_NS on. */
-static void compare(comparing *c, uint64_t begin_ns)
+/* Compares those compilations that begin from BEGIN_NS on and before END_NS. */
+static void compare(comparing *c, uint64_t begin_ns, uint64_t end_ns)
 {
     size_t compared = 0;
     for (size_t i = 0; i < c->count && compared < MOST_COMPARED; i++) {
-        if (c->process->calls[c->compiles[i]].begin_ns < begin_ns)
+        const uint64_t at = c->process->calls[c->compiles[i]].begin_ns;
+        if (at < begin_ns || at >= end_ns)
             continue;
         const difference d = differ(c, i);
         if (c->counts[d.what]++ == 0)
@@ -204,18 +205,27 @@ static bool begin(comparing *c, const rec_process *p)
 /* ---- how many, and how long -------------------------------------------------------------------
  */
 
+double rec_ns_after(const rec_call *call, uint64_t *done)
+{
+    const uint64_t from = call->begin_ns > *done ? call->begin_ns : *done;
+    const double ns = call->end_ns > from ? (double)(call->end_ns - from) : 0;
+    *done = call->end_ns > *done ? call->end_ns : *done;
+    return ns;
+}
+
 /* Counts C's compilations between FROM_NS and TO_NS into LATE, whose steps are known. */
 static void count(const comparing *c, uint64_t from_ns, uint64_t to_ns, rec_late *late)
 {
+    uint64_t done = 0;
     double sum_ns = 0;
     for (size_t i = 0; i < c->count; i++) {
         const rec_call *call = &c->process->calls[c->compiles[i]];
         if (call->begin_ns < from_ns || call->begin_ns >= to_ns)
             continue;
         late->compiles++;
-        late->at_most_ns = call->end_ns;
-        sum_ns += (double)(call->end_ns - call->begin_ns);
+        sum_ns += rec_ns_after(call, &done);
     }
+    late->at_most_ns = done;
     if (!late->compiles)
         return;
     const double k = late->compiles, each_ns = sum_ns / k / late->steps;
@@ -240,7 +250,7 @@ bool rec_late_find(const rec_steps *steps, rec_late *late, bn_text *where)
     const bool made = begin(&c, p);
     if (made) {
         count(&c, from_ns, to_ns, late);
-        compare(&c, from_ns);
+        compare(&c, from_ns, to_ns);
         put_where(&c, where);
     }
     free(c.compiles);

@@ -182,16 +182,20 @@ static json_t *complaint_json(const rec_checkup *checkup, const rec_complaint *c
 json_t *rec_checkup_json(const rec_recording *recording, const rec_checkup *checkup)
 {
     const rec_steps *s = checkup->steps;
+    bn_text path = {0};
     json_t *list = json_array();
     for (size_t i = 0; i < checkup->count; i++)
         if (json_array_append_new(list, complaint_json(checkup, &checkup->list[i])) != 0) {
             json_decref(list);
             return NULL;
         }
-    return json_pack("{s:s, s:I, s:I, s:I, s:s, s:o, s:b, s:o}", "recording", recording->path,
-                     "process", (json_int_t)s->process->pid, "steps", (json_int_t)s->count,
-                     "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
-                     rec_verdict_name(checkup->answer.verdict), "busy_share",
-                     number(checkup->answer.busy_share), "completions", s->completions,
-                     "complaints", list);
+    bn_text_plain(&path, recording->path); /* a path may hold anything */
+    json_t *made = json_pack(
+        "{s:s, s:I, s:I, s:I, s:s, s:o, s:b, s:o}", "recording",
+        path.data && !path.failed ? path.data : "", "process", (json_int_t)s->process->pid, "steps",
+        (json_int_t)s->count, "executions_per_step", (json_int_t)s->executions_per_step, "verdict",
+        rec_verdict_name(checkup->answer.verdict), "busy_share", number(checkup->answer.busy_share),
+        "completions", s->completions, "complaints", list);
+    bn_text_free(&path);
+    return made;
 }

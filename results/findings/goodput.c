@@ -255,7 +255,12 @@ bool res_goodput_make(const res_speedup_row *row, res_goodput *out)
         return false;
     for (size_t i = 0; i < count; i++)
         productive[i] = res_pool_counts(pool, i) ? take(row, i, &wall[i], out) : (double)NAN;
-    /* Where the device time of some is not known, that of none is: see device_of. */
+    /* Where the device time of some is not known, that of the row is not. */
+    double *ns = out->sum.ns;
+    if (ns[RES_GOODPUT_UNTOLD] > 0) {
+        ns[RES_GOODPUT_UNTOLD] += ns[RES_GOODPUT_PRODUCTIVE] + ns[RES_GOODPUT_OVERHEAD];
+        ns[RES_GOODPUT_PRODUCTIVE] = ns[RES_GOODPUT_OVERHEAD] = 0;
+    }
     if (out->processes > 0 && out->sum.ns[RES_GOODPUT_UNTOLD] <= 0)
         out->productive = interval_of(pool, out->sum.ns[RES_GOODPUT_PRODUCTIVE] / out->sum.wall_ns,
                                       out->sum.wall_ns / (double)out->processes, productive, wall);

@@ -362,14 +362,39 @@ static uint64_t compiled_ns(const rec_process *p, uint64_t from, uint64_t to)
     return sum;
 }
 
-static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint64_t to)
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* How much of BEGIN to END lies within the steps of STEPS; *AT, 0 at first, is the first of them
+ * that may reach there, for times that ascend. */
+static uint64_t within_steps_ns(const rec_steps *steps, uint64_t begin, uint64_t end, size_t *at)
 {
     uint64_t sum = 0;
-    if (compiled_ns(steps->process, from, to) == 0)
-        return 0;
-    for (size_t i = 0; i < steps->count; i++) {
-        const rec_step *step = &steps->list[i];
-        sum += compiled_ns(steps->process, step->begin_ns, step->begin_ns + step->wall_ns);
+    while (*at < steps->count && steps->list[*at].begin_ns + steps->list[*at].wall_ns <= begin)
+        *at += 1;
+    for (size_t k = *at; k < steps->count && steps->list[k].begin_ns < end; k++) {
+        const rec_step *s = &steps->list[k];
+        const uint64_t over = s->begin_ns + s->wall_ns;
+        sum += less(end < over ? end : over, begin > s->begin_ns ? begin : s->begin_ns);
+    }
+    return sum;
+}
+
+/* Of compile calls between FROM and TO the part that lies within steady steps, in one pass. */
+static uint64_t compiled_in_steps_ns(const rec_steps *steps, uint64_t from, uint64_t to)
+{
+    const rec_process *p = steps->process;
+    uint64_t sum = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < p->call_count && p->calls[i].begin_ns < to; i++) {
+        const rec_call *c = &p->calls[i];
+        const uint64_t begin = c->begin_ns > from ? c->begin_ns : from;
+        if (c->kind != REC_CALL_COMPILE || c->end_ns <= begin)
+            continue;
+        sum += within_steps_ns(steps, begin, c->end_ns, &at);
+        from = c->end_ns;
     }
     return sum;
 }
@@ -393,11 +418,6 @@ static json_t *phases_of_steps(const rec_steps *steps)
                      (json_int_t)gap[REC_PART_COMPILE], "overhead_ns",
                      (json_int_t)(gap[REC_PART_DISPATCH] + gap[REC_PART_WAIT]), "idle_ns",
                      (json_int_t)(steps->cpu_clocks ? idle : idle + host));
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
 }
 
 /* What the process did when, as results/findings/goodput.h has it (new reference). */

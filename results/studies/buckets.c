@@ -30,7 +30,8 @@ static void add(const res_padding *p, double length, double share, res_padding_c
     /* It is compiled once, at the first of the run's steps that needs it. */
     const double needed = -expm1(p->steps * log1p(-fmin(share, 1)));
     cost->programs += needed;
-    cost->compile_ns += needed * (p->compile_base_ns + p->compile_token_ns * length);
+    /* The line may cross zero below the lengths that were measured; no compilation does. */
+    cost->compile_ns += needed * fmax(0, p->compile_base_ns + p->compile_token_ns * length);
     cost->length += share * length;
 }
 

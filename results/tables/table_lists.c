@@ -201,7 +201,12 @@ static void put_badput(json_t *row, const res_goodput *g)
             if (strcmp(res_goodput_badput((res_goodput_class)k), name) == 0)
                 sum += g->sum.ns[k];
         snprintf(key, sizeof key, "%s_share", name);
-        json_object_set_new(row, key, res_json_real(g->processes ? sum / g->sum.wall_ns : NAN));
+        /* What is not told is a part of both. */
+        const bool untold = isnan(g->productive.estimate) &&
+                            (strcmp(name, res_goodput_badput(RES_GOODPUT_PRODUCTIVE)) == 0 ||
+                             strcmp(name, res_goodput_badput(RES_GOODPUT_UNTOLD)) == 0);
+        json_object_set_new(
+            row, key, res_json_real(g->processes && !untold ? sum / g->sum.wall_ns : (double)NAN));
     }
 }
 

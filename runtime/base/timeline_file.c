@@ -74,9 +74,11 @@ static bool check_spans(bn_timeline *t)
     const uint64_t last = last_time(t);
     for (size_t i = 0; i < t->count; i++) {
         bn_span *span = &t->spans[i];
-        if (span->kind >= BN_SPAN_COUNT || span->what >= whats_of(span->kind) ||
-            span->name >= t->name_count)
+        if (span->kind >= BN_SPAN_COUNT || span->what >= whats_of(span->kind))
             return false;
+        /* Its name was made while another thread's crash had this file written. */
+        if (span->name >= t->name_count)
+            span->name = NAME_OTHERS;
         if (span->end_ns == 0)
             span->end_ns = last;
         if (span->end_ns < span->begin_ns || span->begin_ns == 0)
@@ -129,6 +131,9 @@ static bn_code take(const char *path, const char *data, size_t size, bn_timeline
     if (code != BN_OK)
         return code;
     t->about = h.about;
+    /* Bytes from outside may be no truth values. */
+    t->about.full = *(const unsigned char *)&h.about.full != 0;
+    t->about.simulated = *(const unsigned char *)&h.about.simulated != 0;
     t->count = h.spans;
     t->name_count = h.names;
     memcpy(t->names, data + sizeof h, h.names * BN_TIMELINE_NAME);

@@ -16,6 +16,7 @@ typedef Rt__Profile__Plane plane_message;
 typedef Rt__Profile__Line line_message;
 typedef Rt__Profile__Event event_message;
 typedef Rt__Profile__EventNameEntry name_entry;
+typedef Rt__Profile__StatNameEntry stat_entry;
 
 /* Events of a profile, and room for the largest of its lines. */
 typedef struct gathering {
@@ -26,6 +27,8 @@ typedef struct gathering {
     uint64_t *end_ps;
     const name_entry **kinds; /* of the plane in hand, by number */
     size_t kind_count;
+    const stat_entry **stats; /* likewise */
+    size_t stat_count;
 } gathering;
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -43,35 +46,47 @@ static int id_and_entry(const void *key, const void *member)
     return (*id > (*entry)->id) - (*id < (*entry)->id);
 }
 
-static const char *stat_name(const plane_message *plane, uint64_t id)
+static int by_stat(const void *left, const void *right)
 {
-    for (size_t i = 0; i < plane->n_stat_names; i++)
-        if ((uint64_t)plane->stat_names[i]->id == id && plane->stat_names[i]->value)
-            return plane->stat_names[i]->value->name;
-    return "";
+    const stat_entry *const *a = left, *const *b = right;
+    return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+static int id_and_stat(const void *key, const void *member)
+{
+    const int64_t *id = key;
+    const stat_entry *const *entry = member;
+    return (*id > (*entry)->id) - (*id < (*entry)->id);
+}
+
+static const char *stat_name(const gathering *g, uint64_t ref)
+{
+    const int64_t id = (int64_t)ref;
+    const stat_entry *const *entry =
+        g->stat_count ? bsearch(&id, g->stats, g->stat_count, sizeof *g->stats, id_and_stat) : NULL;
+    return entry && (*entry)->value ? (*entry)->value->name : "";
 }
 
 /* The text of the first of COUNT STATS whose name is TF_OP; "" without one. */
-static const char *text_of(const plane_message *plane, int64_t tf_op,
-                           Rt__Profile__Stat *const *stats, size_t count)
+static const char *text_of(const gathering *g, int64_t tf_op, Rt__Profile__Stat *const *stats,
+                           size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (stats[i]->name_id == tf_op)
-            return stats[i]->text[0] ? stats[i]->text : stat_name(plane, stats[i]->ref);
+            return stats[i]->text[0] ? stats[i]->text : stat_name(g, stats[i]->ref);
     return "";
 }
 
-static const char *op_of(const gathering *g, const plane_message *plane, int64_t tf_op,
-                         const event_message *event)
+static const char *op_of(const gathering *g, int64_t tf_op, const event_message *event)
 {
-    const char *own = text_of(plane, tf_op, event->stats, event->n_stats);
+    const char *own = text_of(g, tf_op, event->stats, event->n_stats);
     if (own[0] || !g->kind_count)
         return own;
     const name_entry *const *entry =
         bsearch(&event->name_id, g->kinds, g->kind_count, sizeof *g->kinds, id_and_entry);
     if (!entry || !(*entry)->value)
         return "";
-    return text_of(plane, tf_op, (*entry)->value->stats, (*entry)->value->n_stats);
+    return text_of(g, tf_op, (*entry)->value->stats, (*entry)->value->n_stats);
 }
 
 /* ---- events --------------------------------------------------------------------------- */
@@ -92,8 +107,7 @@ static int by_begin(const void *left, const void *right)
     return m > n ? -1 : m < n;
 }
 
-static void add_line(gathering *g, const plane_message *plane, int64_t tf_op,
-                     const line_message *line)
+static void add_line(gathering *g, int64_t tf_op, const line_message *line)
 {
     size_t count = 0, depth = 0;
     for (size_t i = 0; i < line->n_events; i++)
@@ -108,12 +122,15 @@ static void add_line(gathering *g, const plane_message *plane, int64_t tf_op,
             depth--;
         if (depth > 0) {
             uint64_t *around = &g->list[g->open[depth - 1]].ps;
-            *around -= duration < *around ? duration : *around;
+            /* Above 0: the loop before saw to that. */
+            const uint64_t left = g->end_ps[depth - 1] - begin;
+            const uint64_t within = duration < left ? duration : left;
+            *around -= within < *around ? within : *around;
         }
         g->open[depth] = g->count;
         g->end_ps[depth++] = begin + duration;
         g->list[g->count++] =
-            (rt_op_time){.name = op_of(g, plane, tf_op, g->line[i]), .ps = duration, .events = 1};
+            (rt_op_time){.name = op_of(g, tf_op, g->line[i]), .ps = duration, .events = 1};
     }
 }
 
@@ -123,6 +140,11 @@ static void add_plane(gathering *g, const plane_message *plane)
     for (size_t i = 0; i < plane->n_stat_names; i++)
         if (plane->stat_names[i]->value && strcmp(plane->stat_names[i]->value->name, "tf_op") == 0)
             tf_op = plane->stat_names[i]->id;
+    g->stat_count = plane->n_stat_names;
+    for (size_t i = 0; i < g->stat_count; i++)
+        g->stats[i] = plane->stat_names[i];
+    if (g->stat_count)
+        qsort(g->stats, g->stat_count, sizeof *g->stats, by_stat);
     g->kind_count = plane->n_event_names;
     for (size_t i = 0; i < g->kind_count; i++)
         g->kinds[i] = plane->event_names[i];
@@ -130,7 +152,7 @@ static void add_plane(gathering *g, const plane_message *plane)
         qsort(g->kinds, g->kind_count, sizeof *g->kinds, by_id);
     for (size_t i = 0; i < plane->n_lines; i++)
         if (strcmp(plane->lines[i]->name, "XLA Ops") == 0)
-            add_line(g, plane, tf_op, plane->lines[i]);
+            add_line(g, tf_op, plane->lines[i]);
 }
 
 static bool is_device(const plane_message *plane)
@@ -141,10 +163,11 @@ static bool is_device(const plane_message *plane)
 /* Room for all events of SPACE; false without memory. */
 static bool make_room(gathering *g, const Rt__Profile__Space *space)
 {
-    size_t events = 0, longest = 0, kinds = 0;
+    size_t events = 0, longest = 0, kinds = 0, stats = 0;
     for (size_t i = 0; i < space->n_planes; i++) {
         const plane_message *plane = space->planes[i];
         kinds = plane->n_event_names > kinds ? plane->n_event_names : kinds;
+        stats = plane->n_stat_names > stats ? plane->n_stat_names : stats;
         for (size_t j = 0; j < plane->n_lines; j++) {
             events += plane->lines[j]->n_events;
             longest = plane->lines[j]->n_events > longest ? plane->lines[j]->n_events : longest;
@@ -155,7 +178,8 @@ static bool make_room(gathering *g, const Rt__Profile__Space *space)
     g->open = malloc((longest + 1) * sizeof *g->open);
     g->end_ps = malloc((longest + 1) * sizeof *g->end_ps);
     g->kinds = malloc((kinds + 1) * sizeof *g->kinds);
-    return g->list && g->line && g->open && g->end_ps && g->kinds;
+    g->stats = malloc((stats + 1) * sizeof *g->stats);
+    return g->list && g->line && g->open && g->end_ps && g->kinds && g->stats;
 }
 
 static int by_name(const void *left, const void *right)
@@ -208,6 +232,7 @@ bn_code rt_xspace_op_times(const void *xspace, size_t size, bn_arena *arena, rt_
     free(g.open);
     free(g.end_ps);
     free(g.kinds);
+    free(g.stats);
     rt__profile__space__free_unpacked(space, NULL);
     return code;
 }

@@ -68,6 +68,7 @@ run table --store "$folder/none" --table goodput --format json
 report "without a device time, work and overhead are not told apart" "$(holds '
 [row] = records["rows"]
 assert row["productive_share"] is None and row["overhead_share"] is None, row
+assert row["GOODPUT_share"] is None and row["OTHER_share"] is None, row
 assert row["untold_ns"] > 0 and row["productive_low_share"] is None')"
 
 # ---- forms ----------------------------------------------------------------------------------

@@ -83,6 +83,18 @@ static void a_program_that_no_step_needs_costs_nothing(void **state)
     assert_true(all > 15 && all <= 16);
 }
 
+/* Compile times that bend upwards give a line that crosses zero. */
+static void no_compilation_costs_less_than_nothing(void **state)
+{
+    (void)state;
+    res_padding p = usual;
+    p.compile_base_ns = -55e6;
+    p.compile_token_ns = 2.6e6;
+    for (int k = 1; k <= 64; k *= 2)
+        assert_true(res_padding_of(&p, k).compile_ns >= 0);
+    assert_true(res_padding_of(&p, 64).compile_ns > res_padding_of(&p, 16).compile_ns);
+}
+
 static void waste_falls_with_buckets(void **state)
 {
     (void)state;
@@ -138,6 +150,7 @@ int main(void)
         cmocka_unit_test(lengths_are_those_that_are_drawn),
         cmocka_unit_test(one_bucket_is_one_program),
         cmocka_unit_test(a_program_that_no_step_needs_costs_nothing),
+        cmocka_unit_test(no_compilation_costs_less_than_nothing),
         cmocka_unit_test(waste_falls_with_buckets),
         cmocka_unit_test(the_best_is_the_least),
         cmocka_unit_test(cheap_compilations_and_long_runs_take_more),
